@@ -1,0 +1,86 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// One set of rules for every room of the house.
+// https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md
+// https://github.com/swiftlang/swift-evolution/blob/main/proposals/0409-access-level-on-imports.md
+// https://github.com/swiftlang/swift-evolution/blob/main/proposals/0444-member-import-visibility.md
+// https://github.com/swiftlang/swift-evolution/blob/main/proposals/0443-warning-control-flags.md
+let common: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .treatAllWarnings(as: .error),
+]
+
+// Every unsafe expression in the product carries the word `unsafe`: the rooms in
+// which the word is rare are the ones that input cannot corrupt.
+// https://github.com/swiftlang/swift-evolution/blob/main/proposals/0458-strict-memory-safety.md
+let strict: [SwiftSetting] = common + [.strictMemorySafety()]
+
+let package = Package(
+    name: "porchlight",
+    products: [
+        .executable(name: "porchlight", targets: ["porchlight"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+    ],
+    targets: [
+        // C libraries, each with exactly one importer.
+        .systemLibrary(
+            name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+        .target(
+            name: "CSimdJSON",
+            cxxSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])],
+            linkerSettings: [.linkedLibrary("simdjson")]),
+
+        // The rooms, from the bottom up. A room may know only what it names here.
+        .target(name: "Containers", swiftSettings: strict),
+        .target(
+            name: "PresenceCore", dependencies: ["Containers"], swiftSettings: strict),
+        .target(name: "EventLoop", dependencies: ["CLibUV"], swiftSettings: strict),
+        .target(
+            name: "PresenceWire", dependencies: ["CSimdJSON", "PresenceCore"],
+            swiftSettings: strict),
+        .target(
+            name: "PresenceStore",
+            dependencies: [.product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: strict),
+        .target(
+            name: "PresenceServer",
+            dependencies: [
+                "Containers", "EventLoop", "PresenceCore", "PresenceStore", "PresenceWire",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
+        .target(name: "PresenceClient", swiftSettings: strict),
+        .executableTarget(
+            name: "porchlight",
+            dependencies: [
+                "PresenceClient", "PresenceServer",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
+
+        .testTarget(name: "ContainersTests", dependencies: ["Containers"], swiftSettings: common),
+        .testTarget(
+            name: "PresenceCoreTests", dependencies: ["Containers", "PresenceCore"],
+            swiftSettings: common),
+        .testTarget(
+            name: "PresenceWireTests", dependencies: ["PresenceCore", "PresenceWire"],
+            swiftSettings: common),
+        .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: common),
+        .testTarget(
+            name: "PresenceStoreTests", dependencies: ["PresenceStore"], swiftSettings: common),
+        .testTarget(
+            name: "PresenceServerTests",
+            dependencies: ["PresenceClient", "PresenceCore", "PresenceServer"],
+            swiftSettings: common),
+    ],
+    cxxLanguageStandard: .cxx17
+)
