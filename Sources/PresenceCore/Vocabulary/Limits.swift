@@ -1,0 +1,91 @@
+/// Every bound of the protocol, with its unit in its name.
+///
+/// The defaults are those of `docs/PROTOCOL.md`; where they are NetEase NIM's, too, users
+/// can move over without meeting a new limit. A login's answer tells the ones in force.
+public struct Limits: Hashable, Sendable {
+    /// Bytes of UTF-8 in an account's name.
+    public var accountBytesMax = 128
+    /// Bytes of UTF-8 in a device's name.
+    public var deviceBytesMax = 64
+    /// Bytes of UTF-8 in the `ext` of a status. NIM's `config` has the same.
+    public var extBytesMax = 4_096
+    /// Bytes of UTF-8 in the reason that an app server gives for a kick.
+    public var kickReasonBytesMax = 256
+    /// Publishers named by one request (NIM: 100).
+    public var publishersPerRequestMax = 100
+    /// Accounts asked for by one `query`.
+    public var accountsPerQueryMax = 500
+    /// Subscriptions of one account in force at a time, over all types (NIM: 3,000).
+    public var subscriptionsPerAccountMax = 3_000
+    /// Sessions of one account at a time.
+    public var sessionsPerAccountMax = 10
+    /// Accounts that the service knows at a time: online, watching, watched or seen before.
+    public var accountsMax = 20_000_000
+    /// Entries on one page of a listing.
+    public var pageEntriesMax = 1_000
+    /// Entries on one page of a listing whose request does not say.
+    public var pageEntriesDefault = 100
+    /// Shortest subscription, in seconds (NIM: 60).
+    public var subscriptionExpirySecondsMin = 60
+    /// Longest subscription, in seconds: 30 days (NIM: the same).
+    public var subscriptionExpirySecondsMax = 2_592_000
+    /// Shortest life of a status, in seconds (NIM: 60).
+    public var statusExpirySecondsMin = 60
+    /// Longest life of a status, in seconds: 7 days (NIM: the same).
+    public var statusExpirySecondsMax = 604_800
+    /// Life of a status whose request does not say, in seconds.
+    public var statusExpirySecondsDefault = 604_800
+    /// Lowest type of an app's own kinds of state.
+    public var customTypeMin = 100
+    /// Highest type.
+    public var customTypeMax = 65_535
+    /// Lowest value that an app may publish; those below are the service's own.
+    public var customValueMin = 10_000
+    /// Highest value: what a signed 32-bit integer holds.
+    public var customValueMax = 2_147_483_647
+    /// Body of a client's frame, in bytes.
+    public var frameBytesMax = 65_536
+    /// Body of a client's frame before it has logged in, in bytes.
+    public var frameBytesBeforeLoginMax = 16_384
+    /// Body of a frame of ours, in bytes; longer lists are split.
+    public var serverFrameBytesMax = 1_048_576
+    /// Bytes of UTF-8 in the `id` of a request.
+    public var requestIDBytesMax = 128
+    /// States in one `events` notification of a login list.
+    public var statesPerFrameMax = 100
+
+    /// The defaults.
+    public init() {}
+}
+
+/// How the engine treats those who vanish; set by whoever runs the service.
+public struct Settings: Hashable, Sendable {
+    /// Seconds between the loss of a connection and the event that tells of it.
+    public var disconnectGraceSeconds = 5
+    /// Seconds for which sessions are kept after the service has come back.
+    public var restartGraceSeconds = 30
+    /// Seconds within which a client must have sent something.
+    public var heartbeatSeconds = 30
+    /// Seconds for which a device stays reachable by push without being heard of: 7 days.
+    public var pushReachableSeconds = 604_800
+    /// What a push-reachable device counts as when its connection is lost.
+    public var pushReachable = PushReachablePolicy.online
+    /// The protocol's bounds.
+    public var limits = Limits()
+
+    /// The defaults.
+    public init() {}
+
+    /// After how many milliseconds of silence a session ends: one and a half heartbeats.
+    public var silenceMillisecondsMax: UInt64 {
+        UInt64(heartbeatSeconds) * 1_500
+    }
+}
+
+/// What a device that push can reach counts as when its connection is lost.
+public enum PushReachablePolicy: String, CaseIterable, Sendable {
+    /// It stays in `online` (what NIM does).
+    case online
+    /// It is treated as any other.
+    case offline
+}

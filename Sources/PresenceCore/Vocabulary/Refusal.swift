@@ -1,0 +1,90 @@
+/// Why a request was not carried out. Nothing has changed then.
+public struct Refusal: Error, Hashable, Sendable {
+    /// The fixed word for programs.
+    public var reason: Reason
+    /// Which parameter is to blame.
+    public var field: Field?
+    /// The lowest that would have been right.
+    public var min: Int?
+    /// The highest that would have been right.
+    public var max: Int?
+    /// The bound that was met.
+    public var limit: Int?
+    /// How many there are, or were asked for.
+    public var count: Int?
+    /// When to try again.
+    public var retryAfterSeconds: Int?
+
+    /// A refusal.
+    public init(
+        _ reason: Reason, field: Field? = nil, min: Int? = nil, max: Int? = nil,
+        limit: Int? = nil, count: Int? = nil, retryAfterSeconds: Int? = nil
+    ) {
+        self.reason = reason
+        self.field = field
+        self.min = min
+        self.max = max
+        self.limit = limit
+        self.count = count
+        self.retryAfterSeconds = retryAfterSeconds
+    }
+
+    /// The fixed words, as they stand in `data.reason` on the wire.
+    public enum Reason: String, CaseIterable, Sendable {
+        case notLoggedIn = "not_logged_in"
+        case invalidToken = "invalid_token"
+        case expiredToken = "expired_token"
+        case alreadyLoggedIn = "already_logged_in"
+        case forbidden
+        case missingField = "missing_field"
+        case wrongType = "wrong_type"
+        case outOfRange = "out_of_range"
+        case invalidName = "invalid_name"
+        case tooMany = "too_many"
+        case reservedValue = "reserved_value"
+        case tooLong = "too_long"
+        case duplicateField = "duplicate_field"
+        case rateLimited = "rate_limited"
+        case subscriptionQuota = "subscription_quota"
+        case subscriberQuota = "subscriber_quota"
+        case sessionQuota = "session_quota"
+        case `internal`
+        case storeUnavailable = "store_unavailable"
+        case overloaded
+        case shuttingDown = "shutting_down"
+
+        /// The protocol's number; the ones NetEase NIM has, too, mean the same there.
+        public var code: Int {
+            switch self {
+            case .notLoggedIn, .invalidToken, .expiredToken, .alreadyLoggedIn: 401
+            case .forbidden: 403
+            case .missingField, .wrongType, .outOfRange, .invalidName, .tooMany,
+                .reservedValue, .tooLong, .duplicateField:
+                414
+            case .rateLimited: 416
+            case .subscriptionQuota, .subscriberQuota, .sessionQuota: 419
+            case .internal: 500
+            case .storeUnavailable, .overloaded, .shuttingDown: 503
+            }
+        }
+    }
+
+    /// The parameters of all commands.
+    public enum Field: String, CaseIterable, Sendable {
+        case params, token, key, account, accounts, client, device, pushReachable, sync
+        case type, expiry, publisher, publishers, cursor, limit, value, ext, onlineOnly, reason
+    }
+}
+
+/// Why the service ends a connection.
+public enum CloseReason: Hashable, Sendable {
+    case protocolViolation
+    case loginTimeout
+    case tokenExpired
+    case idleTimeout
+    case replaced
+    case kicked(reason: [UInt8]?)
+    case tooSlow
+    case shuttingDown
+    case overloaded
+}

@@ -1,0 +1,80 @@
+// Two clocks, two types: mixing them does not compile.
+//
+// Deadlines run on the monotonic clock, so that a wall clock that jumps expires
+// nothing early and revives nothing. What is stored and shown is wall time. Nothing
+// in this module reads either: every input comes with the `Moment` it happened at.
+
+/// A point on the monotonic clock, in milliseconds since an arbitrary start.
+public struct Mono: Comparable, Hashable, Sendable {
+    /// Milliseconds since the clock's start.
+    public let milliseconds: UInt64
+
+    /// The point `milliseconds` after the clock's start.
+    public init(milliseconds: UInt64) {
+        self.milliseconds = milliseconds
+    }
+
+    /// Whether `lhs` comes before `rhs`.
+    public static func < (lhs: Self, rhs: Self) -> Bool {
+        lhs.milliseconds < rhs.milliseconds
+    }
+
+    /// The point so many milliseconds later; saturates instead of overflowing.
+    public func advanced(byMilliseconds duration: UInt64) -> Self {
+        let (sum, overflow) = milliseconds.addingReportingOverflow(duration)
+        return Self(milliseconds: overflow ? .max : sum)
+    }
+
+    /// The point so many seconds later.
+    public func advanced(bySeconds duration: Int) -> Self {
+        advanced(byMilliseconds: UInt64(max(0, duration)) * 1_000)
+    }
+}
+
+/// A point on the wall clock, in milliseconds since 1970 UTC.
+public struct Wall: Comparable, Hashable, Sendable {
+    /// Milliseconds since 1970 UTC.
+    public let milliseconds: Int64
+
+    /// The point `milliseconds` after the beginning of 1970 UTC.
+    public init(milliseconds: Int64) {
+        self.milliseconds = milliseconds
+    }
+
+    /// Whether `lhs` comes before `rhs`.
+    public static func < (lhs: Self, rhs: Self) -> Bool {
+        lhs.milliseconds < rhs.milliseconds
+    }
+}
+
+/// What both clocks showed when something happened.
+///
+/// Consecutive moments given to the engine never go back on `mono`; `wall` may jump.
+public struct Moment: Hashable, Sendable {
+    /// What deadlines are measured by.
+    public let mono: Mono
+    /// What is stored and shown.
+    public let wall: Wall
+
+    /// A moment of both clocks.
+    public init(mono: Mono, wall: Wall) {
+        self.mono = mono
+        self.wall = wall
+    }
+
+    /// What the wall clock will show, or showed, at `point`, if it does not jump.
+    public func wall(at point: Mono) -> Wall {
+        let distance = Int64(clamping: point.milliseconds)
+            .subtractingReportingOverflow(Int64(clamping: mono.milliseconds)).partialValue
+        let (sum, overflow) = wall.milliseconds.addingReportingOverflow(distance)
+        return Wall(milliseconds: overflow ? .max : sum)
+    }
+
+    /// When the monotonic clock will reach the wall time `point`; now, if that has passed.
+    public func mono(at point: Wall) -> Mono {
+        let (distance, overflow) = point.milliseconds
+            .subtractingReportingOverflow(wall.milliseconds)
+        guard !overflow else { return Mono(milliseconds: .max) }
+        return mono.advanced(byMilliseconds: UInt64(max(0, distance)))
+    }
+}
