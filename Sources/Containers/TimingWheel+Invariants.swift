@@ -1,5 +1,5 @@
 extension TimingWheel {
-    /// Traps where the wheel contradicts itself. For tests.
+    /// Traps where the wheel contradicts itself: for tests.
     ///
     /// - Complexity: O(n).
     public func checkInvariants() {

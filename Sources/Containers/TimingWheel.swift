@@ -76,7 +76,7 @@ public struct TimingWheel: ~Copyable {
     var occupied: [6 of UInt64]
     /// The wheel's tick.
     var current: UInt64
-    /// The greatest `now` that was told. Beyond `current` while due entries wait to be popped.
+    /// The greatest `now` told: beyond `current` while due entries wait to be popped.
     var latestNow: UInt64
     /// The first free entry, `freeMark` for none.
     var freeHead: UInt32
@@ -119,7 +119,7 @@ public struct TimingWheel: ~Copyable {
         link(id.index, at: deadline)
     }
 
-    /// Takes a scheduled entry out of the wheel. Its id must be forgotten.
+    /// Takes a scheduled entry out of the wheel; its id must be forgotten.
     ///
     /// - Complexity: O(1).
     public mutating func cancel(_ id: TimerID) {
