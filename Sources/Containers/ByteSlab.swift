@@ -1,0 +1,117 @@
+/// Names one byte string of a `ByteSlab`, until it is removed.
+///
+/// It carries the length, and the length says the size class, so that the slab itself keeps
+/// nothing beside the bytes. Equal references name the same bytes; equal bytes that were inserted
+/// twice have two references. Empty strings take no place and all have the same reference.
+public struct SlabRef: Equatable, Sendable {
+    /// Which unit of the size class.
+    let unit: UInt32
+    let length: UInt8
+
+    /// The reference of no string.
+    public static var none: SlabRef { SlabRef(unit: .max, length: 0) }
+
+    static var empty: SlabRef { SlabRef(unit: 0, length: 0) }
+}
+
+/// Short byte strings, 0 to 255 bytes each, by the million.
+///
+/// Each string lies in a unit of its size class (see `SizeClass`). A class is one array of
+/// units, and its free units are chained through their own first four bytes. So a string costs
+/// its bytes rounded up by at most a quarter, and no allocation of its own. Memory is never given
+/// back; it is used again by strings of the same class, the unit freed last first.
+public struct ByteSlab: ~Copyable {
+    struct Arena {
+        /// Units, live or free.
+        var bytes: [UInt8] = []
+        /// The first free unit, `chainEnd` for none.
+        var freeHead = ByteSlab.chainEnd
+        var freeCount = 0
+    }
+
+    static let chainEnd = UInt32.max
+    static let arenaDoublingLimit = 64 * 1_024
+
+    /// The most bytes that a string may have.
+    public static var byteCountMax: Int { 255 }
+
+    var arenas: [21 of Arena]
+
+    /// Makes an empty slab, which holds no memory yet.
+    public init() {
+        arenas = .init(repeating: Arena())
+    }
+
+    /// Copies a string of at most 255 bytes into the slab.
+    ///
+    /// - Complexity: O(`bytes.count`); amortised where the class grows.
+    public mutating func insert(_ bytes: borrowing Span<UInt8>) -> SlabRef {
+        precondition(bytes.count <= Self.byteCountMax, "too long for a byte slab")
+        guard !bytes.isEmpty else { return .empty }
+        let size = SizeClass(byteCount: bytes.count)
+        let unit: UInt32
+        if arenas[size.index].freeHead == Self.chainEnd {
+            unit = arenas[size.index].addUnit(bytes, unitBytes: size.unitBytes)
+        } else {
+            unit = arenas[size.index].reuseUnit(bytes, unitBytes: size.unitBytes)
+        }
+        return SlabRef(unit: unit, length: UInt8(bytes.count))
+    }
+
+    /// Gives a string's place back; the reference must be forgotten.
+    ///
+    /// - Complexity: O(1).
+    public mutating func remove(_ ref: SlabRef) {
+        let range = range(of: ref)
+        guard !range.isEmpty else { return }
+        let size = SizeClass(byteCount: range.count)
+        arenas[size.index].freeUnit(ref.unit, unitBytes: size.unitBytes)
+    }
+
+    /// Appends a string's bytes to an array.
+    ///
+    /// - Complexity: O(length).
+    public func append(_ ref: SlabRef, to bytes: inout [UInt8]) {
+        let range = range(of: ref)
+        guard !range.isEmpty else { return }
+        bytes.append(contentsOf: arenas[SizeClass(byteCount: range.count).index].bytes[range])
+    }
+
+    /// Whether a string has exactly these bytes.
+    ///
+    /// - Complexity: O(length).
+    public func equals(_ ref: SlabRef, _ bytes: borrowing Span<UInt8>) -> Bool {
+        let range = range(of: ref)
+        guard range.count == bytes.count else { return false }
+        guard !range.isEmpty else { return true }
+        let arena = arenas[SizeClass(byteCount: range.count).index].bytes.span
+        let stored = arena.extracting(range)
+        for index in bytes.indices where stored[index] != bytes[index] { return false }
+        return true
+    }
+
+    /// How many bytes a string has.
+    ///
+    /// - Complexity: O(1).
+    public func byteCount(of ref: SlabRef) -> Int {
+        range(of: ref).count
+    }
+
+    /// The bytes that the slab holds on the heap.
+    public var bytesReserved: Int {
+        var total = 0
+        for index in arenas.indices { total += arenas[index].bytes.heapBytes }
+        return total
+    }
+
+    /// Where a string lies in the array of its class.
+    func range(of ref: SlabRef) -> Range<Int> {
+        precondition(ref != .none, "no such byte string")
+        guard ref.length > 0 else { return 0..<0 }
+        let size = SizeClass(byteCount: Int(ref.length))
+        let start = Int(ref.unit) * size.unitBytes
+        precondition(
+            start + size.unitBytes <= arenas[size.index].bytes.count, "no such byte string")
+        return start..<(start + Int(ref.length))
+    }
+}
