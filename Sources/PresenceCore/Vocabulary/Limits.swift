@@ -19,6 +19,8 @@ public struct Limits: Hashable, Sendable {
     public var subscriptionsPerAccountMax = 3_000
     /// Sessions of one account at a time.
     public var sessionsPerAccountMax = 10
+    /// Statuses of one account in force at a time, over all types.
+    public var statusesPerAccountMax = 100
     /// Accounts that the service knows at a time: online, watching, watched or seen before.
     public var accountsMax = 20_000_000
     /// Entries on one page of a listing.

@@ -48,6 +48,7 @@ public struct Refusal: Error, Hashable, Sendable {
         case subscriptionQuota = "subscription_quota"
         case subscriberQuota = "subscriber_quota"
         case sessionQuota = "session_quota"
+        case statusQuota = "status_quota"
         case `internal`
         case storeUnavailable = "store_unavailable"
         case overloaded
@@ -62,7 +63,7 @@ public struct Refusal: Error, Hashable, Sendable {
                 .reservedValue, .tooLong, .duplicateField:
                 414
             case .rateLimited: 416
-            case .subscriptionQuota, .subscriberQuota, .sessionQuota: 419
+            case .subscriptionQuota, .subscriberQuota, .sessionQuota, .statusQuota: 419
             case .internal: 500
             case .storeUnavailable, .overloaded, .shuttingDown: 503
             }

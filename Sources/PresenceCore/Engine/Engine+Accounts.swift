@@ -1,0 +1,87 @@
+// Names become numbers here and are given back when nothing refers to them.
+//
+// A number may stand in effects until the caller has carried them out, and in the command
+// that the caller is about to give. So accounts that lose their last reference in one call
+// are let go at the beginning of the next, unless they have found a new one.
+
+import Containers
+
+extension Engine {
+    /// The account with this name, known or new; nil where a new one would be one too many.
+    ///
+    /// A new account lives until the end of the next command, unless that needs it.
+    public mutating func intern(_ name: Span<UInt8>) -> AccountHandle? {
+        sweep()
+        if let known = names.find(name) {
+            return AccountHandle(index: known)
+        }
+        guard names.count < settings.limits.accountsMax else { return nil }
+        let number = names.intern(name)
+        growByAnEighth(&accounts)
+        growByAnEighth(&firstSession)
+        while accounts.count <= Int(number) {
+            accounts.append(Account())
+            firstSession.append(none)
+        }
+        accounts[Int(number)] = Account()
+        interned.append(number)
+        return AccountHandle(index: number)
+    }
+
+    /// The account with this name, if there is one.
+    public mutating func find(_ name: Span<UInt8>) -> AccountHandle? {
+        sweep()
+        return names.find(name).map { AccountHandle(index: $0) }
+    }
+
+    /// Appends the name of an account.
+    public func appendName(of account: AccountHandle, to bytes: inout [UInt8]) {
+        names.append(account.index, to: &bytes)
+    }
+
+    /// Lets the accounts go that the last call left without a reference.
+    mutating func sweep() {
+        guard !retired.isEmpty else { return }
+        for number in retired where names.contains(number) && !isReferenced(number) {
+            names.remove(number)
+        }
+        retired.removeAll(keepingCapacity: true)
+    }
+
+    /// Whether something needs the account: somebody in it, watching, watched, or remembered.
+    func isReferenced(_ number: UInt32) -> Bool {
+        let account = accounts[Int(number)]
+        return account.pinCount > 0 || account.lastValue != 0
+            || account.presenceTopic != none || account.customTopicCount > 0
+            || firstSession[Int(number)] != none
+            || index.count(of: AccountHandle(index: number)) > 0
+    }
+
+    /// Keeps accounts alive for as long as a request needs them.
+    mutating func pin(_ account: AccountHandle, _ others: [AccountHandle]) {
+        accounts[Int(account.index)].pinCount += 1
+        for other in others { accounts[Int(other.index)].pinCount += 1 }
+    }
+
+    /// Ends what `pin` began.
+    mutating func unpin(_ account: AccountHandle, _ others: [AccountHandle]) {
+        release(account)
+        for other in others { release(other) }
+    }
+
+    private mutating func release(_ account: AccountHandle) {
+        let number = Int(account.index)
+        precondition(accounts[number].pinCount > 0, "released more often than held")
+        accounts[number].pinCount -= 1
+        retired.append(account.index)
+    }
+}
+
+extension Effects {
+    /// Copies the name of `account` and tells where it stands.
+    mutating func copyName(of account: UInt32, from engine: borrowing Engine) -> ByteRange {
+        let start = bytes.count
+        engine.names.append(account, to: &bytes)
+        return ByteRange(start: Int32(start), count: Int32(bytes.count - start))
+    }
+}

@@ -1,0 +1,108 @@
+import Containers
+
+extension Engine {
+    /// Whether everything that was due has been done.
+    public enum Progress: Sendable {
+        case done
+        /// More is due; call again after others have had their turn.
+        case moreIsDue
+    }
+
+    /// Does what has become due, at most `deadlinesMax` things of it.
+    ///
+    /// Each is a subscriber's expired subscriptions, a status that ends, or a session's phase
+    /// that does. A deadline that was moved on meanwhile goes back to the wheel.
+    public mutating func advance(
+        to now: Moment, deadlinesMax: Int, into effects: inout Effects
+    ) -> Progress {
+        sweep()
+        var left = deadlinesMax
+        while left > 0 {
+            guard let due = wheel.popDue(now: now.mono.milliseconds) else {
+                reserveSequence(into: &effects)
+                return .done
+            }
+            left -= 1
+            switch Deadline(payload: due.payload) {
+            case .subscriptions(let number):
+                expireSubscriptions(of: AccountHandle(index: number), at: now, into: &effects)
+            case .status(let number):
+                statusExpired(number, at: now, into: &effects)
+            case .session(let number):
+                phaseEnded(number, at: now, into: &effects)
+            case .silence(let slot):
+                silenceSuspected(slot, at: now, into: &effects)
+            }
+        }
+        reserveSequence(into: &effects)
+        return .moreIsDue
+    }
+
+    private mutating func statusExpired(
+        _ status: UInt32, at now: Moment, into effects: inout Effects
+    ) {
+        let topic = TopicHandle(index: statuses[status].topic)
+        let record = topics[topic.index]
+        let account = AccountHandle(index: record.account)
+        endStatus(of: topic, cause: .expired, at: now, into: &effects)
+        // A change in flight may put a new one under the same key, ahead of this removal.
+        guard accounts[Int(record.account)].change == .none else { return }
+        effects.persist(.removeStatus(account: account, type: record.type))
+    }
+
+    /// Removes the subscriptions of an account that have run out and tells its sessions.
+    private mutating func expireSubscriptions(
+        of account: AccountHandle, at now: Moment, into effects: inout Effects
+    ) {
+        let number = Int(account.index)
+        accounts[number].expiryTimer = .none
+        var removed: [TopicHandle] = []
+        let earliest = index.remove(from: account, into: &removed) { $0.deadline <= now.mono }
+        if let earliest { expectExpiry(of: account, at: earliest) }
+        guard !removed.isEmpty else { return }
+        stats.expiries += removed.count
+        removed.sort { (topics[$0.index].type, $0) < (topics[$1.index].type, $1) }
+        var rest = removed[...]
+        while let first = rest.first {
+            let type = topics[first.index].type
+            let run = rest.prefix { topics[$0.index].type == type }
+            announceExpiry(of: account, type, run, into: &effects)
+            rest = rest.dropFirst(run.count)
+        }
+        for topic in removed { releaseIfIdle(topic) }
+        retired.append(account.index)
+    }
+
+    private mutating func announceExpiry(
+        of account: AccountHandle, _ type: EventType, _ removed: ArraySlice<TopicHandle>,
+        into effects: inout Effects
+    ) {
+        let publishers = removed.map { AccountHandle(index: topics[$0.index].account) }
+        // A change in flight may renew one of them, ahead of this removal.
+        if accounts[Int(account.index)].change == .none {
+            effects.persist(
+                .removeSubscriptions(subscriber: account, type: type, publishers: publishers))
+        }
+        let receivers = connectedSessions(of: account, into: &effects)
+        guard !receivers.isEmpty else { return }
+        let start = effects.names.count
+        for publisher in publishers {
+            effects.names.append(effects.copyName(of: publisher.index, from: self))
+        }
+        effects.items.append(
+            .expired(type, names: start..<effects.names.count, receivers: receivers))
+    }
+
+    private func connectedSessions(
+        of account: AccountHandle, into effects: inout Effects
+    ) -> Range<Int> {
+        let start = effects.receivers.count
+        var session = firstSession[Int(account.index)]
+        while session != none {
+            let link = links[Int(session)]
+            if link.connection != none { effects.receivers.append(link.connection) }
+            session = link.next
+        }
+        return start..<effects.receivers.count
+    }
+}

@@ -1,0 +1,136 @@
+import Containers
+
+extension Engine {
+    /// Ends the session on `connection`, as its user wants. Watchers hear of it at once.
+    mutating func logout(
+        _ connection: ConnectionID, at now: Moment, into effects: inout Effects
+    ) {
+        effects.answer(connection, .loggedOut)
+        effects.items.append(.close(connection, nil))
+        let caller = self.caller(of: connection)
+        detach(connection)
+        guard case .client(let session, _) = caller else { return }
+        endSession(
+            session, value: OwnValue.logout, cause: .logout, lastSeen: now.wall, at: now,
+            into: &effects)
+    }
+
+    /// Notes that a connection has ended without a logout.
+    ///
+    /// Nothing happens for connections that the engine does not know, or has closed itself.
+    public mutating func connectionLost(
+        _ connection: ConnectionID, at now: Moment, into effects: inout Effects
+    ) {
+        sweep()
+        guard isLoggedIn(connection) else { return }
+        loseConnection(connection, lastHeard: now.wall, at: now, into: &effects)
+        reserveSequence(into: &effects)
+    }
+
+    /// Leaves the session on `connection` without it, in grace.
+    private mutating func loseConnection(
+        _ connection: ConnectionID, lastHeard: Wall, at now: Moment, into effects: inout Effects
+    ) {
+        let caller = self.caller(of: connection)
+        detach(connection)
+        guard case .client(let session, _) = caller else { return }
+        sessions[session].lastHeard = lastHeard
+        sessions[session].phase = .inGrace
+        let grace = settings.disconnectGraceSeconds
+        guard grace > 0 else {
+            return graceEnded(session, cause: .disconnect, at: now, into: &effects)
+        }
+        sessions[session].timer = wheel.schedule(
+            Deadline.session(session).payload,
+            at: now.mono.advanced(bySeconds: grace).milliseconds)
+    }
+
+    /// Looks whether a connection has really been silent for too long.
+    mutating func silenceSuspected(
+        _ slot: UInt32, at now: Moment, into effects: inout Effects
+    ) {
+        let record = connections[Int(slot)]
+        let deadline = record.lastHeard.advanced(
+            byMilliseconds: settings.silenceMillisecondsMax)
+        guard deadline <= now.mono else {
+            // It has spoken since. Only now does that cost a wheel operation.
+            connections[Int(slot)].timer = wheel.schedule(
+                Deadline.silence(slot).payload, at: deadline.milliseconds)
+            return
+        }
+        connections[Int(slot)].timer = .none
+        let connection = ConnectionID(slot: slot, generation: record.generation)
+        effects.items.append(.close(connection, .idleTimeout))
+        loseConnection(
+            connection, lastHeard: now.wall(at: record.lastHeard), at: now, into: &effects)
+    }
+
+    /// The phase of a session without a connection has ended.
+    mutating func phaseEnded(
+        _ session: UInt32, at now: Moment, into effects: inout Effects
+    ) {
+        sessions[session].timer = .none
+        switch sessions[session].phase {
+        case .connected:
+            preconditionFailure("a deadline of a connected session")
+        case .inGrace:
+            graceEnded(session, cause: .disconnect, at: now, into: &effects)
+        case .awaitingReturn:
+            graceEnded(session, cause: .restart, at: now, into: &effects)
+        case .pushOnly:
+            endSession(
+                session, value: OwnValue.disconnect, cause: .disconnect,
+                lastSeen: sessions[session].lastHeard, at: now, into: &effects)
+        }
+    }
+
+    /// Nobody has come back in time: push still reaches the device, or it is gone.
+    private mutating func graceEnded(
+        _ session: UInt32, cause: Cause, at now: Moment, into effects: inout Effects
+    ) {
+        guard sessions[session].reach == .push, settings.pushReachable == .online else {
+            return endSession(
+                session, value: OwnValue.disconnect, cause: cause,
+                lastSeen: sessions[session].lastHeard, at: now, into: &effects)
+        }
+        let end = now.mono.advanced(bySeconds: settings.pushReachableSeconds)
+        sessions[session].phase = .pushOnly
+        sessions[session].timer = wheel.schedule(
+            Deadline.session(session).payload, at: end.milliseconds)
+        persist(session, into: &effects, pushUntil: now.wall(at: end))
+    }
+
+    /// Ends sessions of an account on behalf of an app server.
+    mutating func kick(
+        _ request: Kick, from connection: ConnectionID, at now: Moment,
+        into effects: inout Effects
+    ) {
+        var kicked = 0
+        var session = request.account.map { firstSession[Int($0.index)] } ?? none
+        while session != none {
+            let next = links[Int(session)].next
+            let isMeant =
+                request.device.map { strings.equals(sessions[session].device, $0.span) } ?? true
+            if isMeant {
+                kickSession(session, reason: request.reason, at: now, into: &effects)
+                kicked += 1
+            }
+            session = next
+        }
+        effects.answer(connection, .kicked(kicked))
+    }
+
+    private mutating func kickSession(
+        _ session: UInt32, reason: [UInt8]?, at now: Moment, into effects: inout Effects
+    ) {
+        var lastSeen = sessions[session].lastHeard
+        if let connection = connectionID(of: session) {
+            lastSeen = now.wall
+            detach(connection)
+            effects.items.append(.close(connection, .kicked(reason: reason)))
+        }
+        endSession(
+            session, value: OwnValue.logout, cause: .kicked, lastSeen: lastSeen, at: now,
+            into: &effects)
+    }
+}

@@ -1,0 +1,187 @@
+import Containers
+
+extension Engine {
+    /// What an event is about, besides the publisher's state.
+    struct Happening {
+        var value: Int32
+        var cause: Cause
+        /// The device whose session caused it, in `Effects.bytes`.
+        var origin: DeviceEntry?
+        var ext: ByteRange?
+    }
+
+    /// Tells every watcher of `topic` what has happened. Returns the event's `seq`.
+    ///
+    /// Costs one encoding and a few dozen nanoseconds a receiver; nothing is made where
+    /// nobody listens, except the number.
+    @discardableResult
+    mutating func emit(
+        _ happening: Happening, on topic: TopicHandle, alsoTo own: OwnReceivers = .none,
+        at now: Moment, into effects: inout Effects
+    ) -> UInt64 {
+        let seq = sequence.next()
+        topics[topic.index].seq = seq
+        stats.events += 1
+        let receivers = collectReceivers(of: topic, alsoTo: own, into: &effects)
+        guard !receivers.isEmpty else { return seq }
+        stats.deliveries += receivers.count
+        effects.items.append(.deliver(event: effects.events.count, receivers: receivers))
+        appendEvent(happening, on: topic, at: now, into: &effects)
+        return seq
+    }
+
+    /// Which of the publisher's own sessions are told, besides the watchers.
+    enum OwnReceivers {
+        case none
+        /// All but the one on this connection.
+        case allBut(ConnectionID)
+    }
+
+    private func collectReceivers(
+        of topic: TopicHandle, alsoTo own: OwnReceivers, into effects: inout Effects
+    ) -> Range<Int> {
+        let start = effects.receivers.count
+        if index.watcherCount(of: topic) > 0 {
+            for watcher in index.fans[Int(topic.index)] {
+                var session = firstSession[Int(watcher)]
+                while session != PresenceCore.none {
+                    let link = links[Int(session)]
+                    if link.connection != PresenceCore.none, topic.index < link.listedBelow {
+                        effects.receivers.append(link.connection)
+                    }
+                    session = link.next
+                }
+            }
+        }
+        if case .allBut(let origin) = own {
+            collectOwnSessions(of: topic, but: origin, into: &effects)
+        }
+        return start..<effects.receivers.count
+    }
+
+    /// The publisher's own sessions; those that watch themselves have been collected already.
+    private func collectOwnSessions(
+        of topic: TopicHandle, but origin: ConnectionID, into effects: inout Effects
+    ) {
+        let account = AccountHandle(index: topics[topic.index].account)
+        guard index.position(of: topic, watchedBy: account) == nil else { return }
+        var session = firstSession[Int(account.index)]
+        while session != PresenceCore.none {
+            let link = links[Int(session)]
+            if link.connection != PresenceCore.none, link.connection != origin.slot {
+                effects.receivers.append(link.connection)
+            }
+            session = link.next
+        }
+    }
+
+    private func appendEvent(
+        _ happening: Happening, on topic: TopicHandle, at now: Moment, into effects: inout Effects
+    ) {
+        let record = topics[topic.index]
+        let account = AccountHandle(index: record.account)
+        var event = Event(
+            type: record.type, publisher: effects.copyName(of: record.account, from: self),
+            value: happening.value, cause: happening.cause, seq: record.seq, time: now.wall)
+        event.origin = happening.origin
+        event.ext = happening.ext
+        appendState(of: account, status: record.status, to: &event, at: now, into: &effects)
+        effects.events.append(event)
+    }
+
+    /// Fills in the parts of an event that are the publisher's state.
+    func appendState(
+        of account: AccountHandle, status: UInt32, to event: inout Event, at now: Moment,
+        into effects: inout Effects
+    ) {
+        if status != none {
+            let record = statuses[status]
+            event.status = StatusEntry(
+                value: record.value, ext: record.ext.map { effects.copy($0) },
+                expires: now.wall(at: record.deadline))
+        }
+        guard event.type == .presence else { return }
+        let start = effects.devices.count
+        var session = firstSession[Int(account.index)]
+        while session != none {
+            effects.devices.append(deviceEntry(of: session, into: &effects))
+            session = links[Int(session)].next
+        }
+        event.online = start..<effects.devices.count
+        let record = accounts[Int(account.index)]
+        if firstSession[Int(account.index)] == none, record.lastValue != 0 {
+            event.lastSeen = record.lastSeen
+        }
+    }
+
+    /// The device of a session as others see it.
+    func deviceEntry(of session: UInt32, into effects: inout Effects) -> DeviceEntry {
+        let record = sessions[session]
+        let start = effects.bytes.count
+        strings.append(record.device, to: &effects.bytes)
+        return DeviceEntry(
+            client: record.client,
+            name: ByteRange(start: Int32(start), count: Int32(effects.bytes.count - start)),
+            reach: record.phase == .pushOnly ? .push : .connection)
+    }
+}
+
+// MARK: - States
+
+extension Engine {
+    /// Appends the state of a topic as an event of cause `sync`.
+    func appendState(
+        _ topic: TopicHandle, at now: Moment, into effects: inout Effects
+    ) {
+        let record = topics[topic.index]
+        let account = AccountHandle(index: record.account)
+        var event = Event(
+            type: record.type, publisher: effects.copyName(of: record.account, from: self),
+            value: OwnValue.unknown, cause: .sync, seq: record.seq, time: now.wall)
+        appendState(of: account, status: record.status, to: &event, at: now, into: &effects)
+        event.value = stateValue(of: account, event)
+        effects.events.append(event)
+    }
+
+    /// Appends the state of an account without a topic: remembered at most, not watched.
+    mutating func appendState(
+        of account: AccountHandle, _ type: EventType, at now: Moment, into effects: inout Effects
+    ) {
+        if let topic = topic(type, of: account) {
+            return appendState(topic, at: now, into: &effects)
+        }
+        var event = Event(
+            type: type, publisher: effects.copyName(of: account.index, from: self),
+            value: OwnValue.unknown, cause: .sync, seq: sequence.next(), time: now.wall)
+        appendState(of: account, status: none, to: &event, at: now, into: &effects)
+        event.value = stateValue(of: account, event)
+        effects.events.append(event)
+    }
+
+    /// Appends the state of a name that the engine does not know.
+    mutating func appendState(
+        ofUnknown name: [UInt8], _ type: EventType, at now: Moment, into effects: inout Effects
+    ) {
+        let event = Event(
+            type: type, publisher: effects.copy(name), value: OwnValue.unknown, cause: .sync,
+            seq: sequence.next(), time: now.wall,
+            online: type == .presence ? effects.devices.count..<effects.devices.count : nil)
+        effects.events.append(event)
+    }
+
+    /// The value of a state: the status's where somebody is online (or the type has nothing
+    /// to do with being online), else what the connections themselves say.
+    private func stateValue(of account: AccountHandle, _ event: Event) -> Int32 {
+        guard let online = event.online else { return event.status?.value ?? OwnValue.unknown }
+        if online.isEmpty { return Int32(accounts[Int(account.index)].lastValue) }
+        return event.status?.value ?? OwnValue.login
+    }
+
+    /// What the connections themselves say, whatever the status.
+    func ownValue(of topic: TopicHandle) -> Int32 {
+        let record = topics[topic.index]
+        guard record.type == .presence else { return OwnValue.unknown }
+        guard firstSession[Int(record.account)] == none else { return OwnValue.login }
+        return Int32(accounts[Int(record.account)].lastValue)
+    }
+}

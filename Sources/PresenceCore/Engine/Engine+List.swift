@@ -1,0 +1,71 @@
+// The login list: what a session is sent of the publishers it watches when it begins.
+//
+// It is not made at once but piece by piece, each when the connection has taken the one
+// before. The subscriptions are gone through in the order of their topics; `listedBelow` is
+// how far the list has come. An event of a topic before that is delivered as always. One of
+// a topic that is still to come is left out, since its state, when it is listed, will hold
+// what has happened. So nothing is lost between list and stream, nothing older follows
+// something newer, and a list of any length costs one frame of memory.
+
+import Containers
+
+extension Engine {
+    /// Lets the list of a session begin, or declares it complete.
+    mutating func beginList(_ list: LoginList, of session: UInt32) {
+        sessions[session].list = list
+        sessions[session].listedCount = 0
+        links[Int(session)].listedBelow = list == .none ? none : 0
+    }
+
+    /// Appends the next frame's worth of the connection's login list, if that is not complete.
+    ///
+    /// Ends with `Effect.synced`. Call it again when the connection has drained.
+    public mutating func continueList(
+        of connection: ConnectionID, at now: Moment, into effects: inout Effects
+    ) {
+        guard case .client(let session, let account) = caller(of: connection) else { return }
+        let begin = links[Int(session)].listedBelow
+        if begin == none {
+            guard sessions[session].list == .none, sessions[session].listedCount == 0 else {
+                return
+            }
+            sessions[session].listedCount = .max
+            return effects.items.append(.synced(connection, count: 0))
+        }
+        let start = effects.events.count
+        let next = appendList(
+            of: account, sessions[session].list, from: begin, at: now, into: &effects)
+        let states = start..<effects.events.count
+        sessions[session].listedCount += UInt32(states.count)
+        links[Int(session)].listedBelow = next ?? none
+        if !states.isEmpty { effects.items.append(.states(connection, states)) }
+        if next == nil {
+            effects.items.append(.synced(connection, count: Int(sessions[session].listedCount)))
+        }
+    }
+
+    /// Appends states from the topic `begin` on; tells where to go on, or nil at the end.
+    private func appendList(
+        of account: AccountHandle, _ list: LoginList, from begin: UInt32, at now: Moment,
+        into effects: inout Effects
+    ) -> UInt32? {
+        guard index.count(of: account) > 0 else { return nil }
+        let edges = index.edges[Int(account.index)]
+        let statesMax = effects.events.count + settings.limits.statesPerFrameMax
+        for place in index.lowerBound(of: begin, in: edges)..<edges.count {
+            let topic = edges[place].topic
+            if effects.events.count == statesMax { return topic }
+            if list == .all || belongsInOnlineList(topic) {
+                appendState(TopicHandle(index: topic), at: now, into: &effects)
+            }
+        }
+        return nil
+    }
+
+    /// Whether the publisher is online, or has left a status for those who were away.
+    private func belongsInOnlineList(_ topic: UInt32) -> Bool {
+        let record = topics[topic]
+        if firstSession[Int(record.account)] != none { return true }
+        return record.status != none && statuses[record.status].audience == .everybody
+    }
+}

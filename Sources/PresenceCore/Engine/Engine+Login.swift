@@ -1,0 +1,136 @@
+import Containers
+
+extension Engine {
+    /// Begins a session, or goes on with the one the device had.
+    ///
+    /// Watchers hear of it unless, for them, nothing has changed: the device was connected, or
+    /// is back in time.
+    mutating func beginSession(
+        _ login: Login, from connection: ConnectionID, at now: Moment, into effects: inout Effects
+    ) throws(Refusal) {
+        let arrival: Arrival
+        let session: UInt32
+        if let known = self.session(of: login.account, on: login.device) {
+            session = known
+            arrival = resume(known, login, at: now, into: &effects)
+        } else {
+            try makeRoomForSession(of: login.account, at: now, into: &effects)
+            session = addSession(login, at: now)
+            arrival = .noticed
+        }
+        let topic = makeTopic(.presence, of: login.account)
+        attach(session, to: connection, at: now.mono)
+        sessions[session].id = SessionID(ordinal: sequence.next())
+        sessions[session].loggedIn = now.wall
+        persist(session, into: &effects)
+        effects.answer(
+            connection,
+            .loggedIn(
+                LoggedIn(
+                    account: effects.copyName(of: login.account.index, from: self),
+                    session: sessions[session].id, time: now.wall,
+                    subscriptions: index.count(of: login.account))))
+        beginList(login.sync, of: session)
+        if arrival == .noticed {
+            let origin = deviceEntry(of: session, into: &effects)
+            emit(
+                Happening(value: OwnValue.login, cause: .login, origin: origin), on: topic,
+                at: now, into: &effects)
+        }
+        continueList(of: connection, at: now, into: &effects)
+    }
+
+    /// Whether a login changes what watchers see.
+    enum Arrival {
+        case noticed
+        case unnoticed
+    }
+
+    /// Takes over the session that the device has, connected or not.
+    private mutating func resume(
+        _ session: UInt32, _ login: Login, at now: Moment, into effects: inout Effects
+    ) -> Arrival {
+        let before = sessions[session]
+        if let old = connectionID(of: session) {
+            detach(old)
+            effects.items.append(.close(old, .replaced))
+        }
+        cancelTimer(of: session)
+        strings.remove(before.address)
+        sessions[session].address = strings.insert(login.address.span)
+        sessions[session].client = login.client
+        sessions[session].reach = login.reach
+        sessions[session].phase = .connected
+        if before.phase == .pushOnly {
+            // A new arrival for those who saw it reachable by push alone.
+            unlink(session)
+            link(session, to: login.account)
+            return .noticed
+        }
+        return before.client == login.client ? .unnoticed : .noticed
+    }
+
+    /// Refuses the login that would be one session too many. Devices that are not connected
+    /// give way, the oldest first: seven days of push must not lock an account out.
+    private mutating func makeRoomForSession(
+        of account: AccountHandle, at now: Moment, into effects: inout Effects
+    ) throws(Refusal) {
+        let limit = settings.limits.sessionsPerAccountMax
+        guard Int(accounts[Int(account.index)].sessionCount) >= limit else { return }
+        var oldest = firstSession[Int(account.index)]
+        while oldest != none, sessions[oldest].phase == .connected {
+            oldest = links[Int(oldest)].next
+        }
+        guard oldest != none else {
+            throw Refusal(
+                .sessionQuota, limit: limit,
+                count: Int(accounts[Int(account.index)].sessionCount))
+        }
+        endSession(
+            oldest, value: OwnValue.disconnect, cause: .disconnect,
+            lastSeen: sessions[oldest].lastHeard, at: now, into: &effects)
+    }
+
+    private mutating func addSession(_ login: Login, at now: Moment) -> UInt32 {
+        let session = sessions.insert(
+            Session(
+                id: SessionID(ordinal: 0), loggedIn: now.wall, lastHeard: now.wall,
+                account: login.account.index, device: strings.insert(login.device.span),
+                address: strings.insert(login.address.span), client: login.client,
+                reach: login.reach, phase: .connected))
+        link(session, to: login.account)
+        return session
+    }
+
+    private mutating func attach(_ session: UInt32, to connection: ConnectionID, at now: Mono) {
+        links[Int(session)].connection = connection.slot
+        register(connection, as: .client(session), at: now)
+    }
+
+    /// Begins a session of an app server.
+    mutating func beginAppServer(
+        from connection: ConnectionID, at now: Moment, into effects: inout Effects
+    ) {
+        register(connection, as: .appServer, at: now.mono)
+        stats.appServers += 1
+        let session = SessionID(ordinal: sequence.next())
+        effects.answer(connection, .loggedInAppServer(session, time: now.wall))
+        effects.items.append(.synced(connection, count: 0))
+    }
+
+    /// Has the session's row written as it is now.
+    mutating func persist(_ session: UInt32, into effects: inout Effects, pushUntil: Wall? = nil) {
+        let record = sessions[session]
+        let device = deviceEntry(of: session, into: &effects).name
+        let start = effects.bytes.count
+        strings.append(record.address, to: &effects.bytes)
+        effects.persist(
+            .putSession(
+                SessionRecord(
+                    account: AccountHandle(index: record.account), device: device,
+                    client: record.client, reach: record.reach, pushUntil: pushUntil,
+                    session: record.id, loggedIn: record.loggedIn,
+                    address: ByteRange(
+                        start: Int32(start), count: Int32(effects.bytes.count - start)))))
+    }
+}

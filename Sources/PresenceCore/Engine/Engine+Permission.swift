@@ -1,0 +1,69 @@
+import Containers
+
+/// Who gives a command.
+enum Caller {
+    /// A connection that has not logged in.
+    case anonymous
+    /// A session of an account.
+    case client(session: UInt32, account: AccountHandle)
+    /// A session of an app server.
+    case appServer
+}
+
+extension Engine {
+    /// Who is at the other end of `connection`.
+    func caller(of connection: ConnectionID) -> Caller {
+        guard isLoggedIn(connection) else { return .anonymous }
+        switch connections[Int(connection.slot)].peer {
+        case .nobody: return .anonymous
+        case .appServer: return .appServer
+        case .client(let session):
+            return .client(
+                session: session, account: AccountHandle(index: sessions[session].account))
+        }
+    }
+
+    /// Whether the engine knows who is at the other end of `connection`.
+    func isLoggedIn(_ connection: ConnectionID) -> Bool {
+        let slot = Int(connection.slot)
+        guard slot < connections.count, connections[slot].generation == connection.generation
+        else { return false }
+        if case .nobody = connections[slot].peer { return false }
+        return true
+    }
+
+    /// The table of who may do what. Whatever it does not allow is refused.
+    func checkPermission(of caller: Caller, for command: Command) throws(Refusal) {
+        switch (caller, command) {
+        case (.anonymous, .login), (.anonymous, .loginAppServer):
+            return
+        case (.anonymous, _):
+            throw Refusal(.notLoggedIn)
+        case (_, .login), (_, .loginAppServer):
+            throw Refusal(.alreadyLoggedIn)
+        case (.appServer, _):
+            return
+        case (.client, .query), (.client, .subscribers), (.client, .sessions), (.client, .kick),
+            (.client, .stats):
+            throw Refusal(.forbidden)
+        case (.client, _):
+            return
+        }
+    }
+
+    /// The account that a command is about: a client's own, or the one an app server names.
+    func subject(_ named: AccountHandle?, of caller: Caller) throws(Refusal) -> AccountHandle {
+        switch caller {
+        case .client(_, let own):
+            guard named == nil || named == own else {
+                throw Refusal(.forbidden, field: .account)
+            }
+            return own
+        case .appServer:
+            guard let named else { throw Refusal(.missingField, field: .account) }
+            return named
+        case .anonymous:
+            throw Refusal(.notLoggedIn)
+        }
+    }
+}

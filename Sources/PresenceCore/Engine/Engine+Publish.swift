@@ -1,0 +1,130 @@
+import Containers
+
+extension Engine {
+    /// Sets a status: at once, or, where it waits for those who are away, once it is durable.
+    mutating func publish(
+        _ account: AccountHandle, _ request: Publish, from connection: ConnectionID,
+        at now: Moment, into effects: inout Effects
+    ) throws(Refusal) {
+        try checkStatusQuota(of: account, request.type)
+        let deadline = now.mono.advanced(bySeconds: request.expirySeconds)
+        let expires = now.wall(at: deadline)
+        let record = Record.putStatus(
+            StatusRecord(
+                account: account, type: request.type, value: request.value,
+                ext: request.ext.map { effects.copy($0) }, audience: request.audience,
+                published: now.wall, expires: expires))
+        let origin = origin(of: connection)
+        if request.audience == .everybody {
+            let kind = PendingChange.Kind.publish(
+                request, origin: origin, expires: expires, deadline: deadline)
+            return propose(kind, record, of: account, for: connection, into: &effects)
+        }
+        effects.persist(record)
+        applyPublish(
+            request, of: account, from: connection, origin: origin, expires: expires,
+            deadline: deadline, at: now, into: &effects)
+    }
+
+    private func checkStatusQuota(
+        of account: AccountHandle, _ type: EventType
+    ) throws(Refusal) {
+        let limit = settings.limits.statusesPerAccountMax
+        let count = Int(accounts[Int(account.index)].statusCount)
+        guard count >= limit else { return }
+        if let topic = topic(type, of: account), topics[topic.index].status != none { return }
+        throw Refusal(.statusQuota, field: .type, limit: limit, count: count)
+    }
+
+    private func origin(of connection: ConnectionID) -> PendingChange.Origin? {
+        guard case .client(let session, _) = caller(of: connection) else { return nil }
+        var device: [UInt8] = []
+        strings.append(sessions[session].device, to: &device)
+        return PendingChange.Origin(
+            connection: connection, client: sessions[session].client, device: device)
+    }
+
+    /// Puts a status in force and tells the watchers.
+    mutating func applyPublish(
+        _ request: Publish, of account: AccountHandle, from connection: ConnectionID,
+        origin: PendingChange.Origin?, expires: Wall, deadline: Mono, at now: Moment,
+        into effects: inout Effects
+    ) {
+        let topic = makeTopic(request.type, of: account)
+        setStatus(
+            of: topic, value: request.value, ext: request.ext, audience: request.audience,
+            deadline: deadline)
+        var happening = Happening(value: request.value, cause: .publish)
+        happening.origin = origin.map {
+            DeviceEntry(client: $0.client, name: effects.copy($0.device), reach: .connection)
+        }
+        happening.ext = request.ext.map { effects.copy($0) }
+        let own: OwnReceivers = request.ownSessions == .told ? .allBut(connection) : .none
+        let answer = effects.answers.count
+        effects.answer(connection, .published(seq: 0, time: now.wall, expires: expires))
+        let seq = emit(happening, on: topic, alsoTo: own, at: now, into: &effects)
+        effects.answers[answer] = .published(seq: seq, time: now.wall, expires: expires)
+    }
+
+    /// Makes this the status of a topic, whatever it was before.
+    mutating func setStatus(
+        of topic: TopicHandle, value: Int32, ext: [UInt8]?, audience: Audience, deadline: Mono
+    ) {
+        let known = topics[topic.index].status
+        if known != none {
+            statuses[known].value = value
+            statuses[known].ext = ext
+            statuses[known].audience = audience
+            statuses[known].deadline = deadline
+            wheel.reschedule(statuses[known].timer, at: deadline.milliseconds)
+            return
+        }
+        let number = statuses.insert(
+            Status(
+                topic: topic.index, value: value, ext: ext, audience: audience,
+                deadline: deadline, timer: .none))
+        statuses[number].timer = wheel.schedule(
+            Deadline.status(number).payload, at: deadline.milliseconds)
+        topics[topic.index].status = number
+        accounts[Int(topics[topic.index].account)].statusCount += 1
+    }
+
+    /// Has the removal of a status stored, where there is one.
+    mutating func clear(
+        _ account: AccountHandle, _ type: EventType, from connection: ConnectionID,
+        into effects: inout Effects
+    ) {
+        guard let topic = topic(type, of: account), topics[topic.index].status != none else {
+            return effects.answer(connection, .cleared(.nothing))
+        }
+        propose(
+            .clear(type), .removeStatus(account: account, type: type), of: account,
+            for: connection, into: &effects)
+    }
+
+    /// Carries out what has been stored, unless the status has run out meanwhile.
+    mutating func applyClear(
+        _ change: PendingChange, _ type: EventType, at now: Moment, into effects: inout Effects
+    ) {
+        guard let topic = topic(type, of: change.account), topics[topic.index].status != none
+        else { return effects.answer(change.connection, .cleared(.nothing)) }
+        wheel.cancel(statuses[topics[topic.index].status].timer)
+        effects.answer(change.connection, .cleared(.status))
+        endStatus(of: topic, cause: .cleared, at: now, into: &effects)
+    }
+
+    /// Takes a status, whose deadline is out of the wheel, out of force and tells the watchers.
+    mutating func endStatus(
+        of topic: TopicHandle, cause: Cause, at now: Moment, into effects: inout Effects
+    ) {
+        let status = topics[topic.index].status
+        statuses[status].ext = nil
+        statuses.remove(status)
+        topics[topic.index].status = none
+        accounts[Int(topics[topic.index].account)].statusCount -= 1
+        emit(
+            Happening(value: ownValue(of: topic), cause: cause), on: topic, at: now,
+            into: &effects)
+        releaseIfIdle(topic)
+    }
+}

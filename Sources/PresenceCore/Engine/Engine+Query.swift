@@ -1,0 +1,187 @@
+import Containers
+
+extension Engine {
+    /// The states of accounts, in the order asked for.
+    mutating func query(
+        _ type: EventType, _ queried: [QueriedAccount], from connection: ConnectionID,
+        at now: Moment, into effects: inout Effects
+    ) {
+        let start = effects.events.count
+        for account in queried {
+            switch account {
+            case .known(let handle):
+                appendState(of: handle, type, at: now, into: &effects)
+            case .unknown(let name):
+                appendState(ofUnknown: name, type, at: now, into: &effects)
+            }
+        }
+        effects.answer(connection, .states(start..<effects.events.count))
+    }
+
+    /// A page of what an account watches, in the order of the topics.
+    ///
+    /// The cursor is the topic to begin with: what stays subscribed is listed exactly once,
+    /// whatever comes and goes meanwhile. O(subscriptions of the account).
+    mutating func listSubscriptions(
+        of account: AccountHandle, _ request: ListSubscriptions, from connection: ConnectionID,
+        at now: Moment, into effects: inout Effects
+    ) {
+        let start = effects.subscriptions.count
+        var cursor: UInt64?
+        if index.count(of: account) > 0 {
+            let edges = index.edges[Int(account.index)]
+            let begin = UInt32(clamping: request.cursor ?? 0)
+            for place in index.lowerBound(of: begin, in: edges)..<edges.count {
+                let edge = edges[place]
+                guard isWanted(topics[edge.topic], by: request) else { continue }
+                if effects.subscriptions.count - start == request.entriesMax {
+                    cursor = UInt64(edge.topic)
+                    break
+                }
+                effects.subscriptions.append(entry(for: edge, at: now, into: &effects))
+            }
+        }
+        effects.answer(
+            connection,
+            .subscriptions(
+                entries: start..<effects.subscriptions.count, count: index.count(of: account),
+                cursor: cursor))
+    }
+
+    private func isWanted(_ topic: Topic, by request: ListSubscriptions) -> Bool {
+        if let type = request.type, topic.type != type { return false }
+        guard let publishers = request.publishers else { return true }
+        return publishers.contains(AccountHandle(index: topic.account))
+    }
+
+    private func entry(
+        for edge: Edge, at now: Moment, into effects: inout Effects
+    ) -> SubscriptionEntry {
+        let topic = topics[edge.topic]
+        return SubscriptionEntry(
+            type: topic.type, publisher: effects.copyName(of: topic.account, from: self),
+            created: edge.created, expires: now.wall(at: edge.deadline))
+    }
+
+    /// A page of who watches a publisher, in the order of the accounts' numbers.
+    ///
+    /// The cursor is the number to begin with. O(watchers) a page: a fan is in no order, and
+    /// keeping it in one would cost every subscription.
+    mutating func listSubscribers(
+        _ request: ListSubscribers, from connection: ConnectionID, at now: Moment,
+        into effects: inout Effects
+    ) {
+        let start = effects.subscribers.count
+        var cursor: UInt64?
+        var count = 0
+        if let publisher = request.publisher, let topic = topic(request.type, of: publisher) {
+            count = index.watcherCount(of: topic)
+            let begin = UInt32(clamping: request.cursor ?? 0)
+            // One more than the page, to know whether and where another begins.
+            let page =
+                count == 0
+                ? []
+                : smallest(request.entriesMax + 1, of: index.fans[Int(topic.index)], from: begin)
+            for watcher in page.prefix(request.entriesMax) {
+                appendSubscriber(watcher, of: topic, at: now, into: &effects)
+            }
+            if page.count > request.entriesMax { cursor = page.last.map { UInt64($0) } }
+        }
+        effects.answer(
+            connection,
+            .subscribers(
+                entries: start..<effects.subscribers.count, count: count, cursor: cursor))
+    }
+
+    private func appendSubscriber(
+        _ watcher: UInt32, of topic: TopicHandle, at now: Moment, into effects: inout Effects
+    ) {
+        let account = AccountHandle(index: watcher)
+        guard let place = index.position(of: topic, watchedBy: account) else {
+            preconditionFailure("a watcher without its edge")
+        }
+        let edge = index.edges[Int(watcher)][place]
+        effects.subscribers.append(
+            SubscriberEntry(
+                account: effects.copyName(of: watcher, from: self), created: edge.created,
+                expires: now.wall(at: edge.deadline)))
+    }
+
+    /// The sessions of an account, in order of login.
+    func listSessions(
+        of account: AccountHandle?, from connection: ConnectionID, at now: Moment,
+        into effects: inout Effects
+    ) {
+        let start = effects.sessions.count
+        var session = account.map { firstSession[Int($0.index)] } ?? none
+        while session != none {
+            appendSession(session, at: now, into: &effects)
+            session = links[Int(session)].next
+        }
+        effects.answer(connection, .sessions(start..<effects.sessions.count))
+    }
+
+    private func appendSession(
+        _ session: UInt32, at now: Moment, into effects: inout Effects
+    ) {
+        let record = sessions[session]
+        let device = deviceEntry(of: session, into: &effects).name
+        let start = effects.bytes.count
+        strings.append(record.address, to: &effects.bytes)
+        let slot = links[Int(session)].connection
+        effects.sessions.append(
+            SessionEntry(
+                session: record.id, device: device, client: record.client,
+                since: record.loggedIn,
+                lastHeard: slot == none
+                    ? record.lastHeard : now.wall(at: connections[Int(slot)].lastHeard),
+                address: ByteRange(
+                    start: Int32(start), count: Int32(effects.bytes.count - start)),
+                connection: record.phase.connectedness))
+    }
+
+    /// The counters as they are now.
+    public var currentStats: Stats {
+        var stats = stats
+        stats.accounts = names.count
+        stats.sessions = sessions.count
+        stats.subscriptions = index.count
+        stats.statuses = statuses.count
+        stats.deadlines = wheel.count
+        stats.awaitingStore = pending.count
+        stats.deferred = deferred.values.reduce(0) { $0 + $1.count }
+        stats.subscriptionBytes = index.bytesReserved
+        stats.nameBytes = names.bytesReserved
+        return stats
+    }
+}
+
+extension Session.Phase {
+    /// What a listing calls it.
+    fileprivate var connectedness: SessionEntry.Connectedness {
+        switch self {
+        case .connected: .connected
+        case .inGrace: .inGrace
+        case .pushOnly: .pushOnly
+        case .awaitingReturn: .awaitingReturn
+        }
+    }
+}
+
+/// The `count` smallest numbers of a fan that are at least `begin`, in order.
+///
+/// Keeps at most twice as many at a time. O(n + count · log count) for a fan in any order.
+private func smallest(_ count: Int, of fan: [UInt32], from begin: UInt32) -> [UInt32] {
+    var best: [UInt32] = []
+    best.reserveCapacity(count * 2)
+    var bound = UInt32.max
+    for number in fan where number >= begin && number < bound {
+        best.append(number)
+        guard best.count == count * 2 else { continue }
+        best.sort()
+        best.removeLast(count)
+        bound = best[count - 1]
+    }
+    best.sort()
+    return Array(best.prefix(count))
+}

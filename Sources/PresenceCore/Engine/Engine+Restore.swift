@@ -1,0 +1,76 @@
+// What an earlier run has stored comes back here, before the first command.
+//
+// Sessions wait for their devices to return; subscriptions and statuses go on with what is
+// left of them by the wall clock, the only one that survives a restart.
+
+import Containers
+
+extension Engine {
+    /// Brings back the subscriptions of one subscriber; those that have run out are left out.
+    public mutating func restoreSubscription(
+        of subscriber: AccountHandle, to publisher: AccountHandle, _ type: EventType,
+        created: Wall, expires: Wall, at now: Moment
+    ) {
+        guard now.wall < expires else { return }
+        addSubscriptions(
+            of: subscriber, to: [publisher], type, created: created, deadline: now.mono(at: expires)
+        )
+    }
+
+    /// Brings back a status that has not run out.
+    public mutating func restoreStatus(
+        of account: AccountHandle, _ type: EventType, value: Int32, ext: [UInt8]?,
+        audience: Audience, expires: Wall, at now: Moment
+    ) {
+        guard now.wall < expires else { return }
+        let topic = makeTopic(type, of: account)
+        setStatus(
+            of: topic, value: value, ext: ext, audience: audience, deadline: now.mono(at: expires))
+    }
+
+    /// Brings back what is remembered of an account.
+    public mutating func restoreAccount(_ account: AccountHandle, value: Int32, lastSeen: Wall) {
+        guard let value = UInt8(exactly: value), value <= 3 else { return }
+        accounts[Int(account.index)].lastValue = value
+        accounts[Int(account.index)].lastSeen = lastSeen
+    }
+
+    /// Brings back a session, in order of login: its device may now return.
+    ///
+    /// One that only push reached stays as it was until `pushUntil`.
+    public mutating func restoreSession(
+        of account: AccountHandle, on device: [UInt8], _ client: ClientKind, reach: Reach,
+        pushUntil: Wall?, session id: SessionID, loggedIn: Wall, address: [UInt8], at now: Moment
+    ) {
+        guard session(of: account, on: device) == nil,
+            Int(accounts[Int(account.index)].sessionCount) < Int(UInt8.max)
+        else { return }
+        let session = sessions.insert(
+            Session(
+                id: id, loggedIn: loggedIn, lastHeard: now.wall, account: account.index,
+                device: strings.insert(device.span), address: strings.insert(address.span),
+                client: client, reach: reach,
+                phase: pushUntil == nil ? .awaitingReturn : .pushOnly))
+        link(session, to: account)
+        _ = makeTopic(.presence, of: account)
+        let end =
+            pushUntil.map { now.mono(at: $0) }
+            ?? now.mono.advanced(bySeconds: settings.restartGraceSeconds)
+        sessions[session].timer = wheel.schedule(
+            Deadline.session(session).payload, at: end.milliseconds)
+    }
+
+    /// Ends the restoring: has the first block of numbers reserved, under a ticket.
+    ///
+    /// Serve nobody before the store has committed it: from then on `seq` cannot fall.
+    public mutating func begin(into effects: inout Effects) -> Ticket {
+        retired.append(contentsOf: interned)
+        interned.removeAll(keepingCapacity: true)
+        let ticket = Ticket(number: 0)
+        guard let end = sequence.blockToReserve() else {
+            preconditionFailure("the numbers of a start come from a new block")
+        }
+        effects.persist(.reserveSequence(upTo: end), ticket: ticket)
+        return ticket
+    }
+}

@@ -1,0 +1,121 @@
+import Containers
+
+extension Engine {
+    /// The session of `account` on `device`, connected or not. O(sessions of the account).
+    func session(of account: AccountHandle, on device: [UInt8]) -> UInt32? {
+        var session = firstSession[Int(account.index)]
+        while session != none {
+            if strings.equals(sessions[session].device, device.span) { return session }
+            session = links[Int(session)].next
+        }
+        return nil
+    }
+
+    /// Puts a session at the end of its account's list.
+    mutating func link(_ session: UInt32, to account: AccountHandle) {
+        while links.count <= Int(session) {
+            growByAnEighth(&links)
+            links.append(SessionLink(next: none, connection: none, listedBelow: none))
+        }
+        links[Int(session)] = SessionLink(next: none, connection: none, listedBelow: none)
+        let number = Int(account.index)
+        accounts[number].sessionCount += 1
+        guard firstSession[number] != none else {
+            firstSession[number] = session
+            stats.accountsOnline += 1
+            return
+        }
+        var last = firstSession[number]
+        while links[Int(last)].next != none { last = links[Int(last)].next }
+        links[Int(last)].next = session
+    }
+
+    /// Takes a session out of its account's list.
+    mutating func unlink(_ session: UInt32) {
+        let number = Int(sessions[session].account)
+        let next = links[Int(session)].next
+        accounts[number].sessionCount -= 1
+        if firstSession[number] == session {
+            firstSession[number] = next
+            if next == none { stats.accountsOnline -= 1 }
+            return
+        }
+        var before = firstSession[number]
+        while links[Int(before)].next != session {
+            before = links[Int(before)].next
+            precondition(before != none, "a session that its account does not know")
+        }
+        links[Int(before)].next = next
+    }
+
+    /// Remembers who is at the other end of a connection and expects to hear from it.
+    mutating func register(_ connection: ConnectionID, as peer: Connection.Peer, at now: Mono) {
+        let slot = Int(connection.slot)
+        while connections.count <= slot {
+            growByAnEighth(&connections)
+            connections.append(
+                Connection(generation: 0, peer: .nobody, lastHeard: now, timer: .none))
+        }
+        precondition(connections[slot].timer == .none, "a slot that is still in use")
+        let timer = wheel.schedule(
+            Deadline.silence(connection.slot).payload,
+            at: now.advanced(byMilliseconds: settings.silenceMillisecondsMax).milliseconds)
+        connections[slot] = Connection(
+            generation: connection.generation, peer: peer, lastHeard: now, timer: timer)
+    }
+
+    /// Forgets a connection; its session, if it has one, stays without.
+    mutating func detach(_ connection: ConnectionID) {
+        let slot = Int(connection.slot)
+        if connections[slot].timer != .none { wheel.cancel(connections[slot].timer) }
+        if case .client(let session) = connections[slot].peer {
+            links[Int(session)].connection = none
+            links[Int(session)].listedBelow = none
+        } else {
+            stats.appServers -= 1
+        }
+        connections[slot].timer = .none
+        connections[slot].peer = .nobody
+    }
+
+    /// The connection of a session; nil while it has none.
+    func connectionID(of session: UInt32) -> ConnectionID? {
+        let slot = links[Int(session)].connection
+        guard slot != none else { return nil }
+        return ConnectionID(slot: slot, generation: connections[Int(slot)].generation)
+    }
+
+    mutating func cancelTimer(of session: UInt32) {
+        guard sessions[session].timer != .none else { return }
+        wheel.cancel(sessions[session].timer)
+        sessions[session].timer = .none
+    }
+
+    /// Ends a session that has no connection any more and tells its watchers.
+    mutating func endSession(
+        _ session: UInt32, value: Int32, cause: Cause, lastSeen: Wall, at now: Moment,
+        into effects: inout Effects
+    ) {
+        precondition(links[Int(session)].connection == none, "ended while connected")
+        let record = sessions[session]
+        let account = AccountHandle(index: record.account)
+        let origin = deviceEntry(of: session, into: &effects)
+        cancelTimer(of: session)
+        unlink(session)
+        strings.remove(record.device)
+        strings.remove(record.address)
+        sessions.remove(session)
+        effects.persist(.removeSession(account: account, device: origin.name))
+        if firstSession[Int(account.index)] == none {
+            accounts[Int(account.index)].lastValue = UInt8(value)
+            accounts[Int(account.index)].lastSeen = lastSeen
+            effects.persist(.putAccount(account: account, value: value, lastSeen: lastSeen))
+        }
+        let topic = makeTopic(.presence, of: account)
+        let happening = Happening(
+            value: value, cause: cause,
+            origin: DeviceEntry(client: origin.client, name: origin.name, reach: .connection))
+        emit(happening, on: topic, at: now, into: &effects)
+        releaseIfIdle(topic)
+    }
+}

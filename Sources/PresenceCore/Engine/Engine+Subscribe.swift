@@ -1,0 +1,174 @@
+import Containers
+
+extension Engine {
+    /// Checks a request to subscribe and has it stored. All or nothing.
+    mutating func subscribe(
+        _ account: AccountHandle, _ request: Subscribe, from connection: ConnectionID,
+        at now: Moment, into effects: inout Effects
+    ) throws(Refusal) {
+        try checkQuota(of: account, for: request)
+        let deadline = now.mono.advanced(bySeconds: request.expirySeconds)
+        let expires = now.wall(at: deadline)
+        propose(
+            .subscribe(request, expires: expires, deadline: deadline),
+            .putSubscriptions(
+                subscriber: account, type: request.type, publishers: request.publishers,
+                created: now.wall, expires: expires),
+            of: account, for: connection, into: &effects)
+    }
+
+    private func checkQuota(of account: AccountHandle, for request: Subscribe) throws(Refusal) {
+        let limit = settings.limits.subscriptionsPerAccountMax
+        let count = index.count(of: account)
+        guard count + request.publishers.count > limit else { return }
+        let added = request.publishers.count { publisher in
+            topic(request.type, of: publisher)
+                .flatMap { index.position(of: $0, watchedBy: account) } == nil
+        }
+        guard count + added > limit else { return }
+        throw Refusal(.subscriptionQuota, limit: limit, count: count)
+    }
+
+    /// Carries out what has been stored: from here on the subscriptions deliver.
+    mutating func applySubscribe(
+        _ change: PendingChange, _ request: Subscribe, expires: Wall, deadline: Mono,
+        at now: Moment, into effects: inout Effects
+    ) {
+        let created = Wall(
+            milliseconds: expires.milliseconds - Int64(request.expirySeconds) * 1_000)
+        addSubscriptions(
+            of: change.account, to: request.publishers, request.type, created: created,
+            deadline: deadline)
+        var states: Range<Int>?
+        if request.answer == .withStates {
+            let start = effects.events.count
+            for publisher in request.publishers {
+                appendState(of: publisher, request.type, at: now, into: &effects)
+            }
+            states = start..<effects.events.count
+        }
+        effects.answer(
+            change.connection,
+            .subscribed(
+                expires: expires, count: index.count(of: change.account), states: states))
+    }
+
+    /// Adds subscriptions, or gives those that exist the new deadline.
+    mutating func addSubscriptions(
+        of account: AccountHandle, to publishers: [AccountHandle], _ type: EventType,
+        created: Wall, deadline: Mono
+    ) {
+        topicScratch.removeAll(keepingCapacity: true)
+        for publisher in publishers {
+            let topic = makeTopic(type, of: publisher)
+            if let place = index.position(of: topic, watchedBy: account) {
+                index.renew(account, at: place, deadline: deadline)
+            } else {
+                topicScratch.append(topic)
+            }
+        }
+        topicScratch.sort()
+        index.insert(topicScratch, for: account, created: created, deadline: deadline)
+        expectExpiry(of: account, at: deadline)
+    }
+
+    /// Sees to it that the account's subscriptions are looked at no later than `deadline`.
+    ///
+    /// A renewal moves the deadline back, so it costs nothing here: the entry fires at the old
+    /// time, finds nothing to do, and goes to the new one.
+    mutating func expectExpiry(of account: AccountHandle, at deadline: Mono) {
+        let number = Int(account.index)
+        let timer = accounts[number].expiryTimer
+        if timer == .none {
+            accounts[number].expiryTimer = wheel.schedule(
+                Deadline.subscriptions(account.index).payload, at: deadline.milliseconds)
+        } else if deadline < accounts[number].expiryDeadline {
+            wheel.reschedule(timer, at: deadline.milliseconds)
+        } else {
+            return
+        }
+        accounts[number].expiryDeadline = deadline
+    }
+
+    /// Checks a request to unsubscribe and has it stored, unless there is nothing to remove.
+    mutating func unsubscribe(
+        _ account: AccountHandle, _ request: Unsubscribe, from connection: ConnectionID,
+        into effects: inout Effects
+    ) {
+        let record: Record
+        if let publishers = request.publishers {
+            let isWatching = publishers.contains { publisher in
+                topic(request.type, of: publisher)
+                    .flatMap { index.position(of: $0, watchedBy: account) } != nil
+            }
+            guard isWatching else { return nothingToRemove(account, connection, into: &effects) }
+            record = .removeSubscriptions(
+                subscriber: account, type: request.type, publishers: publishers)
+        } else {
+            guard watchesAny(request.type, account) else {
+                return nothingToRemove(account, connection, into: &effects)
+            }
+            record = .removeAllSubscriptions(subscriber: account, type: request.type)
+        }
+        propose(.unsubscribe(request), record, of: account, for: connection, into: &effects)
+    }
+
+    private func nothingToRemove(
+        _ account: AccountHandle, _ connection: ConnectionID, into effects: inout Effects
+    ) {
+        effects.answer(connection, .unsubscribed(removed: 0, count: index.count(of: account)))
+    }
+
+    private func watchesAny(_ type: EventType, _ account: AccountHandle) -> Bool {
+        guard index.count(of: account) > 0 else { return false }
+        return index.edges[Int(account.index)].contains { topics[$0.topic].type == type }
+    }
+
+    /// Carries out what has been stored: from here on they do not deliver.
+    mutating func applyUnsubscribe(
+        _ change: PendingChange, _ request: Unsubscribe, into effects: inout Effects
+    ) {
+        var removed: [TopicHandle] = []
+        if let publishers = request.publishers {
+            var unwanted = publishers.compactMap { topic(request.type, of: $0) }
+            unwanted.sort()
+            removeSubscriptions(of: change.account, into: &removed) { _, edge in
+                contains(edge.topic, in: unwanted)
+            }
+        } else {
+            removeSubscriptions(of: change.account, into: &removed) { topics, edge in
+                topics[edge.topic].type == request.type
+            }
+        }
+        for topic in removed { releaseIfIdle(topic) }
+        effects.answer(
+            change.connection,
+            .unsubscribed(removed: removed.count, count: index.count(of: change.account)))
+    }
+
+    private mutating func removeSubscriptions(
+        of account: AccountHandle, into removed: inout [TopicHandle],
+        where isUnwanted: (borrowing Slab<Topic>, Edge) -> Bool
+    ) {
+        _ = index.remove(from: account, into: &removed) { isUnwanted(topics, $0) }
+        forgetExpiryIfNoneIsLeft(of: account)
+    }
+
+    mutating func forgetExpiryIfNoneIsLeft(of account: AccountHandle) {
+        let number = Int(account.index)
+        guard index.count(of: account) == 0, accounts[number].expiryTimer != .none else { return }
+        wheel.cancel(accounts[number].expiryTimer)
+        accounts[number].expiryTimer = .none
+    }
+}
+
+/// Whether a sorted list has a topic. O(log n).
+private func contains(_ topic: UInt32, in sorted: [TopicHandle]) -> Bool {
+    var low = 0
+    var high = sorted.count
+    while low < high {
+        let middle = (low + high) / 2
+        if sorted[middle].index < topic { low = middle + 1 } else { high = middle }
+    }
+    return low < sorted.count && sorted[low].index == topic
+}

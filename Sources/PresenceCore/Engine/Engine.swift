@@ -1,0 +1,177 @@
+// The engine: accounts, sessions, subscriptions and statuses as one state machine.
+//
+// It is told what happened and when (`handle`, `connectionLost`, `committed`, `failed`,
+// `advance`) and appends what is to be done to a buffer of the caller's. It does no I/O,
+// reads no clock, keeps no closure: the same inputs give the same effects, byte for byte.
+//
+//     intern names → handle(command, from:, at:, into:) → carry out the effects → …
+//     connectionLost when a connection has ended;     committed/failed when the store reports
+//     advance when the clock has reached `nextWake`;  continueList when a connection drained
+//
+// A change that must be durable is checked and recorded when it is asked for, and carried
+// out when the store has committed it: what others see is always on disk, and a failed
+// commit has nothing to undo. Until then the account takes no further change; those that
+// come are kept in order (`deferred`). An account has at most one change in flight.
+//
+// One file an aspect: `Engine+Login`, `+Disconnect`, `+Subscribe`, `+Publish`, `+Query` …
+
+import Containers
+
+/// The presence state machine. See the top of `Engine.swift` for its order of use.
+public struct Engine: ~Copyable {
+    /// What whoever runs the service has set.
+    public let settings: Settings
+
+    // Accounts; all four by the number of the name.
+    var names: NameTable
+    var accounts: [Account] = []
+    /// The first session of each account in order of login: what a fan-out reads first.
+    var firstSession: [UInt32] = []
+    var index = SubscriptionIndex()
+
+    var topics = Slab<Topic>()
+    /// Topics of types other than presence, by account and type.
+    var customTopics: [UInt64: UInt32] = [:]
+    var statuses = Slab<Status>()
+
+    var sessions = Slab<Session>()
+    /// By session.
+    var links: [SessionLink] = []
+    var strings = ByteSlab()
+    /// By slot of the connection.
+    var connections: [Connection] = []
+
+    var wheel: TimingWheel
+    var sequence: Sequence
+    var stats = Stats()
+
+    /// Changes that wait for the store, by ticket.
+    var pending: [UInt64: PendingChange] = [:]
+    var lastTicket: UInt64 = 0
+    /// Requests that wait for an earlier change of their account, in order.
+    var deferred: [UInt32: [DeferredCommand]] = [:]
+
+    /// Accounts that the next command may refer to.
+    var interned: [UInt32] = []
+    /// Accounts that may have lost their last reference in the call before this one.
+    var retired: [UInt32] = []
+    /// Reused by whoever needs a short list of topics.
+    var topicScratch: [TopicHandle] = []
+
+    /// An engine that knows nobody.
+    ///
+    /// `reservedSequence` is the last number that an earlier run may have used, 0 for none.
+    /// `seed` keys the hash of names; no result depends on it.
+    public init(settings: Settings, at now: Moment, reservedSequence: UInt64, seed: UInt64) {
+        self.settings = settings
+        names = NameTable(seed: seed)
+        wheel = TimingWheel(now: now.mono.milliseconds)
+        sequence = Sequence(after: reservedSequence)
+    }
+
+    /// When `advance` will next have something to do, or before; nil: never.
+    public var nextWake: Mono? {
+        wheel.nextWake.map { Mono(milliseconds: $0) }
+    }
+
+    /// Carries out a command or refuses it, or keeps it until the store has answered.
+    ///
+    /// Every command is answered once, by `Effect.answer` or `.refuse`, unless its connection
+    /// is gone by then. A connection should wait for one before it gives the next.
+    public mutating func handle(
+        _ command: Command, from connection: ConnectionID, at now: Moment,
+        into effects: inout Effects
+    ) {
+        sweep()
+        heard(connection, at: now.mono)
+        perform(command, from: connection, at: now, into: &effects)
+        retired.append(contentsOf: interned)
+        interned.removeAll(keepingCapacity: true)
+        reserveSequence(into: &effects)
+    }
+
+    /// Notes that something came in from a connection. O(1).
+    public mutating func heard(_ connection: ConnectionID, at now: Mono) {
+        guard isLoggedIn(connection) else { return }
+        connections[Int(connection.slot)].lastHeard = now
+    }
+
+    mutating func perform(
+        _ command: Command, from connection: ConnectionID, at now: Moment,
+        into effects: inout Effects
+    ) {
+        do throws(Refusal) {
+            let caller = self.caller(of: connection)
+            try checkPermission(of: caller, for: command)
+            try carryOut(command, by: caller, from: connection, at: now, into: &effects)
+        } catch {
+            effects.items.append(.refuse(connection, error))
+        }
+    }
+
+    private mutating func carryOut(
+        _ command: Command, by caller: Caller, from connection: ConnectionID, at now: Moment,
+        into effects: inout Effects
+    ) throws(Refusal) {
+        switch command {
+        case .login(let login):
+            try beginSession(login, from: connection, at: now, into: &effects)
+        case .loginAppServer:
+            beginAppServer(from: connection, at: now, into: &effects)
+        case .logout:
+            logout(connection, at: now, into: &effects)
+        case .ping:
+            effects.answer(connection, .pong(time: now.wall))
+        case .subscribe(let request):
+            let account = try subject(request.account, of: caller)
+            if deferIfBusy(account, command, from: connection) { return }
+            try subscribe(account, request, from: connection, at: now, into: &effects)
+        case .unsubscribe(let request):
+            let account = try subject(request.account, of: caller)
+            if deferIfBusy(account, command, from: connection) { return }
+            unsubscribe(account, request, from: connection, into: &effects)
+        case .subscriptions(let request):
+            let account = try subject(request.account, of: caller)
+            listSubscriptions(of: account, request, from: connection, at: now, into: &effects)
+        case .publish(let request):
+            let account = try subject(request.account, of: caller)
+            if deferIfBusy(account, command, from: connection) { return }
+            try publish(account, request, from: connection, at: now, into: &effects)
+        case .clear(let named, let type):
+            let account = try subject(named, of: caller)
+            if deferIfBusy(account, command, from: connection) { return }
+            clear(account, type, from: connection, into: &effects)
+        case .query(let type, let accounts):
+            query(type, accounts, from: connection, at: now, into: &effects)
+        case .subscribers(let request):
+            listSubscribers(request, from: connection, at: now, into: &effects)
+        case .sessions(let account):
+            listSessions(of: account, from: connection, at: now, into: &effects)
+        case .kick(let request):
+            kick(request, from: connection, at: now, into: &effects)
+        case .stats:
+            effects.answer(connection, .stats(currentStats))
+        }
+    }
+}
+
+extension Effects {
+    /// Answers the request that `connection` waits for.
+    mutating func answer(_ connection: ConnectionID, _ answer: Answer) {
+        items.append(.answer(connection, index: answers.count))
+        answers.append(answer)
+    }
+
+    /// Has `record` stored; `ticket` stands for whoever waits for it.
+    mutating func persist(_ record: Record, ticket: Ticket? = nil) {
+        items.append(.persist(ticket, index: records.count))
+        records.append(record)
+    }
+
+    /// Copies `text` and tells where it stands.
+    mutating func copy(_ text: [UInt8]) -> ByteRange {
+        let start = bytes.count
+        bytes.append(contentsOf: text)
+        return ByteRange(start: Int32(start), count: Int32(text.count))
+    }
+}

@@ -1,0 +1,134 @@
+import Containers
+
+/// A change that has been checked and recorded, and is carried out once it is durable.
+struct PendingChange {
+    /// Who waits for the answer.
+    var connection: ConnectionID
+    /// Whose change it is.
+    var account: AccountHandle
+    var kind: Kind
+
+    enum Kind {
+        case subscribe(Subscribe, expires: Wall, deadline: Mono)
+        case unsubscribe(Unsubscribe)
+        case publish(Publish, origin: Origin?, expires: Wall, deadline: Mono)
+        case clear(EventType)
+    }
+
+    /// The device that asked for it, which may be gone when it is carried out.
+    struct Origin {
+        var connection: ConnectionID
+        var client: ClientKind
+        var device: [UInt8]
+    }
+
+    /// The accounts that the change needs besides its own.
+    var others: [AccountHandle] {
+        switch kind {
+        case .subscribe(let request, _, _): request.publishers
+        case .unsubscribe(let request): request.publishers ?? []
+        case .publish, .clear: []
+        }
+    }
+}
+
+/// A command that waits for an earlier change of the account it is about.
+struct DeferredCommand {
+    var connection: ConnectionID
+    var command: Command
+
+    /// The accounts that the command needs besides the one it is about.
+    var others: [AccountHandle] {
+        switch command {
+        case .subscribe(let request): request.publishers
+        case .unsubscribe(let request): request.publishers ?? []
+        default: []
+        }
+    }
+}
+
+extension Engine {
+    /// Hands a record to the store; the change follows when it is durable.
+    mutating func propose(
+        _ kind: PendingChange.Kind, _ record: Record, of account: AccountHandle,
+        for connection: ConnectionID, into effects: inout Effects
+    ) {
+        let change = PendingChange(connection: connection, account: account, kind: kind)
+        pin(account, change.others)
+        accounts[Int(account.index)].change = .inFlight
+        lastTicket += 1
+        pending[lastTicket] = change
+        effects.persist(record, ticket: Ticket(number: lastTicket))
+    }
+
+    /// Carries out what the store has made durable, and what has waited for it.
+    ///
+    /// Tickets may be reported in any order, each once, by this or by `failed`.
+    public mutating func committed(
+        _ ticket: Ticket, at now: Moment, into effects: inout Effects
+    ) {
+        sweep()
+        guard let change = pending.removeValue(forKey: ticket.number) else { return }
+        switch change.kind {
+        case .subscribe(let request, let expires, let deadline):
+            applySubscribe(
+                change, request, expires: expires, deadline: deadline, at: now, into: &effects)
+        case .unsubscribe(let request):
+            applyUnsubscribe(change, request, into: &effects)
+        case .publish(let request, let origin, let expires, let deadline):
+            applyPublish(
+                request, of: change.account, from: change.connection, origin: origin,
+                expires: expires, deadline: deadline, at: now, into: &effects)
+        case .clear(let type):
+            applyClear(change, type, at: now, into: &effects)
+        }
+        settle(change, at: now, into: &effects)
+        reserveSequence(into: &effects)
+    }
+
+    /// Refuses what the store could not make durable. Nothing has changed.
+    public mutating func failed(
+        _ ticket: Ticket, at now: Moment, into effects: inout Effects
+    ) {
+        sweep()
+        guard let change = pending.removeValue(forKey: ticket.number) else { return }
+        effects.items.append(.refuse(change.connection, Refusal(.storeUnavailable)))
+        settle(change, at: now, into: &effects)
+    }
+
+    private mutating func settle(
+        _ change: PendingChange, at now: Moment, into effects: inout Effects
+    ) {
+        accounts[Int(change.account.index)].change = .none
+        resumeDeferred(of: change.account, at: now, into: &effects)
+        unpin(change.account, change.others)
+    }
+
+    /// Keeps a command for later where its account has a change in flight.
+    mutating func deferIfBusy(
+        _ account: AccountHandle, _ command: Command, from connection: ConnectionID
+    ) -> Bool {
+        guard accounts[Int(account.index)].change == .inFlight else { return false }
+        let entry = DeferredCommand(connection: connection, command: command)
+        pin(account, entry.others)
+        deferred[account.index, default: []].append(entry)
+        return true
+    }
+
+    /// Goes on with the commands that wait for `account`, until one has a change in flight.
+    private mutating func resumeDeferred(
+        of account: AccountHandle, at now: Moment, into effects: inout Effects
+    ) {
+        while accounts[Int(account.index)].change == .none,
+            var queue = deferred.removeValue(forKey: account.index)
+        {
+            let next = queue.removeFirst()
+            if !queue.isEmpty { deferred[account.index] = queue }
+            // Whoever has gone meanwhile does not learn of it; so it is not carried out.
+            if isLoggedIn(next.connection) {
+                perform(next.command, from: next.connection, at: now, into: &effects)
+            }
+            unpin(account, next.others)
+        }
+    }
+}

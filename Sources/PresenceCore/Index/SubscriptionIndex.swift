@@ -1,0 +1,247 @@
+// Who watches whom, both ways.
+//
+// Whom an account watches is an array of edges, sorted by topic: looked up by binary
+// search, joined with a request's hundred publishers in one merge, listed in pages by
+// topic. Who watches a topic is its fan: a plain array of account numbers, which is all
+// that a fan-out has to read. An edge knows its place in the fan, so that leaving a fan
+// of a million costs a swap with its last member, whose own edge is then corrected.
+//
+// There is no wheel entry per subscription: an account has one, for the earliest of its
+// deadlines, and a renewal does not touch it (see `Engine+Expiry`). Together 24 bytes a
+// subscription, and what the arrays keep in reserve: they grow by an eighth, not by half.
+//
+// The index knows numbers only. Who owns them, and what becomes of a topic that nobody
+// watches any more, is the engine's business.
+
+/// The subscriptions of all accounts.
+struct SubscriptionIndex {
+    /// By account: its edges in the order of their topics.
+    var edges: [[Edge]] = []
+    /// By topic: the accounts that watch it, in no particular order.
+    var fans: [[UInt32]] = []
+    /// How many subscriptions there are.
+    private(set) var count = 0
+    /// For how many edges the arrays have room.
+    private var edgeCapacity = 0
+    /// For how many watchers the fans have room.
+    private var fanCapacity = 0
+
+    /// How many subscriptions `account` has.
+    func count(of account: AccountHandle) -> Int {
+        let index = Int(account.index)
+        return index < edges.count ? edges[index].count : 0
+    }
+
+    /// How many accounts watch `topic`.
+    func watcherCount(of topic: TopicHandle) -> Int {
+        let index = Int(topic.index)
+        return index < fans.count ? fans[index].count : 0
+    }
+
+    /// The place of the edge from `account` to `topic`. O(log n).
+    func position(of topic: TopicHandle, watchedBy account: AccountHandle) -> Int? {
+        let index = Int(account.index)
+        guard index < edges.count else { return nil }
+        let place = lowerBound(of: topic.index, in: edges[index])
+        guard place < edges[index].count, edges[index][place].topic == topic.index else {
+            return nil
+        }
+        return place
+    }
+
+    /// The place of the first edge whose topic is not before `topic`.
+    func lowerBound(of topic: UInt32, in list: [Edge]) -> Int {
+        var low = 0
+        var high = list.count
+        while low < high {
+            let middle = (low + high) / 2
+            if list[middle].topic < topic { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Gives an existing subscription a new deadline.
+    mutating func renew(_ account: AccountHandle, at place: Int, deadline: Mono) {
+        edges[Int(account.index)][place].deadline = deadline
+    }
+
+    /// Adds subscriptions to `topics`, none of which `account` has, in one merge.
+    ///
+    /// `topics` must be sorted and without repeats. O(subscriptions of the account + topics).
+    mutating func insert(
+        _ topics: [TopicHandle], for account: AccountHandle, created: Wall, deadline: Mono
+    ) {
+        guard !topics.isEmpty else { return }
+        let index = Int(account.index)
+        makeRoom(forAccount: index)
+        var list: [Edge] = []
+        swap(&list, &edges[index])
+        let before = list.count
+        reserve(&list, adding: topics.count)
+        for topic in topics {
+            list.append(Edge(topic: topic.index, position: 0, created: created, deadline: deadline))
+        }
+        var source = before - 1
+        var target = list.count - 1
+        for topic in topics.reversed() {
+            while source >= 0, list[source].topic > topic.index {
+                list[target] = list[source]
+                source -= 1
+                target -= 1
+            }
+            precondition(source < 0 || list[source].topic != topic.index, "subscribed twice")
+            list[target] = Edge(
+                topic: topic.index, position: join(topic, account), created: created,
+                deadline: deadline)
+            target -= 1
+        }
+        swap(&list, &edges[index])
+        count += topics.count
+    }
+
+    /// Puts `account` at the end of the fan of `topic`.
+    private mutating func join(_ topic: TopicHandle, _ account: AccountHandle) -> UInt32 {
+        let index = Int(topic.index)
+        while fans.count <= index {
+            growByAnEighth(&fans)
+            fans.append([])
+        }
+        let place = fans[index].count
+        if place == fans[index].capacity {
+            let before = fans[index].capacity
+            fans[index].reserveCapacity(place + Swift.max(2, place / 8))
+            fanCapacity += fans[index].capacity - before
+        }
+        fans[index].append(account.index)
+        return UInt32(place)
+    }
+
+    private mutating func makeRoom(forAccount index: Int) {
+        while edges.count <= index {
+            growByAnEighth(&edges)
+            edges.append([])
+        }
+    }
+
+    private mutating func reserve(_ list: inout [Edge], adding added: Int) {
+        let needed = list.count + added
+        guard needed > list.capacity else { return }
+        let before = list.capacity
+        // The first request is likely to be the whole list; those after it come in ones.
+        list.reserveCapacity(before == 0 ? needed : needed + needed / 8)
+        edgeCapacity += list.capacity - before
+    }
+}
+
+// MARK: - Removal
+
+extension SubscriptionIndex {
+    /// Removes the subscriptions of `account` that `isGone` names, in one pass.
+    ///
+    /// The topics they were to are appended to `removed`, in order. Returns the earliest
+    /// deadline among those that stay. O(subscriptions of the account).
+    mutating func remove(
+        from account: AccountHandle, into removed: inout [TopicHandle],
+        where isGone: (Edge) -> Bool
+    ) -> Mono? {
+        let index = Int(account.index)
+        guard index < edges.count, !edges[index].isEmpty else { return nil }
+        var list: [Edge] = []
+        swap(&list, &edges[index])
+        var kept = 0
+        var earliest: Mono?
+        for place in list.indices {
+            let edge = list[place]
+            if isGone(edge) {
+                leave(edge)
+                removed.append(TopicHandle(index: edge.topic))
+            } else {
+                list[kept] = edge
+                kept += 1
+                earliest = min(earliest ?? edge.deadline, edge.deadline)
+            }
+        }
+        count -= list.count - kept
+        list.removeLast(list.count - kept)
+        trim(&list)
+        swap(&list, &edges[index])
+        return earliest
+    }
+
+    /// Takes the watcher of `edge` out of the fan: the last one moves to its place.
+    private mutating func leave(_ edge: Edge) {
+        let topic = Int(edge.topic)
+        let place = Int(edge.position)
+        let last = fans[topic].removeLast()
+        if place < fans[topic].count {
+            fans[topic][place] = last
+            correct(position: edge.position, of: edge.topic, watchedBy: last)
+        }
+        let capacity = fans[topic].capacity
+        if fans[topic].isEmpty {
+            fans[topic] = []
+        } else if capacity > 16, capacity > fans[topic].count * 2 {
+            fans[topic] = Array(fans[topic])
+        }
+        fanCapacity -= capacity - fans[topic].capacity
+    }
+
+    private mutating func correct(position: UInt32, of topic: UInt32, watchedBy account: UInt32) {
+        let place = lowerBound(of: topic, in: edges[Int(account)])
+        precondition(edges[Int(account)][place].topic == topic, "a watcher without its edge")
+        edges[Int(account)][place].position = position
+    }
+
+    private mutating func trim(_ list: inout [Edge]) {
+        let capacity = list.capacity
+        if list.isEmpty {
+            list = []
+        } else if capacity > 16, capacity > list.count * 2 {
+            list = Array(list)
+        }
+        edgeCapacity -= capacity - list.capacity
+    }
+}
+
+// MARK: - Accounting
+
+extension SubscriptionIndex {
+    /// What the index takes, everything counted, in bytes.
+    var bytesReserved: Int {
+        let headers = 32 + 16  // An array's own header, and malloc's.
+        let slots = (edges.capacity + fans.capacity) * MemoryLayout<[Edge]>.stride
+        let lists = arraysInUse * headers
+        return slots + lists + edgeCapacity * MemoryLayout<Edge>.stride + fanCapacity * 4
+    }
+
+    private var arraysInUse: Int {
+        // Counted only when asked for: statistics are rare, subscriptions are not.
+        edges.count { !$0.isEmpty } + fans.count { !$0.isEmpty }
+    }
+
+    /// Traps unless both directions tell the same. O(all subscriptions); for tests.
+    func checkInvariants() {
+        var total = 0
+        for (account, list) in edges.enumerated() {
+            for (place, edge) in list.enumerated() {
+                precondition(place == 0 || list[place - 1].topic < edge.topic, "out of order")
+                let fan = fans[Int(edge.topic)]
+                precondition(Int(edge.position) < fan.count, "beyond the fan")
+                precondition(fan[Int(edge.position)] == account, "somebody else's place")
+            }
+            total += list.count
+        }
+        precondition(total == count, "miscounted edges")
+        precondition(fans.reduce(0) { $0 + $1.count } == count, "miscounted fans")
+        precondition(edges.reduce(0) { $0 + $1.capacity } == edgeCapacity, "edge capacity")
+        precondition(fans.reduce(0) { $0 + $1.capacity } == fanCapacity, "fan capacity")
+    }
+}
+
+/// Makes room for one more element, an eighth at a time once the array is large.
+///
+/// Doubling would leave a third of a large array unused on average.
+func growByAnEighth<Element>(_ array: inout [Element]) {
+    guard array.count == array.capacity, array.count >= 1_024 else { return }
+    array.reserveCapacity(array.count + array.count / 8)
+}

@@ -1,0 +1,31 @@
+/// What an entry of the wheel is for, packed into the payload that the wheel carries.
+enum Deadline {
+    /// Some subscription of this account may have run out.
+    case subscriptions(UInt32)
+    /// This status ends.
+    case status(UInt32)
+    /// This session's grace, push or return phase ends.
+    case session(UInt32)
+    /// The connection in this slot may have been silent for too long.
+    case silence(UInt32)
+
+    var payload: UInt64 {
+        switch self {
+        case .subscriptions(let number): UInt64(number)
+        case .status(let number): 1 << 32 | UInt64(number)
+        case .session(let number): 2 << 32 | UInt64(number)
+        case .silence(let number): 3 << 32 | UInt64(number)
+        }
+    }
+
+    init(payload: UInt64) {
+        let number = UInt32(truncatingIfNeeded: payload)
+        switch payload >> 32 {
+        case 0: self = .subscriptions(number)
+        case 1: self = .status(number)
+        case 2: self = .session(number)
+        case 3: self = .silence(number)
+        default: preconditionFailure("a payload that no deadline has made")
+        }
+    }
+}
