@@ -1,0 +1,58 @@
+import Containers
+
+extension Engine {
+    /// Traps unless the tables agree with each other. O(everything); for tests.
+    public func checkInvariants() {
+        index.checkInvariants()
+        names.checkInvariants()
+        wheel.checkInvariants()
+        var sessionCount = 0
+        var online = 0
+        for number in 0..<names.handleUpperBound where names.contains(number) {
+            let inAccount = checkSessions(of: number)
+            sessionCount += inAccount
+            online += inAccount > 0 ? 1 : 0
+            checkTopics(of: AccountHandle(index: number))
+        }
+        precondition(sessionCount == sessions.count, "miscounted sessions")
+        precondition(online == stats.accountsOnline, "miscounted accounts online")
+    }
+
+    private func checkSessions(of number: UInt32) -> Int {
+        var count = 0
+        var session = firstSession[Int(number)]
+        while session != none {
+            let record = sessions[session]
+            let link = links[Int(session)]
+            precondition(record.account == number, "somebody else's session")
+            precondition(
+                (record.phase == .connected) == (link.connection != none), "phase and connection")
+            precondition(
+                (record.phase == .connected) == (record.timer == .none), "phase and deadline")
+            if link.connection != none {
+                guard case .client(session) = connections[Int(link.connection)].peer else {
+                    preconditionFailure("a connection that does not know its session")
+                }
+            }
+            count += 1
+            session = link.next
+        }
+        precondition(count == Int(accounts[Int(number)].sessionCount), "session count")
+        return count
+    }
+
+    private func checkTopics(of account: AccountHandle) {
+        let record = accounts[Int(account.index)]
+        if record.presenceTopic != none {
+            precondition(topics[record.presenceTopic].account == account.index, "topic's account")
+        }
+        precondition(
+            (index.count(of: account) > 0) == (record.expiryTimer != .none),
+            "subscriptions and their deadline")
+        guard index.count(of: account) > 0 else { return }
+        for edge in index.edges[Int(account.index)] {
+            precondition(record.expiryDeadline <= edge.deadline, "looked at too late")
+            precondition(names.contains(topics[edge.topic].account), "watches nobody")
+        }
+    }
+}

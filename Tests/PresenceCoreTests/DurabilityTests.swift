@@ -1,0 +1,133 @@
+import PresenceCore
+import Testing
+
+@Suite struct `Changes that wait for the store` {
+    let world = World()
+    let alice: ConnectionID
+
+    init() {
+        alice = world.login("alice")
+        _ = world.take(alice)
+        world.storeWaits = true
+    }
+
+    @Test func `are answered and in force once they are durable`() {
+        world.subscribe(alice, ["bob"])
+        #expect(world.take(alice) == [])
+        world.login("bob")
+        #expect(world.take(alice) == [])
+        world.commit()
+        #expect(world.take(alice) == [.subscribed(count: 1, states: nil)])
+        world.login("bob", "another")
+        #expect(world.events(alice).map(\.value) == [1])
+        world.checkInvariants()
+    }
+
+    @Test func `are refused and without trace when they cannot be`() {
+        world.subscribe(alice, ["bob"])
+        world.fail()
+        #expect(world.take(alice) == [.refused(.storeUnavailable)])
+        #expect(world.stats.subscriptions == 0)
+        #expect(world.stats.accounts == 2)
+        world.handle(.ping, from: alice)
+        #expect(world.stats.accounts == 1, "bob is forgotten")
+        world.checkInvariants()
+    }
+
+    @Test func `keep a failed unsubscribe delivering`() {
+        world.subscribe(alice, ["bob"])
+        world.commit()
+        world.unsubscribe(alice, ["bob"])
+        let bob = world.login("bob")
+        world.fail()
+        world.handle(.logout, from: bob)
+        #expect(
+            world.take(alice).map(label) == [
+                "subscribed", "1", "refused", "2",
+            ])
+    }
+
+    private func label(_ seen: Seen) -> String {
+        switch seen {
+        case .subscribed: "subscribed"
+        case .refused: "refused"
+        case .event(let state): "\(state.value)"
+        default: "other"
+        }
+    }
+
+    @Test func `of one account follow each other in order`() {
+        let other = world.login("alice", "d2")
+        _ = world.take(other)
+        world.subscribe(alice, ["bob"])
+        world.unsubscribe(other, ["bob"])
+        #expect(world.waiting == 1)
+        #expect(world.stats.deferred == 1)
+        world.commit()
+        #expect(world.waiting == 1)
+        world.commit()
+        #expect(world.take(alice) == [.subscribed(count: 1, states: nil)])
+        #expect(world.take(other) == [.unsubscribed(removed: 1, count: 0)])
+        world.checkInvariants()
+    }
+
+    @Test func `never exceed the quota together`() {
+        var settings = Settings()
+        settings.limits.subscriptionsPerAccountMax = 5
+        let world = World(settings)
+        world.storeWaits = true
+        let devices = (0..<8).map { world.login("alice", "d\($0)") }
+        for (number, device) in devices.enumerated() {
+            _ = world.take(device)
+            world.subscribe(device, ["p\(number)"])
+        }
+        while world.waiting > 0 { world.commit() }
+        let seen = devices.map { world.take($0) }
+        #expect(seen.count { $0 == [.refused(.subscriptionQuota)] } == 3)
+        #expect(world.stats.subscriptions == 5)
+    }
+
+    @Test func `of one who has gone are carried out or not, but never half`() {
+        let other = world.login("alice", "d2")
+        world.subscribe(alice, ["bob"])
+        world.subscribe(other, ["carol"])
+        world.drop(alice)
+        world.drop(other)
+        world.commit()
+        #expect(world.waiting == 0)
+        #expect(world.stats.subscriptions == 1, "the first was stored, the second never asked for")
+        world.checkInvariants()
+    }
+
+    @Test func `hold back a status for everybody until it is stored`() {
+        world.subscribe(alice, ["bob"])
+        world.commit()
+        let bob = world.login("bob")
+        _ = world.take(alice)
+        _ = world.take(bob)
+        world.publish(bob, 10_001, audience: .everybody)
+        #expect(world.take(alice) == [])
+        world.commit()
+        #expect(world.events(alice).map(\.value) == [10_001])
+        #expect(world.take(bob) == [.published])
+        world.publish(bob, 10_002, audience: .everybody)
+        world.fail()
+        #expect(world.take(bob) == [.refused(.storeUnavailable)])
+        #expect(world.take(alice) == [])
+        world.publish(bob, 10_003)
+        #expect(world.events(alice).map(\.value) == [10_003], "others need not wait")
+    }
+
+    @Test func `that renew are not undone by the expiry they overtake`() {
+        world.subscribe(alice, ["bob"], seconds: 60)
+        world.commit()
+        world.pass(milliseconds: 30_000)
+        world.hear(alice)
+        world.pass(milliseconds: 29_999)
+        world.subscribe(alice, ["bob"], seconds: 60)
+        world.pass(milliseconds: 10)
+        world.commit()
+        #expect(world.stats.subscriptions == 1)
+        #expect(world.stored.last?.words.hasPrefix("put alice 1") == true, "nothing removes it")
+    }
+}

@@ -1,0 +1,163 @@
+import PresenceCore
+import Testing
+
+/// alice watches bob; what does she see of his sessions?
+@Suite struct `Sessions as watchers see them` {
+    let world: World
+    let alice: ConnectionID
+
+    init() {
+        var settings = Settings()
+        settings.disconnectGraceSeconds = 5
+        world = World(settings)
+        alice = world.login("alice")
+        world.subscribe(alice, ["bob"])
+        _ = world.take(alice)
+    }
+
+    var seen: [String] { world.events(alice).map(\.short) }
+
+    @Test func `each device makes its own login`() {
+        world.login("bob", "phone")
+        world.login("bob", "tab", .web)
+        #expect(
+            seen == [
+                #"bob 1 login ["ios:phone"]"#, #"bob 1 login ["ios:phone", "web:tab"]"#,
+            ])
+    }
+
+    @Test func `a logout is told at once and shows the devices that remain`() {
+        let phone = world.login("bob", "phone")
+        world.login("bob", "tab", .web)
+        _ = seen
+        world.handle(.logout, from: phone)
+        #expect(seen == [#"bob 2 logout ["web:tab"]"#])
+        #expect(world.take(phone).suffix(2) == [.loggedOut, .closed(nil)])
+        world.checkInvariants()
+    }
+
+    @Test func `a lost connection is told after the grace and not before`() {
+        let phone = world.login("bob", "phone")
+        _ = seen
+        world.pass(milliseconds: 700)
+        world.drop(phone)
+        let lost = world.now.wall.milliseconds
+        world.pass(milliseconds: 4_999)
+        #expect(seen == [])
+        world.pass(milliseconds: 1)
+        let events = world.events(alice)
+        #expect(events.map(\.short) == ["bob 3 disconnect []"])
+        #expect(events.first?.origin == "ios:phone")
+        #expect(events.first?.lastSeen == lost)
+    }
+
+    @Test func `a return within the grace makes no event at all`() {
+        let phone = world.login("bob", "phone")
+        _ = seen
+        world.drop(phone)
+        world.pass(milliseconds: 4_999)
+        world.login("bob", "phone")
+        world.pass(seconds: 20)
+        #expect(seen == [])
+        world.checkInvariants()
+    }
+
+    @Test func `another device's return does not save the first`() {
+        let phone = world.login("bob", "phone")
+        _ = seen
+        world.drop(phone)
+        world.login("bob", "tab", .web)
+        world.pass(seconds: 6)
+        #expect(
+            seen == [
+                #"bob 1 login ["ios:phone", "web:tab"]"#, #"bob 3 disconnect ["web:tab"]"#,
+            ])
+    }
+
+    @Test func `without grace a lost connection is told at once`() {
+        var settings = Settings()
+        settings.disconnectGraceSeconds = 0
+        let world = World(settings)
+        let alice = world.login("alice")
+        world.subscribe(alice, ["bob"])
+        let phone = world.login("bob", "phone")
+        _ = world.take(alice)
+        world.drop(phone)
+        #expect(world.events(alice).map(\.short) == ["bob 3 disconnect []"])
+    }
+
+    @Test func `silence of one and a half heartbeats ends a session`() {
+        let phone = world.login("bob", "phone")
+        _ = seen
+        world.pass(milliseconds: 30_000)
+        world.hear(phone)
+        world.hear(alice)
+        world.pass(milliseconds: 44_999)
+        world.hear(alice)
+        #expect(world.isOpen(phone))
+        world.pass(milliseconds: 1)
+        #expect(world.take(phone).last == .closed(.idleTimeout))
+        #expect(!world.isOpen(phone))
+        #expect(seen == [])
+        world.pass(seconds: 5)
+        #expect(seen == ["bob 3 disconnect []"])
+    }
+
+    @Test func `the same device again replaces the old session unnoticed`() {
+        let old = world.login("bob", "phone")
+        _ = seen
+        let new = world.login("bob", "phone")
+        #expect(world.take(old).last == .closed(.replaced))
+        #expect(!world.isOpen(old))
+        #expect(seen == [])
+        world.drop(old)
+        world.pass(seconds: 40)
+        world.hear(alice)
+        world.pass(seconds: 20)
+        #expect(seen == ["bob 3 disconnect []"], "the new session fell silent, and only that")
+        #expect(!world.isOpen(new))
+        world.checkInvariants()
+    }
+
+    @Test func `a kick ends sessions and says so`() {
+        let phone = world.login("bob", "phone")
+        world.login("bob", "tab", .web)
+        _ = seen
+        let server = world.appServer()
+        world.kick(server, "bob", device: "phone")
+        #expect(world.take(server) == [.kicked(1)])
+        #expect(seen == [#"bob 2 kicked ["web:tab"]"#])
+        #expect(world.take(phone).last == .closed(.kicked(reason: nil)))
+        world.kick(server, "bob")
+        #expect(seen == ["bob 2 kicked []"])
+        world.kick(server, "bob")
+        world.kick(server, "nobody")
+        #expect(world.take(server) == [.kicked(1), .kicked(0), .kicked(0)])
+        world.checkInvariants()
+    }
+
+    @Test func `one session too many is refused`() {
+        for number in 0..<10 { world.login("bob", "d\(number)") }
+        let refused = world.connect()
+        world.login("bob", "d10", on: refused)
+        #expect(world.take(refused) == [.refused(.sessionQuota)])
+        world.login("bob", "d9", on: world.connect())
+        #expect(world.stats.sessions == 11)
+    }
+
+    @Test func `a device that is not connected gives way to a new one`() {
+        for number in 0..<10 { world.login("bob", "d\(number)") }
+        let server = world.appServer()
+        world.query(server, ["bob"])
+        _ = world.take(alice)
+        world.kick(server, "bob", device: "d3")
+        let lost = world.login("bob", "d3")
+        _ = world.take(alice)
+        world.drop(lost)
+        world.login("bob", "new")
+        let events = world.events(alice)
+        #expect(events.map(\.value) == [3, 1])
+        #expect(events.last?.online?.last == "ios:new")
+        world.checkInvariants()
+    }
+}

@@ -1,0 +1,120 @@
+import PresenceCore
+
+/// What a connection gets to see, in words: names instead of ranges, no numbers that only rise.
+enum Seen: Hashable {
+    case event(State)
+    case states([State])
+    case synced(Int)
+    case expired(type: Int, publishers: [String])
+    case closed(CloseReason?)
+    case refused(Refusal.Reason)
+    case loggedIn(account: String, subscriptions: Int)
+    case loggedInAppServer
+    case loggedOut
+    case pong
+    case subscribed(count: Int, states: [State]?)
+    case unsubscribed(removed: Int, count: Int)
+    case subscriptions([Line], count: Int, more: Bool)
+    case subscribers([Line], count: Int, more: Bool)
+    case published
+    case cleared(Bool)
+    case queried([State])
+    case sessions([SessionLine])
+    case kicked(Int)
+    case stats
+}
+
+/// An event or state in words.
+struct State: Hashable {
+    var publisher: String
+    var type: Int
+    var value: Int
+    var cause: Cause
+    var origin: String?
+    var ext: String?
+    /// Devices as `kind:name`, with `*` where only push reaches them.
+    var online: [String]?
+    var status: String?
+    var lastSeen: Int64?
+}
+
+/// A subscription in words.
+struct Line: Hashable {
+    var type: Int
+    var name: String
+    var created: Int64
+    var expires: Int64
+}
+
+/// A session in words.
+struct SessionLine: Hashable {
+    var device: String
+    var client: ClientKind
+    var connection: SessionEntry.Connectedness
+    var lastHeard: Int64
+}
+
+extension Effects {
+    func text(_ range: ByteRange) -> String {
+        let start = Int(range.start)
+        return String(decoding: bytes[start..<start + Int(range.count)], as: UTF8.self)
+    }
+
+    private func device(_ entry: DeviceEntry) -> String {
+        "\(entry.client):\(text(entry.name))\(entry.reach == .push ? "*" : "")"
+    }
+
+    func state(_ event: Event) -> State {
+        State(
+            publisher: text(event.publisher), type: Int(event.type.number),
+            value: Int(event.value), cause: event.cause, origin: event.origin.map(device),
+            ext: event.ext.map(text), online: event.online.map { devices[$0].map(device) },
+            status: event.status.map {
+                "\($0.value)|\($0.ext.map(text) ?? "-")|\($0.expires.milliseconds)"
+            },
+            lastSeen: event.lastSeen?.milliseconds)
+    }
+
+    func states(_ range: Range<Int>) -> [State] { events[range].map(state) }
+
+    func seen(_ answer: Answer) -> Seen {
+        switch answer {
+        case .loggedIn(let login):
+            .loggedIn(account: text(login.account), subscriptions: login.subscriptions)
+        case .loggedInAppServer: .loggedInAppServer
+        case .loggedOut: .loggedOut
+        case .pong: .pong
+        case .subscribed(_, let count, let range):
+            .subscribed(count: count, states: range.map(states))
+        case .unsubscribed(let removed, let count): .unsubscribed(removed: removed, count: count)
+        case .subscriptions(let entries, let count, let cursor):
+            .subscriptions(subscriptions[entries].map(line), count: count, more: cursor != nil)
+        case .published: .published
+        case .cleared(let cleared): .cleared(cleared == .status)
+        case .states(let range): .queried(states(range))
+        case .subscribers(let entries, let count, let cursor):
+            .subscribers(subscribers[entries].map(line), count: count, more: cursor != nil)
+        case .sessions(let range): .sessions(sessions[range].map(line))
+        case .kicked(let count): .kicked(count)
+        case .stats: .stats
+        }
+    }
+
+    private func line(_ entry: SubscriptionEntry) -> Line {
+        Line(
+            type: Int(entry.type.number), name: text(entry.publisher),
+            created: entry.created.milliseconds, expires: entry.expires.milliseconds)
+    }
+
+    private func line(_ entry: SubscriberEntry) -> Line {
+        Line(
+            type: 0, name: text(entry.account), created: entry.created.milliseconds,
+            expires: entry.expires.milliseconds)
+    }
+
+    private func line(_ entry: SessionEntry) -> SessionLine {
+        SessionLine(
+            device: text(entry.device), client: entry.client, connection: entry.connection,
+            lastHeard: entry.lastHeard.milliseconds)
+    }
+}

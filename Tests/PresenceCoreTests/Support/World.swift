@@ -1,0 +1,249 @@
+import PresenceCore
+import Testing
+
+/// An engine with a clock, connections and a store that commits when it is told to.
+final class World {
+    private var engine: Engine
+    private var effects = Effects()
+    let settings: Settings
+    /// Monotonic milliseconds since the beginning of this world.
+    private(set) var elapsed: UInt64 = 0
+    /// By how much the wall clock is ahead of where it began.
+    var wallJump: Int64 = 0
+    /// What each connection has seen since it was last asked.
+    private(set) var seen: [ConnectionID: [Seen]] = [:]
+    /// What each connection knows of each topic by now: the newest that it was told.
+    private(set) var view: [ConnectionID: [String: State]] = [:]
+    /// The highest `seq` that each connection has seen of each topic.
+    private var newest: [ConnectionID: [String: UInt64]] = [:]
+    private(set) var stored: [StoredChange] = []
+    private var tickets: [Ticket] = []
+    /// Whether the store commits at once or waits for `commit()`.
+    var storeWaits = false
+    /// Whether login lists are fetched at once or wait for `continueLists()`.
+    var listsWait = false
+    private var openSlots: [UInt32: ConnectionID] = [:]
+    private var nextGeneration: UInt32 = 1
+    private var listing: Set<ConnectionID> = []
+
+    static let start: Int64 = 1_763_700_000_000
+
+    /// A write in words, in order.
+    struct StoredChange: Hashable {
+        var words: String
+        var isDurable: Bool
+    }
+
+    init(_ settings: Settings = Settings(), reservedSequence: UInt64 = 0) {
+        self.settings = settings
+        engine = Engine(
+            settings: settings,
+            at: Moment(mono: Mono(milliseconds: 1_000), wall: Wall(milliseconds: Self.start)),
+            reservedSequence: reservedSequence, seed: 1)
+    }
+
+    var now: Moment {
+        Moment(
+            mono: Mono(milliseconds: 1_000 + elapsed),
+            wall: Wall(milliseconds: Self.start + Int64(elapsed) + wallJump))
+    }
+
+    var stats: Stats { engine.currentStats }
+
+    func checkInvariants() { engine.checkInvariants() }
+
+    func withEngine<R>(_ body: (inout Engine) -> R) -> R { body(&engine) }
+
+    // MARK: Connections
+
+    func connect() -> ConnectionID {
+        var slot: UInt32 = 0
+        while openSlots[slot] != nil { slot += 1 }
+        let connection = ConnectionID(slot: slot, generation: nextGeneration)
+        nextGeneration += 1
+        openSlots[slot] = connection
+        seen[connection] = []
+        return connection
+    }
+
+    func drop(_ connection: ConnectionID) {
+        guard openSlots[connection.slot] == connection else { return }
+        openSlots[connection.slot] = nil
+        engine.connectionLost(connection, at: now, into: &effects)
+        carryOut()
+    }
+
+    func isOpen(_ connection: ConnectionID) -> Bool {
+        openSlots[connection.slot] == connection
+    }
+
+    // MARK: Commands
+
+    func account(_ name: String) -> AccountHandle {
+        guard let handle = engine.intern(Array(name.utf8).span) else {
+            preconditionFailure("no room for \(name)")
+        }
+        return handle
+    }
+
+    func find(_ name: String) -> AccountHandle? { engine.find(Array(name.utf8).span) }
+
+    func handle(_ command: Command, from connection: ConnectionID) {
+        engine.handle(command, from: connection, at: now, into: &effects)
+        carryOut()
+    }
+
+    func hear(_ connection: ConnectionID) { engine.heard(connection, at: now.mono) }
+
+    /// Lets so many milliseconds pass, stopping at every deadline on the way.
+    func pass(milliseconds: UInt64) {
+        let end = elapsed + milliseconds
+        while true {
+            if let wake = engine.nextWake, wake.milliseconds <= 1_000 + end {
+                elapsed = max(elapsed, wake.milliseconds - min(wake.milliseconds, 1_000))
+            } else {
+                elapsed = end
+            }
+            while engine.advance(to: now, deadlinesMax: 3, into: &effects) == .moreIsDue {
+                carryOut()
+            }
+            carryOut()
+            guard elapsed < end || (engine.nextWake.map { $0 <= now.mono } ?? false) else { return }
+        }
+    }
+
+    func pass(seconds: Int) { pass(milliseconds: UInt64(seconds) * 1_000) }
+
+    // MARK: The store
+
+    var waiting: Int { tickets.count }
+
+    func commit() { settle { $0.committed($1, at: $2, into: &$3) } }
+    func fail() { settle { $0.failed($1, at: $2, into: &$3) } }
+
+    private func settle(
+        _ report: (inout Engine, Ticket, Moment, inout Effects) -> Void
+    ) {
+        guard !tickets.isEmpty else { return }
+        report(&engine, tickets.removeFirst(), now, &effects)
+        carryOut()
+    }
+
+    // MARK: Login lists
+
+    func continueLists() {
+        for connection in listing.sorted(by: { $0.slot < $1.slot }) {
+            engine.continueList(of: connection, at: now, into: &effects)
+            carryOut()
+        }
+    }
+
+    // MARK: Effects
+
+    private func carryOut() {
+        var batch = Effects()
+        swap(&batch, &effects)
+        for item in batch.items { carryOut(item, batch) }
+        batch.removeAll()
+        if effects.items.isEmpty { swap(&batch, &effects) }
+        while !storeWaits, !tickets.isEmpty { commit() }
+        if !listsWait, !listing.isEmpty { continueLists() }
+    }
+
+    private func carryOut(_ item: Effect, _ batch: Effects) {
+        switch item {
+        case .answer(let connection, let index):
+            let answer = batch.answers[index]
+            if case .loggedIn = answer { listing.insert(connection) }
+            note(batch.seen(answer), for: connection)
+            if case .subscribed(_, _, let states?) = answer {
+                for event in batch.events[states] { learn(event, batch, connection) }
+            }
+        case .refuse(let connection, let refusal):
+            note(.refused(refusal.reason), for: connection)
+        case .deliver(let event, let receivers):
+            for slot in batch.receivers[receivers] {
+                guard let connection = openSlots[slot] else {
+                    Issue.record("delivered to a slot that is closed")
+                    continue
+                }
+                note(.event(batch.state(batch.events[event])), for: connection)
+                learn(batch.events[event], batch, connection)
+            }
+        case .states(let connection, let range):
+            note(.states(batch.states(range)), for: connection)
+            for event in batch.events[range] { learn(event, batch, connection) }
+        case .synced(let connection, let count):
+            listing.remove(connection)
+            note(.synced(count), for: connection)
+        case .expired(let type, let names, let receivers):
+            for slot in batch.receivers[receivers] {
+                guard let connection = openSlots[slot] else { continue }
+                let publishers = batch.names[names].map(batch.text).sorted()
+                note(
+                    .expired(type: Int(type.number), publishers: publishers), for: connection)
+            }
+        case .persist(let ticket, let index):
+            stored.append(
+                StoredChange(
+                    words: words(batch.records[index], batch), isDurable: ticket != nil))
+            if let ticket { tickets.append(ticket) }
+        case .close(let connection, let reason):
+            note(.closed(reason), for: connection)
+            listing.remove(connection)
+            if openSlots[connection.slot] == connection { openSlots[connection.slot] = nil }
+        }
+    }
+
+    private func note(_ what: Seen, for connection: ConnectionID) {
+        guard openSlots[connection.slot] == connection else { return }
+        seen[connection, default: []].append(what)
+    }
+
+    /// A connection is never told something older than what it knows.
+    private func learn(_ event: Event, _ batch: Effects, _ connection: ConnectionID) {
+        guard openSlots[connection.slot] == connection else { return }
+        let state = batch.state(event)
+        let topic = "\(state.type)/\(state.publisher)"
+        let before = newest[connection]?[topic] ?? 0
+        #expect(event.seq >= before, "seq fell for \(topic)")
+        newest[connection, default: [:]][topic] = event.seq
+        view[connection, default: [:]][topic] = state
+    }
+
+    private func words(_ record: Record, _ batch: Effects) -> String {
+        switch record {
+        case .putSubscriptions(let subscriber, let type, let publishers, _, let expires):
+            "put \(name(subscriber)) \(type.number) \(publishers.map(name)) \(expires.milliseconds)"
+        case .removeSubscriptions(let subscriber, let type, let publishers):
+            "remove \(name(subscriber)) \(type.number) \(publishers.map(name))"
+        case .removeAllSubscriptions(let subscriber, let type):
+            "remove all \(name(subscriber)) \(type.number)"
+        case .putStatus(let status):
+            "status \(name(status.account)) \(status.type.number) \(status.value)"
+        case .removeStatus(let account, let type):
+            "remove status \(name(account)) \(type.number)"
+        case .putSession(let session):
+            "session \(name(session.account)) \(batch.text(session.device))"
+                + (session.pushUntil == nil ? "" : " push")
+        case .removeSession(let account, let device):
+            "remove session \(name(account)) \(batch.text(device))"
+        case .putAccount(let account, let value, _):
+            "account \(name(account)) \(value)"
+        case .reserveSequence:
+            "reserve"
+        }
+    }
+
+    func name(_ account: AccountHandle) -> String {
+        var bytes: [UInt8] = []
+        engine.appendName(of: account, to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// What `connection` has seen since the last call.
+    func take(_ connection: ConnectionID) -> [Seen] {
+        defer { seen[connection] = [] }
+        return seen[connection] ?? []
+    }
+}
