@@ -118,6 +118,17 @@ import Testing
         #expect(world.events(alice).map(\.value) == [10_003], "others need not wait")
     }
 
+    @Test func `reach the session that has the slot of the one who asked and is gone`() {
+        let phone = world.login("bob", "phone")
+        world.publish(phone, 10_001, audience: .everybody)
+        world.drop(phone)
+        let tab = world.login("bob", "tab")
+        #expect(tab.slot == phone.slot)
+        _ = world.take(tab)
+        world.commit()
+        #expect(world.events(tab).map(\.value) == [10_001])
+    }
+
     @Test func `that renew are not undone by the expiry they overtake`() {
         world.subscribe(alice, ["bob"], seconds: 60)
         world.commit()

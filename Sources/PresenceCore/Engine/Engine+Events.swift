@@ -65,10 +65,12 @@ extension Engine {
     ) {
         let account = AccountHandle(index: topics[topic.index].account)
         guard index.position(of: topic, watchedBy: account) == nil else { return }
+        // Its slot may be another's by now, if the change has waited for the store.
+        let excluded = isLoggedIn(origin) ? origin.slot : PresenceCore.none
         var session = firstSession[Int(account.index)]
         while session != PresenceCore.none {
             let link = links[Int(session)]
-            if link.connection != PresenceCore.none, link.connection != origin.slot {
+            if link.connection != PresenceCore.none, link.connection != excluded {
                 effects.receivers.append(link.connection)
             }
             session = link.next

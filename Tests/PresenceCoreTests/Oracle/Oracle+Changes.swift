@@ -1,0 +1,151 @@
+import PresenceCore
+
+extension Oracle {
+    /// Whose change it is; nil, and a refusal, where there is nobody.
+    private func subject(_ connection: ConnectionID) -> String? {
+        guard let peer = peers[connection] else {
+            refuse(connection, .notLoggedIn)
+            return nil
+        }
+        return peer.account
+    }
+
+    /// Runs `body` now, or when the account has no change in flight any more.
+    private func inTurn(
+        _ connection: ConnectionID, _ name: String, _ body: @escaping () -> Void
+    ) {
+        if accounts[name]?.isBusy == true {
+            deferred.append((connection, name, body))
+        } else {
+            body()
+        }
+    }
+
+    private func propose(_ connection: ConnectionID, _ name: String, _ change: Change) {
+        accounts[name, default: Account()].isBusy = true
+        pending.append((connection, name, change))
+    }
+
+    func subscribe(
+        _ connection: ConnectionID, _ publishers: [String], type: Int, seconds: Int,
+        answer: SubscribeAnswer
+    ) {
+        guard let name = subject(connection) else { return }
+        inTurn(connection, name) { [self] in
+            let watches = accounts[name]?.watches ?? [:]
+            let added = publishers.count { watches[Topic(publisher: $0, type: type)] == nil }
+            guard watches.count + added <= settings.limits.subscriptionsPerAccountMax else {
+                return refuse(connection, .subscriptionQuota)
+            }
+            let deadline = now + UInt64(seconds) * 1_000
+            propose(
+                connection, name,
+                .subscribe(publishers, type: type, deadline: deadline, answer: answer))
+        }
+    }
+
+    func unsubscribe(_ connection: ConnectionID, _ publishers: [String]?, type: Int) {
+        guard let name = subject(connection) else { return }
+        inTurn(connection, name) { [self] in
+            let watches = accounts[name]?.watches ?? [:]
+            let isWatching = watches.keys.contains {
+                $0.type == type && publishers?.contains($0.publisher) != false
+            }
+            guard isWatching else {
+                return note(.unsubscribed(removed: 0, count: watches.count), connection)
+            }
+            propose(connection, name, .unsubscribe(publishers, type: type))
+        }
+    }
+
+    func publish(
+        _ connection: ConnectionID, _ value: Int32, type: Int, seconds: Int, ext: String?,
+        audience: Audience, own: OwnSessions
+    ) {
+        guard let name = subject(connection) else { return }
+        inTurn(connection, name) { [self] in
+            let deadline = now + UInt64(seconds) * 1_000
+            let origin = accounts[name]?.sessions.first { $0.connection == connection }
+                .map { "\($0.client):\($0.device)" }
+            let change = Change.publish(
+                value, type: type, ext: ext, deadline: deadline, own: own, origin: origin)
+            if audience == .everybody { return propose(connection, name, change) }
+            apply(connection, name, change, audience: .onlineOnly)
+        }
+    }
+
+    func clear(_ connection: ConnectionID, type: Int) {
+        guard let name = subject(connection) else { return }
+        inTurn(connection, name) { [self] in
+            guard statuses[Topic(publisher: name, type: type)] != nil else {
+                return note(.cleared(false), connection)
+            }
+            propose(connection, name, .clear(type: type))
+        }
+    }
+
+    func commit() {
+        guard !pending.isEmpty else { return }
+        let (connection, name, change) = pending.removeFirst()
+        apply(connection, name, change, audience: .everybody)
+        settle(name)
+    }
+
+    func fail() {
+        guard !pending.isEmpty else { return }
+        let (connection, name, _) = pending.removeFirst()
+        refuse(connection, .storeUnavailable)
+        settle(name)
+    }
+
+    private func settle(_ name: String) {
+        accounts[name]?.isBusy = false
+        while accounts[name]?.isBusy == false,
+            let next = deferred.firstIndex(where: { $0.account == name })
+        {
+            let entry = deferred.remove(at: next)
+            if peers[entry.connection] != nil { entry.again() }
+        }
+    }
+
+    private func apply(
+        _ connection: ConnectionID, _ name: String, _ change: Change, audience: Audience
+    ) {
+        switch change {
+        case .subscribe(let publishers, let type, let deadline, let answer):
+            for publisher in publishers {
+                let topic = Topic(publisher: publisher, type: type)
+                let created = accounts[name]?.watches[topic]?.created
+                accounts[name]?.watches[topic] = Subscription(
+                    created: created ?? wall, deadline: deadline)
+            }
+            let states = publishers.map { state(Topic(publisher: $0, type: type)) }
+            note(
+                .subscribed(
+                    count: accounts[name]?.watches.count ?? 0,
+                    states: answer == .withStates ? states : nil), connection)
+        case .unsubscribe(let publishers, let type):
+            let before = accounts[name]?.watches ?? [:]
+            let after = before.filter {
+                $0.key.type != type || publishers?.contains($0.key.publisher) == false
+            }
+            accounts[name]?.watches = after
+            note(
+                .unsubscribed(removed: before.count - after.count, count: after.count),
+                connection)
+        case .publish(let value, let type, let ext, let deadline, let own, let origin):
+            let topic = Topic(publisher: name, type: type)
+            statuses[topic] = Status(
+                value: value, ext: ext, audience: audience, deadline: deadline)
+            note(.published, connection)
+            emit(
+                topic, value: Int(value), cause: .publish, origin: origin, ext: ext,
+                ownBut: connection, own: own)
+        case .clear(let type):
+            let topic = Topic(publisher: name, type: type)
+            let was = statuses.removeValue(forKey: topic)
+            note(.cleared(was != nil), connection)
+            if was != nil { emit(topic, value: ownValue(topic), cause: .cleared) }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import PresenceCore
+
+extension Oracle {
+    func login(
+        _ connection: ConnectionID, _ name: String, _ device: String, _ client: ClientKind,
+        reach: Reach, sync: LoginList
+    ) {
+        guard peers[connection] == nil else { return refuse(connection, .alreadyLoggedIn) }
+        let topic = Topic(publisher: name, type: 1)
+        var account = accounts[name] ?? Account()
+        var isNoticed = true
+        if let place = account.sessions.firstIndex(where: { $0.device == device }) {
+            var session = account.sessions[place]
+            if let old = session.connection {
+                note(.closed(.replaced), old)
+                peers[old] = nil
+            }
+            let wasPushOnly = session.isPushOnly
+            isNoticed = wasPushOnly || session.client != client
+            session.client = client
+            session.reach = reach
+            session.connection = connection
+            session.isPushOnly = false
+            session.ends = nil
+            account.sessions[place] = session
+            if wasPushOnly {
+                account.sessions.remove(at: place)
+                account.sessions.append(session)
+            }
+        } else {
+            if account.sessions.count >= settings.limits.sessionsPerAccountMax {
+                guard let oldest = account.sessions.firstIndex(where: { $0.connection == nil })
+                else { return refuse(connection, .sessionQuota) }
+                accounts[name] = account
+                end(name, oldest, value: 3, cause: .disconnect)
+                account = accounts[name] ?? Account()
+            }
+            account.sessions.append(
+                Session(
+                    device: device, client: client, reach: reach, connection: connection,
+                    lastHeard: wall))
+        }
+        accounts[name] = account
+        peers[connection] = Peer(account: name, lastHeard: now)
+        note(.loggedIn(account: name, subscriptions: account.watches.count), connection)
+        if isNoticed {
+            // The session itself learns of it from its list.
+            let before = seen[connection]
+            emit(topic, value: 1, cause: .login, origin: "\(client):\(device)")
+            if sync != .none { seen[connection] = before }
+        }
+        list(connection, name, sync)
+    }
+
+    private func list(_ connection: ConnectionID, _ name: String, _ sync: LoginList) {
+        guard sync != .none else { return note(.synced(0), connection) }
+        let topics = (accounts[name]?.watches.keys.map { $0 } ?? []).filter { topic in
+            let isOnline = !(accounts[topic.publisher]?.sessions.isEmpty ?? true)
+            return sync == .all || isOnline || statuses[topic]?.audience == .everybody
+        }
+        if !topics.isEmpty { note(.states(topics.map { state($0) }), connection) }
+        note(.synced(topics.count), connection)
+    }
+
+    func logout(_ connection: ConnectionID) {
+        guard let peer = peers[connection] else { return refuse(connection, .notLoggedIn) }
+        note(.loggedOut, connection)
+        note(.closed(nil), connection)
+        peers[connection] = nil
+        guard let name = peer.account, let place = place(of: connection, in: name) else { return }
+        accounts[name]?.sessions[place].lastHeard = wall
+        end(name, place, value: 2, cause: .logout)
+    }
+
+    func drop(_ connection: ConnectionID) {
+        lose(connection, lastHeard: wall)
+    }
+
+    func lose(_ connection: ConnectionID, lastHeard: Int64) {
+        guard let peer = peers.removeValue(forKey: connection) else { return }
+        guard let name = peer.account, let place = place(of: connection, in: name) else { return }
+        accounts[name]?.sessions[place].connection = nil
+        accounts[name]?.sessions[place].lastHeard = lastHeard
+        accounts[name]?.sessions[place].ends =
+            now + UInt64(settings.disconnectGraceSeconds) * 1_000
+        if settings.disconnectGraceSeconds == 0 { phaseEnded(name, place) }
+    }
+
+    func phaseEnded(_ name: String, _ place: Int) {
+        guard let session = accounts[name]?.sessions[place] else { return }
+        if session.reach == .push, !session.isPushOnly, settings.pushReachable == .online {
+            accounts[name]?.sessions[place].isPushOnly = true
+            accounts[name]?.sessions[place].ends =
+                now + UInt64(settings.pushReachableSeconds) * 1_000
+        } else {
+            end(name, place, value: 3, cause: .disconnect)
+        }
+    }
+
+    func end(_ name: String, _ place: Int, value: Int32, cause: Cause) {
+        guard let session = accounts[name]?.sessions.remove(at: place) else { return }
+        if accounts[name]?.sessions.isEmpty == true {
+            accounts[name]?.lastValue = value
+            accounts[name]?.lastSeen = session.lastHeard
+        }
+        emit(
+            Topic(publisher: name, type: 1), value: Int(value), cause: cause,
+            origin: "\(session.client):\(session.device)")
+    }
+
+    func kick(_ connection: ConnectionID, _ name: String, device: String?) {
+        guard peers[connection]?.account == nil else { return refuse(connection, .forbidden) }
+        var kicked = 0
+        while let place = accounts[name]?.sessions.firstIndex(where: {
+            device == nil || $0.device == device
+        }) {
+            if let old = accounts[name]?.sessions[place].connection {
+                note(.closed(.kicked(reason: nil)), old)
+                peers[old] = nil
+                accounts[name]?.sessions[place].lastHeard = wall
+            }
+            end(name, place, value: 2, cause: .kicked)
+            kicked += 1
+        }
+        note(.kicked(kicked), connection)
+    }
+
+    func refuse(_ connection: ConnectionID, _ reason: Refusal.Reason) {
+        note(.refused(reason), connection)
+    }
+
+    private func place(of connection: ConnectionID, in name: String) -> Int? {
+        accounts[name]?.sessions.firstIndex { $0.connection == connection }
+    }
+}

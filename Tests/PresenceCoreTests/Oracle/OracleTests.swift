@@ -1,0 +1,191 @@
+import PresenceCore
+import Testing
+
+/// SplitMix64: a seed is a whole run.
+struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+@Suite struct `The engine and the oracle` {
+    @Test(arguments: 1...200)
+    func `agree on random commands`(seed: Int) {
+        print("oracle seed \(seed)")
+        let run = OracleRun(seed: UInt64(seed))
+        for step in 0..<400 {
+            run.step()
+            guard run.compare(step) else { return }
+        }
+        run.world.checkInvariants()
+    }
+}
+
+/// One random history, told to the engine and to the oracle.
+final class OracleRun {
+    let world: World
+    let oracle: Oracle
+    private var random: SeededGenerator
+    private var connections: [ConnectionID] = []
+    private let names = ["a", "b", "c", "d", "e", "f"]
+    private var history: [String] = []
+
+    init(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var settings = Settings()
+        settings.limits.subscriptionsPerAccountMax = 7
+        settings.limits.sessionsPerAccountMax = 3
+        settings.disconnectGraceSeconds = [0, 5, 20].randomElement(using: &random) ?? 5
+        settings.pushReachableSeconds = 600
+        settings.pushReachable = [.online, .offline].randomElement(using: &random) ?? .online
+        world = World(settings)
+        world.storeWaits = Bool.random(using: &random)
+        oracle = Oracle(settings)
+        self.random = random
+    }
+
+    private func pick<T>(_ choices: [T]) -> T {
+        choices[Int.random(in: choices.indices, using: &random)]
+    }
+
+    func step() {
+        // No two things happen in the same millisecond.
+        pass(milliseconds: UInt64.random(in: 1...2000, using: &random))
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<16: login()
+        case 16..<20:
+            anyConnection {
+                self.world.drop($0); self.oracle.drop($0)
+            }
+        case 20..<23: anyConnection { self.tell($0, .logout) { self.oracle.logout($0) } }
+        case 23..<43: anyConnection(subscribe)
+        case 43..<50: anyConnection(unsubscribe)
+        case 50..<68: anyConnection(publish)
+        case 68..<72: anyConnection(clear)
+        case 72..<80: anyConnection { self.hear($0) }
+        case 80..<92: settle()
+        default: pass(milliseconds: UInt64.random(in: 1...60_000, using: &random))
+        }
+    }
+
+    private func pass(milliseconds: UInt64) {
+        world.pass(milliseconds: milliseconds)
+        oracle.pass(to: world.elapsed)
+        connections.removeAll { !world.isOpen($0) && world.seen[$0]?.isEmpty != false }
+    }
+
+    private func anyConnection(_ body: (ConnectionID) -> Void) {
+        let open = connections.filter { world.isOpen($0) }
+        guard !open.isEmpty else { return }
+        let connection = pick(open)
+        body(connection)
+    }
+
+    private func hear(_ connection: ConnectionID) {
+        world.hear(connection)
+        oracle.peers[connection]?.lastHeard = oracle.now
+    }
+
+    private func tell(
+        _ connection: ConnectionID, _ command: Command, _ same: (ConnectionID) -> Void
+    ) {
+        world.handle(command, from: connection)
+        oracle.peers[connection]?.lastHeard = oracle.now
+        same(connection)
+    }
+
+    private func login() {
+        let connection = world.connect()
+        connections.append(connection)
+        let name = pick(names)
+        let device = pick(["x", "y", "z", "w"])
+        let client = pick([ClientKind.ios, .ios, .web])
+        let reach = pick([Reach.connection, .push])
+        let sync = pick(LoginList.allCases)
+        world.login(name, device, client, reach: reach, sync: sync, on: connection)
+        oracle.login(connection, name, device, client, reach: reach, sync: sync)
+    }
+
+    private func subscribe(_ connection: ConnectionID) {
+        let publishers = Array(names.shuffled(using: &random).prefix(pick([1, 2, 4])))
+        let type = pick([1, 1, 100])
+        let seconds = pick([60, 61, 600, 3_600])
+        let answer = pick([SubscribeAnswer.withStates, .withoutStates])
+        hear(connection)
+        world.subscribe(connection, publishers, type: type, seconds: seconds, answer: answer)
+        oracle.subscribe(connection, publishers, type: type, seconds: seconds, answer: answer)
+        settleIfImmediate()
+    }
+
+    private func unsubscribe(_ connection: ConnectionID) {
+        let publishers = pick([nil, Array(names.shuffled(using: &random).prefix(2))])
+        let type = pick([1, 1, 100])
+        hear(connection)
+        world.unsubscribe(connection, publishers, type: type)
+        oracle.unsubscribe(connection, publishers, type: type)
+        settleIfImmediate()
+    }
+
+    private func publish(_ connection: ConnectionID) {
+        let value = Int32.random(in: 10_000...10_010, using: &random)
+        let type = pick([1, 100])
+        let seconds = pick([60, 300])
+        let ext = pick([nil, "text"])
+        let audience = pick([Audience.onlineOnly, .everybody])
+        let own = pick([OwnSessions.told, .notTold])
+        hear(connection)
+        world.publish(
+            connection, value, type: type, seconds: seconds, ext: ext, audience: audience, own: own)
+        oracle.publish(
+            connection, value, type: type, seconds: seconds, ext: ext, audience: audience, own: own)
+        settleIfImmediate()
+    }
+
+    private func clear(_ connection: ConnectionID) {
+        let type = pick([1, 100])
+        hear(connection)
+        world.clear(connection, type: type)
+        oracle.clear(connection, type: type)
+        settleIfImmediate()
+    }
+
+    private func settle() {
+        guard world.storeWaits else { return }
+        if Int.random(in: 0..<6, using: &random) == 0 {
+            world.fail()
+            oracle.fail()
+        } else {
+            world.commit()
+            oracle.commit()
+        }
+    }
+
+    private func settleIfImmediate() {
+        guard !world.storeWaits else { return }
+        while !oracle.pending.isEmpty { oracle.commit() }
+    }
+
+    /// Whether every connection has seen the same, up to the order within a moment.
+    func compare(_ step: Int) -> Bool {
+        for connection in connections {
+            let real = world.take(connection).map(inOrder).sorted()
+            let ideal = oracle.take(connection).map(inOrder).sorted()
+            #expect(real == ideal, "step \(step), connection \(connection.slot)")
+            if real != ideal { return false }
+        }
+        return true
+    }
+
+    private func inOrder(_ seen: Seen) -> String {
+        guard case .states(let states) = seen else { return "\(seen)" }
+        return "\(states.map { "\($0)" }.sorted())"
+    }
+}
