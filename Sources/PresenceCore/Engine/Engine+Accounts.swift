@@ -16,6 +16,11 @@ extension Engine {
             return AccountHandle(index: known)
         }
         guard names.count < settings.limits.accountsMax else { return nil }
+        return addAccount(name)
+    }
+
+    /// Makes an account for a name that has none.
+    mutating func addAccount(_ name: Span<UInt8>) -> AccountHandle {
         let number = names.intern(name)
         growByAnEighth(&accounts)
         growByAnEighth(&firstSession)

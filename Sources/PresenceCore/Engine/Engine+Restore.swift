@@ -6,6 +6,17 @@
 import Containers
 
 extension Engine {
+    /// Goes on behind the numbers that an earlier run may have used. To be called first.
+    public mutating func restoreSequence(reservedUpTo end: UInt64) {
+        precondition(names.count == 0, "numbers have been given out already")
+        sequence = Sequence(after: end)
+    }
+
+    /// The account with this name, whatever the limit on accounts is now.
+    public mutating func restoreName(_ name: Span<UInt8>) -> AccountHandle {
+        names.find(name).map { AccountHandle(index: $0) } ?? addAccount(name)
+    }
+
     /// Brings back the subscriptions of one subscriber; those that have run out are left out.
     public mutating func restoreSubscription(
         of subscriber: AccountHandle, to publisher: AccountHandle, _ type: EventType,

@@ -60,13 +60,12 @@ public struct Engine: ~Copyable {
 
     /// An engine that knows nobody.
     ///
-    /// `reservedSequence` is the last number that an earlier run may have used, 0 for none.
     /// `seed` keys the hash of names; no result depends on it.
-    public init(settings: Settings, at now: Moment, reservedSequence: UInt64, seed: UInt64) {
+    public init(settings: Settings, at now: Moment, seed: UInt64) {
         self.settings = settings
         names = NameTable(seed: seed)
         wheel = TimingWheel(now: now.mono.milliseconds)
-        sequence = Sequence(after: reservedSequence)
+        sequence = Sequence(after: 0)
     }
 
     /// When `advance` will next have something to do, or before; nil: never.

@@ -48,6 +48,9 @@ struct DeferredCommand {
 }
 
 extension Engine {
+    /// How many changes wait for the store.
+    public var changesInFlight: Int { pending.count }
+
     /// Hands a record to the store; the change follows when it is durable.
     mutating func propose(
         _ kind: PendingChange.Kind, _ record: Record, of account: AccountHandle,

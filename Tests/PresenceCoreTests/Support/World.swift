@@ -34,12 +34,12 @@ final class World {
         var isDurable: Bool
     }
 
-    init(_ settings: Settings = Settings(), reservedSequence: UInt64 = 0) {
+    init(_ settings: Settings = Settings()) {
         self.settings = settings
         engine = Engine(
             settings: settings,
             at: Moment(mono: Mono(milliseconds: 1_000), wall: Wall(milliseconds: Self.start)),
-            reservedSequence: reservedSequence, seed: 1)
+            seed: 1)
     }
 
     var now: Moment {

@@ -1,0 +1,42 @@
+public import PresenceCore
+public import PresenceStore
+
+/// What whoever runs the service decides.
+public struct Configuration: Sendable {
+    /// Where clients connect: a numeric address.
+    public var host = "127.0.0.1"
+    /// The port; 0: any.
+    public var port: UInt16 = 7_400
+    /// The folder with the database.
+    public var dataDirectory = "./data"
+    /// When an answer counts as kept.
+    public var durability = Durability.full
+    /// Keys with which app servers log in.
+    public var serverKeys: [ServerKey] = []
+    /// How the engine treats those who vanish, and the bounds of the protocol.
+    public var engine = Settings()
+    /// The bounds of a connection.
+    public var connection = ConnectionLimits()
+
+    /// The defaults.
+    public init() {}
+}
+
+/// What one connection may take, in time and memory.
+public struct ConnectionLimits: Sendable {
+    /// Seconds until a connection must have logged in, whatever it sends meanwhile.
+    public var loginSeconds = 10
+    /// Seconds in which a frame that has begun must be complete.
+    public var frameSeconds = 10
+    /// Seconds that a connection that is being closed has to take our last words.
+    public var farewellSeconds = 10
+    /// Bytes that may wait for a client to take them; one that has more is closed.
+    public var outboxBytesMax = 1 << 20
+    /// Frames of its login list that a connection is given in one turn of the loop.
+    public var listFramesPerTurn = 8
+    /// Deadlines that are met in one turn of the loop.
+    public var deadlinesPerTurn = 2_000
+
+    /// The defaults.
+    public init() {}
+}

@@ -1,0 +1,80 @@
+import Containers
+import EventLoop
+import PresenceWire
+
+/// A client's connection. One that is idle owns no buffers.
+struct Connection {
+    /// The stream's name in the loop.
+    var id: StreamID
+    /// How far the connection has come.
+    var phase = Phase.free
+    /// What is going on beside that.
+    var state: State = []
+    /// The request that is being carried out; the next is read when it has been answered.
+    var awaiting: RequestID?
+    /// What has come and is not yet a frame.
+    var splitter = FrameSplitter()
+    /// What has to go out at the end of the turn, or when the socket has drained.
+    var outbox: [UInt8] = []
+    /// The login, frame or farewell deadline.
+    var deadline = TimerID.none
+
+    /// How far a connection has come.
+    enum Phase: UInt8 {
+        /// There is none.
+        case free
+        /// It has not logged in. To: `serving`, `closing`, `free`.
+        case anonymous
+        /// It has. To: `closing`, `free`.
+        case serving
+        /// The peer sends no more; what it has asked for is still answered. To: `closing`, `free`.
+        case ending
+        /// It is being given our last words, and is not listened to any more. To: `free`.
+        case closing
+    }
+
+    /// What is going on beside the phase.
+    struct State: OptionSet {
+        let rawValue: UInt8
+        /// It is in the list of those to be flushed at the end of the turn.
+        static let isDirty = State(rawValue: 1)
+        /// The socket has not taken all of the last write yet.
+        static let isBlocked = State(rawValue: 2)
+        /// Its bytes are held back in the kernel.
+        static let isPaused = State(rawValue: 4)
+        /// Its login list is not complete.
+        static let isListing = State(rawValue: 8)
+        /// Its request has been answered; more may stand in the splitter.
+        static let isResumable = State(rawValue: 16)
+    }
+}
+
+/// Memory for outboxes, lent for as long as bytes wait.
+struct BufferPool {
+    /// Buffers kept at most; what comes back beyond that is freed.
+    static let bufferCountMax = 1_024
+    /// A buffer that has grown beyond this is freed when it comes back.
+    static let bufferBytesMax = 1 << 16
+
+    private var buffers: [[UInt8]] = []
+
+    /// Gives a connection's outbox memory, if it has none.
+    mutating func lend(to outbox: inout [UInt8]) {
+        guard outbox.capacity == 0, let buffer = buffers.popLast() else { return }
+        outbox = buffer
+    }
+
+    /// Takes back the memory of an outbox that has been written.
+    mutating func giveBack(_ outbox: inout [UInt8]) {
+        var buffer: [UInt8] = []
+        swap(&buffer, &outbox)
+        guard buffer.capacity > 0, buffer.capacity <= Self.bufferBytesMax,
+            buffers.count < Self.bufferCountMax
+        else { return }
+        buffer.removeAll(keepingCapacity: true)
+        buffers.append(buffer)
+    }
+
+    /// Bytes in buffers that nobody uses.
+    var bytesIdle: Int { buffers.reduce(0) { $0 + $1.capacity } }
+}

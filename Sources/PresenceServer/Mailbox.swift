@@ -1,0 +1,46 @@
+import EventLoop
+import PresenceStore
+import Synchronization
+
+/// What other threads have for the loop: the only thing that crosses.
+///
+/// A queue behind a lock, and a wake-up. The loop takes all of it at once.
+final class Mailbox: Sendable {
+    /// What has been left since the loop last looked.
+    struct Contents: Sendable {
+        var outcomes: [Outcome] = []
+        var isToStop = false
+    }
+
+    private let contents = Mutex(Contents())
+    private let wakeup: Wakeup
+
+    init(_ wakeup: Wakeup) {
+        self.wakeup = wakeup
+    }
+
+    /// Leaves what the store has to report. Any thread.
+    func post(_ batch: [Outcome]) {
+        contents.withLock { $0.outcomes.append(contentsOf: batch) }
+        wakeup.wake()
+    }
+
+    /// Asks for the end of the service. Any thread.
+    func postStop() {
+        contents.withLock { $0.isToStop = true }
+        wakeup.wake()
+    }
+
+    /// Has the loop go round once. Any thread.
+    func wake() {
+        wakeup.wake()
+    }
+
+    /// Takes what there is. The loop's thread.
+    func take() -> Contents {
+        contents.withLock { contents in
+            defer { contents = Contents() }
+            return contents
+        }
+    }
+}

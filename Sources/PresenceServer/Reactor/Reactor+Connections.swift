@@ -1,0 +1,95 @@
+import Containers
+import EventLoop
+import PresenceCore
+import PresenceWire
+
+// How connections end, and the deadlines of those that have not logged in, have begun a frame,
+// or are being given our last words.
+
+extension Reactor {
+    /// Tells the peer why, and lets it go when it has taken that.
+    func close(_ slot: Int, _ reason: CloseReason?) {
+        guard connections[slot].phase != .free, connections[slot].phase != .closing else { return }
+        if let reason {
+            pool.lend(to: &connections[slot].outbox)
+            connections[slot].outbox.appendClose(
+                reason, retryAfterSeconds: reason.isTransient ? 5 : nil)
+        }
+        loseSession(of: slot)
+        finish(slot)
+    }
+
+    /// Lets a connection go when it has taken what waits for it.
+    func finish(_ slot: Int) {
+        connections[slot].phase = .closing
+        connections[slot].awaiting = nil
+        connections[slot].splitter = FrameSplitter()
+        connections[slot].state.remove([.isListing, .isResumable])
+        setDeadline(of: slot, afterSeconds: configuration.connection.farewellSeconds)
+        markDirty(slot)
+    }
+
+    /// Closes a connection that takes nothing more.
+    func abandon(_ slot: Int) {
+        loseSession(of: slot)
+        connections[slot].phase = .closing
+        loop.close(connections[slot].id)
+    }
+
+    /// Tells the engine that a connection has ended, unless everybody's does.
+    func loseSession(of slot: Int) {
+        guard connections[slot].phase == .serving, phase == .serving || phase == .stopping
+        else { return }
+        lost.append(ConnectionID(connections[slot].id))
+    }
+
+    /// Has the engine learn of connections that ended since it was last called.
+    func reportLost(at now: Moment) {
+        while let connection = lost.popLast() {
+            engine.connectionLost(connection, at: now, into: &effects)
+            carryOutItems(at: now)
+        }
+    }
+
+    func free(_ slot: Int) {
+        cancelDeadline(of: slot)
+        pool.giveBack(&connections[slot].outbox)
+        connections[slot] = Connection(id: connections[slot].id)
+    }
+
+    // MARK: Deadlines
+
+    func setDeadline(of slot: Int, afterSeconds seconds: Int) {
+        let deadline = now().mono.advanced(bySeconds: seconds).milliseconds
+        if connections[slot].deadline == .none {
+            connections[slot].deadline = deadlines.schedule(UInt64(slot), at: deadline)
+        } else {
+            deadlines.reschedule(connections[slot].deadline, at: deadline)
+        }
+    }
+
+    func cancelDeadline(of slot: Int) {
+        guard connections[slot].deadline != .none else { return }
+        deadlines.cancel(connections[slot].deadline)
+        connections[slot].deadline = .none
+    }
+
+    func meetDeadlines(at now: Moment) {
+        while let due = deadlines.popDue(now: now.mono.milliseconds) {
+            let slot = Int(due.payload)
+            connections[slot].deadline = .none
+            switch connections[slot].phase {
+            case .free: break
+            case .anonymous: close(slot, .loginTimeout)
+            case .serving: close(slot, .protocolViolation)
+            case .ending, .closing: abandon(slot)
+            }
+        }
+        reportLost(at: now)
+    }
+}
+
+extension CloseReason {
+    /// Whether the peer is to come back.
+    var isTransient: Bool { self == .shuttingDown || self == .overloaded }
+}

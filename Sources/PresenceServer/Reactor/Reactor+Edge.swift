@@ -1,0 +1,123 @@
+import PresenceCore
+import PresenceWire
+
+// Requests become commands: who it is is checked, and names become numbers.
+
+extension Reactor {
+    func command(for method: Method, of slot: Int) throws(Refusal) -> Command {
+        switch method {
+        case .login(let request): return try login(request, of: slot)
+        case .logout: return .logout
+        case .ping: return .ping
+        case .subscribe(let request):
+            return .subscribe(
+                Subscribe(
+                    account: try intern(request.account), type: request.type,
+                    expirySeconds: request.expirySeconds,
+                    publishers: try intern(request.publishers), answer: request.answer))
+        case .unsubscribe(let request):
+            return .unsubscribe(
+                Unsubscribe(
+                    account: try intern(request.account), type: request.type,
+                    publishers: request.publishers.map { known($0) }))
+        case .subscriptions(let request):
+            return .subscriptions(
+                ListSubscriptions(
+                    account: try intern(request.account), type: request.type,
+                    publishers: request.publishers.map { known($0) }, cursor: request.cursor,
+                    entriesMax: request.entriesMax))
+        case .publish(let request):
+            return .publish(
+                Publish(
+                    account: try intern(request.account), type: request.type,
+                    value: request.value, expirySeconds: request.expirySeconds,
+                    ext: request.ext.map { decoder.bytes($0) }, audience: request.audience,
+                    ownSessions: request.ownSessions))
+        case .clear(let request):
+            return .clear(account: try intern(request.account), type: request.type)
+        case .query(let request):
+            return .query(type: request.type, accounts: queried(request.accounts))
+        case .subscribers(let request):
+            return .subscribers(
+                ListSubscribers(
+                    publisher: find(request.publisher), type: request.type,
+                    cursor: request.cursor, entriesMax: request.entriesMax))
+        case .sessions(let request):
+            return .sessions(account: find(request.account))
+        case .kick(let request):
+            return .kick(
+                Kick(
+                    account: find(request.account),
+                    device: request.device.map { decoder.bytes($0) },
+                    reason: request.reason.map { decoder.bytes($0) }))
+        case .stats:
+            return .stats
+        }
+    }
+
+    private func login(_ request: LoginRequest, of slot: Int) throws(Refusal) -> Command {
+        switch request.credential {
+        case .appServer:
+            return .loginAppServer
+        case .key(let range):
+            let candidate = decoder.bytes(range)
+            // Every key is compared, so that the time does not tell which one was near.
+            let matches = configuration.serverKeys.count { $0.matches(candidate) }
+            guard matches > 0 else { throw Refusal(.invalidToken, field: .key) }
+            return .loginAppServer
+        case .token:
+            throw Refusal(.invalidToken, field: .token)
+        case .account(let range):
+            guard let device = request.device else {
+                throw Refusal(.missingField, field: .device)
+            }
+            guard let account = try intern(range) else {
+                throw Refusal(.missingField, field: .account)
+            }
+            let address = loop.peerAddress(of: connections[slot].id) ?? ""
+            return .login(
+                Login(
+                    account: account, device: decoder.bytes(device), client: request.client,
+                    reach: request.reach, sync: request.sync, address: Array(address.utf8)))
+        }
+    }
+
+    // MARK: Names
+
+    private func intern(_ name: ByteRange?) throws(Refusal) -> AccountHandle? {
+        guard let name else { return nil }
+        return try intern(name)
+    }
+
+    private func intern(_ name: ByteRange) throws(Refusal) -> AccountHandle {
+        let handle = decoder.withName(name) { engine.intern($0) }
+        guard let handle else {
+            throw Refusal(
+                .overloaded, field: .account, limit: configuration.engine.limits.accountsMax,
+                retryAfterSeconds: 60)
+        }
+        return handle
+    }
+
+    private func intern(_ names: NameList) throws(Refusal) -> [AccountHandle] {
+        var handles: [AccountHandle] = []
+        handles.reserveCapacity(Int(names.count))
+        for name in decoder.names(names) { handles.append(try intern(name)) }
+        return handles
+    }
+
+    private func find(_ name: ByteRange) -> AccountHandle? {
+        decoder.withName(name) { engine.find($0) }
+    }
+
+    /// Those of the names that the engine knows: nobody can watch or be watched under others.
+    private func known(_ names: NameList) -> [AccountHandle] {
+        decoder.names(names).compactMap { find($0) }
+    }
+
+    private func queried(_ names: NameList) -> [QueriedAccount] {
+        decoder.names(names).map { name in
+            find(name).map { .known($0) } ?? .unknown(name: decoder.bytes(name))
+        }
+    }
+}

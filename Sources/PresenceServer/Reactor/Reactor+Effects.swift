@@ -1,0 +1,73 @@
+import EventLoop
+import PresenceCore
+import PresenceStore
+import PresenceWire
+
+// What the engine wants done: frames into outboxes, writes for the store, connections closed.
+
+extension Reactor {
+    /// Carries out the effects of the last call of the engine, and what follows from them.
+    func carryOut(at now: Moment) {
+        carryOutItems(at: now)
+        reportLost(at: now)
+    }
+
+    func carryOutItems(at now: Moment) {
+        guard !effects.items.isEmpty else { return }
+        for index in effects.items.indices { carryOut(effects.items[index]) }
+        effects.removeAll()
+    }
+
+    private func carryOut(_ effect: Effect) {
+        switch effect {
+        case .answer(let connection, let index):
+            guard let slot = slot(of: connection) else { return }
+            answer(slot, effects.answers[index])
+        case .refuse(let connection, let refusal):
+            guard let slot = slot(of: connection) else { return }
+            refuse(slot, refusal)
+        case .deliver(let event, let receivers):
+            frame.removeAll(keepingCapacity: true)
+            frame.appendEventFrame(effects.events[event], in: effects)
+            deliver(frame, to: receivers)
+        case .states(let connection, let range):
+            guard let slot = slot(of: connection) else { return }
+            pool.lend(to: &connections[slot].outbox)
+            connections[slot].outbox.appendEventFrames(
+                range, of: .loginList, in: effects, limits: configuration.engine.limits)
+            markDirty(slot)
+        case .synced(let connection, let count):
+            guard let slot = slot(of: connection) else { return }
+            connections[slot].state.remove(.isListing)
+            pool.lend(to: &connections[slot].outbox)
+            connections[slot].outbox.appendSynced(count: count)
+            markDirty(slot)
+        case .expired(let type, let names, let receivers):
+            frame.removeAll(keepingCapacity: true)
+            frame.appendExpiredFrames(
+                type, names, in: effects, limits: configuration.engine.limits)
+            deliver(frame, to: receivers)
+        case .persist(let ticket, let index):
+            submissions.append(
+                Submission(ticket: ticket?.number, write: write(for: effects.records[index])))
+        case .close(let connection, let reason):
+            guard let slot = slot(of: connection) else { return }
+            close(slot, reason)
+        }
+    }
+
+    /// Puts bytes, encoded once, into the outboxes of all receivers.
+    private func deliver(_ frame: [UInt8], to receivers: Range<Int>) {
+        for place in receivers {
+            let slot = Int(effects.receivers[place])
+            guard connections[slot].phase == .serving else { continue }
+            pool.lend(to: &connections[slot].outbox)
+            connections[slot].outbox.append(contentsOf: frame)
+            markDirty(slot)
+            if connections[slot].outbox.count > configuration.connection.outboxBytesMax {
+                counters.closedTooSlow += 1
+                close(slot, .tooSlow)
+            }
+        }
+    }
+}

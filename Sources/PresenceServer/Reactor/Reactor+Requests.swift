@@ -1,0 +1,155 @@
+import EventLoop
+import PresenceCore
+import PresenceWire
+
+// Bytes in: frames, requests, and what becomes of those that cannot be read.
+
+extension Reactor {
+    /// Takes in what a connection has sent.
+    func receive(_ chunk: RawSpan, in slot: Int) {
+        var offset = 0
+        if connections[slot].phase == .serving {
+            engine.heard(ConnectionID(connections[slot].id), at: now().mono)
+        }
+        readFrames(chunk, from: &offset, in: slot)
+        guard connections[slot].phase == .anonymous || connections[slot].phase == .serving
+        else { return }
+        if offset < chunk.byteCount {
+            // It has to wait. What it sends now is kept, what it sends next stays in the kernel.
+            connections[slot].splitter.keep(chunk, from: &offset)
+            connections[slot].state.insert(.isPaused)
+            loop.stopReading(connections[slot].id)
+        }
+    }
+
+    /// Goes on with connections whose request has been answered.
+    func resume(at now: Moment) {
+        var slots: [UInt32] = []
+        swap(&slots, &resumable)
+        for number in slots {
+            let slot = Int(number)
+            guard connections[slot].state.contains(.isResumable) else { continue }
+            connections[slot].state.remove(.isResumable)
+            var offset = 0
+            readFrames(RawSpan(), from: &offset, in: slot)
+            let isReading = connections[slot].awaiting == nil
+            if isReading, connections[slot].state.contains(.isPaused) {
+                connections[slot].state.remove(.isPaused)
+                loop.startReading(connections[slot].id)
+            }
+        }
+    }
+
+    /// Carries out one frame after the other, until there is none, or one has to be waited for.
+    private func readFrames(_ chunk: RawSpan, from offset: inout Int, in slot: Int) {
+        var frameCount = 0
+        while connections[slot].awaiting == nil {
+            let bodyBytesMax: Int
+            switch connections[slot].phase {
+            case .anonymous:
+                bodyBytesMax = configuration.engine.limits.frameBytesBeforeLoginMax
+            case .serving: bodyBytesMax = configuration.engine.limits.frameBytesMax
+            case .free, .ending, .closing: return
+            }
+            let outcome = connections[slot].splitter.next(
+                in: chunk, from: &offset, bodyBytesMax: bodyBytesMax)
+            switch outcome {
+            case .needMore:
+                return watchFrame(of: slot, isNew: frameCount > 0)
+            case .keepAlive:
+                pool.lend(to: &connections[slot].outbox)
+                connections[slot].outbox.appendKeepAlive()
+                markDirty(slot)
+            case .frame(let body):
+                read(body, in: chunk, of: slot)
+            case .violation:
+                counters.violations += 1
+                return close(slot, .protocolViolation)
+            }
+            frameCount += 1
+        }
+    }
+
+    /// Sets a time for the rest of a frame that has begun, or none where none has.
+    private func watchFrame(of slot: Int, isNew: Bool) {
+        guard connections[slot].phase == .serving else { return }
+        if connections[slot].splitter.bytesBuffered == 0 {
+            cancelDeadline(of: slot)
+        } else if isNew || connections[slot].deadline == .none {
+            setDeadline(of: slot, afterSeconds: configuration.connection.frameSeconds)
+        }
+    }
+
+    private func read(_ body: FrameBody, in chunk: RawSpan, of slot: Int) {
+        counters.requests += 1
+        let result = connections[slot].splitter.withBody(body, in: chunk) { decoder.decode($0) }
+        switch result {
+        case .success(let request):
+            connections[slot].awaiting = request.id
+            let now = now()
+            do throws(Refusal) {
+                try perform(request.method, of: slot, at: now)
+            } catch {
+                refuse(slot, error)
+            }
+            carryOut(at: now)
+        case .failure(let fault):
+            connections[slot].awaiting = nil
+            pool.lend(to: &connections[slot].outbox)
+            connections[slot].outbox.appendFault(fault)
+            markDirty(slot)
+        }
+    }
+
+    private func perform(_ method: Method, of slot: Int, at now: Moment) throws(Refusal) {
+        guard phase == .serving else {
+            throw Refusal(.shuttingDown, retryAfterSeconds: 5)
+        }
+        let command = try command(for: method, of: slot)
+        engine.handle(command, from: ConnectionID(connections[slot].id), at: now, into: &effects)
+    }
+
+    // MARK: Answers
+
+    /// Answers the request that a connection waits for.
+    func answer(_ slot: Int, _ answer: Answer) {
+        guard let id = connections[slot].awaiting else { return }
+        let isLogin: Bool
+        switch answer {
+        case .loggedIn:
+            connections[slot].state.insert(.isListing)
+            isLogin = true
+        case .loggedInAppServer: isLogin = true
+        default: isLogin = false
+        }
+        if isLogin, connections[slot].phase == .anonymous {
+            connections[slot].phase = .serving
+            cancelDeadline(of: slot)
+        }
+        pool.lend(to: &connections[slot].outbox)
+        append(answer, id: id, to: slot)
+        settle(slot)
+    }
+
+    /// Refuses the request that a connection waits for.
+    func refuse(_ slot: Int, _ refusal: Refusal) {
+        guard let id = connections[slot].awaiting else { return }
+        pool.lend(to: &connections[slot].outbox)
+        connections[slot].outbox.appendFault(RequestFault(id: id, cause: .refused(refusal)))
+        settle(slot)
+    }
+
+    /// The request that a connection waited for is done; the next may follow.
+    private func settle(_ slot: Int) {
+        connections[slot].awaiting = nil
+        markDirty(slot)
+        if connections[slot].phase == .ending { return finish(slot) }
+        let hasMore =
+            connections[slot].splitter.bytesBuffered > 0
+            || connections[slot].state.contains(.isPaused)
+        if hasMore, !connections[slot].state.contains(.isResumable) {
+            connections[slot].state.insert(.isResumable)
+            resumable.append(UInt32(slot))
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import EventLoop
+import PresenceCore
+
+// The end in order: no new connections, what is under way is answered, everybody hears 4503,
+// and only then is the loop left. Sessions stay: a restart is nobody's logout.
+
+extension Reactor {
+    func beginStopping() {
+        switch phase {
+        case .starting:
+            stop()
+        case .serving:
+            phase = .stopping
+            loop.stopListening()
+        case .stopping, .farewell, .stopped:
+            break
+        }
+    }
+
+    /// Goes on with the end, as far as it can.
+    func goOnStopping() {
+        if phase == .stopping, engine.changesInFlight == 0 {
+            phase = .farewell
+            for slot in connections.indices { close(slot, .shuttingDown) }
+        }
+        if phase == .farewell, loop.streamCount == 0 { stop() }
+    }
+
+    func stop() {
+        submit()
+        phase = .stopped
+        loop.stop()
+    }
+}

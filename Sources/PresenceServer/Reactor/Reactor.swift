@@ -1,0 +1,143 @@
+// Where everything meets: the loop tells what has happened to sockets, the engine what is to
+// be done, the store what is durable. No rule of presence lives here.
+//
+// A turn of the loop:
+//     bytes → frames → requests → commands → engine → effects        Reactor+Requests, +Edge
+//     effects → frames in outboxes, writes for the store             Reactor+Effects, +Records
+//     outcomes of the store → engine → effects                       Reactor+Loop
+//     at its end: what is due, the store's batch, every outbox once  Reactor+Turn
+//
+// A connection has one request under way at a time: answers come in the order of requests, and
+// each request finds the one before it carried out. What it sends meanwhile waits in its
+// splitter, and beyond a frame's worth in the kernel.
+
+import Containers
+import EventLoop
+import Logging
+import PresenceCore
+import PresenceStore
+import PresenceWire
+
+/// The owner of the engine and its sockets, on the loop's thread.
+final class Reactor {
+    let configuration: Configuration
+    let loop: Loop
+    let store: Store
+    let mailbox: Mailbox
+    let logger: Logger
+
+    var engine: Engine
+    var effects = Effects()
+    var decoder: RequestDecoder
+    private var clock: ServiceClock
+    private let shift: ClockShift?
+
+    /// By slot of the stream.
+    var connections: [Connection] = []
+    var deadlines: TimingWheel
+    /// Slots that have something to write, or more to read from their splitter.
+    var dirty: [UInt32] = []
+    var resumable: [UInt32] = []
+    /// Connections that have ended while effects were being carried out.
+    var lost: [ConnectionID] = []
+    var pool = BufferPool()
+    /// The frame that is being sent to many.
+    var frame: [UInt8] = []
+    var submissions: [Submission] = []
+    var counters = ReactorCounters()
+
+    var phase = Phase.starting
+    private(set) var ready: () -> Void = {}
+    /// Why the service ended before it was told to.
+    var refusal: ServiceRefusal?
+
+    /// How far the service has come.
+    enum Phase: Equatable {
+        /// The first block of numbers is not yet durable. To: `serving`, `stopped`.
+        case starting
+        /// To: `stopping`.
+        case serving
+        /// No new requests; those under way are being answered. To: `farewell`.
+        case stopping
+        /// Everybody has been told; the last connections are closing. To: `stopped`.
+        case farewell
+        case stopped
+    }
+
+    init(
+        _ configuration: Configuration, loop: Loop, store: Store, logger: Logger,
+        shift: ClockShift?
+    ) throws(StoreRefusal) {
+        self.configuration = configuration
+        self.loop = loop
+        self.store = store
+        self.logger = logger
+        self.shift = shift
+        mailbox = Mailbox(loop.wakeup)
+        decoder = RequestDecoder(limits: configuration.engine.limits)
+        let ahead = shift?.current ?? (0, 0)
+        let mono = loop.monotonicMilliseconds + ahead.mono
+        clock = ServiceClock(mono: mono, wall: Loop.wallMilliseconds() + ahead.wall)
+        deadlines = TimingWheel(now: mono)
+        let now = clock.moment(mono: mono, wall: Loop.wallMilliseconds() + ahead.wall)
+        engine = try Engine.restored(from: store, configuration.engine, at: now)
+        loop.pauseAccepting()
+    }
+
+    /// What both clocks show now.
+    func now() -> Moment {
+        let ahead = shift?.current ?? (0, 0)
+        return clock.moment(
+            mono: loop.monotonicMilliseconds + ahead.mono,
+            wall: Loop.wallMilliseconds() + ahead.wall)
+    }
+
+    /// Arms the loop's timer for a point of our own, possibly shifted, clock.
+    func armTimer(at deadline: Mono?) {
+        guard let deadline else { return loop.disarmTimer() }
+        let ahead = shift?.current.mono ?? 0
+        loop.armTimer(
+            atMonotonicMilliseconds: deadline.milliseconds - min(deadline.milliseconds, ahead))
+    }
+
+    /// Has the first block of numbers made durable; clients are let in when it is.
+    func begin(ready: @escaping () -> Void) {
+        self.ready = ready
+        _ = engine.begin(into: &effects)
+        let now = now()
+        submissions.append(
+            Submission(write: .removeExpired(before: now.wall.milliseconds)))
+        carryOut(at: now)
+        submit()
+    }
+
+    /// The connection in a slot, if `id` is still its name.
+    func slot(of id: StreamID) -> Int? {
+        let slot = Int(id.slot)
+        guard slot < connections.count, connections[slot].phase != .free,
+            connections[slot].id == id
+        else { return nil }
+        return slot
+    }
+
+    func slot(of connection: ConnectionID) -> Int? {
+        slot(of: StreamID(slot: connection.slot, generation: connection.generation))
+    }
+}
+
+/// What the reactor counts, since its start.
+struct ReactorCounters {
+    var accepted = 0
+    var acceptFailures = 0
+    var requests = 0
+    var closedTooSlow = 0
+    var violations = 0
+    var storeFailures = 0
+}
+
+extension ConnectionID {
+    /// The engine calls connections by the names that the loop gives its streams.
+    init(_ id: StreamID) {
+        self.init(slot: id.slot, generation: id.generation)
+    }
+}

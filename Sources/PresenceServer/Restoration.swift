@@ -1,0 +1,80 @@
+import PresenceCore
+import PresenceStore
+
+// What the store holds comes back into a new engine.
+
+extension Engine {
+    /// An engine that knows everything that is stored and has not run out.
+    static func restored(
+        from store: Store, _ settings: Settings, at now: Moment
+    ) throws(StoreRefusal) -> Engine {
+        var generator = SystemRandomNumberGenerator()
+        var reader = EngineReader(
+            engine: Engine(settings: settings, at: now, seed: generator.next()), now: now)
+        try store.load(&reader)
+        reader.restoreSessions()
+        return reader.engine
+    }
+}
+
+/// Puts rows into an engine as they come.
+private struct EngineReader: ~Copyable, StoreReader {
+    var engine: Engine
+    let now: Moment
+    private var subscriber: AccountHandle?
+    /// The rows come in the order of their keys, and are wanted in the order of the logins.
+    private var sessions: [SessionRow] = []
+
+    init(engine: consuming Engine, now: Moment) {
+        self.engine = engine
+        self.now = now
+    }
+
+    mutating func sequence(reservedUpTo end: Int64) {
+        engine.restoreSequence(reservedUpTo: UInt64(clamping: end))
+    }
+
+    mutating func account(name: Span<UInt8>, value: Int32, lastSeen: Int64) {
+        let account = engine.restoreName(name)
+        engine.restoreAccount(account, value: value, lastSeen: Wall(milliseconds: lastSeen))
+    }
+
+    mutating func session(_ row: SessionRow) {
+        sessions.append(row)
+    }
+
+    mutating func status(_ row: StatusRow) {
+        let account = engine.restoreName(row.account.span)
+        engine.restoreStatus(
+            of: account, EventType(number: row.type), value: row.value, ext: row.ext,
+            audience: row.kept ? .everybody : .onlineOnly,
+            expires: Wall(milliseconds: row.expires), at: now)
+    }
+
+    mutating func beginSubscriber(_ name: Span<UInt8>) {
+        subscriber = engine.restoreName(name)
+    }
+
+    mutating func subscription(
+        type: UInt16, publisher: Span<UInt8>, created: Int64, expires: Int64
+    ) {
+        guard let subscriber, expires > now.wall.milliseconds else { return }
+        let publisher = engine.restoreName(publisher)
+        engine.restoreSubscription(
+            of: subscriber, to: publisher, EventType(number: type),
+            created: Wall(milliseconds: created), expires: Wall(milliseconds: expires), at: now)
+    }
+
+    mutating func restoreSessions() {
+        sessions.sort { $0.ordinal < $1.ordinal }
+        for row in sessions {
+            engine.restoreSession(
+                of: engine.restoreName(row.account.span), on: row.device,
+                ClientKind(rawValue: row.client) ?? .other, reach: row.push ? .push : .connection,
+                pushUntil: row.pushUntil == 0 ? nil : Wall(milliseconds: row.pushUntil),
+                session: SessionID(ordinal: UInt64(clamping: row.ordinal)),
+                loggedIn: Wall(milliseconds: row.loggedIn), address: row.address, at: now)
+        }
+        sessions = []
+    }
+}

@@ -1,0 +1,108 @@
+public import EventLoop
+public import Logging
+import PresenceCore
+public import PresenceStore
+
+/// The presence service: a loop, an engine, a store, and the connections between them.
+///
+/// Made and run on one thread, which `run` keeps until the service has been stopped.
+public final class Service {
+    private let loop: Loop
+    private let store: Store
+    private let reactor: Reactor
+    private let configuration: Configuration
+    /// Where clients connect.
+    public let address: ListenAddress
+
+    /// Opens the store, binds the port and brings back what is stored. Nobody is served yet.
+    ///
+    /// - Throws: why not, in one sentence. A database that is refused is left as it is.
+    public init(
+        _ configuration: Configuration, logger: Logger, shift: ClockShift? = nil
+    ) throws(ServiceRefusal) {
+        self.configuration = configuration
+        do throws(StoreRefusal) {
+            store = try Store.open(
+                directory: configuration.dataDirectory, durability: configuration.durability)
+        } catch {
+            throw .store(error)
+        }
+        do throws(UVError) {
+            loop = try Loop()
+            address = try loop.listen(host: configuration.host, port: configuration.port)
+        } catch {
+            throw .address("\(configuration.host):\(configuration.port)", error)
+        }
+        do throws(StoreRefusal) {
+            reactor = try Reactor(
+                configuration, loop: loop, store: store, logger: logger, shift: shift)
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    /// What other threads may do to the service.
+    public var control: ServiceControl { ServiceControl(reactor.mailbox) }
+
+    /// Serves until it is stopped; then everything is committed and everybody has been told.
+    ///
+    /// `ready` is called once, on this thread, when clients are let in.
+    public func run(
+        signals: [CInt] = [], ready: @escaping () -> Void
+    ) throws(ServiceRefusal) {
+        do throws(UVError) {
+            if !signals.isEmpty { try loop.watchSignals(signals) }
+        } catch {
+            throw .address("signals", error)
+        }
+        let mailbox = reactor.mailbox
+        store.start { mailbox.post($0) }
+        reactor.begin(ready: ready)
+        loop.run(reactor)
+        let report = store.stop()
+        loop.close()
+        if let refusal = reactor.refusal { throw refusal }
+        if report.lostWrites > 0 { throw .lostWrites(report.lostWrites) }
+    }
+}
+
+/// What other threads may do to a running service.
+public struct ServiceControl: Sendable {
+    private let mailbox: Mailbox
+
+    init(_ mailbox: Mailbox) {
+        self.mailbox = mailbox
+    }
+
+    /// Stops the service in order, as SIGTERM does.
+    public func stop() {
+        mailbox.postStop()
+    }
+
+    /// Has the service look at its clocks, which a test has moved.
+    public func wake() {
+        mailbox.wake()
+    }
+}
+
+/// Why a service did not start, or did not end well.
+public enum ServiceRefusal: Error, CustomStringConvertible {
+    case store(StoreRefusal)
+    case address(String, UVError)
+    case storeFault(StoreFault)
+    case lostWrites(Int)
+
+    /// One sentence for whoever runs the service.
+    public var description: String {
+        switch self {
+        case .store(let refusal): refusal.description
+        case .address(let address, let error):
+            "Cannot listen on \(address) (\(error)): give --listen another address or port."
+        case .storeFault(let fault):
+            "The database could not be written (\(fault)): nothing was served."
+        case .lostWrites(let count):
+            "The database could not be written at the end: \(count) changes of sessions or "
+                + "statuses that nobody waited for are lost."
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import EventLoop
+import PresenceCore
+import Synchronization
+
+/// Makes the two clocks of the machine into moments.
+///
+/// The wall clock is the monotonic one plus an offset, which is corrected only when the two
+/// have come apart by half a second: what is shown for a deadline stays the same to the
+/// millisecond while the machine's clock is slewed, and follows it when it is set.
+struct ServiceClock {
+    /// How far the wall clock may be from ours before we follow it, in milliseconds.
+    static let driftMillisecondsMax: Int64 = 500
+
+    private var offset: Int64
+    /// How many times the wall clock was set while we watched.
+    private(set) var jumpCount = 0
+
+    init(mono: UInt64, wall: Int64) {
+        offset = wall - Int64(clamping: mono)
+    }
+
+    /// What both clocks show.
+    mutating func moment(mono: UInt64, wall: Int64) -> Moment {
+        let shown = Int64(clamping: mono) + offset
+        if abs(wall - shown) > Self.driftMillisecondsMax {
+            offset = wall - Int64(clamping: mono)
+            jumpCount += 1
+        }
+        return Moment(
+            mono: Mono(milliseconds: mono),
+            wall: Wall(milliseconds: Int64(clamping: mono) + offset))
+    }
+}
+
+/// By how much a service's clocks are ahead of the machine's: hours pass in a test by saying so.
+public final class ClockShift: Sendable {
+    private let shift = Mutex<(mono: UInt64, wall: Int64)>((0, 0))
+
+    /// No shift.
+    public init() {}
+
+    /// Moves both clocks forward.
+    public func pass(milliseconds: UInt64) {
+        shift.withLock {
+            $0.mono += milliseconds
+            $0.wall += Int64(clamping: milliseconds)
+        }
+    }
+
+    /// Sets the wall clock forward or back; the monotonic one does not care.
+    public func setWall(aheadByMilliseconds milliseconds: Int64) {
+        shift.withLock { $0.wall += milliseconds }
+    }
+
+    var current: (mono: UInt64, wall: Int64) { shift.withLock { $0 } }
+}
