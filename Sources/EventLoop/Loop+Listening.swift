@@ -39,9 +39,9 @@ import Glibc
 }
 
 extension Loop {
-    /// Listens at a numeric IPv4 or IPv6 address; port 0 is any. One listener per loop.
+    /// Listens at a numeric IPv4 or IPv6 address; port 0 is any.
     ///
-    /// Answers the address really bound. The kernel caps `backlog` at `net.core.somaxconn`.
+    /// One listener per loop. Answers the address really bound. The kernel caps `backlog` at `net.core.somaxconn`.
     public func listen(
         host: String, port: UInt16, backlog: CInt = 1_024
     ) throws(UVError) -> ListenAddress {
@@ -60,7 +60,7 @@ extension Loop {
         }
     }
 
-    /// Leaves new connections in the backlog until `resumeAccepting`. Idempotent.
+    /// Leaves new connections in the backlog until `resumeAccepting`; idempotent.
     public func pauseAccepting() {
         guard let phase = listener?.phase, phase != .paused else { return }
         listener?.phase = .paused
@@ -68,13 +68,13 @@ extension Loop {
         if let poll = unsafe listener?.poll { unsafe uv_poll_stop(poll) }
     }
 
-    /// Takes new connections again. Idempotent.
+    /// Takes new connections again; idempotent.
     public func resumeAccepting() {
         guard listener?.phase == .paused else { return }
         beginAccepting()
     }
 
-    /// Closes the listening socket; who is in stays. Idempotent.
+    /// Closes the listening socket; who is in stays; idempotent.
     public func stopListening() {
         guard let listener = listener else { return }
         unsafe uv_timer_stop(acceptBackoffTimer)

@@ -22,16 +22,18 @@ extension Loop {
         endReading(index)
     }
 
-    /// Closes the stream now; what waits to be written is dropped. Idempotent.
+    /// Closes the stream now; what waits to be written is dropped.
     ///
-    /// Where the peer has sent bytes that were not read, it gets RST and may lose our last bytes:
+    /// Idempotent. Where the peer has sent bytes that were not read, it gets RST and may lose our last bytes:
     /// `closeAfterWrites` is for words that must arrive.
     public func close(_ id: StreamID) {
         guard let index = streams.index(of: id) else { return }
         closeStream(index)
     }
 
-    /// The peer as `127.0.0.1:51234` or `[::1]:5000`; nil when it is gone. One system call.
+    /// The peer as `127.0.0.1:51234` or `[::1]:5000`; nil when it is gone.
+    ///
+    /// One system call.
     public func peerAddress(of id: StreamID) -> String? {
         guard let index = streams.index(of: id), streams[index].phase != .closing,
             let tcp = unsafe streams[index].tcp

@@ -1,6 +1,8 @@
 import CLibUV
 
-/// The loop's one deadline. libuv is told of it once a turn at most, and only when it changed.
+/// The loop's one deadline.
+///
+/// libuv is told of it once a turn at most, and only when it changed.
 @safe struct DeadlineTimer {
     let timer: UnsafeMutablePointer<uv_timer_t>
     var wanted: UInt64?

@@ -97,8 +97,10 @@ import Glibc
         turnEnded()
     }
 
-    /// Makes `run` return after this turn; from the loop's thread only.
+    /// Makes `run` return after this turn; without effect while the loop does not run.
     public func stop() {
+        // libuv would keep the wish and end the next run before its first turn.
+        guard life == .running else { return }
         unsafe uv_stop(uvLoop)
     }
 
@@ -116,10 +118,9 @@ import Glibc
         unsafe uv_close(cuv_timer_handle(acceptBackoffTimer), loopHandleClosed)
         unsafe uv_close(cuv_timer_handle(deadlineTimer.timer), loopHandleClosed)
         unsafe uv_close(cuv_timer_handle(linger.timer), loopHandleClosed)
-        for unsafesignal in unsafe signals {
+        while let signal = unsafe signals.popLast() {
             unsafe uv_close(cuv_signal_handle(signal), loopHandleClosed)
         }
-        unsafe signals = []
         while unsafe uv_run(uvLoop, UV_RUN_DEFAULT) != 0 {}
         precondition(streams.openCount == 0, "a stream is left in a closed loop")
         precondition(unsafe uv_loop_close(uvLoop) == 0, "a handle is left in a closed loop")

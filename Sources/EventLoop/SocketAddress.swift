@@ -8,6 +8,12 @@ public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
     /// The port in host byte order.
     public let port: UInt16
 
+    /// An address as text; nothing is looked up or checked.
+    public init(host: String, port: UInt16) {
+        self.host = host
+        self.port = port
+    }
+
     /// As it stands in a URL: an IPv6 address is in brackets.
     public var description: String {
         host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"

@@ -14,7 +14,7 @@ public struct StreamID: Hashable, Sendable {
     }
 }
 
-/// Why a stream is over. It is told once; the handler then closes the stream.
+/// Why a stream is over; told once, then the handler closes the stream.
 public enum StreamEnd: Equatable, Sendable {
     /// The peer has sent FIN. Writing is still possible.
     case endOfFile
