@@ -1,0 +1,17 @@
+import ArgumentParser
+
+/// The command. One file a verb.
+@main
+struct Porchlight: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "porchlight",
+        abstract: "A self-hosted presence service: who is home, told at once and in order.",
+        discussion: """
+            Start the service with `porchlight serve`, watch somebody with
+            `porchlight watch bob` in a second terminal, and be bob in a third with
+            `porchlight publish 10001 --account bob`.
+            """,
+        subcommands: [
+            Serve.self, Watch.self, Publish.self, Query.self, Stats.self, Version.self,
+        ])
+}

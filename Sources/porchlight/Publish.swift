@@ -1,0 +1,79 @@
+import ArgumentParser
+import Foundation
+import PresenceClient
+
+struct Publish: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Be an account with a status, until ^C; or set it once.",
+        discussion: """
+            Logs in as the account, publishes the value and stays online until ^C, then logs
+            out. With --once it is set through an app server's session and stays until it
+            expires; the account does not come online for that.
+            """)
+
+    @Argument(help: "The value: 10000 to 2147483647.")
+    var value: Int
+
+    @Option(help: "Whose status it is.")
+    var account: String
+
+    @Option(help: "The type of state: 1 is presence, 100 and up are an app's own.")
+    var type = 1
+
+    @Option(help: "A text that goes with it, at most 4,096 bytes.")
+    var ext: String?
+
+    @Option(help: "After how many seconds it is gone: 60 to 604800.")
+    var expiry = 3_600
+
+    @Flag(help: "Put it into the login list of those who are away, too.")
+    var keep = false
+
+    @Flag(help: "Set it and leave.")
+    var once = false
+
+    @OptionGroup var server: ServerOptions
+
+    func run() throws {
+        try report {
+            if once {
+                try publish(server.openAsAppServer(), naming: account)
+            } else {
+                let client = try server.open()
+                _ = try client.call(
+                    "login",
+                    [
+                        "account": .string(account), "device": .string(deviceName("publish")),
+                        "client": "other", "sync": "none",
+                    ])
+                try publish(client, naming: nil)
+                try stay(client)
+            }
+        }
+    }
+
+    private func publish(_ client: Client, naming account: String?) throws {
+        var params: [String: JSON] = [
+            "type": .integer(Int64(type)), "value": .integer(Int64(value)),
+            "expiry": .integer(Int64(expiry)), "onlineOnly": .bool(!keep),
+        ]
+        if let account { params["account"] = .string(account) }
+        if let ext { params["ext"] = .string(ext) }
+        let result = try client.call("publish", .object(params))
+        announce("published as \(visible(self.account)), seq \(result["seq"]?.integer ?? 0)")
+    }
+
+    /// Stays online until the person at the keyboard has had enough.
+    private func stay(_ client: Client) throws {
+        let interrupts = Interrupts()
+        while !interrupts.hasCome {
+            guard let notification = try client.nextNotification(withinMilliseconds: 1_000) else {
+                try client.keepAlive()
+                continue
+            }
+            if notification.method == "close" { throw client.closed(notification.params) }
+        }
+        _ = try client.call("logout")
+        announce("logged out")
+    }
+}

@@ -1,0 +1,37 @@
+import ArgumentParser
+import PresenceClient
+
+struct Query: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Tell who is online, a line an account.")
+
+    @Argument(help: ArgumentHelp("Of whom to tell.", valueName: "account"))
+    var accounts: [String]
+
+    @Option(help: "The type of state: 1 is presence, 100 and up are an app's own.")
+    var type = 1
+
+    @Flag(help: "Print each state as one line of JSON, for programs.")
+    var json = false
+
+    @OptionGroup var server: ServerOptions
+
+    func run() throws {
+        try report {
+            let client = try server.openAsAppServer()
+            let line = StateLine(style: Style())
+            for start in stride(from: 0, to: accounts.count, by: 500) {
+                let some = accounts[start..<min(start + 500, accounts.count)]
+                let result = try client.call(
+                    "query",
+                    [
+                        "type": .integer(Int64(type)),
+                        "accounts": .array(some.map { .string($0) }),
+                    ])
+                for state in result["states"]?.array ?? [] {
+                    announce(json ? state.text : line.line(state))
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import PresenceClient
+
+/// A publisher's state as a line for a person.
+struct StateLine {
+    let style: Style
+
+    /// A line such as `12:04:31  bob  online  ios d1 · web tab-7   10001 “in a meeting”`.
+    func line(_ event: JSON) -> String {
+        let time = event["time"]?.integer.map(clock) ?? "        "
+        let name = style.paint(visible(event["publisher"]?.string ?? "?"), .bold)
+        return ([style.paint(time, .grey), name, happening(event)] + details(event))
+            .joined(separator: "  ")
+    }
+
+    private func happening(_ event: JSON) -> String {
+        let cause = event["cause"]?.string ?? "?"
+        let value = event["value"]?.integer ?? 0
+        let words =
+            switch (cause, value) {
+            case ("sync", 0): "unknown"
+            case ("sync", 1): "online"
+            case ("sync", 2): "offline (logged out)"
+            case ("sync", 3): "offline (disconnected)"
+            case ("sync", _): "online"
+            default: cause
+            }
+        return style.paint(words, colour(of: event))
+    }
+
+    private func colour(of event: JSON) -> Style.Colour {
+        if event["cause"]?.string == "publish" { return .cyan }
+        guard let online = event["online"]?.array else { return .cyan }
+        if !online.isEmpty { return .green }
+        return event["value"]?.integer == 0 ? .grey : .red
+    }
+
+    private func details(_ event: JSON) -> [String] {
+        var details: [String] = []
+        if let type = event["type"]?.integer, type != 1 { details.append("type \(type)") }
+        if let online = event["online"]?.array, !online.isEmpty {
+            details.append("on \(online.map(device).joined(separator: ", "))")
+        }
+        if let status = event["status"] {
+            let ext = status["ext"]?.string.map { " “\(visible($0))”" } ?? ""
+            details.append(style.paint("\(status["value"]?.integer ?? 0)\(ext)", .yellow))
+        }
+        if let lastSeen = event["lastSeen"]?.integer {
+            details.append(style.paint("last seen \(date(lastSeen))", .grey))
+        }
+        return details
+    }
+
+    private func device(_ entry: JSON) -> String {
+        let push = entry["push"]?.bool == true ? " (push)" : ""
+        return "\(entry["client"]?.string ?? "?") \(visible(entry["device"]?.string ?? "?"))\(push)"
+    }
+
+    private func clock(_ milliseconds: Int64) -> String { format(milliseconds, "HH:mm:ss") }
+    private func date(_ milliseconds: Int64) -> String {
+        format(milliseconds, "yyyy-MM-dd HH:mm:ss")
+    }
+
+    private func format(_ milliseconds: Int64, _ pattern: String) -> String {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.dateFormat = pattern
+        return formatter.string(from: Date(timeIntervalSince1970: Double(milliseconds) / 1_000))
+    }
+}

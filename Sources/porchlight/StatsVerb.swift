@@ -1,0 +1,24 @@
+import ArgumentParser
+import PresenceClient
+
+struct Stats: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print what the service counts.")
+
+    @Flag(help: "Print one line of JSON, for programs.")
+    var json = false
+
+    @OptionGroup var server: ServerOptions
+
+    func run() throws {
+        try report {
+            let stats = try server.openAsAppServer().call("stats")
+            guard !json, case .object(let counters) = stats else { return announce(stats.text) }
+            let width = counters.keys.map(\.count).max() ?? 0
+            for (name, value) in counters.sorted(by: { $0.key < $1.key }) {
+                announce(
+                    name.padding(toLength: width + 2, withPad: " ", startingAt: 0) + value.text)
+            }
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+
+/// Something that went wrong, as one sentence on standard error and exit code 1.
+struct Failure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// Prints a line at once, also into a pipe.
+func announce(_ line: String) {
+    FileHandle.standardOutput.write(Data((line + "\n").utf8))
+}
+
+/// `127.0.0.1:7400` or `[::1]:7400` in its parts; nil where it is neither.
+func parseAddress(_ text: String) -> (host: String, port: UInt16)? {
+    guard let colon = text.lastIndex(of: ":") else { return nil }
+    var host = String(text[..<colon])
+    guard let port = UInt16(text[text.index(after: colon)...]), !host.isEmpty else { return nil }
+    if host.hasPrefix("["), host.hasSuffix("]") {
+        host = String(host.dropFirst().dropLast())
+    } else if host.contains(":") {
+        return nil
+    }
+    return (host, port)
+}
+
+/// How a terminal shows things; without colour where it is none, or NO_COLOR is set.
+struct Style {
+    let isColoured: Bool
+
+    init() {
+        isColoured =
+            isatty(STDOUT_FILENO) == 1
+            && ProcessInfo.processInfo.environment["NO_COLOR"] == nil
+    }
+
+    enum Colour: String {
+        case green = "32"
+        case red = "31"
+        case yellow = "33"
+        case cyan = "36"
+        case grey = "90"
+        case bold = "1"
+    }
+
+    func paint(_ text: String, _ colour: Colour) -> String {
+        isColoured ? "\u{1b}[\(colour.rawValue)m\(text)\u{1b}[0m" : text
+    }
+}
+
+/// A text from outside, with everything escaped that a terminal would obey.
+///
+/// Controls, and the marks that turn the direction of what follows.
+func visible(_ text: String) -> String {
+    var shown = ""
+    for scalar in text.unicodeScalars {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .unassigned:
+            shown += "\\u{\(String(scalar.value, radix: 16))}"
+        default:
+            shown.unicodeScalars.append(scalar)
+        }
+    }
+    return shown
+}

@@ -1,0 +1,12 @@
+import ArgumentParser
+
+/// The version of this program and of its protocol.
+let programVersion = "0.1.0"
+
+struct Version: ParsableCommand {
+    static let configuration = CommandConfiguration(abstract: "Print the version.")
+
+    func run() {
+        print("porchlight \(programVersion)")
+    }
+}

@@ -1,0 +1,108 @@
+import ArgumentParser
+import Foundation
+import PresenceClient
+
+struct Watch: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show what accounts do, live: a line a change.",
+        discussion: """
+            Logs in, subscribes for an hour and renews that while it runs. When the service is
+            away it tries again, ever more slowly, until it is back.
+            """)
+
+    @Argument(help: ArgumentHelp("Whom to watch.", valueName: "account"))
+    var accounts: [String]
+
+    @Option(name: .customLong("as"), help: "The account that watches.")
+    var watcher = "porchlight-watch"
+
+    @Option(help: "The type of state: 1 is presence, 100 and up are an app's own.")
+    var type = 1
+
+    @Flag(help: "Print each state as one line of JSON, for programs.")
+    var json = false
+
+    @OptionGroup var server: ServerOptions
+
+    private static let expirySeconds: Int64 = 3_600
+
+    func run() throws {
+        setvbuf(stdout, nil, _IOLBF, 0)
+        var pauseSeconds: UInt32 = 1
+        var hasConnected = false
+        while true {
+            do {
+                let client = try server.open()
+                try subscribe(client)
+                hasConnected = true
+                pauseSeconds = 1
+                try follow(client)
+            } catch let error as ClientError {
+                guard hasConnected, isWorthAnotherTry(error) else {
+                    throw Failure(error.description)
+                }
+                note("\(error.description) Trying again in \(pauseSeconds) s.")
+            }
+            // With jitter, so that many who lost the same service do not return as one.
+            usleep(UInt32.random(in: 500_000...1_000_000) * pauseSeconds)
+            pauseSeconds = min(pauseSeconds * 2, 30)
+        }
+    }
+
+    private func isWorthAnotherTry(_ error: ClientError) -> Bool {
+        switch error {
+        case .closed(let code, _, _): code >= 4_500 || code == 4_408 || code == 4_429
+        case .refused: false
+        default: true
+        }
+    }
+
+    private func subscribe(_ client: Client) throws {
+        _ = try client.call(
+            "login",
+            [
+                "account": .string(watcher), "device": .string(deviceName("watch")),
+                "client": "other", "sync": "none",
+            ])
+        var isFirst = true
+        for start in stride(from: 0, to: accounts.count, by: 100) {
+            let some = accounts[start..<min(start + 100, accounts.count)]
+            let result = try client.call(
+                "subscribe",
+                [
+                    "type": .integer(Int64(type)), "expiry": .integer(Self.expirySeconds),
+                    "publishers": .array(some.map { .string($0) }), "sync": true,
+                ])
+            for state in result["states"]?.array ?? [] { show(state) }
+            isFirst = false
+        }
+        precondition(!isFirst, "there is at least one account to watch")
+    }
+
+    /// Shows what comes, gives signs of life, and renews the subscriptions in time.
+    private func follow(_ client: Client) throws {
+        let began = Date()
+        while Date().timeIntervalSince(began) < Double(Self.expirySeconds) / 2 {
+            guard let notification = try client.nextNotification(withinMilliseconds: 10_000) else {
+                try client.keepAlive()
+                continue
+            }
+            switch notification.method {
+            case "events":
+                for event in notification.params["events"]?.array ?? [] { show(event) }
+            case "close":
+                throw client.closed(notification.params)
+            default:
+                break
+            }
+        }
+    }
+
+    private func show(_ event: JSON) {
+        print(json ? event.text : StateLine(style: Style()).line(event))
+    }
+
+    private func note(_ line: String) {
+        FileHandle.standardError.write(Data((line + "\n").utf8))
+    }
+}
