@@ -18,6 +18,9 @@ extension Array {
     }
 
     /// The bytes that this array holds on the heap, unused capacity included.
+    ///
+    /// A capacity includes what the allocator happened to round up, so this is a figure to be
+    /// shown, and not the same in every run: nothing that must replay may depend on it.
     var heapBytes: Int {
         capacity == 0 ? 0 : capacity * MemoryLayout<Element>.stride + arrayHeaderBytes
     }

@@ -27,6 +27,14 @@ struct SizeClass {
 }
 
 extension ByteSlab.Arena {
+    func equals(_ range: Range<Int>, _ other: borrowing Span<UInt8>) -> Bool {
+        bytes.span.extracting(range).equals(other)
+    }
+
+    func hash(_ range: Range<Int>, by hasher: SipHash13) -> UInt64 {
+        hasher.hash(bytes.span.extracting(range))
+    }
+
     /// Appends a unit that begins with `content`.
     mutating func addUnit(_ content: borrowing Span<UInt8>, unitBytes: Int) -> UInt32 {
         let unit = bytes.count / unitBytes

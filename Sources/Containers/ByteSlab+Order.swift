@@ -5,8 +5,8 @@ extension ByteSlab {
         let secondRange = range(of: second)
         let shorter = min(firstRange.count, secondRange.count)
         guard shorter > 0 else { return firstRange.count < secondRange.count }
-        let firstBytes = arenas[SizeClass(byteCount: firstRange.count).index].bytes.span
-        let secondBytes = arenas[SizeClass(byteCount: secondRange.count).index].bytes.span
+        let firstBytes = arenas[SizeClass(byteCount: firstRange.count).index].bytes
+        let secondBytes = arenas[SizeClass(byteCount: secondRange.count).index].bytes
         for offset in 0..<shorter {
             let left = firstBytes[firstRange.lowerBound + offset]
             let right = secondBytes[secondRange.lowerBound + offset]

@@ -35,11 +35,13 @@ public struct ByteSlab: ~Copyable {
     /// The most bytes that a string may have.
     public static var byteCountMax: Int { 255 }
 
-    var arenas: [21 of Arena]
+    // Not an `InlineArray`: to read one element, all 504 bytes were copied (Swift 6.3.1).
+    /// One arena for each size class.
+    var arenas: [Arena]
 
-    /// Makes an empty slab, which holds no memory yet.
+    /// Makes an empty slab.
     public init() {
-        arenas = .init(repeating: Arena())
+        arenas = Array(repeating: Arena(), count: SizeClass.count)
     }
 
     /// Copies a string of at most 255 bytes into the slab.
@@ -84,10 +86,7 @@ public struct ByteSlab: ~Copyable {
         let range = range(of: ref)
         guard range.count == bytes.count else { return false }
         guard !range.isEmpty else { return true }
-        let arena = arenas[SizeClass(byteCount: range.count).index].bytes.span
-        let stored = arena.extracting(range)
-        for index in bytes.indices where stored[index] != bytes[index] { return false }
-        return true
+        return arenas[SizeClass(byteCount: range.count).index].equals(range, bytes)
     }
 
     /// How many bytes a string has.
@@ -97,9 +96,9 @@ public struct ByteSlab: ~Copyable {
         range(of: ref).count
     }
 
-    /// The bytes that the slab holds on the heap.
+    /// The bytes that the slab holds on the heap, as the allocator rounded them: not replayable.
     public var bytesReserved: Int {
-        var total = 0
+        var total = arenas.heapBytes
         for index in arenas.indices { total += arenas[index].bytes.heapBytes }
         return total
     }

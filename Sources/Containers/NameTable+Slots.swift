@@ -19,8 +19,9 @@ extension NameTable {
     }
 
     func hash(of ref: SlabRef) -> UInt32 {
-        let arena = slab.arenas[SizeClass(byteCount: Int(ref.length)).index].bytes.span
-        return hash(of: arena.extracting(slab.range(of: ref)))
+        let range = slab.range(of: ref)
+        let arena = SizeClass(byteCount: range.count).index
+        return UInt32(truncatingIfNeeded: slab.arenas[arena].hash(range, by: hasher))
     }
 
     func ref(of handle: UInt32) -> SlabRef {

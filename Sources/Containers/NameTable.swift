@@ -124,7 +124,7 @@ public struct NameTable: ~Copyable {
     /// All handles, past and present, are below this.
     public var handleUpperBound: UInt32 { UInt32(entries.count) }
 
-    /// The bytes that the table holds on the heap.
+    /// The bytes that the table holds on the heap, as the allocator rounded them: not replayable.
     public var bytesReserved: Int {
         entries.heapBytes + slots.heapBytes + slab.bytesReserved
     }

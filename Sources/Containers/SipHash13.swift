@@ -18,24 +18,12 @@ struct SipHash13: Sendable {
         let count = bytes.count
         var offset = 0
         while count - offset >= 8 {
-            state.absorb(Self.word(bytes, at: offset, count: 8))
+            state.absorb(bytes.word(at: offset))
             offset += 8
         }
-        let rest = Self.word(bytes, at: offset, count: count - offset)
+        let rest = bytes.lastWord(from: offset)
         state.absorb(rest | UInt64(truncatingIfNeeded: count) << 56)
         return state.finished()
-    }
-
-    /// Up to eight bytes as a little-endian number.
-    @inline(__always)
-    private static func word(
-        _ bytes: borrowing Span<UInt8>, at offset: Int, count: Int
-    ) -> UInt64 {
-        var word: UInt64 = 0
-        for index in 0..<count {
-            word |= UInt64(bytes[offset + index]) &<< UInt64(truncatingIfNeeded: 8 * index)
-        }
-        return word
     }
 
     private struct State {

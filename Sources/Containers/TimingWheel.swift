@@ -164,6 +164,6 @@ public struct TimingWheel: ~Copyable {
         return nextUpperSlot()?.start
     }
 
-    /// The bytes that the wheel holds on the heap.
+    /// The bytes that the wheel holds on the heap, as the allocator rounded them: not replayable.
     public var bytesReserved: Int { entries.heapBytes }
 }

@@ -52,6 +52,5 @@ import Testing
         }
         let upperBound = first.handleUpperBound
         #expect(second.handleUpperBound == upperBound)
-        #expect(second.bytesReserved == first.bytesReserved)
     }
 }
