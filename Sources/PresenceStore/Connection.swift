@@ -1,0 +1,163 @@
+internal import GRDB
+internal import GRDBSQLite
+
+/// The one connection that writes. Used by the store's thread alone, after the start.
+@safe final class Connection {
+    let queue: DatabaseQueue
+    private var statements: Statements?
+    /// The pages in the log at the last commit; SQLite tells it through a hook.
+    private let logFrames: UnsafeMutablePointer<Int32>
+    private let pageBytes: Int
+    private let faults: InjectedFaults?
+
+    private struct Statements {
+        let begin: PreparedStatement
+        let commit: PreparedStatement
+        let rollback: PreparedStatement
+        let writes: WriteStatements
+
+        init(_ db: Database) throws {
+            begin = try PreparedStatement(db, "BEGIN IMMEDIATE")
+            commit = try PreparedStatement(db, "COMMIT")
+            rollback = try PreparedStatement(db, "ROLLBACK")
+            writes = try WriteStatements(db)
+        }
+    }
+
+    /// Why a transaction did not happen, and what is to be cut from the log.
+    struct Failure: Error {
+        var fault: StoreFault
+        /// Nil where the connection can be used on.
+        var tail: LogTail?
+    }
+
+    /// Opens a database that is there and ours, and brings its shape up to date.
+    init(_ files: StoreFiles, _ durability: Durability, _ tuning: StoreTuning) throws {
+        queue = try DatabaseQueue(
+            path: files.database, configuration: Self.configuration(durability, tuning))
+        unsafe logFrames = .allocate(capacity: 1)
+        unsafe logFrames.initialize(to: 0)
+        faults = tuning.faults
+        pageBytes = try queue.inDatabase { db in
+            try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 4_096
+        }
+        let migrator = Schema.migrator
+        if try !queue.inDatabase(migrator.hasCompletedMigrations) {
+            try migrator.migrate(queue)
+        }
+        try queue.inDatabase { db in
+            unsafe sqlite3_wal_hook(db.sqliteConnection, noteLogFrames, logFrames)
+            statements = try Statements(db)
+        }
+        // So that the number of good pages in the log is known from here on.
+        try checkpoint()
+    }
+
+    deinit {
+        close()
+        unsafe logFrames.deallocate()
+    }
+
+    private static func configuration(
+        _ durability: Durability, _ tuning: StoreTuning
+    ) -> Configuration {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        configuration.label = "porchlight-store"
+        configuration.busyMode = .timeout(Double(tuning.busyMilliseconds) / 1_000)
+        configuration.prepareDatabase { db in
+            // A file that went away meanwhile would come back empty here, without the mark.
+            let mark = try Int32.fetchOne(db, sql: "PRAGMA application_id")
+            guard mark == Schema.applicationID else {
+                throw StoreFault(code: SQLITE_NOTADB)
+            }
+            try db.execute(
+                sql: """
+                    PRAGMA journal_mode = WAL;
+                    PRAGMA synchronous = \(durability == .full ? "FULL" : "NORMAL");
+                    PRAGMA cache_size = -\(tuning.cacheKibibytes);
+                    PRAGMA journal_size_limit = 16777216;
+                    PRAGMA secure_delete = FAST;
+                    PRAGMA temp_store = MEMORY;
+                    """)
+            if let pages = tuning.databasePagesMax {
+                try db.execute(sql: "PRAGMA max_page_count = \(pages)")
+            }
+        }
+        return configuration
+    }
+
+    /// Whether the log has grown so far that it should be brought into the database.
+    func logExceeds(pages: Int32) -> Bool {
+        unsafe logFrames.pointee >= pages
+    }
+
+    /// Carries out all the writes or none.
+    func commit(_ submissions: ArraySlice<Submission>) throws(Failure) {
+        let failure: Failure? = queue.inDatabase { _ in
+            guard let statements else { preconditionFailure("commit on a closed connection") }
+            let goodFrames = unsafe logFrames.pointee
+            do throws(StoreFault) {
+                try statements.begin.run()
+                for submission in submissions {
+                    try faults?.check(.write)
+                    try statements.writes.run(submission.write)
+                }
+            } catch {
+                rollBack(statements)
+                return Failure(
+                    fault: error,
+                    tail: error.discreditsConnection ? tail(goodFrames) : nil)
+            }
+            do throws(StoreFault) {
+                try faults?.check(.commit)
+                try statements.commit.run()
+                try faults?.check(.commitInLog)
+                return nil
+            } catch {
+                rollBack(statements)
+                return Failure(fault: error, tail: tail(goodFrames))
+            }
+        }
+        if let failure { throw failure }
+    }
+
+    private func tail(_ goodFrames: Int32) -> LogTail {
+        LogTail(goodFrames: goodFrames, pageBytes: pageBytes)
+    }
+
+    private func rollBack(_ statements: Statements) {
+        // Many errors have rolled back already, and then this one is refused: no matter.
+        try? statements.rollback.run()
+    }
+
+    /// Brings the log's pages into the database, as far as no reader needs the old ones.
+    func checkpoint() throws(StoreFault) {
+        let code = queue.inDatabase { db in
+            var logged: Int32 = 0
+            var copied: Int32 = 0
+            let code = unsafe sqlite3_wal_checkpoint_v2(
+                db.sqliteConnection, nil, SQLITE_CHECKPOINT_PASSIVE, &logged, &copied)
+            // When all is copied the next commit begins the log anew, and nothing in it counts.
+            if code == SQLITE_OK { unsafe logFrames.pointee = logged == copied ? 0 : logged }
+            return code
+        }
+        guard code == SQLITE_OK else { throw StoreFault(code: code) }
+    }
+
+    /// Closes the connection; what is committed stays so whether or not this succeeds.
+    func close() {
+        // SQLite refuses to close while there are statements.
+        statements = nil
+        try? queue.close()
+    }
+}
+
+/// Called by SQLite after every commit, in place of its own check for a checkpoint.
+private func noteLogFrames(
+    _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
+    _ database: UnsafePointer<CChar>?, _ frames: Int32
+) -> Int32 {
+    unsafe context?.assumingMemoryBound(to: Int32.self).pointee = frames
+    return SQLITE_OK
+}

@@ -1,0 +1,26 @@
+internal import GRDB
+
+/// Makes a new database under another name; it takes its own when it is complete.
+enum Creation {
+    static func create(_ files: StoreFiles) throws(StoreRefusal) {
+        try files.createUnfinished()
+        do {
+            var configuration = Configuration()
+            configuration.foreignKeysEnabled = false
+            let queue = try DatabaseQueue(path: files.unfinished, configuration: configuration)
+            defer { try? queue.close() }
+            try queue.inDatabase { db in
+                try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
+            }
+            try Schema.migrator.migrate(queue)
+            try queue.inDatabase { db in
+                try db.execute(sql: "PRAGMA journal_mode = WAL")
+            }
+        } catch {
+            files.removeUnfinished()
+            throw StoreRefusal(
+                .failed, path: files.database, detail: StoreFault(error).description)
+        }
+        try files.publishUnfinished()
+    }
+}

@@ -1,0 +1,33 @@
+internal import Glibc
+
+/// Keeps a data directory for one process. Held until it is released or the process ends.
+///
+/// `flock` belongs to the open file and not to the process, so that a second store in the
+/// same process is refused too, and nothing has to be cleaned up after `kill -9`.
+final class DirectoryLock: Sendable {
+    private let descriptor: Int32
+
+    init(_ files: StoreFiles) throws(StoreRefusal) {
+        descriptor = unsafe open(files.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw StoreRefusal(.notWritable, path: files.directory, detail: systemError())
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            let error = errno
+            close(descriptor)
+            guard error == EWOULDBLOCK else {
+                throw StoreRefusal(.failed, path: files.lock, detail: systemError(error))
+            }
+            throw StoreRefusal(.inUse, path: files.directory)
+        }
+    }
+
+    deinit {
+        close(descriptor)
+    }
+}
+
+/// What the system says about the error number, such as "No space left on device".
+func systemError(_ number: Int32 = errno) -> String {
+    unsafe String(cString: strerror(number))
+}

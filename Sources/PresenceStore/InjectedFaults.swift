@@ -1,0 +1,61 @@
+internal import Synchronization
+
+/// Failures made to order, so that what the store does about them can be tested.
+///
+/// They stand in for the disk at the few places where it may refuse. Which code comes, how
+/// many calls pass before it and how often it comes, is set by the test.
+package final class InjectedFaults: Sendable {
+    /// Where a fault can be put.
+    package enum Point: Hashable, Sendable {
+        /// Before a write of a transaction.
+        case write
+        /// In place of a commit.
+        case commit
+        /// After a commit that did reach the log: what a failed `fsync` looks like from above.
+        case commitInLog
+        /// When the database is opened again after a failure.
+        case reopen
+        /// When the log is cut after a failed commit.
+        case scrub
+    }
+
+    private struct Plan {
+        var code: Int32
+        var passes: Int
+        var times: Int
+    }
+
+    private let plans = Mutex<[Point: Plan]>([:])
+    private let passed: (@Sendable (Point) -> Void)?
+
+    /// Creates a plan without faults; `passed` hears of every point that is passed well.
+    package init(passed: (@Sendable (Point) -> Void)? = nil) {
+        self.passed = passed
+    }
+
+    /// Lets `passes` calls at `point` succeed, then fails `times` with `code`.
+    package func fail(_ point: Point, code: Int32, after passes: Int = 0, times: Int = 1) {
+        plans.withLock { $0[point] = Plan(code: code, passes: passes, times: times) }
+    }
+
+    /// Takes the fault at `point` back.
+    package func heal(_ point: Point) {
+        plans.withLock { $0[point] = nil }
+    }
+
+    func check(_ point: Point) throws(StoreFault) {
+        let code: Int32? = plans.withLock { plans in
+            guard var plan = plans[point], plan.times > 0 else { return nil }
+            if plan.passes > 0 {
+                plan.passes -= 1
+                plans[point] = plan
+                return nil
+            }
+            plan.times -= 1
+            plans[point] = plan
+            return plan.code
+        }
+        if let code { throw StoreFault(code: code) }
+        passed?(point)
+    }
+}

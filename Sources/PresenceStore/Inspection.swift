@@ -1,0 +1,76 @@
+internal import GRDB
+internal import Glibc
+
+/// Looks at a database without changing a byte of it, and refuses what we must not touch.
+///
+/// Without a log the file is opened as `immutable`: no lock, no log, no shared memory. With
+/// a log (from `kill -9`) it is opened read-only, since the file alone may be torn; SQLite
+/// then reads through the log and leaves both as they are.
+/// https://www.sqlite.org/uri.html#uriimmutable
+enum Inspection {
+    static func inspect(_ files: StoreFiles) throws(StoreRefusal) {
+        let hasLog = files.size(of: files.log) > 0
+        let hadSharedMemory = files.kind(of: files.sharedMemory) != nil
+        do {
+            var configuration = Configuration()
+            configuration.readonly = true
+            configuration.foreignKeysEnabled = false
+            let path = hasLog ? files.database : immutableURI(files.database)
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            defer { try? queue.close() }
+            try queue.inDatabase { db in try inspect(db, files) }
+        } catch {
+            if hasLog && !hadSharedMemory { unsafe unlink(files.sharedMemory) }
+            throw refusal(error, files)
+        }
+    }
+
+    private static func inspect(_ db: Database, _ files: StoreFiles) throws {
+        let mark = try Int32.fetchOne(db, sql: "PRAGMA application_id")
+        guard mark == Schema.applicationID else {
+            throw StoreRefusal(.foreign, path: files.database)
+        }
+        guard try !Schema.migrator.hasBeenSuperseded(db) else {
+            throw StoreRefusal(.newer, path: files.database)
+        }
+        // The first finding is enough. Reads everything: 0.11 s a million subscriptions.
+        let finding = try String.fetchOne(db, sql: "PRAGMA quick_check(1)")
+        guard finding == "ok" else {
+            throw StoreRefusal(.damaged, path: files.database, detail: oneLine(finding ?? ""))
+        }
+    }
+
+    /// What an error at opening means to the person who starts the service.
+    static func refusal(_ error: any Error, _ files: StoreFiles) -> StoreRefusal {
+        if let refusal = error as? StoreRefusal { return refusal }
+        let fault = StoreFault(error)
+        switch ResultCode(rawValue: fault.code & 0xFF) {
+        case .SQLITE_NOTADB:
+            return StoreRefusal(.notADatabase, path: files.database)
+        case .SQLITE_CORRUPT:
+            return StoreRefusal(.damaged, path: files.database, detail: oneLine("\(error)"))
+        default:
+            return StoreRefusal(.failed, path: files.database, detail: fault.description)
+        }
+    }
+
+    private static func oneLine(_ text: String) -> String {
+        let last = text.split(whereSeparator: \.isNewline).last.map(String.init) ?? ""
+        return last.isEmpty ? "it cannot be read" : last
+    }
+
+    private static func immutableURI(_ path: String) -> String {
+        var uri = "file:"
+        for byte in path.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."),
+                UInt8(ascii: "-"), UInt8(ascii: "_"):
+                uri.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                uri += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }
+        }
+        return uri + "?immutable=1"
+    }
+}

@@ -1,0 +1,38 @@
+internal import GRDB
+internal import Glibc
+
+/// What must be cut from the write-ahead log after a commit that failed.
+///
+/// When the last `fsync` of a commit fails, its frames and the mark that ends it may
+/// already stand in the log. The running connection knows better and would overwrite them,
+/// but the next one to open the database reads the log from its start and would take the
+/// transaction for committed: after we said that it failed. So the log is cut back to the
+/// last good commit before anybody opens the database again.
+/// https://www.sqlite.org/walformat.html: 32 bytes, then frames of 24 bytes and a page.
+struct LogTail {
+    var goodFrames: Int32
+    var pageBytes: Int
+
+    /// Cuts the log. A log that is not there has nothing to cut.
+    func cut(from path: String, faults: InjectedFaults?) throws(StoreFault) {
+        try faults?.check(.scrub)
+        let length = goodFrames == 0 ? 0 : 32 + Int(goodFrames) * (24 + pageBytes)
+        let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            if errno == ENOENT { return }
+            throw StoreFault(code: ResultCode.SQLITE_CANTOPEN.rawValue)
+        }
+        defer { close(descriptor) }
+        // Another program that had the log open may have made it shorter already.
+        var status = stat()
+        guard unsafe fstat(descriptor, &status) == 0 else {
+            throw StoreFault(code: ResultCode.SQLITE_IOERR_FSTAT.rawValue)
+        }
+        guard status.st_size <= length || ftruncate(descriptor, length) == 0 else {
+            throw StoreFault(code: ResultCode.SQLITE_IOERR_TRUNCATE.rawValue)
+        }
+        guard fsync(descriptor) == 0 else {
+            throw StoreFault(code: ResultCode.SQLITE_IOERR_FSYNC.rawValue)
+        }
+    }
+}

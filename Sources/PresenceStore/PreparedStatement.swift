@@ -1,0 +1,111 @@
+internal import GRDB
+internal import GRDBSQLite
+
+/// A prepared statement that is bound and stepped on SQLite's own handle.
+///
+/// GRDB prepares and finalizes it; binding through GRDB's argument values costs twice as
+/// much a row (measured: 2.8 µs against 1.5). The only place where the store touches
+/// SQLite's pointers besides `Connection`.
+@safe struct PreparedStatement {
+    private let owner: Statement
+    private let raw: OpaquePointer
+
+    init(_ db: Database, _ sql: String) throws {
+        owner = try db.makeStatement(sql: sql)
+        unsafe raw = owner.sqliteStatement
+    }
+
+    // MARK: Binding
+
+    func bind(_ index: Int32, _ value: Int64) {
+        let code = unsafe sqlite3_bind_int64(raw, index, value)
+        precondition(code == SQLITE_OK, "the statement has such a parameter")
+    }
+
+    /// Binds a copy of `bytes`.
+    func bind(_ index: Int32, _ bytes: [UInt8]) throws(StoreFault) {
+        let code = unsafe bytes.withUnsafeBytes { buffer in
+            // An empty array may have no address, and no address would be NULL.
+            guard let base = buffer.baseAddress, buffer.count > 0 else {
+                return unsafe sqlite3_bind_text(raw, index, "", 0, transient)
+            }
+            let text = unsafe base.assumingMemoryBound(to: CChar.self)
+            return unsafe sqlite3_bind_text(raw, index, text, Int32(buffer.count), transient)
+        }
+        if code != SQLITE_OK { throw StoreFault(code: code) }
+    }
+
+    /// Binds `bytes` without a copy: they must stay where they are until `unbind`.
+    @unsafe func bind(_ index: Int32, inPlace bytes: UnsafeBufferPointer<UInt8>) throws(StoreFault)
+    {
+        guard let base = bytes.baseAddress, bytes.count > 0 else { return try bind(index, []) }
+        let text = unsafe UnsafeRawPointer(base).assumingMemoryBound(to: CChar.self)
+        let code = unsafe sqlite3_bind_text(raw, index, text, Int32(bytes.count), nil)
+        if code != SQLITE_OK { throw StoreFault(code: code) }
+    }
+
+    func unbind() {
+        unsafe sqlite3_clear_bindings(raw)
+    }
+
+    // MARK: Stepping
+
+    /// Runs a statement that gives no rows; its bindings stay.
+    func run() throws(StoreFault) {
+        let code = unsafe sqlite3_step(raw)
+        unsafe sqlite3_reset(raw)
+        if code != SQLITE_DONE { throw StoreFault(code: code) }
+    }
+
+    /// Goes to the next row; false when there is none.
+    func next() throws(StoreFault) -> Bool {
+        switch unsafe sqlite3_step(raw) {
+        case SQLITE_ROW:
+            return true
+        case SQLITE_DONE:
+            unsafe sqlite3_reset(raw)
+            return false
+        case let code:
+            unsafe sqlite3_reset(raw)
+            throw StoreFault(code: code)
+        }
+    }
+
+    // MARK: Columns
+
+    func integer(_ column: Int32) -> Int64 {
+        unsafe sqlite3_column_int64(raw, column)
+    }
+
+    /// The column as a narrower integer; a damaged row may hold a number that does not fit.
+    func integer<Narrow: FixedWidthInteger>(
+        _ column: Int32, as: Narrow.Type
+    ) throws(StoreFault) -> Narrow {
+        guard let value = Narrow(exactly: integer(column)) else {
+            throw StoreFault(code: SQLITE_CORRUPT)
+        }
+        return value
+    }
+
+    func bytes(_ column: Int32) -> [UInt8] {
+        unsafe [UInt8](text(column))
+    }
+
+    /// The column's bytes where SQLite has them: valid until the next step.
+    ///
+    /// Asked for as a blob, which for UTF-8 gives the same bytes without the copy that a
+    /// terminating zero would need.
+    @unsafe func text(_ column: Int32) -> UnsafeBufferPointer<UInt8> {
+        guard let start = unsafe sqlite3_column_blob(raw, column) else {
+            return unsafe UnsafeBufferPointer(start: nil, count: 0)
+        }
+        let count = unsafe Int(sqlite3_column_bytes(raw, column))
+        return unsafe UnsafeBufferPointer(
+            start: start.assumingMemoryBound(to: UInt8.self), count: count)
+    }
+}
+
+/// Tells SQLite to copy what is bound (`SQLITE_TRANSIENT`, a macro that Swift cannot see).
+private var transient: sqlite3_destructor_type? {
+    unsafe unsafeBitCast(-1, to: sqlite3_destructor_type?.self)
+}

@@ -1,0 +1,160 @@
+/// The lazy writes of transactions that failed, kept until one succeeds.
+///
+/// Held as what each key should end up as, so that an outage of any length costs memory by
+/// the number of keys and not of writes. Different keys do not depend on each other, so the
+/// order in which they are written again does not matter; for one key the newest wins.
+///
+/// Two things are more than the newest write. A subscription that was put twice keeps its
+/// first `created`; one that was removed in between must not find its old row again, so it
+/// is written as a removal followed by a put. And `removeExpired` comes first, so that it
+/// cannot take away what was put after it.
+struct RetainedWrites {
+    private struct SessionKey: Hashable {
+        var account: [UInt8]
+        var device: [UInt8]
+    }
+
+    private struct TypedKey: Hashable {
+        var account: [UInt8]
+        var type: UInt16
+    }
+
+    fileprivate enum Subscription {
+        case removed
+        case put(created: Int64, expires: Int64, afterRemoval: Bool)
+    }
+
+    /// One subscriber's subscriptions of one type.
+    fileprivate struct Group {
+        var isCleared = false
+        var rows: [[UInt8]: Subscription] = [:]
+    }
+
+    private var expiredBefore: Int64?
+    private var sequence: Int64?
+    private var accounts: [[UInt8]: AccountRow] = [:]
+    private var sessions: [SessionKey: SessionRow?] = [:]
+    private var statuses: [TypedKey: StatusRow?] = [:]
+    private var groups: [TypedKey: Group] = [:]
+
+    var isEmpty: Bool {
+        expiredBefore == nil && sequence == nil && accounts.isEmpty && sessions.isEmpty
+            && statuses.isEmpty && groups.isEmpty
+    }
+
+    /// The number of keys that wait.
+    var keyCount: Int {
+        groups.values.reduce(accounts.count + sessions.count + statuses.count) {
+            $0 + $1.rows.count + ($1.isCleared ? 1 : 0)
+        } + (sequence == nil ? 0 : 1) + (expiredBefore == nil ? 0 : 1)
+    }
+
+    /// Takes in a write that comes after all those that are here.
+    mutating func absorb(_ write: Write) {
+        switch write {
+        case .putSubscriptions(let subscriber, let type, let publishers, let created, let expires):
+            let key = TypedKey(account: subscriber, type: type)
+            for range in publishers {
+                groups[key, default: Group()].put(
+                    [UInt8](publishers.bytes[range]), created: created, expires: expires)
+            }
+        case .removeSubscriptions(let subscriber, let type, let publishers):
+            let key = TypedKey(account: subscriber, type: type)
+            for range in publishers {
+                groups[key, default: Group()].rows[[UInt8](publishers.bytes[range])] = .removed
+            }
+        case .removeAllSubscriptions(let subscriber, let type):
+            groups[TypedKey(account: subscriber, type: type)] = Group(isCleared: true)
+        case .putStatus(let row):
+            statuses[TypedKey(account: row.account, type: row.type)] = .some(row)
+        case .removeStatus(let account, let type):
+            statuses[TypedKey(account: account, type: type)] = .some(nil)
+        case .putSession(let row):
+            sessions[SessionKey(account: row.account, device: row.device)] = .some(row)
+        case .removeSession(let account, let device):
+            sessions[SessionKey(account: account, device: device)] = .some(nil)
+        case .putAccount(let row):
+            accounts[row.name] = row
+        case .reserveSequence(let upTo):
+            sequence = max(sequence ?? upTo, upTo)
+        case .removeExpired(let before):
+            expiredBefore = before
+        }
+    }
+
+    /// Gives all of them as writes, and is empty afterwards.
+    mutating func drain() -> [Submission] {
+        var writes: [Submission] = []
+        if let expiredBefore {
+            writes.append(Submission(write: .removeExpired(before: expiredBefore)))
+        }
+        if let sequence { writes.append(Submission(write: .reserveSequence(upTo: sequence))) }
+        for row in accounts.values { writes.append(Submission(write: .putAccount(row))) }
+        for (key, row) in sessions {
+            let write: Write =
+                if let row {
+                    .putSession(row)
+                } else {
+                    .removeSession(account: key.account, device: key.device)
+                }
+            writes.append(Submission(write: write))
+        }
+        for (key, row) in statuses {
+            let write: Write =
+                if let row {
+                    .putStatus(row)
+                } else {
+                    .removeStatus(account: key.account, type: key.type)
+                }
+            writes.append(Submission(write: write))
+        }
+        for (key, group) in groups {
+            group.append(to: &writes, subscriber: key.account, type: key.type)
+        }
+        self = RetainedWrites()
+        return writes
+    }
+}
+
+extension RetainedWrites.Group {
+    fileprivate mutating func put(_ publisher: [UInt8], created: Int64, expires: Int64) {
+        rows[publisher] =
+            switch rows[publisher] {
+            case .none:
+                .put(created: created, expires: expires, afterRemoval: false)
+            case .removed:
+                .put(created: created, expires: expires, afterRemoval: true)
+            case .put(let first, _, let afterRemoval):
+                .put(created: first, expires: expires, afterRemoval: afterRemoval)
+            }
+    }
+
+    /// Appends the removals first: the whole group, then the single ones, then the puts.
+    fileprivate func append(to writes: inout [Submission], subscriber: [UInt8], type: UInt16) {
+        if isCleared {
+            writes.append(
+                Submission(write: .removeAllSubscriptions(subscriber: subscriber, type: type)))
+        }
+        var removed = NameList()
+        for (publisher, row) in rows {
+            switch row {
+            case .removed, .put(_, _, afterRemoval: true): removed.append(publisher)
+            case .put(_, _, afterRemoval: false): break
+            }
+        }
+        if !removed.isEmpty {
+            writes.append(
+                Submission(
+                    write: .removeSubscriptions(
+                        subscriber: subscriber, type: type, publishers: removed)))
+        }
+        for (publisher, row) in rows {
+            guard case .put(let created, let expires, _) = row else { continue }
+            writes.append(
+                Submission(
+                    write: .putSubscriptions(
+                        subscriber: subscriber, type: type, publishers: NameList([publisher]),
+                        created: created, expires: expires)))
+        }
+    }
+}

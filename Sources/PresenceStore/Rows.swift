@@ -1,0 +1,90 @@
+/// What is known of an account that has ever been seen.
+public struct AccountRow: Sendable, Equatable {
+    /// The account's name.
+    public var name: [UInt8]
+    /// The connection's own last value: 1 login, 2 logout, 3 disconnect.
+    public var value: Int32
+    /// When its last session ended, in milliseconds since 1970.
+    public var lastSeen: Int64
+
+    /// Creates a row.
+    public init(name: [UInt8], value: Int32, lastSeen: Int64) {
+        self.name = name
+        self.value = value
+        self.lastSeen = lastSeen
+    }
+}
+
+/// One session that was alive, so that a restart is nobody's logout.
+public struct SessionRow: Sendable, Equatable {
+    /// The account that is logged in. With `device` the row's key.
+    public var account: [UInt8]
+    /// The device of the account.
+    public var device: [UInt8]
+    /// The kind of client, by the caller's own numbers.
+    public var client: UInt8 = 0
+    /// Whether the session counts as online by push alone.
+    public var push = false
+    /// Until when it does, in milliseconds since 1970.
+    public var pushUntil: Int64 = 0
+    /// When it began, in milliseconds since 1970.
+    public var loggedIn: Int64 = 0
+    /// Its place in the order of logins.
+    public var ordinal: Int64 = 0
+    /// Where it came from, as text.
+    public var address: [UInt8] = []
+
+    /// Creates a row whose other fields are set afterwards.
+    public init(account: [UInt8], device: [UInt8]) {
+        self.account = account
+        self.device = device
+    }
+}
+
+/// A custom status that is in force.
+public struct StatusRow: Sendable, Equatable {
+    /// The publisher. With `type` the row's key.
+    public var account: [UInt8]
+    /// The event type.
+    public var type: UInt16
+    /// The value published.
+    public var value: Int32 = 0
+    /// The text published with it.
+    public var ext: [UInt8] = []
+    /// Whether it goes into the login list of subscribers who were away.
+    public var kept = false
+    /// When it was published, in milliseconds since 1970.
+    public var published: Int64 = 0
+    /// When it runs out, in milliseconds since 1970.
+    public var expires: Int64 = 0
+    /// The kind of client that published it, by the caller's own numbers.
+    public var client: UInt8 = 0
+    /// The device that published it; empty where none did.
+    public var device: [UInt8] = []
+
+    /// Creates a row whose other fields are set afterwards.
+    public init(account: [UInt8], type: UInt16) {
+        self.account = account
+        self.type = type
+    }
+}
+
+/// Takes in everything that is stored, row by row, when the service starts.
+///
+/// Spans are valid during the call only. Expired rows come too: the reader knows the time.
+public protocol StoreReader {
+    /// The sequence numbers up to and including this one may have been used.
+    mutating func sequence(reservedUpTo: Int64)
+    /// An account that has been seen.
+    mutating func account(name: Span<UInt8>, value: Int32, lastSeen: Int64)
+    /// A session that was alive.
+    mutating func session(_ row: SessionRow)
+    /// A custom status.
+    mutating func status(_ row: StatusRow)
+    /// The subscriptions that follow are this subscriber's. Called once for each subscriber,
+    /// so that the reader looks its name up once and not for every row.
+    mutating func beginSubscriber(_ name: Span<UInt8>)
+    /// A subscription of the subscriber named last.
+    mutating func subscription(
+        type: UInt16, publisher: Span<UInt8>, created: Int64, expires: Int64)
+}

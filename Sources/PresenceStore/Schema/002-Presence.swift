@@ -1,0 +1,40 @@
+internal import GRDB
+
+extension Schema {
+    /// Who was seen, who is here and what they say. Times are milliseconds since 1970.
+    @Sendable static func createPresence(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE account (
+                    name TEXT NOT NULL PRIMARY KEY,
+                    value INTEGER NOT NULL,
+                    lastSeen INTEGER NOT NULL
+                ) STRICT, WITHOUT ROWID;
+
+                CREATE TABLE session (
+                    account TEXT NOT NULL,
+                    device TEXT NOT NULL,
+                    client INTEGER NOT NULL,
+                    push INTEGER NOT NULL,
+                    pushUntil INTEGER NOT NULL,
+                    loggedIn INTEGER NOT NULL,
+                    ordinal INTEGER NOT NULL,
+                    address TEXT NOT NULL,
+                    PRIMARY KEY (account, device)
+                ) STRICT, WITHOUT ROWID;
+
+                CREATE TABLE status (
+                    account TEXT NOT NULL,
+                    type INTEGER NOT NULL,
+                    value INTEGER NOT NULL,
+                    ext TEXT NOT NULL,
+                    kept INTEGER NOT NULL,
+                    published INTEGER NOT NULL,
+                    expires INTEGER NOT NULL,
+                    client INTEGER NOT NULL,
+                    device TEXT NOT NULL,
+                    PRIMARY KEY (account, type)
+                ) STRICT, WITHOUT ROWID;
+                """)
+    }
+}

@@ -1,0 +1,19 @@
+internal import GRDB
+
+/// The database's shape: its mark, its migrations in order, and nothing else.
+///
+/// Every table is clustered by its key (`WITHOUT ROWID`), so that the rows one request
+/// touches are neighbours and there is no second tree to keep. A migration that has been
+/// released is never edited; the next change is the next number.
+enum Schema {
+    /// "PLIT" in ASCII: says whose database it is, see `PRAGMA application_id`.
+    static let applicationID: Int32 = 0x504C_4954
+
+    static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("001 service", migrate: createService)
+        migrator.registerMigration("002 presence", migrate: createPresence)
+        migrator.registerMigration("003 subscription", migrate: createSubscription)
+        return migrator
+    }
+}

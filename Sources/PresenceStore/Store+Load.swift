@@ -1,0 +1,91 @@
+internal import GRDB
+
+extension Store {
+    /// Reads every table in one transaction, subscriptions last.
+    func load(from queue: DatabaseQueue, _ reader: inout some StoreReader) throws {
+        try queue.inDatabase { db in
+            try db.execute(sql: "BEGIN")
+            defer { try? db.execute(sql: "ROLLBACK") }
+            try loadService(db, &reader)
+            try loadAccounts(db, &reader)
+            try loadSessions(db, &reader)
+            try loadStatuses(db, &reader)
+            try loadSubscriptions(db, &reader)
+        }
+    }
+
+    private func loadService(_ db: Database, _ reader: inout some StoreReader) throws {
+        let row = try PreparedStatement(db, "SELECT value FROM service WHERE key = 'seqReserved'")
+        while try row.next() {
+            reader.sequence(reservedUpTo: row.integer(0))
+        }
+    }
+
+    private func loadAccounts(_ db: Database, _ reader: inout some StoreReader) throws {
+        let row = try PreparedStatement(db, "SELECT name, value, lastSeen FROM account")
+        while try row.next() {
+            let value = try row.integer(1, as: Int32.self)
+            let name = unsafe row.text(0)
+            unsafe reader.account(name: name.span, value: value, lastSeen: row.integer(2))
+        }
+    }
+
+    private func loadSessions(_ db: Database, _ reader: inout some StoreReader) throws {
+        let row = try PreparedStatement(
+            db,
+            """
+            SELECT account, device, client, push, pushUntil, loggedIn, ordinal, address
+            FROM session
+            """)
+        while try row.next() {
+            var session = SessionRow(account: row.bytes(0), device: row.bytes(1))
+            session.client = try row.integer(2, as: UInt8.self)
+            session.push = row.integer(3) != 0
+            session.pushUntil = row.integer(4)
+            session.loggedIn = row.integer(5)
+            session.ordinal = row.integer(6)
+            session.address = row.bytes(7)
+            reader.session(session)
+        }
+    }
+
+    private func loadStatuses(_ db: Database, _ reader: inout some StoreReader) throws {
+        let row = try PreparedStatement(
+            db,
+            """
+            SELECT account, type, value, ext, kept, published, expires, client, device
+            FROM status
+            """)
+        while try row.next() {
+            var status = StatusRow(
+                account: row.bytes(0), type: try row.integer(1, as: UInt16.self))
+            status.value = try row.integer(2, as: Int32.self)
+            status.ext = row.bytes(3)
+            status.kept = row.integer(4) != 0
+            status.published = row.integer(5)
+            status.expires = row.integer(6)
+            status.client = try row.integer(7, as: UInt8.self)
+            status.device = row.bytes(8)
+            reader.status(status)
+        }
+    }
+
+    private func loadSubscriptions(_ db: Database, _ reader: inout some StoreReader) throws {
+        let row = try PreparedStatement(
+            db, "SELECT subscriber, type, publisher, created, expires FROM subscription")
+        var subscriber: [UInt8]?
+        while try row.next() {
+            let name = unsafe row.text(0)
+            let isSame = unsafe subscriber?.elementsEqual(name) ?? false
+            if !isSame {
+                unsafe subscriber = [UInt8](name)
+                unsafe reader.beginSubscriber(name.span)
+            }
+            let type = try row.integer(1, as: UInt16.self)
+            let publisher = unsafe row.text(2)
+            unsafe reader.subscription(
+                type: type, publisher: publisher.span, created: row.integer(3),
+                expires: row.integer(4))
+        }
+    }
+}

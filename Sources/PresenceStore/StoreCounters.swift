@@ -1,0 +1,60 @@
+internal import Synchronization
+
+/// What the store has done and has to do, for `stats` and the log.
+public struct StoreCounters: Sendable, Equatable {
+    /// Submissions that wait or are being written.
+    public var pending = 0
+    /// Keys of lazy writes that failed and are kept.
+    public var retained = 0
+    /// Transactions committed.
+    public var commits = 0
+    /// Rows written by them.
+    public var rows = 0
+    /// Transactions that failed.
+    public var failures = 0
+    /// How long the last transaction took, in microseconds.
+    public var lastCommitMicroseconds = 0
+
+    /// Creates counters that stand at zero.
+    public init() {}
+}
+
+/// The counters as the store's thread keeps them and others read them.
+final class Gauges: Sendable {
+    private let pending = Atomic<Int>(0)
+    private let retained = Atomic<Int>(0)
+    private let commits = Atomic<Int>(0)
+    private let rows = Atomic<Int>(0)
+    private let failures = Atomic<Int>(0)
+    private let lastCommitMicroseconds = Atomic<Int>(0)
+
+    func submitted(count: Int) {
+        pending.add(count, ordering: .relaxed)
+    }
+
+    func committed(rowCount: Int, microseconds: Int) {
+        commits.add(1, ordering: .relaxed)
+        rows.add(rowCount, ordering: .relaxed)
+        lastCommitMicroseconds.store(microseconds, ordering: .relaxed)
+    }
+
+    func failed() {
+        failures.add(1, ordering: .relaxed)
+    }
+
+    func finished(submissionCount: Int, retainedKeyCount: Int) {
+        pending.subtract(submissionCount, ordering: .relaxed)
+        retained.store(retainedKeyCount, ordering: .relaxed)
+    }
+
+    var snapshot: StoreCounters {
+        var counters = StoreCounters()
+        counters.pending = pending.load(ordering: .relaxed)
+        counters.retained = retained.load(ordering: .relaxed)
+        counters.commits = commits.load(ordering: .relaxed)
+        counters.rows = rows.load(ordering: .relaxed)
+        counters.failures = failures.load(ordering: .relaxed)
+        counters.lastCommitMicroseconds = lastCommitMicroseconds.load(ordering: .relaxed)
+        return counters
+    }
+}

@@ -1,0 +1,72 @@
+internal import GRDB
+
+/// Why a transaction failed while the service was running.
+public struct StoreFault: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What a person would do about it.
+    public enum Kind: Sendable, Equatable {
+        /// There is no space left.
+        case diskFull
+        /// The disk failed to read or write.
+        case inputOutput
+        /// The database is damaged.
+        case corrupt
+        /// The database may not be written.
+        case readOnly
+        /// Another program holds the database.
+        case busy
+        /// Anything else.
+        case other
+    }
+
+    /// SQLite's extended result code.
+    public let code: Int32
+
+    /// Creates a fault from SQLite's extended result code.
+    public init(code: Int32) {
+        self.code = code
+    }
+
+    init(_ error: any Error) {
+        if let error = error as? DatabaseError {
+            self.init(code: error.extendedResultCode.rawValue)
+        } else if let fault = error as? StoreFault {
+            self = fault
+        } else {
+            self.init(code: ResultCode.SQLITE_ERROR.rawValue)
+        }
+    }
+
+    /// What a person would do about it.
+    public var kind: Kind {
+        switch ResultCode(rawValue: code & 0xFF) {
+        case .SQLITE_FULL: .diskFull
+        case .SQLITE_IOERR, .SQLITE_CANTOPEN: .inputOutput
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB: .corrupt
+        case .SQLITE_READONLY, .SQLITE_PERM: .readOnly
+        case .SQLITE_BUSY, .SQLITE_LOCKED: .busy
+        default: .other
+        }
+    }
+
+    /// One sentence without a full stop.
+    public var description: String {
+        let words =
+            switch kind {
+            case .diskFull: "the disk is full"
+            case .inputOutput: "the disk fails to read or write"
+            case .corrupt: "the database is damaged"
+            case .readOnly: "the database may not be written"
+            case .busy: "another program holds the database"
+            case .other: "the database reports an error"
+            }
+        return "\(words) (SQLite \(code))"
+    }
+
+    /// Whether what the connection believes may differ from what is on the disk.
+    var discreditsConnection: Bool {
+        switch kind {
+        case .inputOutput, .corrupt, .readOnly: true
+        case .diskFull, .busy, .other: false
+        }
+    }
+}

@@ -1,0 +1,99 @@
+internal import Glibc
+
+/// The data directory and the names of what is in it.
+struct StoreFiles: Sendable {
+    let directory: String
+
+    var database: String { directory + "/porchlight.sqlite" }
+    var log: String { database + "-wal" }
+    var sharedMemory: String { database + "-shm" }
+    var lock: String { directory + "/porchlight.lock" }
+    /// Where a new database is made, before it takes its name.
+    var unfinished: String { database + ".new" }
+
+    /// Sees to it that the directory is there and can be written.
+    func prepareDirectory() throws(StoreRefusal) {
+        if unsafe mkdir(directory, 0o700) != 0 {
+            let error = errno
+            guard error == EEXIST else {
+                throw StoreRefusal(
+                    error == ENOTDIR ? .notADirectory : .directoryNotCreatable,
+                    path: directory, detail: systemError(error))
+            }
+        }
+        guard kind(of: directory) == S_IFDIR else {
+            throw StoreRefusal(.notADirectory, path: directory)
+        }
+        guard unsafe access(directory, W_OK | X_OK) == 0 else {
+            throw StoreRefusal(.notWritable, path: directory, detail: systemError())
+        }
+    }
+
+    /// Whether there is a database; refuses what cannot be one.
+    func databaseExists() throws(StoreRefusal) -> Bool {
+        switch kind(of: database) {
+        case nil:
+            guard size(of: log) == 0 else {
+                throw StoreRefusal(.databaseMissing, path: database)
+            }
+            return false
+        case S_IFREG:
+            // A new database takes its name when it is complete, so that an empty file is not
+            // one that was begun, but one that was lost.
+            guard size(of: database) > 0 else {
+                throw StoreRefusal(.notADatabase, path: database)
+            }
+            // SQLite would open for reading alone without a word.
+            for path in [database, log, sharedMemory] where kind(of: path) != nil {
+                guard unsafe access(path, R_OK | W_OK) == 0 else {
+                    throw StoreRefusal(.notWritable, path: path, detail: systemError())
+                }
+            }
+            return true
+        default:
+            throw StoreRefusal(.notADatabase, path: database)
+        }
+    }
+
+    func size(of path: String) -> Int {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 ? status.st_size : 0
+    }
+
+    func kind(of path: String) -> mode_t? {
+        var status = stat()
+        return unsafe stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
+    }
+
+    func removeUnfinished() {
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            _ = unsafe unlink(unfinished + suffix)
+        }
+    }
+
+    /// Makes an empty file that only this user can read; SQLite gives its log the same mode.
+    func createUnfinished() throws(StoreRefusal) {
+        let descriptor = unsafe open(
+            unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw StoreRefusal(.notWritable, path: directory, detail: systemError())
+        }
+        close(descriptor)
+    }
+
+    /// Gives the finished database its name, so that a crash leaves a whole one or none.
+    func publishUnfinished() throws(StoreRefusal) {
+        guard synchronize(unfinished), unsafe rename(unfinished, database) == 0,
+            synchronize(directory)
+        else {
+            throw StoreRefusal(.notWritable, path: directory, detail: systemError())
+        }
+    }
+
+    private func synchronize(_ path: String) -> Bool {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return fsync(descriptor) == 0
+    }
+}

@@ -1,0 +1,147 @@
+internal import GRDB
+
+/// The statements that carry out a `Write`, prepared once for a connection.
+struct WriteStatements {
+    private let putSubscription: PreparedStatement
+    private let removeSubscription: PreparedStatement
+    private let removeAllSubscriptions: PreparedStatement
+    private let putStatus: PreparedStatement
+    private let removeStatus: PreparedStatement
+    private let putSession: PreparedStatement
+    private let removeSession: PreparedStatement
+    private let putAccount: PreparedStatement
+    private let reserveSequence: PreparedStatement
+    private let removeExpiredSubscriptions: PreparedStatement
+    private let removeExpiredStatuses: PreparedStatement
+
+    init(_ db: Database) throws {
+        putSubscription = try PreparedStatement(
+            db,
+            """
+            INSERT INTO subscription (subscriber, type, publisher, created, expires)
+            VALUES (?1, ?2, ?3, ?4, ?5)
+            ON CONFLICT DO UPDATE SET expires = excluded.expires
+            """)
+        removeSubscription = try PreparedStatement(
+            db, "DELETE FROM subscription WHERE subscriber = ?1 AND type = ?2 AND publisher = ?3")
+        removeAllSubscriptions = try PreparedStatement(
+            db, "DELETE FROM subscription WHERE subscriber = ?1 AND type = ?2")
+        putStatus = try PreparedStatement(
+            db,
+            """
+            INSERT OR REPLACE INTO status
+                (account, type, value, ext, kept, published, expires, client, device)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+            """)
+        removeStatus = try PreparedStatement(
+            db, "DELETE FROM status WHERE account = ?1 AND type = ?2")
+        putSession = try PreparedStatement(
+            db,
+            """
+            INSERT OR REPLACE INTO session
+                (account, device, client, push, pushUntil, loggedIn, ordinal, address)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+            """)
+        removeSession = try PreparedStatement(
+            db, "DELETE FROM session WHERE account = ?1 AND device = ?2")
+        putAccount = try PreparedStatement(
+            db, "INSERT OR REPLACE INTO account (name, value, lastSeen) VALUES (?1, ?2, ?3)")
+        reserveSequence = try PreparedStatement(
+            db,
+            """
+            INSERT INTO service (key, value) VALUES ('seqReserved', ?1)
+            ON CONFLICT DO UPDATE SET value = max(value, excluded.value)
+            """)
+        removeExpiredSubscriptions = try PreparedStatement(
+            db, "DELETE FROM subscription WHERE expires < ?1")
+        removeExpiredStatuses = try PreparedStatement(
+            db, "DELETE FROM status WHERE expires < ?1")
+    }
+
+    /// Carries out one write within the transaction that is open.
+    func run(_ write: borrowing Write) throws(StoreFault) {
+        switch copy write {
+        case .putSubscriptions(let subscriber, let type, let publishers, let created, let expires):
+            putSubscription.bind(4, created)
+            putSubscription.bind(5, expires)
+            try run(putSubscription, subscriber: subscriber, type: type, publishers: publishers)
+        case .removeSubscriptions(let subscriber, let type, let publishers):
+            try run(removeSubscription, subscriber: subscriber, type: type, publishers: publishers)
+        case .removeAllSubscriptions(let subscriber, let type):
+            try run(removeAllSubscriptions, key: subscriber, type: type)
+        case .putStatus(let row):
+            try put(row)
+        case .removeStatus(let account, let type):
+            try run(removeStatus, key: account, type: type)
+        case .putSession(let row):
+            try put(row)
+        case .removeSession(let account, let device):
+            try removeSession.bind(1, account)
+            try removeSession.bind(2, device)
+            try removeSession.run()
+        case .putAccount(let row):
+            try putAccount.bind(1, row.name)
+            putAccount.bind(2, Int64(row.value))
+            putAccount.bind(3, row.lastSeen)
+            try putAccount.run()
+        case .reserveSequence(let upTo):
+            reserveSequence.bind(1, upTo)
+            try reserveSequence.run()
+        case .removeExpired(let before):
+            removeExpiredSubscriptions.bind(1, before)
+            try removeExpiredSubscriptions.run()
+            removeExpiredStatuses.bind(1, before)
+            try removeExpiredStatuses.run()
+        }
+    }
+
+    /// Runs `statement` for each publisher. The subscriber is bound once and the names are
+    /// bound where they lie: a row costs one bind and one step.
+    private func run(
+        _ statement: PreparedStatement, subscriber: [UInt8], type: UInt16, publishers: NameList
+    ) throws(StoreFault) {
+        statement.bind(2, Int64(type))
+        try statement.bind(1, subscriber)
+        try unsafe publishers.bytes.withUnsafeBufferPointer { bytes throws(StoreFault) in
+            for range in publishers {
+                try unsafe statement.bind(
+                    3, inPlace: UnsafeBufferPointer(rebasing: bytes[range]))
+                try statement.run()
+            }
+        }
+        statement.unbind()
+    }
+
+    private func run(
+        _ statement: PreparedStatement, key: [UInt8], type: UInt16
+    ) throws(StoreFault) {
+        try statement.bind(1, key)
+        statement.bind(2, Int64(type))
+        try statement.run()
+    }
+
+    private func put(_ row: StatusRow) throws(StoreFault) {
+        try putStatus.bind(1, row.account)
+        putStatus.bind(2, Int64(row.type))
+        putStatus.bind(3, Int64(row.value))
+        try putStatus.bind(4, row.ext)
+        putStatus.bind(5, row.kept ? 1 : 0)
+        putStatus.bind(6, row.published)
+        putStatus.bind(7, row.expires)
+        putStatus.bind(8, Int64(row.client))
+        try putStatus.bind(9, row.device)
+        try putStatus.run()
+    }
+
+    private func put(_ row: SessionRow) throws(StoreFault) {
+        try putSession.bind(1, row.account)
+        try putSession.bind(2, row.device)
+        putSession.bind(3, Int64(row.client))
+        putSession.bind(4, row.push ? 1 : 0)
+        putSession.bind(5, row.pushUntil)
+        putSession.bind(6, row.loggedIn)
+        putSession.bind(7, row.ordinal)
+        try putSession.bind(8, row.address)
+        try putSession.run()
+    }
+}

@@ -1,0 +1,169 @@
+internal import Dispatch
+internal import GRDB
+
+/// Turns submissions into transactions, and outlives those that fail.
+///
+/// A round is what the lazy writes of earlier failures have left, followed by what has
+/// gathered since, cut into transactions of a bounded size. When one fails, the round ends:
+/// whoever waits for a write in it is told so at once, and its lazy writes are retained and
+/// come first in the next round. Thus for one key a newer write always comes after an older.
+///
+/// A transaction whose commit failed, or that met an error of the disk, costs the connection:
+/// what SQLite believes then may not be what the disk holds. The log is cut back to the last
+/// good commit, the connection closed, and another one opened by the next round. Outcomes are
+/// told after that, so that nothing that failed can come back.
+final class Writer {
+    /// Tells the outcomes of one transaction.
+    typealias Report = @Sendable ([Outcome]) -> Void
+
+    let files: StoreFiles
+    let gauges = Gauges()
+    private let lock: DirectoryLock
+    private let durability: Durability
+    private let tuning: StoreTuning
+    private var connection: Connection?
+    /// What must be cut from the log before the database may be opened again.
+    private var tail: LogTail?
+    private var retained = RetainedWrites()
+
+    init(
+        _ files: StoreFiles, lock: DirectoryLock, durability: Durability, tuning: StoreTuning
+    ) throws(StoreRefusal) {
+        self.files = files
+        self.lock = lock
+        self.durability = durability
+        self.tuning = tuning
+        do {
+            connection = try Connection(files, durability, tuning)
+        } catch {
+            throw Inspection.refusal(error, files)
+        }
+    }
+
+    /// Whether lazy writes wait for the disk to recover.
+    var hasRetained: Bool { !retained.isEmpty }
+
+    /// Where everything is read from before the start.
+    var queue: DatabaseQueue? { connection?.queue }
+
+    // MARK: Rounds
+
+    /// Writes what is retained and then `submissions`.
+    /// - Throws: What the disk said; everything has been told or retained then.
+    func perform(_ submissions: [Submission], _ report: Report) throws(StoreFault) {
+        let round = retained.isEmpty ? submissions : retained.drain() + submissions
+        defer {
+            gauges.finished(submissionCount: submissions.count, retainedKeyCount: retained.keyCount)
+        }
+        var rest = round[...]
+        while !rest.isEmpty {
+            let transaction = rest.prefix(transactionCount(of: rest))
+            do throws(StoreFault) {
+                try commit(transaction)
+            } catch {
+                retainLazyWrites(of: rest)
+                tell(.failed(error), rest, report)
+                throw error
+            }
+            tell(.committed, transaction, report)
+            rest = rest.dropFirst(transaction.count)
+            checkpointIfDue()
+        }
+    }
+
+    /// The number of submissions that make the next transaction: at least one.
+    private func transactionCount(of rest: ArraySlice<Submission>) -> Int {
+        var count = 0
+        var rows = 0
+        for submission in rest {
+            rows += submission.write.rowCount
+            if count > 0 && rows > tuning.transactionRowsMax { break }
+            count += 1
+        }
+        return count
+    }
+
+    private func commit(_ transaction: ArraySlice<Submission>) throws(StoreFault) {
+        let start = DispatchTime.now().uptimeNanoseconds
+        do throws(StoreFault) {
+            let connection = try openConnection()
+            do throws(Connection.Failure) {
+                try connection.commit(transaction)
+            } catch {
+                if let tail = error.tail { abandonConnection(tail) }
+                throw error.fault
+            }
+        } catch {
+            gauges.failed()
+            throw error
+        }
+        let microseconds = (DispatchTime.now().uptimeNanoseconds - start) / 1_000
+        gauges.committed(
+            rowCount: transaction.reduce(0) { $0 + $1.write.rowCount },
+            microseconds: Int(microseconds))
+    }
+
+    private func retainLazyWrites(of rest: ArraySlice<Submission>) {
+        for submission in rest where submission.ticket == nil {
+            retained.absorb(submission.write)
+        }
+    }
+
+    private func tell(
+        _ result: Outcome.Result, _ submissions: ArraySlice<Submission>, _ report: Report
+    ) {
+        let outcomes = submissions.compactMap { submission in
+            submission.ticket.map { Outcome(ticket: $0, result: result) }
+        }
+        if !outcomes.isEmpty { report(outcomes) }
+    }
+
+    // MARK: The connection
+
+    private func openConnection() throws(StoreFault) -> Connection {
+        if let connection { return connection }
+        if let tail {
+            try tail.cut(from: files.log, faults: tuning.faults)
+            self.tail = nil
+        }
+        do {
+            try tuning.faults?.check(.reopen)
+            let connection = try Connection(files, durability, tuning)
+            self.connection = connection
+            return connection
+        } catch {
+            throw StoreFault(error)
+        }
+    }
+
+    private func abandonConnection(_ tail: LogTail) {
+        do throws(StoreFault) {
+            try tail.cut(from: files.log, faults: tuning.faults)
+        } catch {
+            self.tail = tail
+        }
+        connection?.close()
+        connection = nil
+    }
+
+    private func checkpointIfDue() {
+        guard let connection, connection.logExceeds(pages: tuning.checkpointPages) else { return }
+        do throws(StoreFault) {
+            try connection.checkpoint()
+        } catch {
+            // The log still has everything; the next connection begins from it.
+            gauges.failed()
+            if error.discreditsConnection {
+                connection.close()
+                self.connection = nil
+            }
+        }
+    }
+
+    /// Brings the log into the database and closes it.
+    func close() {
+        try? connection?.checkpoint()
+        connection?.close()
+        connection = nil
+    }
+}
