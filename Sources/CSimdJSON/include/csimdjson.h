@@ -1,2 +1,99 @@
+// A reader of one JSON-RPC 2.0 request, over simdjson's DOM parser.
+//
+// It says what the body is made of and judges nothing but JSON itself: the members of the
+// envelope, the members of `params`, and the elements of the arrays that stand in `params`.
+// What is nested deeper is validated and not shown. Texts are copied, unescaped, into
+// memory of the caller's; the tables belong to the parser and are true until its next call.
+// Nothing is thrown, and nothing is allocated for bodies within the parser's capacity.
 #pragma once
-int csimdjson_placeholder(void);
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Members of one object that are looked at; the count goes on behind them.
+#define CSJ_MEMBERS_MAX 64
+/// Nesting that is accepted. The envelope is the first level.
+#define CSJ_DEPTH_MAX 32
+/// No such index.
+#define CSJ_NONE UINT32_MAX
+
+typedef struct csj_parser csj_parser;
+
+typedef enum csj_status {
+    CSJ_OK = 0,
+    CSJ_INVALID_JSON,
+    CSJ_INVALID_UTF8,
+    CSJ_TOO_DEEP,
+    CSJ_ARRAY_AT_TOP,
+    CSJ_NOT_AN_OBJECT,
+    CSJ_NO_MEMORY,
+} csj_status;
+
+typedef enum csj_kind {
+    CSJ_NULL = 0,
+    CSJ_FALSE,
+    CSJ_TRUE,
+    CSJ_INTEGER,
+    /// An integer that 64 bits with a sign do not hold.
+    CSJ_HUGE_INTEGER,
+    /// Anything with a fraction or an exponent, 1.0 and 1e4 too.
+    CSJ_FRACTION,
+    CSJ_STRING,
+    CSJ_ARRAY,
+    CSJ_OBJECT,
+} csj_kind;
+
+/// A member of an object. A key or a text is compared by its head, the first 16 bytes with
+/// zeros behind them, together with its count.
+typedef struct csj_member {
+    uint64_t key_low, key_high;
+    uint64_t head_low, head_high;
+    int64_t integer;
+    uint32_t key_count;
+    csj_kind kind;
+    /// A string: where it stands in the text. An array: where its elements begin.
+    uint32_t start;
+    /// A string: its bytes. An array: its elements.
+    uint32_t count;
+} csj_member;
+
+/// An element of an array.
+typedef struct csj_element {
+    csj_kind kind;
+    uint32_t start;
+    uint32_t count;
+    /// Of a string; differs from process to process, so that nobody can aim at it.
+    uint32_t hash;
+} csj_element;
+
+typedef struct csj_object {
+    const csj_member *members;
+    /// All members; only the first CSJ_MEMBERS_MAX are in the table.
+    uint32_t count;
+    /// The first member whose key, unescaped, stood there before; or CSJ_NONE.
+    uint32_t duplicate;
+} csj_object;
+
+typedef struct csj_document {
+    csj_object envelope;
+    /// Empty where there is no object `params`.
+    csj_object params;
+    const csj_element *elements;
+    uint32_t element_count;
+} csj_document;
+
+/// NULL where there is no memory.
+csj_parser *csj_parser_create(size_t body_bytes_max);
+void csj_parser_destroy(csj_parser *parser);
+
+/// Reads `body`. `text` must have room for as many bytes as the body has.
+csj_status csj_parse(
+    csj_parser *parser, const uint8_t *body, size_t body_bytes, uint8_t *text,
+    size_t text_bytes_max, csj_document *document);
+
+#ifdef __cplusplus
+}
+#endif

@@ -1,0 +1,24 @@
+internal import PresenceCore
+
+/// Crockford's base32 of 64 bits: 13 characters, the high bits first, so that texts sort as
+/// their numbers do. https://www.crockford.com/base32.html
+enum Base32 {
+    static let characters = 13
+    static let alphabet: StaticString = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+    /// The number of such a text; nil where it is none of ours: another length, letters
+    /// that we do not write (lower case too), or more than 64 bits.
+    static func value(of text: [UInt8], at range: ByteRange) -> UInt64? {
+        guard range.count == characters else { return nil }
+        var value: UInt64 = 0
+        for byte in text[Int(range.start)..<Int(range.start + range.count)] {
+            guard let digit = digit(of: byte), value >> 59 == 0 else { return nil }
+            value = value << 5 | UInt64(digit)
+        }
+        return value
+    }
+
+    private static func digit(of byte: UInt8) -> Int? {
+        alphabet.withUTF8Buffer { unsafe $0.firstIndex(of: byte) }
+    }
+}

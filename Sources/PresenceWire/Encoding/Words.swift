@@ -1,0 +1,81 @@
+public import PresenceCore
+
+// The words of the protocol for what the core has as cases.
+
+extension ClientKind {
+    /// The word on the wire.
+    public var word: StaticString {
+        switch self {
+        case .android: "android"
+        case .ios: "ios"
+        case .harmony: "harmony"
+        case .windows: "windows"
+        case .macos: "macos"
+        case .linux: "linux"
+        case .web: "web"
+        case .server: "server"
+        case .other: "other"
+        }
+    }
+}
+
+extension Cause {
+    /// The word on the wire.
+    public var word: StaticString {
+        switch self {
+        case .login: "login"
+        case .logout: "logout"
+        case .disconnect: "disconnect"
+        case .publish: "publish"
+        case .cleared: "cleared"
+        case .expired: "expired"
+        case .kicked: "kicked"
+        case .restart: "restart"
+        case .sync: "sync"
+        }
+    }
+}
+
+extension SessionEntry.Connectedness {
+    /// The word on the wire.
+    public var word: StaticString {
+        switch self {
+        case .connected: "connected"
+        case .inGrace: "grace"
+        case .pushOnly: "push"
+        case .awaitingReturn: "restart"
+        }
+    }
+}
+
+extension CloseReason {
+    /// The number on the wire.
+    public var code: Int {
+        switch self {
+        case .protocolViolation: 4_400
+        case .loginTimeout: 4_401
+        case .tokenExpired: 4_402
+        case .idleTimeout: 4_408
+        case .replaced: 4_409
+        case .kicked: 4_410
+        case .tooSlow: 4_429
+        case .shuttingDown: 4_503
+        case .overloaded: 4_504
+        }
+    }
+
+    /// The word on the wire.
+    public var word: StaticString {
+        switch self {
+        case .protocolViolation: "protocol_violation"
+        case .loginTimeout: "login_timeout"
+        case .tokenExpired: "token_expired"
+        case .idleTimeout: "idle_timeout"
+        case .replaced: "replaced"
+        case .kicked: "kicked"
+        case .tooSlow: "too_slow"
+        case .shuttingDown: "shutting_down"
+        case .overloaded: "overloaded"
+        }
+    }
+}

@@ -1,0 +1,97 @@
+internal import CSimdJSON
+internal import PresenceCore
+
+/// A method's name.
+enum MethodWord: String, CaseIterable {
+    case login, logout, ping, subscribe, unsubscribe, subscriptions, publish, clear
+    case query, subscribers, sessions, kick, stats
+}
+
+/// The keys of the envelope.
+enum Envelope {
+    static let jsonrpc = Word("jsonrpc")
+    static let id = Word("id")
+    static let method = Word("method")
+    static let params = Word("params")
+    static let version = Word("2.0")
+}
+
+/// The words that stand for something.
+struct Vocabularies {
+    let methods = Vocabulary(MethodWord.allCases.map { ($0.rawValue, $0) })
+    let clients = Vocabulary(ClientKind.allCases.map { ($0.word.description, $0) })
+    let loginLists: Vocabulary<LoginList> = Vocabulary([
+        ("online", .online), ("all", .all), ("none", .none),
+    ])
+    let parameters = Vocabulary(Refusal.Field.allCases.map { ($0.rawValue, $0) })
+}
+
+extension RequestDecoder {
+    /// The request's `id`; nil where there is something that is none.
+    ///
+    /// JSON-RPC lets `null` pass and discourages it; here it is refused, since an answer to
+    /// `null` is how a client learns of a frame nobody could read.
+    func readID(_ members: Members) -> RequestID? {
+        guard let member = members[Envelope.id] else { return .some(.none) }
+        if let index = members.duplicate, members[index].key == Envelope.id { return nil }
+        switch member.kind {
+        case CSJ_INTEGER:
+            return .integer(member.integer)
+        case CSJ_STRING where Int(member.count) <= limits.requestIDBytesMax:
+            return .text(bytes(member.text))
+        default:
+            return nil
+        }
+    }
+
+    /// Checks the envelope and finds the method.
+    func readMethod(
+        _ members: Members, id: RequestID?
+    ) throws(EnvelopeFault) -> MethodWord {
+        if let index = members.duplicate {
+            throw EnvelopeFault(.duplicateField, field: envelopeField(members[index].key))
+        }
+        guard members.count <= Members.countMax else {
+            throw EnvelopeFault(.invalidRequest, limit: Members.countMax)
+        }
+        guard id != nil else {
+            throw EnvelopeFault(.invalidRequest, field: .id, limit: limits.requestIDBytesMax)
+        }
+        guard let version = members[Envelope.jsonrpc], version.kind == CSJ_STRING,
+            version.head == Envelope.version
+        else {
+            throw EnvelopeFault(.invalidRequest, field: .jsonrpc)
+        }
+        guard let method = members[Envelope.method], method.kind == CSJ_STRING else {
+            throw EnvelopeFault(.invalidRequest, field: .method)
+        }
+        guard let word = vocabularies.methods[method.head] else {
+            throw EnvelopeFault(.unknownMethod, field: .method)
+        }
+        return word
+    }
+
+    /// Refuses what is no object, has a key twice or too many keys.
+    func checkParams(_ member: csj_member?) throws(Refusal) {
+        guard let member else { return }
+        guard member.kind == CSJ_OBJECT else { throw Refusal(.wrongType, field: .params) }
+        let params = params
+        if let index = params.duplicate {
+            let field = vocabularies.parameters[params[index].key]
+            throw Refusal(.duplicateField, field: field ?? .params)
+        }
+        guard params.count <= Members.countMax else {
+            throw Refusal(
+                .tooMany, field: .params, limit: Members.countMax, count: params.count)
+        }
+    }
+
+    private func envelopeField(_ key: Word) -> EnvelopeFault.Field? {
+        EnvelopeFault.Field.allCases.first { Word($0.rawValue) == key }
+    }
+}
+
+extension csj_member {
+    /// Where a string stands in the decoder's text.
+    var text: ByteRange { ByteRange(start: Int32(start), count: Int32(count)) }
+}

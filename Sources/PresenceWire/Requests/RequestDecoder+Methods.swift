@@ -1,0 +1,140 @@
+internal import PresenceCore
+
+extension RequestDecoder {
+    /// Reads the parameters of a method.
+    mutating func readParams(of method: MethodWord) throws(Refusal) -> Method {
+        switch method {
+        case .login: .login(try readLogin())
+        case .logout: .logout
+        case .ping: .ping
+        case .subscribe: .subscribe(try readSubscribe())
+        case .unsubscribe: .unsubscribe(try readUnsubscribe())
+        case .subscriptions: .subscriptions(try readSubscriptions())
+        case .publish: .publish(try readPublish())
+        case .clear: .clear(try readClear())
+        case .query: .query(try readQuery())
+        case .subscribers: .subscribers(try readSubscribers())
+        case .sessions: .sessions(try readSessions())
+        case .kick: .kick(try readKick())
+        case .stats: .stats
+        }
+    }
+
+    private func readLogin() throws(Refusal) -> LoginRequest {
+        let client = try readWord(.client, vocabularies.clients)
+        let credential = try readCredential(client: client)
+        let device = try readName(.device, bytesMax: limits.deviceBytesMax)
+        switch credential {
+        case .token, .account: _ = try required(device, .device)
+        case .key, .appServer: break
+        }
+        return LoginRequest(
+            credential: credential,
+            device: device,
+            client: client ?? .other,
+            reach: try readFlag(.pushReachable) == true ? .push : .connection,
+            sync: try readWord(.sync, vocabularies.loginLists) ?? .online)
+    }
+
+    /// Exactly one credential: with two, one side might check this one and another that one.
+    private func readCredential(client: ClientKind?) throws(Refusal) -> Credential {
+        let token = try readText(.token)
+        let account = try readName(.account, bytesMax: limits.accountBytesMax)
+        let key = try readText(.key)
+        switch (token, account, key) {
+        case (let token?, nil, nil): return .token(token)
+        case (nil, let account?, nil): return .account(account)
+        case (nil, nil, let key?): return .key(key)
+        case (nil, nil, nil):
+            guard client == .server else { throw Refusal(.missingField, field: .token) }
+            return .appServer
+        default:
+            throw Refusal(.duplicateField, field: key == nil ? .account : .key)
+        }
+    }
+
+    private mutating func readSubscribe() throws(Refusal) -> SubscribeRequest {
+        SubscribeRequest(
+            account: try readAccount(),
+            type: try required(readType(), .type),
+            expirySeconds: try required(
+                readInteger(
+                    .expiry, min: limits.subscriptionExpirySecondsMin,
+                    max: limits.subscriptionExpirySecondsMax), .expiry),
+            publishers: try required(readPublishers(), .publishers),
+            answer: try readFlag(.sync) == true ? .withStates : .withoutStates)
+    }
+
+    private mutating func readUnsubscribe() throws(Refusal) -> UnsubscribeRequest {
+        UnsubscribeRequest(
+            account: try readAccount(),
+            type: try required(readType(), .type),
+            publishers: try readPublishers())
+    }
+
+    private mutating func readSubscriptions() throws(Refusal) -> SubscriptionsRequest {
+        SubscriptionsRequest(
+            account: try readAccount(),
+            type: try readType(),
+            publishers: try readPublishers(),
+            cursor: try readCursor(),
+            entriesMax: try readEntriesMax())
+    }
+
+    private func readPublish() throws(Refusal) -> PublishRequest {
+        PublishRequest(
+            account: try readAccount(),
+            type: try required(readType(), .type),
+            value: try required(readValue(), .value),
+            expirySeconds: try readInteger(
+                .expiry, min: limits.statusExpirySecondsMin, max: limits.statusExpirySecondsMax)
+                ?? limits.statusExpirySecondsDefault,
+            ext: try readText(.ext, bytesMax: limits.extBytesMax),
+            audience: try readFlag(.onlineOnly) == false ? .everybody : .onlineOnly,
+            ownSessions: try readFlag(.sync) == false ? .notTold : .told)
+    }
+
+    private func readClear() throws(Refusal) -> ClearRequest {
+        ClearRequest(account: try readAccount(), type: try required(readType(), .type))
+    }
+
+    private mutating func readQuery() throws(Refusal) -> QueryRequest {
+        QueryRequest(
+            type: try required(readType(), .type),
+            accounts: try required(
+                readNames(.accounts, countMax: limits.accountsPerQueryMax), .accounts))
+    }
+
+    private func readSubscribers() throws(Refusal) -> SubscribersRequest {
+        SubscribersRequest(
+            type: try required(readType(), .type),
+            publisher: try required(
+                readName(.publisher, bytesMax: limits.accountBytesMax), .publisher),
+            cursor: try readCursor(),
+            entriesMax: try readEntriesMax())
+    }
+
+    private func readSessions() throws(Refusal) -> SessionsRequest {
+        SessionsRequest(account: try required(readAccount(), .account))
+    }
+
+    private func readKick() throws(Refusal) -> KickRequest {
+        KickRequest(
+            account: try required(readAccount(), .account),
+            device: try readName(.device, bytesMax: limits.deviceBytesMax),
+            reason: try readText(.reason, bytesMax: limits.kickReasonBytesMax))
+    }
+
+    private func readAccount() throws(Refusal) -> ByteRange? {
+        try readName(.account, bytesMax: limits.accountBytesMax)
+    }
+
+    private mutating func readPublishers() throws(Refusal) -> NameList? {
+        try readNames(.publishers, countMax: limits.publishersPerRequestMax)
+    }
+
+    private func readEntriesMax() throws(Refusal) -> Int {
+        try readInteger(.limit, min: 1, max: limits.pageEntriesMax)
+            ?? limits.pageEntriesDefault
+    }
+}

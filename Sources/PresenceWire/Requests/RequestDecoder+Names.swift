@@ -1,0 +1,128 @@
+internal import CSimdJSON
+internal import PresenceCore
+
+extension RequestDecoder {
+    /// Reads a list of accounts.
+    ///
+    /// Repeats count once, and the first place of each is kept.
+    mutating func readNames(
+        _ parameter: Parameter, countMax: Int
+    ) throws(Refusal) -> NameList? {
+        guard let member = params[parameter.key] else { return nil }
+        guard member.kind == CSJ_ARRAY else {
+            throw Refusal(.wrongType, field: parameter.field)
+        }
+        guard member.count > 0 else {
+            throw Refusal(.outOfRange, field: parameter.field, min: 1, max: countMax)
+        }
+        let start = names.count
+        let elements = elements
+        nameTable.removeAll(for: min(Int(member.count), countMax))
+        for index in Int(member.start)..<Int(member.start) + Int(member.count) {
+            let element = elements[index]
+            guard element.kind == CSJ_STRING else {
+                throw Refusal(.wrongType, field: parameter.field)
+            }
+            let range = ByteRange(start: Int32(element.start), count: Int32(element.count))
+            try checkName(range, parameter, bytesMax: limits.accountBytesMax)
+            guard nameTable.isNew(range, hash: element.hash, names, from: start, text) else {
+                continue
+            }
+            guard names.count - start < countMax else {
+                throw Refusal(.tooMany, field: parameter.field, limit: countMax)
+            }
+            names.append(range)
+            nameTable.insertLast(hash: element.hash, names.count - start)
+        }
+        return NameList(start: Int32(start), count: Int32(names.count - start))
+    }
+
+    /// Refuses names that are empty, too long, begin or end with a space, or have control
+    /// characters (C0, DEL and C1).
+    func checkName(
+        _ range: ByteRange, _ parameter: Parameter, bytesMax: Int
+    ) throws(Refusal) {
+        guard range.count <= bytesMax else {
+            throw Refusal(
+                .tooLong, field: parameter.field, limit: bytesMax, count: Int(range.count))
+        }
+        guard isName(range) else {
+            throw Refusal(.invalidName, field: parameter.field, limit: bytesMax)
+        }
+    }
+
+    private func isName(_ range: ByteRange) -> Bool {
+        let start = Int(range.start)
+        let bytes = text.span.extracting(start..<start + Int(range.count))
+        guard let last = bytes.indices.last, bytes[0] != 0x20, bytes[last] != 0x20 else {
+            return false
+        }
+        for index in bytes.indices {
+            let byte = bytes[index]
+            if byte < 0x20 || byte == 0x7F { return false }
+            // U+0080 to U+009F are C2 80 to C2 9F. The body is UTF-8, so that more follows.
+            if byte == 0xC2 && index < last && bytes[index + 1] < 0xA0 { return false }
+        }
+        return true
+    }
+}
+
+/// Which names a list has already: open addressing over places in the list.
+///
+/// At most half full. The hashes differ from process to process, so that nobody can choose
+/// names which meet in one slot.
+struct NameTable {
+    private struct Slot {
+        var hash: UInt32 = 0
+        /// The place in the list, from 1; 0 where the slot is free.
+        var place: UInt32 = 0
+    }
+
+    private var slots: [Slot] = []
+    private var mask = 0
+
+    /// Makes room for so many names, and forgets all.
+    mutating func removeAll(for count: Int) {
+        var size = 4
+        while size < count * 2 { size *= 2 }
+        mask = size - 1
+        let kept = min(size, slots.count)
+        for index in 0..<kept { slots[index] = Slot() }
+        if kept < size {
+            slots.append(contentsOf: repeatElement(Slot(), count: size - kept))
+        }
+    }
+
+    /// Whether the name is not yet in the list that begins at `start`.
+    func isNew(
+        _ range: ByteRange, hash: UInt32, _ names: [ByteRange], from start: Int, _ text: [UInt8]
+    ) -> Bool {
+        var slot = Int(hash) & mask
+        while slots[slot].place != 0 {
+            let entry = slots[slot]
+            if entry.hash == hash,
+                isEqual(range, names[start + Int(entry.place) - 1], in: text)
+            {
+                return false
+            }
+            slot = (slot + 1) & mask
+        }
+        return true
+    }
+
+    /// Notes the name that was added to the list last, at this place from 1.
+    mutating func insertLast(hash: UInt32, _ place: Int) {
+        var slot = Int(hash) & mask
+        while slots[slot].place != 0 { slot = (slot + 1) & mask }
+        slots[slot] = Slot(hash: hash, place: UInt32(place))
+    }
+
+    private func isEqual(_ a: ByteRange, _ b: ByteRange, in text: [UInt8]) -> Bool {
+        guard a.count == b.count else { return false }
+        for offset in 0..<Int(a.count)
+        where text[Int(a.start) + offset] != text[Int(b.start) + offset] {
+            return false
+        }
+        return true
+    }
+}

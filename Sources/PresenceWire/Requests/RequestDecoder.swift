@@ -1,0 +1,125 @@
+// Bytes of a frame → a typed request or the fault to answer.
+//
+// simdjson reads the whole body, so that a body is either JSON throughout or refused; the shim
+// lists the members of the envelope and of `params`, and the checks here are made on that list.
+// The decoder owns the memory in which names and texts of the last request stand, and uses it
+// again for the next one.
+//
+// Order of judgement: JSON, envelope (`jsonrpc`, `id`, `method`, duplicates), method, `params`.
+// The first fault found is the one that is told. A fault is told to the `id` of the request
+// wherever that could be made out; a JSON-RPC notification learns of faults of its envelope
+// only, under `null`.
+
+internal import CSimdJSON
+public import PresenceCore
+
+/// Reads requests, one after the other.
+///
+/// Allocates nothing for a request within the limits, but for an `id` that is a string.
+@safe
+public struct RequestDecoder: ~Copyable {
+    /// The bounds that requests are held to.
+    public let limits: Limits
+    /// The names that the lists of the last request refer to.
+    public internal(set) var names: [ByteRange] = []
+
+    // SAFETY: made in `init`, destroyed in `deinit`, never given away.
+    private let parser: OpaquePointer
+    // SAFETY: its pointers are true until `parser` reads the next body, which replaces it.
+    private var document = unsafe csj_document()
+    /// Names and texts of the last request, unescaped.
+    private(set) var text: [UInt8]
+    var nameTable = NameTable()
+    let vocabularies = Vocabularies()
+
+    /// A decoder with memory for the frames that the limits allow.
+    public init(limits: Limits = Limits()) {
+        let bodyBytesMax = max(64, limits.frameBytesMax, limits.frameBytesBeforeLoginMax)
+        guard let parser = unsafe csj_parser_create(bodyBytesMax) else {
+            preconditionFailure("no memory for a JSON parser")
+        }
+        unsafe self.parser = parser
+        self.limits = limits
+        text = [UInt8](repeating: 0, count: bodyBytesMax)
+    }
+
+    deinit {
+        unsafe csj_parser_destroy(parser)
+    }
+
+    /// Reads a name or text of the last request.
+    public func withBytes<Value>(_ range: ByteRange, _ read: (RawSpan) -> Value) -> Value {
+        let start = Int(range.start)
+        return unsafe read(text.span.bytes.extracting(start..<start + Int(range.count)))
+    }
+
+    /// A copy of a name or text of the last request.
+    public func bytes(_ range: ByteRange) -> [UInt8] {
+        let start = Int(range.start)
+        return [UInt8](text[start..<start + Int(range.count)])
+    }
+
+    /// The names of a list of the last request.
+    public func names(_ list: NameList) -> ArraySlice<ByteRange> {
+        names[Int(list.start)..<Int(list.start) + Int(list.count)]
+    }
+
+    /// Reads the body of a frame.
+    public mutating func decode(_ body: RawSpan) -> Result<Request, RequestFault> {
+        names.removeAll(keepingCapacity: true)
+        if let reason = parse(body) {
+            let fault = EnvelopeFault(reason)
+            return .failure(RequestFault(id: .unknown, cause: .envelope(fault)))
+        }
+        let members = unsafe Members(document.envelope)
+        let id = readID(members)
+        do throws(EnvelopeFault) {
+            let word = try readMethod(members, id: id)
+            return decode(word, params: members[Envelope.params], id: id ?? .none)
+        } catch {
+            // What is no request is answered under `null`, even if it looks like a notification.
+            let isRequest = error.reason == .unknownMethod
+            let told = id == .some(.none) && !isRequest ? .unknown : id ?? .unknown
+            return .failure(RequestFault(id: told, cause: .envelope(error)))
+        }
+    }
+
+    /// The members of `params`; none where it is missing.
+    var params: Members { unsafe Members(document.params) }
+
+    /// The elements of the arrays in `params`.
+    var elements: Elements { unsafe Elements(document) }
+
+    private mutating func decode(
+        _ word: MethodWord, params: csj_member?, id: RequestID
+    ) -> Result<Request, RequestFault> {
+        do throws(Refusal) {
+            try checkParams(params)
+            return .success(Request(id: id, method: try readParams(of: word)))
+        } catch {
+            return .failure(RequestFault(id: id, cause: .refused(error)))
+        }
+    }
+
+    private mutating func parse(_ body: RawSpan) -> EnvelopeFault.Reason? {
+        if text.count < body.byteCount {
+            text = [UInt8](repeating: 0, count: body.byteCount)
+        }
+        let status = unsafe body.withUnsafeBytes { bytes in
+            let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
+            return unsafe text.withUnsafeMutableBufferPointer { text in
+                unsafe csj_parse(
+                    parser, start, bytes.count, text.baseAddress, text.count, &document)
+            }
+        }
+        switch status {
+        case CSJ_OK: return nil
+        case CSJ_INVALID_UTF8: return .invalidUTF8
+        case CSJ_TOO_DEEP: return .tooDeep
+        case CSJ_ARRAY_AT_TOP: return .batchNotSupported
+        case CSJ_NOT_AN_OBJECT: return .invalidRequest
+        case CSJ_NO_MEMORY: preconditionFailure("no memory for a body")
+        default: return .invalidJSON
+        }
+    }
+}

@@ -1,0 +1,82 @@
+internal import PresenceCore
+
+/// A short text that is compared in one go: its first 16 bytes and its length.
+struct Word: Hashable {
+    static let bytesMax = 16
+
+    var low: UInt64
+    var high: UInt64
+    var count: UInt32
+
+    init(low: UInt64, high: UInt64, count: UInt32) {
+        self.low = low
+        self.high = high
+        self.count = count
+    }
+
+    /// A word of ours.
+    init(_ text: String) {
+        precondition(text.utf8.count <= Self.bytesMax)
+        var halves: (low: UInt64, high: UInt64) = (0, 0)
+        for (index, byte) in text.utf8.enumerated() {
+            if index < 8 {
+                halves.low |= UInt64(byte) << (8 * index)
+            } else {
+                halves.high |= UInt64(byte) << (8 * (index - 8))
+            }
+        }
+        self.init(
+            low: UInt64(littleEndian: halves.low), high: UInt64(littleEndian: halves.high),
+            count: UInt32(text.utf8.count))
+    }
+}
+
+/// The words that a member may have, each with its meaning.
+struct Vocabulary<Meaning> {
+    private let words: [Word]
+    private let meanings: [Meaning]
+
+    init(_ entries: [(String, Meaning)]) {
+        words = entries.map { Word($0.0) }
+        meanings = entries.map(\.1)
+    }
+
+    /// What the word means; nil where it is unknown.
+    /// - Complexity: O(n): there are a dozen at most.
+    subscript(word: Word) -> Meaning? {
+        for index in words.indices where words[index] == word {
+            return meanings[index]
+        }
+        return nil
+    }
+}
+
+/// A parameter and the key it has on the wire.
+struct Parameter {
+    let field: Refusal.Field
+    let key: Word
+
+    private init(_ field: Refusal.Field) {
+        self.field = field
+        self.key = Word(field.rawValue)
+    }
+
+    static let token = Parameter(.token)
+    static let key = Parameter(.key)
+    static let account = Parameter(.account)
+    static let accounts = Parameter(.accounts)
+    static let client = Parameter(.client)
+    static let device = Parameter(.device)
+    static let pushReachable = Parameter(.pushReachable)
+    static let sync = Parameter(.sync)
+    static let type = Parameter(.type)
+    static let expiry = Parameter(.expiry)
+    static let publisher = Parameter(.publisher)
+    static let publishers = Parameter(.publishers)
+    static let cursor = Parameter(.cursor)
+    static let limit = Parameter(.limit)
+    static let value = Parameter(.value)
+    static let ext = Parameter(.ext)
+    static let onlineOnly = Parameter(.onlineOnly)
+    static let reason = Parameter(.reason)
+}
