@@ -77,9 +77,13 @@ let package = Package(
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: common),
         .testTarget(
             name: "PresenceStoreTests", dependencies: ["PresenceStore"], swiftSettings: common),
+        .testTarget(name: "HouseTests", swiftSettings: common),
         .testTarget(
             name: "PresenceServerTests",
-            dependencies: ["PresenceClient", "PresenceCore", "PresenceServer"],
+            dependencies: [
+                "EventLoop", "PresenceClient", "PresenceCore", "PresenceServer",
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: common),
     ],
     cxxLanguageStandard: .cxx17

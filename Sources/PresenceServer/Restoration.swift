@@ -46,7 +46,8 @@ private struct EngineReader: ~Copyable, StoreReader {
     mutating func status(_ row: StatusRow) {
         let account = engine.restoreName(row.account.span)
         engine.restoreStatus(
-            of: account, EventType(number: row.type), value: row.value, ext: row.ext,
+            of: account, EventType(number: row.type), value: row.value,
+            ext: row.ext.isEmpty ? nil : row.ext,
             audience: row.kept ? .everybody : .onlineOnly,
             expires: Wall(milliseconds: row.expires), at: now)
     }

@@ -72,7 +72,7 @@ public struct StatusRow: Sendable, Equatable {
 /// Takes in everything that is stored, row by row, when the service starts.
 ///
 /// Spans are valid during the call only. Expired rows come too: the reader knows the time.
-public protocol StoreReader {
+public protocol StoreReader: ~Copyable {
     /// The sequence numbers up to and including this one may have been used.
     mutating func sequence(reservedUpTo: Int64)
     /// An account that has been seen.

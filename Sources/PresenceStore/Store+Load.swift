@@ -2,7 +2,7 @@ internal import GRDB
 
 extension Store {
     /// Reads every table in one transaction, subscriptions last.
-    func load(from queue: DatabaseQueue, _ reader: inout some StoreReader) throws {
+    func load(from queue: DatabaseQueue, _ reader: inout some StoreReader & ~Copyable) throws {
         try queue.inDatabase { db in
             try db.execute(sql: "BEGIN")
             defer { try? db.execute(sql: "ROLLBACK") }
@@ -14,14 +14,14 @@ extension Store {
         }
     }
 
-    private func loadService(_ db: Database, _ reader: inout some StoreReader) throws {
+    private func loadService(_ db: Database, _ reader: inout some StoreReader & ~Copyable) throws {
         let row = try PreparedStatement(db, "SELECT value FROM service WHERE key = 'seqReserved'")
         while try row.next() {
             reader.sequence(reservedUpTo: row.integer(0))
         }
     }
 
-    private func loadAccounts(_ db: Database, _ reader: inout some StoreReader) throws {
+    private func loadAccounts(_ db: Database, _ reader: inout some StoreReader & ~Copyable) throws {
         let row = try PreparedStatement(db, "SELECT name, value, lastSeen FROM account")
         while try row.next() {
             let value = try row.integer(1, as: Int32.self)
@@ -30,7 +30,7 @@ extension Store {
         }
     }
 
-    private func loadSessions(_ db: Database, _ reader: inout some StoreReader) throws {
+    private func loadSessions(_ db: Database, _ reader: inout some StoreReader & ~Copyable) throws {
         let row = try PreparedStatement(
             db,
             """
@@ -49,7 +49,7 @@ extension Store {
         }
     }
 
-    private func loadStatuses(_ db: Database, _ reader: inout some StoreReader) throws {
+    private func loadStatuses(_ db: Database, _ reader: inout some StoreReader & ~Copyable) throws {
         let row = try PreparedStatement(
             db,
             """
@@ -70,7 +70,7 @@ extension Store {
         }
     }
 
-    private func loadSubscriptions(_ db: Database, _ reader: inout some StoreReader) throws {
+    private func loadSubscriptions(_ db: Database, _ reader: inout some StoreReader & ~Copyable) throws {
         let row = try PreparedStatement(
             db, "SELECT subscriber, type, publisher, created, expires FROM subscription")
         var subscriber: [UInt8]?

@@ -65,7 +65,7 @@ public final class Store: Sendable {
 
     /// Gives every row to `reader`. To be called before `start`.
     /// - Throws: When a row cannot be read.
-    public func load(_ reader: inout some StoreReader) throws(StoreRefusal) {
+    public func load(_ reader: inout some StoreReader & ~Copyable) throws(StoreRefusal) {
         let (queue, files) = phase.withLock { phase in
             guard case .opened = phase else { preconditionFailure("load after start") }
             return writer.withLock { ($0.queue, $0.files) }

@@ -58,10 +58,8 @@ struct Serve: ParsableCommand {
     @Option(help: "Limits on pace; off is for load tests.")
     var rateLimits = Switch.on
 
-    @Option(
-        help: ArgumentHelp(
-            "trace, debug, info, notice, warning, error or critical.", valueName: "level"))
-    var logLevel = Logger.Level.notice
+    @Option(help: ArgumentHelp("What the log on standard error holds.", valueName: "level"))
+    var logLevel = LogLevelOption.notice
 
     func validate() throws {
         try check("--disconnect-grace", disconnectGrace, 0...300)
@@ -71,7 +69,7 @@ struct Serve: ParsableCommand {
     }
 
     func run() throws {
-        let logLevel = self.logLevel
+        let logLevel = self.logLevel.level
         LoggingSystem.bootstrap { label in
             var handler = StreamLogHandler.standardError(label: label)
             handler.logLevel = logLevel
@@ -148,4 +146,9 @@ enum AuthenticationMode: String, ExpressibleByArgument, CaseIterable { case open
 enum DurabilityOption: String, ExpressibleByArgument, CaseIterable { case full, relaxed }
 enum PushReachableOption: String, ExpressibleByArgument, CaseIterable { case online, offline }
 enum Switch: String, ExpressibleByArgument, CaseIterable { case on, off }
-extension Logger.Level: ExpressibleByArgument {}
+/// What the log holds at least.
+enum LogLevelOption: String, ExpressibleByArgument, CaseIterable {
+    case trace, debug, info, notice, warning, error, critical
+
+    var level: Logger.Level { Logger.Level(rawValue: rawValue) ?? .notice }
+}

@@ -27,7 +27,6 @@ struct Watch: ParsableCommand {
     private static let expirySeconds: Int64 = 3_600
 
     func run() throws {
-        setvbuf(stdout, nil, _IOLBF, 0)
         var pauseSeconds: UInt32 = 1
         var hasConnected = false
         while true {
@@ -99,7 +98,7 @@ struct Watch: ParsableCommand {
     }
 
     private func show(_ event: JSON) {
-        print(json ? event.text : StateLine(style: Style()).line(event))
+        announce(json ? event.text : StateLine(style: Style()).line(event))
     }
 
     private func note(_ line: String) {

@@ -1,3 +1,4 @@
+import EventLoop
 import PresenceCore
 import PresenceWire
 
@@ -71,9 +72,7 @@ extension Reactor {
             guard let device = request.device else {
                 throw Refusal(.missingField, field: .device)
             }
-            guard let account = try intern(range) else {
-                throw Refusal(.missingField, field: .account)
-            }
+            let account: AccountHandle = try intern(range)
             let address = loop.peerAddress(of: connections[slot].id) ?? ""
             return .login(
                 Login(

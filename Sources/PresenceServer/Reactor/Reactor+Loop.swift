@@ -1,4 +1,5 @@
 import EventLoop
+import Logging
 import PresenceCore
 import PresenceStore
 

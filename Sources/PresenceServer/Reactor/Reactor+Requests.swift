@@ -1,3 +1,4 @@
+import Containers
 import EventLoop
 import PresenceCore
 import PresenceWire

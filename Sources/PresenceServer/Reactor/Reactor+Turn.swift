@@ -1,5 +1,7 @@
+import Containers
 import EventLoop
 import PresenceCore
+import PresenceStore
 
 // The end of a turn, when everybody who spoke in it has been heard.
 

@@ -75,7 +75,7 @@ final class Reactor {
         self.shift = shift
         mailbox = Mailbox(loop.wakeup)
         decoder = RequestDecoder(limits: configuration.engine.limits)
-        let ahead = shift?.current ?? (0, 0)
+        let ahead = shift?.current ?? (mono: 0, wall: 0)
         let mono = loop.monotonicMilliseconds + ahead.mono
         clock = ServiceClock(mono: mono, wall: Loop.wallMilliseconds() + ahead.wall)
         deadlines = TimingWheel(now: mono)
@@ -86,7 +86,7 @@ final class Reactor {
 
     /// What both clocks show now.
     func now() -> Moment {
-        let ahead = shift?.current ?? (0, 0)
+        let ahead = shift?.current ?? (mono: 0, wall: 0)
         return clock.moment(
             mono: loop.monotonicMilliseconds + ahead.mono,
             wall: Loop.wallMilliseconds() + ahead.wall)

@@ -7,6 +7,12 @@ public struct RequestFault: Error, Hashable, Sendable {
     /// What is wrong.
     public var cause: Cause
 
+    /// A fault.
+    public init(id: RequestID, cause: Cause) {
+        self.id = id
+        self.cause = cause
+    }
+
     /// What is wrong: the envelope or what is in it.
     public enum Cause: Hashable, Sendable {
         case envelope(EnvelopeFault)

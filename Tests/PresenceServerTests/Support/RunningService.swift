@@ -18,7 +18,9 @@ final class RunningService: @unchecked Sendable {
     let directory: String
 
     /// Starts a service; the folder with its data outlives it.
-    init(_ directory: String, _ adjust: @escaping @Sendable (inout Configuration) -> Void = { _ in }) {
+    init(
+        _ directory: String, _ adjust: @escaping @Sendable (inout Configuration) -> Void = { _ in }
+    ) {
         self.directory = directory
         let isReady = DispatchSemaphore(value: 0)
         let thread = Thread { [self] in

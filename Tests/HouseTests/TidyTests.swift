@@ -1,0 +1,129 @@
+import Foundation
+import Testing
+
+/// The rules of the house that matter, as tests: each finding says where, and what instead.
+@Suite struct `The house is tidy` {
+    /// Finds lines of Swift that contain `text`, comments aside.
+    func findings(
+        of text: String, _ advice: String, where isMeant: (SourceTree.File) -> Bool
+    ) -> [Finding] {
+        SourceTree.swift.filter(isMeant).flatMap { file in
+            file.lines.indices.compactMap { number in
+                let code = file.lines[number].components(separatedBy: "//")[0]
+                return code.contains(text) ? Finding(file: file, line: number, advice: advice) : nil
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("CLibUV", ["EventLoop"]), ("CSimdJSON", ["PresenceWire"]), ("GRDB", ["PresenceStore"]),
+        ("Foundation", ["PresenceStore", "PresenceClient", "porchlight"]),
+        ("Glibc", ["EventLoop", "PresenceClient", "PresenceStore"]),
+        ("ArgumentParser", ["porchlight"]),
+    ])
+    func `libraries have their rooms`(library: String, rooms: [String]) {
+        let found = findings(of: "import \(library)", "only \(rooms) may import \(library)") {
+            $0.isSource && !rooms.contains($0.room)
+        }
+        #expect(found.isEmpty, "\(found)")
+    }
+
+    @Test(arguments: [
+        "Date()", "ContinuousClock", "SuspendingClock", "DispatchTime.now", "clock_gettime",
+        "uv_hrtime", "uv_now",
+    ])
+    func `only the loop and the command read clocks`(call: String) {
+        let found = findings(of: call, "take the time as an argument") {
+            $0.isSource && !["EventLoop", "porchlight"].contains($0.room)
+        }
+        #expect(found.isEmpty, "\(found)")
+    }
+
+    @Test(arguments: [
+        ("try!", "handle the error"), ("fatalError(", "use precondition, with a sentence"),
+        ("as!", "use as? and handle nil"), ("FIXME", "mend it, or say who will and when"),
+        ("TODO", "do it, or say in the docs that it is not done"),
+        ("-Ounchecked", "keep the checks"),
+    ])
+    func `some things are not written here`(text: String, advice: String) {
+        let found = findings(of: text, advice) { $0.isSource }
+        #expect(found.isEmpty, "\(found)")
+    }
+
+    @Test(arguments: ["sleep(", "Task.sleep", "usleep"])
+    func `tests do not sleep`(call: String) {
+        let found = findings(of: call, "wait for what is to happen") {
+            !$0.isSource && $0.room != "HouseTests"
+        }
+        #expect(found.isEmpty, "\(found)")
+    }
+
+    @Test func `files have at most 500 lines of at most 100 columns`() {
+        for file in SourceTree.swift + SourceTree.shims {
+            #expect(file.lines.count <= 500, "\(file.path): split it by aspect")
+            for (number, line) in file.lines.enumerated() {
+                #expect(line.count <= 100, "\(file.path):\(number + 1): break the line")
+                #expect(!line.contains("\t"), "\(file.path):\(number + 1): indent by spaces")
+            }
+        }
+    }
+
+    @Test func `functions have at most 70 lines`() {
+        for file in SourceTree.swift {
+            var start: (line: Int, indent: Int)?
+            for (number, line) in file.lines.enumerated() {
+                let indent = line.prefix { $0 == " " }.count
+                let code = line.dropFirst(indent)
+                if code.contains("func "), !code.hasPrefix("//"), start == nil {
+                    start = (number, indent)
+                } else if let function = start, indent == function.indent, code.hasPrefix("}") {
+                    let length = number - function.line
+                    #expect(length <= 70, "\(file.path):\(function.line + 1): split it")
+                    start = nil
+                }
+            }
+        }
+    }
+
+    @Test func `escapes from the compiler's checks say why they are safe`() {
+        var count = 0
+        for file in SourceTree.swift {
+            for (number, line) in file.lines.enumerated()
+            where file.room != "HouseTests"
+                && (line.contains("@unchecked Sendable") || line.contains("nonisolated(unsafe)"))
+            {
+                let near = file.lines[max(0, number - 4)..<min(file.lines.count, number + 4)]
+                #expect(
+                    near.contains { $0.contains("SAFETY:") },
+                    "\(file.path):\(number + 1): add a // SAFETY: line")
+                if file.isSource { count += 1 }
+            }
+        }
+        #expect(count <= 4, "too many escapes in Sources")
+    }
+
+    @Test func `long files open with what they are about`() {
+        for file in SourceTree.swift where file.isSource && file.lines.count > 150 {
+            #expect(
+                file.lines.prefix(12).contains { $0.hasPrefix("//") },
+                "\(file.path): say what the file is about")
+        }
+    }
+
+    @Test func `pages have one title`() {
+        for page in SourceTree.pages {
+            var isCode = false
+            var titles = 0
+            for line in page.lines {
+                if line.hasPrefix("```") { isCode.toggle() }
+                if !isCode, line.hasPrefix("# ") { titles += 1 }
+            }
+            #expect(titles == 1, "\(page.path) has \(titles) titles")
+        }
+    }
+
+    @Test func `there is something to be tidy`() {
+        #expect(SourceTree.swift.count > 50)
+        #expect(SourceTree.pages.count >= 3)
+    }
+}
