@@ -1,5 +1,10 @@
 public import PresenceCore
 
+/// Where an element of an array stands.
+enum ElementPlace {
+    case first, following
+}
+
 /// What a list of events is to those who get it.
 public enum EventList: UInt8, Sendable {
     /// What has happened.
@@ -39,9 +44,12 @@ extension [UInt8] {
                 - end.utf8CodeUnitCount
             let first = next
             while next < range.upperBound, next - first < limits.statesPerFrameMax {
-                let fit = appendEvent(
-                    effects.events[next], source, after: next > first, upTo: frameEnd)
-                guard fit || next == first else { break }
+                let before = count
+                appendEvent(effects.events[next], source, next == first ? .first : .following)
+                if count > frameEnd && next > first {
+                    removeLast(count - before)
+                    break
+                }
                 next += 1
             }
             append(end)
@@ -49,40 +57,13 @@ extension [UInt8] {
         }
     }
 
-    /// Appends an event as an element of an array, or nothing where it would pass `end`; the
-    /// first element is appended in any case.
+    /// Appends an event as an element of an array.
     mutating func appendEvent(
-        _ event: Event, _ source: borrowing EventSource, after isFollower: Bool, upTo end: Int
-    ) -> Bool {
-        let before = count
+        _ event: Event, _ source: borrowing EventSource, _ place: ElementPlace
+    ) {
         append(bytesMax: 1 + source.bytesMax(event)) { writer in
-            if isFollower { writer.byte(UInt8(ascii: ",")) }
+            if place == .following { writer.byte(UInt8(ascii: ",")) }
             writer.event(event, source)
         }
-        guard count > end, isFollower else { return count <= end }
-        removeLast(count - before)
-        return false
-    }
-
-    /// Appends room for a frame's length and gives its place.
-    mutating func beginFrame() -> Int {
-        let start = count
-        append("\0\0\0\0")
-        return start
-    }
-
-    /// Writes the length of the frame that began at `start`.
-    mutating func endFrame(_ start: Int) {
-        let length = UInt32(clamping: count - start - FrameSplitter.lengthBytes)
-        for index in 0..<FrameSplitter.lengthBytes {
-            self[start + index] = UInt8(truncatingIfNeeded: length >> (24 - 8 * index))
-        }
-    }
-
-    /// Appends bytes of ours.
-    mutating func append(_ literal: StaticString) {
-        unsafe append(
-            contentsOf: UnsafeBufferPointer(
-                start: literal.utf8Start, count: literal.utf8CodeUnitCount))
     }
 }

@@ -1,0 +1,115 @@
+internal import PresenceCore
+
+// Answers with lists. A page of 1,000 entries fits into a frame, but 500 states with long
+// texts need not: so every list stops where the frame is full and says how much did fit.
+
+extension [UInt8] {
+    /// Appends a result with a list, or gives the number of entries that end before `bound`
+    /// where not all do.
+    mutating func appendList(
+        _ answer: Answer, in effects: borrowing Effects, upTo bound: Int
+    ) -> Int? {
+        let source = EventSource(effects)
+        switch answer {
+        case .subscribed(let expires, let count, let states):
+            append(#"{"expires":"#, expires)
+            append(#","count":"#, count)
+            if let states {
+                append(#","states":["#)
+                if let fit = appendStates(states, in: effects, upTo: bound) { return fit }
+                append("]")
+            }
+        case .states(let states):
+            append(#"{"states":["#)
+            if let fit = appendStates(states, in: effects, upTo: bound) { return fit }
+            append("]")
+        case .subscriptions(let range, let count, let cursor):
+            append(#"{"subscriptions":["#)
+            for index in range {
+                let entry = effects.subscriptions[index]
+                appendEntry(entry, source, index == range.lowerBound ? .first : .following)
+                if self.count > bound { return index - range.lowerBound }
+            }
+            appendPageEnd(count: count, cursor: cursor)
+        case .subscribers(let range, let count, let cursor):
+            append(#"{"subscribers":["#)
+            for index in range {
+                let entry = effects.subscribers[index]
+                appendEntry(entry, source, index == range.lowerBound ? .first : .following)
+                if self.count > bound { return index - range.lowerBound }
+            }
+            appendPageEnd(count: count, cursor: cursor)
+        case .sessions(let range):
+            append(#"{"sessions":["#)
+            for index in range {
+                let entry = effects.sessions[index]
+                appendEntry(entry, source, index == range.lowerBound ? .first : .following)
+                if self.count > bound { return index - range.lowerBound }
+            }
+            append("]")
+        default:
+            preconditionFailure("an answer without a list")
+        }
+        append("}")
+        return nil
+    }
+
+    private mutating func appendStates(
+        _ range: Range<Int>, in effects: borrowing Effects, upTo bound: Int
+    ) -> Int? {
+        let source = EventSource(effects)
+        for index in range {
+            let place: ElementPlace = index == range.lowerBound ? .first : .following
+            appendEvent(effects.events[index], source, place)
+            if count > bound { return index - range.lowerBound }
+        }
+        return nil
+    }
+
+    private mutating func appendEntry(
+        _ entry: SubscriptionEntry, _ source: borrowing EventSource, _ place: ElementPlace
+    ) {
+        append(place == .first ? #"{"type":"# : #",{"type":"#, Int(entry.type.number))
+        append(#","publisher":"#)
+        appendString(entry.publisher, source)
+        append(#","created":"#, entry.created)
+        append(#","expires":"#, entry.expires)
+        append("}")
+    }
+
+    private mutating func appendEntry(
+        _ entry: SubscriberEntry, _ source: borrowing EventSource, _ place: ElementPlace
+    ) {
+        append(place == .first ? #"{"account":"# : #",{"account":"#)
+        appendString(entry.account, source)
+        append(#","created":"#, entry.created)
+        append(#","expires":"#, entry.expires)
+        append("}")
+    }
+
+    private mutating func appendEntry(
+        _ entry: SessionEntry, _ source: borrowing EventSource, _ place: ElementPlace
+    ) {
+        append(place == .first ? #"{"session":"# : #",{"session":"#)
+        appendBase32(entry.session.ordinal)
+        append(#","device":"#)
+        appendString(entry.device, source)
+        append(#","client":""#)
+        append(entry.client.word)
+        append(#"","since":"#, entry.since)
+        append(#","lastHeard":"#, entry.lastHeard)
+        append(#","address":"#)
+        appendString(entry.address, source)
+        append(#","connection":""#)
+        append(entry.connection.word)
+        append(entry.connection == .pushOnly ? #"","push":true}"# : #""}"#)
+    }
+
+    private mutating func appendPageEnd(count: Int, cursor: UInt64?) {
+        append(#"],"count":"#, count)
+        if let cursor {
+            append(#","cursor":"#)
+            appendBase32(cursor)
+        }
+    }
+}

@@ -1,0 +1,173 @@
+public import PresenceCore
+
+/// Whether an answer could be given.
+public enum AnswerOutcome: Hashable, Sendable {
+    /// It stands in the buffer.
+    case appended
+    /// A frame does not hold it; the buffer is as it was. So many of its entries would fit.
+    case tooLarge(entriesFit: Int)
+}
+
+/// A counter of the owner's for the answer to `stats`.
+public struct StatsField: Sendable {
+    /// The key, a word that needs no escapes.
+    public var name: StaticString
+    /// How many.
+    public var value: Int
+
+    /// A counter.
+    public init(_ name: StaticString, _ value: Int) {
+        self.name = name
+        self.value = value
+    }
+}
+
+extension [UInt8] {
+    /// Appends the response to a request; nothing where the request had no `id`.
+    public mutating func appendAnswerFrame(
+        _ answer: Answer, to id: RequestID, in effects: borrowing Effects, settings: Settings
+    ) -> AnswerOutcome {
+        guard id != .none else { return .appended }
+        let start = beginResponse(to: id)
+        let bound = start + FrameSplitter.lengthBytes + settings.limits.serverFrameBytesMax
+        if let fit = appendResult(answer, in: effects, settings, upTo: bound - 64) {
+            removeLast(count - start)
+            return .tooLarge(entriesFit: fit)
+        }
+        endResponse(start)
+        return .appended
+    }
+
+    /// Appends the response to `stats`, with counters of the owner's behind the engine's.
+    public mutating func appendStatsFrame(
+        _ stats: Stats, further fields: [StatsField], to id: RequestID
+    ) {
+        guard id != .none else { return }
+        let start = beginResponse(to: id)
+        appendResult(stats, further: fields)
+        endResponse(start)
+    }
+
+    private mutating func beginResponse(to id: RequestID) -> Int {
+        let start = beginFrame()
+        append(#"{"jsonrpc":"2.0","id":"#)
+        append(id)
+        append(#","result":"#)
+        return start
+    }
+
+    private mutating func endResponse(_ start: Int) {
+        append("}")
+        endFrame(start)
+    }
+
+    /// Appends the result, or gives the number of entries that end before `bound`.
+    ///
+    /// 64 bytes behind it are left for what follows the entries.
+    private mutating func appendResult(
+        _ answer: Answer, in effects: borrowing Effects, _ settings: Settings, upTo bound: Int
+    ) -> Int? {
+        switch answer {
+        case .loggedIn(let login):
+            appendResult(login, EventSource(effects), settings)
+        case .loggedInAppServer(let session, let time):
+            append(#"{"session":"#)
+            appendBase32(session.ordinal)
+            append(#","time":"#, time)
+            appendSettings(settings)
+        case .loggedOut:
+            append("{}")
+        case .pong(let time):
+            append(#"{"time":"#, time)
+            append("}")
+        case .unsubscribed(let removed, let count):
+            append(#"{"removed":"#, removed)
+            append(#","count":"#, count)
+            append("}")
+        case .published(let seq, let time, let expires):
+            append(#"{"id":"#)
+            appendBase32(seq)
+            append(#","seq":"#)
+            append(bytesMax: 20) { $0.unsigned(seq) }
+            append(#","time":"#, time)
+            append(#","expires":"#, expires)
+            append("}")
+        case .cleared(let what):
+            append(what == .status ? #"{"cleared":true}"# : #"{"cleared":false}"#)
+        case .kicked(let count):
+            append(#"{"kicked":"#, count)
+            append("}")
+        case .stats(let stats):
+            appendResult(stats, further: [])
+        case .subscribed, .states, .subscriptions, .subscribers, .sessions:
+            return appendList(answer, in: effects, upTo: bound)
+        }
+        return nil
+    }
+
+    private mutating func appendResult(
+        _ login: LoggedIn, _ source: borrowing EventSource, _ settings: Settings
+    ) {
+        append(#"{"account":"#)
+        appendString(login.account, source)
+        append(#","session":"#)
+        appendBase32(login.session.ordinal)
+        append(#","time":"#, login.time)
+        append(#","subscriptions":"#, login.subscriptions)
+        appendSettings(settings)
+    }
+
+    /// Appends what clients need to know of the settings, and ends the object.
+    private mutating func appendSettings(_ settings: Settings) {
+        let limits = settings.limits
+        append(#","heartbeat":"#, settings.heartbeatSeconds)
+        append(#","limits":{"accountBytesMax":"#, limits.accountBytesMax)
+        append(#","deviceBytesMax":"#, limits.deviceBytesMax)
+        append(#","extBytesMax":"#, limits.extBytesMax)
+        append(#","kickReasonBytesMax":"#, limits.kickReasonBytesMax)
+        append(#","publishersPerRequestMax":"#, limits.publishersPerRequestMax)
+        append(#","accountsPerQueryMax":"#, limits.accountsPerQueryMax)
+        append(#","subscriptionsPerAccountMax":"#, limits.subscriptionsPerAccountMax)
+        append(#","sessionsPerAccountMax":"#, limits.sessionsPerAccountMax)
+        append(#","pageEntriesMax":"#, limits.pageEntriesMax)
+        append(#","pageEntriesDefault":"#, limits.pageEntriesDefault)
+        append(#","subscriptionExpirySecondsMin":"#, limits.subscriptionExpirySecondsMin)
+        append(#","subscriptionExpirySecondsMax":"#, limits.subscriptionExpirySecondsMax)
+        append(#","statusExpirySecondsMin":"#, limits.statusExpirySecondsMin)
+        append(#","statusExpirySecondsMax":"#, limits.statusExpirySecondsMax)
+        append(#","statusExpirySecondsDefault":"#, limits.statusExpirySecondsDefault)
+        append(#","customTypeMin":"#, limits.customTypeMin)
+        append(#","customTypeMax":"#, limits.customTypeMax)
+        append(#","customValueMin":"#, limits.customValueMin)
+        append(#","customValueMax":"#, limits.customValueMax)
+        append(#","frameBytesMax":"#, limits.frameBytesMax)
+        append(#","frameBytesBeforeLoginMax":"#, limits.frameBytesBeforeLoginMax)
+        append(#","serverFrameBytesMax":"#, limits.serverFrameBytesMax)
+        append(#","requestIDBytesMax":"#, limits.requestIDBytesMax)
+        append("}}")
+    }
+
+    private mutating func appendResult(_ stats: Stats, further fields: [StatsField]) {
+        append(#"{"accounts":"#, stats.accounts)
+        append(#","accountsOnline":"#, stats.accountsOnline)
+        append(#","sessions":"#, stats.sessions)
+        append(#","sessionsConnected":"#, stats.sessionsConnected)
+        append(#","appServers":"#, stats.appServers)
+        append(#","subscriptions":"#, stats.subscriptions)
+        append(#","statuses":"#, stats.statuses)
+        append(#","deadlines":"#, stats.deadlines)
+        append(#","awaitingStore":"#, stats.awaitingStore)
+        append(#","deferred":"#, stats.deferred)
+        append(#","events":"#, stats.events)
+        append(#","deliveries":"#, stats.deliveries)
+        append(#","expiries":"#, stats.expiries)
+        append(#","subscriptionBytes":"#, stats.subscriptionBytes)
+        append(#","nameBytes":"#, stats.nameBytes)
+        for field in fields {
+            append(",\"")
+            append(field.name)
+            append("\":", field.value)
+        }
+        append("}")
+    }
+}
