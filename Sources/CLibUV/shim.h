@@ -1,2 +1,58 @@
+// What Swift cannot say about libuv: upcasts, the two `data` fields, socket addresses.
+// Everything is static inline, so that this stays a header and a module map.
 #pragma once
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdint.h>
+#include <sys/socket.h>
 #include <uv.h>
+
+// Upcasts: libuv's handles begin with their base's fields, in C a matter of a cast.
+static inline uv_handle_t *cuv_tcp_handle(uv_tcp_t *tcp) { return (uv_handle_t *)tcp; }
+static inline uv_stream_t *cuv_tcp_stream(uv_tcp_t *tcp) { return (uv_stream_t *)tcp; }
+static inline uv_handle_t *cuv_timer_handle(uv_timer_t *timer) { return (uv_handle_t *)timer; }
+static inline uv_handle_t *cuv_async_handle(uv_async_t *async) { return (uv_handle_t *)async; }
+static inline uv_handle_t *cuv_poll_handle(uv_poll_t *poll) { return (uv_handle_t *)poll; }
+static inline uv_handle_t *cuv_signal_handle(uv_signal_t *s) { return (uv_handle_t *)s; }
+static inline uv_handle_t *cuv_prepare_handle(uv_prepare_t *p) { return (uv_handle_t *)p; }
+
+// The loop's `data` is its owner; a stream's `data` is its slot number, not a pointer.
+static inline void *cuv_owner(const void *handle) {
+    return ((const uv_handle_t *)handle)->loop->data;
+}
+static inline uint32_t cuv_slot(const void *stream) {
+    return (uint32_t)(uintptr_t)((const uv_handle_t *)stream)->data;
+}
+static inline void cuv_set_slot(uv_tcp_t *tcp, uint32_t slot) {
+    tcp->data = (void *)(uintptr_t)slot;
+}
+
+// Socket addresses: numeric IPv4 or IPv6 only, never a name to be resolved.
+static inline int cuv_parse_address(
+    const char *host, uint16_t port, struct sockaddr_storage *address, socklen_t *length) {
+    *length = sizeof(struct sockaddr_in);
+    if (uv_ip4_addr(host, port, (struct sockaddr_in *)address) == 0) return 0;
+    *length = sizeof(struct sockaddr_in6);
+    return uv_ip6_addr(host, port, (struct sockaddr_in6 *)address);
+}
+static inline struct sockaddr *cuv_sockaddr(struct sockaddr_storage *address) {
+    return (struct sockaddr *)address;
+}
+// The port stands at the same place in sockaddr_in and sockaddr_in6 (RFC 3493, 3.3).
+static inline uint16_t cuv_port(const struct sockaddr_storage *address) {
+    return ntohs(((const struct sockaddr_in *)address)->sin_port);
+}
+
+// accept4 is a Linux extension that the C module for Swift does not show.
+extern int accept4(int, struct sockaddr *, socklen_t *, int);
+static inline int cuv_accept(int listener) {
+    return accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+static inline int cuv_listening_socket(int family) {
+    return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
+}
+static inline int cuv_set_option(int fd, int level, int name, int value) {
+    return setsockopt(fd, level, name, &value, sizeof value);
+}

@@ -1,0 +1,205 @@
+// Listening and accepting. The listening socket is ours and libuv only watches it (`uv_poll_t`),
+// instead of `uv_listen`. The reason is what libuv 1.44 does when descriptors run out:
+//
+//   * At EMFILE and ENFILE it gives up a reserve descriptor, accepts and closes *everybody* in
+//     the backlog, takes the reserve back, and tells nobody (`uv__emfile_trick`).
+//   * Without the reserve, and at ENOBUFS and ENOMEM, `uv__server_io` calls the connection
+//     callback with the error and tries again, without end, inside one turn: the callback can
+//     only close the listener. (Measured: 100,000 calls at EMFILE, and no other event between.)
+//
+// Here a failure leaves the connections in the backlog, is told once, and accepting rests for
+// 100 ms: no spinning, no dropping, no stopping for good. It also bounds the accepts per turn,
+// so that a crowd that reconnects shares the loop with those who are in; and a paused listener
+// takes nobody (libuv's holds one accepted connection in limbo).
+
+import CLibUV
+import Glibc
+
+/// The listening socket and whether it is watched.
+@safe struct Listener {
+    enum Phase {
+        /// The socket is watched. Exits: resting, paused.
+        case accepting
+        /// After a failure, until the back-off timer. Exits: accepting, paused.
+        case resting
+        /// Until `resumeAccepting`. Exits: accepting.
+        case paused
+    }
+
+    let fd: CInt
+    let poll: UnsafeMutablePointer<uv_poll_t>
+    var phase = Phase.accepting
+
+    /// A turn's share: about a millisecond of accept4 and what belongs to it.
+    static let acceptsPerTurnMax = 64
+    static let restMilliseconds: UInt64 = 100
+    static let keepAliveSeconds: CInt = 60
+    static let keepAliveProbeSeconds: CInt = 10
+    static let keepAliveProbesMax: CInt = 6
+}
+
+extension Loop {
+    /// Listens at a numeric IPv4 or IPv6 address; port 0 is any.
+    ///
+    /// One listener per loop. Answers the address really bound. The kernel caps `backlog` at `net.core.somaxconn`.
+    public func listen(
+        host: String, port: UInt16, backlog: CInt = 1_024
+    ) throws(UVError) -> ListenAddress {
+        precondition(listener == nil, "listen while listening")
+        let wanted = try SocketAddress(host: host, port: port)
+        let fd = try checkSystem(cuv_listening_socket(wanted.family), "socket")
+        do throws(UVError) {
+            try configure(fd)
+            try bindAndListen(fd, wanted, backlog)
+            let bound = try SocketAddress.bound(to: fd)
+            try watch(fd)
+            return bound.listenAddress
+        } catch {
+            _ = Glibc.close(fd)
+            throw error
+        }
+    }
+
+    /// Leaves new connections in the backlog until `resumeAccepting`; idempotent.
+    public func pauseAccepting() {
+        guard let phase = listener?.phase, phase != .paused else { return }
+        listener?.phase = .paused
+        unsafe uv_timer_stop(acceptBackoffTimer)
+        if let poll = unsafe listener?.poll { unsafe uv_poll_stop(poll) }
+    }
+
+    /// Takes new connections again; idempotent.
+    public func resumeAccepting() {
+        guard listener?.phase == .paused else { return }
+        beginAccepting()
+    }
+
+    /// Closes the listening socket; who is in stays; idempotent.
+    public func stopListening() {
+        guard let listener = listener else { return }
+        unsafe uv_timer_stop(acceptBackoffTimer)
+        unsafe uv_close(cuv_poll_handle(listener.poll), loopHandleClosed)
+        // Allowed at once: uv_close has taken the descriptor out of the poll set.
+        _ = Glibc.close(listener.fd)
+        self.listener = nil
+    }
+
+    // Accepted sockets inherit these on Linux: once here instead of five calls per connection.
+    private func configure(_ fd: CInt) throws(UVError) {
+        let options: [(level: CInt, name: CInt, value: CInt)] = [
+            (SOL_SOCKET, SO_REUSEADDR, 1),
+            (SOL_SOCKET, SO_KEEPALIVE, 1),
+            (CInt(IPPROTO_TCP), TCP_NODELAY, 1),
+            (CInt(IPPROTO_TCP), TCP_KEEPIDLE, Listener.keepAliveSeconds),
+            (CInt(IPPROTO_TCP), TCP_KEEPINTVL, Listener.keepAliveProbeSeconds),
+            (CInt(IPPROTO_TCP), TCP_KEEPCNT, Listener.keepAliveProbesMax),
+        ]
+        for option in options {
+            try checkSystem(
+                cuv_set_option(fd, option.level, option.name, option.value), "setsockopt")
+        }
+    }
+
+    private func bindAndListen(
+        _ fd: CInt, _ address: SocketAddress, _ backlog: CInt
+    ) throws(UVError) {
+        var storage = address.storage
+        try checkSystem(
+            unsafe Glibc.bind(fd, cuv_sockaddr(&storage), address.byteCount), "bind")
+        try checkSystem(Glibc.listen(fd, backlog), "listen")
+    }
+
+    private func watch(_ fd: CInt) throws(UVError) {
+        let poll = UnsafeMutablePointer<uv_poll_t>.allocate(capacity: 1)
+        let failure = unsafe uv_poll_init(uvLoop, poll, fd)
+        guard failure == 0 else {
+            // uv_poll_init checks before it makes the handle known: there is nothing to close.
+            unsafe poll.deallocate()
+            throw UVError(code: failure, operation: "uv_poll_init")
+        }
+        listener = unsafe Listener(fd: fd, poll: poll)
+        beginAccepting()
+    }
+
+    private func beginAccepting() {
+        guard let poll = unsafe listener?.poll else { return }
+        listener?.phase = .accepting
+        let failure = unsafe uv_poll_start(poll, CInt(UV_READABLE.rawValue), listenerReadable)
+        precondition(failure == 0, "a listening socket cannot be watched")
+    }
+
+    private func rest(_ error: UVError) {
+        listener?.phase = .resting
+        if let poll = unsafe listener?.poll { unsafe uv_poll_stop(poll) }
+        unsafe uv_timer_start(acceptBackoffTimer, restOver, Listener.restMilliseconds, 0)
+        handler?.acceptFailed(error)
+    }
+
+    fileprivate func restIsOver() {
+        if listener?.phase == .resting { beginAccepting() }
+    }
+
+    fileprivate func acceptReady(_ status: CInt) {
+        guard status == 0 else { return rest(UVError(code: status, operation: "uv_poll_start")) }
+        for _ in 0..<Listener.acceptsPerTurnMax {
+            // The handler may have paused or closed the listener meanwhile.
+            guard let listener = listener, listener.phase == .accepting else { return }
+            let fd = cuv_accept(listener.fd)
+            if fd >= 0 {
+                adopt(fd)
+                continue
+            }
+            switch AcceptFailure(errno) {
+            case .nothingThere: return
+            case .thatConnection: continue
+            case .resources(let error): return rest(error)
+            }
+        }
+    }
+
+    private func adopt(_ fd: CInt) {
+        let tcp = UnsafeMutablePointer<uv_tcp_t>.allocate(capacity: 1)
+        // It fails only for flags that are not given.
+        precondition(unsafe uv_tcp_init(uvLoop, tcp) == 0)
+        let slot = unsafe streams.take(tcp)
+        unsafe cuv_set_slot(tcp, slot)
+        let failure = unsafe uv_tcp_open(tcp, fd)
+        // Only a descriptor that is no socket, or is watched already, is refused.
+        precondition(failure == 0, "an accepted socket cannot be opened")
+        handler?.streamAccepted(streams.id(slot))
+    }
+}
+
+/// What an errno of accept4 asks for.
+private enum AcceptFailure {
+    case nothingThere
+    /// The connection died in the backlog; the next one may be well.
+    case thatConnection
+    /// Descriptors or memory are short, or something unforeseen: rest, and try again.
+    case resources(UVError)
+
+    init(_ code: CInt) {
+        switch code {
+        case EAGAIN, EWOULDBLOCK:
+            self = .nothingThere
+        case EINTR, ECONNABORTED, EPERM, EPROTO, ENETDOWN, ENOPROTOOPT, EHOSTDOWN, ENONET,
+            EHOSTUNREACH, EOPNOTSUPP, ENETUNREACH:
+            // accept(2), "Error handling": Linux passes on the new socket's pending errors.
+            self = .thatConnection
+        default:
+            self = .resources(UVError(code: uv_translate_sys_error(code), operation: "accept4"))
+        }
+    }
+}
+
+// MARK: - Trampolines
+
+private func listenerReadable(
+    _ poll: UnsafeMutablePointer<uv_poll_t>?, _ status: CInt, _ events: CInt
+) {
+    unsafe withLoop(of: poll) { $0.acceptReady(status) }
+}
+
+private func restOver(_ timer: UnsafeMutablePointer<uv_timer_t>?) {
+    unsafe withLoop(of: timer) { $0.restIsOver() }
+}

@@ -1,0 +1,134 @@
+// Reading and closing of connections. Each stream's end is told once: by `streamEnded`, or by a
+// `write` that answered `.failed`. After `close` only `streamClosed` comes.
+
+import CLibUV
+
+extension Loop {
+    /// Lets the stream's bytes come; ignored after its end.
+    public func startReading(_ id: StreamID) {
+        guard let index = streams.index(of: id), streams[index].phase == .open else {
+            return
+        }
+        beginReading(index)
+    }
+
+    /// Holds the stream's bytes back, in the kernel and so finally in the peer.
+    ///
+    /// Its end, too, is told only while reading.
+    public func stopReading(_ id: StreamID) {
+        guard let index = streams.index(of: id), streams[index].phase == .open else {
+            return
+        }
+        endReading(index)
+    }
+
+    /// Closes the stream now; what waits to be written is dropped.
+    ///
+    /// Idempotent. Where the peer has sent bytes that were not read, it gets RST and may lose our last bytes:
+    /// `closeAfterWrites` is for words that must arrive.
+    public func close(_ id: StreamID) {
+        guard let index = streams.index(of: id) else { return }
+        closeStream(index)
+    }
+
+    /// The peer as `127.0.0.1:51234` or `[::1]:5000`; nil when it is gone.
+    ///
+    /// One system call.
+    public func peerAddress(of id: StreamID) -> String? {
+        guard let index = streams.index(of: id), streams[index].phase != .closing,
+            let tcp = unsafe streams[index].tcp
+        else { return nil }
+        return unsafe SocketAddress.peer(of: tcp)?.listenAddress.description
+    }
+
+    func beginReading(_ index: Int) {
+        guard streams[index].activity.isDisjoint(with: [.reading, .ended]),
+            let tcp = unsafe streams[index].tcp
+        else { return }
+        // It fails only for a handle that is closing or not a connection.
+        let failure = unsafe uv_read_start(cuv_tcp_stream(tcp), streamWantsBuffer, streamRead)
+        precondition(failure == 0, "reading of an open stream cannot begin")
+        streams[index].activity.insert(.reading)
+    }
+
+    func endReading(_ index: Int) {
+        guard streams[index].activity.contains(.reading), let tcp = unsafe streams[index].tcp
+        else { return }
+        unsafe uv_read_stop(cuv_tcp_stream(tcp))
+        streams[index].activity.remove(.reading)
+    }
+
+    func closeStream(_ index: Int) {
+        guard streams[index].phase != .closing, let tcp = unsafe streams[index].tcp
+        else { return }
+        streams[index].phase = .closing
+        unsafe uv_close(cuv_tcp_handle(tcp), streamHandleClosed)
+    }
+
+    fileprivate func received(_ slot: UInt32, _ count: Int) {
+        // 0 is EAGAIN, "nothing after all", and not the end.
+        guard count != 0 else { return }
+        let index = Int(slot)
+        guard count > 0 else { return readEnded(index, CInt(count)) }
+        // Lingering: the peer's bytes are read so that they cannot turn our FIN into RST.
+        guard streams[index].phase == .open else { return }
+        let bytes = unsafe UnsafeRawBufferPointer(rebasing: readBuffer[..<count])
+        unsafe handler?.streamReceived(streams.id(slot), bytes)
+    }
+
+    private func readEnded(_ index: Int, _ code: CInt) {
+        endReading(index)
+        let isEndOfFile = code == UV_EOF.rawValue
+        finish(
+            index,
+            isEndOfFile ? .endOfFile : .failed(UVError(code: code, operation: "uv_read_start")))
+    }
+
+    /// Tells an end once, to the handler or, in a stream that says goodbye, to nobody.
+    func finish(_ index: Int, _ end: StreamEnd) {
+        guard !streams[index].activity.contains(.ended) else { return }
+        endReading(index)
+        streams[index].activity.insert(.ended)
+        switch streams[index].phase {
+        case .open:
+            handler?.streamEnded(streams.id(UInt32(index)), end)
+        case .lingering:
+            // With both FINs out nothing is left to wait for; without ours, it comes in a moment.
+            let isOver = end != .endOfFile || streams[index].activity.contains(.shutDown)
+            if isOver { closeStream(index) }
+        case .closing, .free:
+            break
+        }
+    }
+
+    fileprivate func closed(_ slot: UInt32) {
+        // The slot is given back before the handler hears of it, so that "free" is true by then.
+        let tcp = unsafe streams[Int(slot)].tcp
+        let id = streams.release(slot)
+        unsafe tcp?.deallocate()
+        handler?.streamClosed(id)
+    }
+}
+
+// MARK: - Trampolines
+
+private func streamWantsBuffer(
+    _ handle: UnsafeMutablePointer<uv_handle_t>?, _ suggestedBytes: Int,
+    _ buffer: UnsafeMutablePointer<uv_buf_t>?
+) {
+    unsafe withLoop(of: handle) { loop in
+        unsafe buffer?.pointee.base = loop.readBuffer.baseAddress?.assumingMemoryBound(
+            to: CChar.self)
+        unsafe buffer?.pointee.len = loop.readBuffer.count
+    }
+}
+
+private func streamRead(
+    _ stream: UnsafeMutablePointer<uv_stream_t>?, _ count: Int, _ buffer: UnsafePointer<uv_buf_t>?
+) {
+    unsafe withLoop(of: stream) { $0.received(unsafe cuv_slot(stream), count) }
+}
+
+private func streamHandleClosed(_ handle: UnsafeMutablePointer<uv_handle_t>?) {
+    unsafe withLoop(of: handle) { $0.closed(unsafe cuv_slot(handle)) }
+}

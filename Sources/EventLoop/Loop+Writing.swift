@@ -1,0 +1,118 @@
+// Writing. The kernel is tried first, without a request and without a copy; in most turns that is
+// all. What it does not take is copied once, into one allocation that holds libuv's request and
+// the bytes behind it, and that the write callback frees. At most one such remainder per stream:
+// what comes after it waits in its owner's outbox, where it can still be conflated.
+
+import CLibUV
+
+extension Loop {
+    /// Bytes of a pending remainder that the kernel has not taken yet.
+    public func bytesPending(_ id: StreamID) -> Int {
+        guard let index = streams.index(of: id), let tcp = unsafe streams[index].tcp else {
+            return 0
+        }
+        return unsafe uv_stream_get_write_queue_size(cuv_tcp_stream(tcp))
+    }
+
+    /// Hands bytes to the kernel, and keeps a copy of what it does not take.
+    ///
+    /// A stale id, or one that is being closed, answers `.failed` with ECANCELED. To write again
+    /// while a remainder is pending is a programmer's error.
+    public func write(_ id: StreamID, _ bytes: UnsafeRawBufferPointer) -> WriteOutcome {
+        guard let index = streams.index(of: id), streams[index].phase == .open,
+            let tcp = unsafe streams[index].tcp
+        else { return .failed(UVError(code: UV_ECANCELED.rawValue, operation: "uv_try_write")) }
+        precondition(
+            !streams[index].activity.contains(.writePending),
+            "write while a remainder is pending")
+        guard unsafe !bytes.isEmpty else { return .written }
+
+        // uv_buf_t is not const, but libuv only reads from what is written.
+        var buffer = unsafe uv_buf_t(uncheckedWriting: bytes[...])
+        var taken = Int(unsafe uv_try_write(cuv_tcp_stream(tcp), &buffer, 1))
+        if taken == bytes.count { return .written }
+        if taken == Int(UV_EAGAIN.rawValue) { taken = 0 }
+        guard taken >= 0 else { return failed(index, CInt(taken), "uv_try_write") }
+        return unsafe writeRemainder(index, tcp, bytes[taken...])
+    }
+
+    private func writeRemainder(
+        _ index: Int, _ tcp: UnsafeMutablePointer<uv_tcp_t>, _ bytes: Slice<UnsafeRawBufferPointer>
+    ) -> WriteOutcome {
+        let request = unsafe PendingWrite.allocate(bytes)
+        var buffer = unsafe PendingWrite.buffer(of: request, bytesCount: bytes.count)
+        let failure = unsafe uv_write(request, cuv_tcp_stream(tcp), &buffer, 1, streamWritten)
+        guard failure == 0 else {
+            unsafe PendingWrite.deallocate(request)
+            return failed(index, failure, "uv_write")
+        }
+        streams[index].activity.insert(.writePending)
+        return .pending(bytes: unsafe bytes.count)
+    }
+
+    private func failed(
+        _ index: Int, _ code: CInt, _ operation: StaticString
+    ) -> WriteOutcome {
+        endReading(index)
+        streams[index].activity.insert(.ended)
+        return .failed(UVError(code: code, operation: operation))
+    }
+
+    fileprivate func written(_ slot: UInt32, _ status: CInt) {
+        let index = Int(slot)
+        streams[index].activity.remove(.writePending)
+        // uv_close cancels what is pending; the owner knows that it closed.
+        guard streams[index].phase != .closing else { return }
+        if status < 0 {
+            finish(index, .failed(UVError(code: status, operation: "uv_write")))
+        } else if streams[index].phase == .open,
+            !streams[index].activity.contains(.ended)
+        {
+            handler?.streamDrained(streams.id(slot))
+        }
+    }
+}
+
+/// A remainder: libuv's request and, behind it in the same allocation, the bytes.
+private enum PendingWrite {
+    static func allocate(
+        _ bytes: Slice<UnsafeRawBufferPointer>
+    ) -> UnsafeMutablePointer<uv_write_t> {
+        let headerBytes = unsafe MemoryLayout<uv_write_t>.stride
+        let memory = unsafe UnsafeMutableRawPointer.allocate(
+            byteCount: headerBytes + bytes.count, alignment: MemoryLayout<uv_write_t>.alignment)
+        unsafe UnsafeMutableRawBufferPointer(start: memory + headerBytes, count: bytes.count)
+            .copyBytes(from: bytes)
+        return unsafe memory.bindMemory(to: uv_write_t.self, capacity: 1)
+    }
+
+    static func buffer(
+        of request: UnsafeMutablePointer<uv_write_t>, bytesCount: Int
+    ) -> uv_buf_t {
+        let start = unsafe UnsafeMutableRawPointer(request) + MemoryLayout<uv_write_t>.stride
+        return unsafe uv_buf_t(
+            uncheckedWriting: UnsafeRawBufferPointer(start: start, count: bytesCount)[...])
+    }
+
+    static func deallocate(_ request: UnsafeMutablePointer<uv_write_t>) {
+        unsafe UnsafeMutableRawPointer(request).deallocate()
+    }
+}
+
+extension uv_buf_t {
+    /// A buffer that libuv will only read from.
+    fileprivate init(uncheckedWriting bytes: Slice<UnsafeRawBufferPointer>) {
+        let start = unsafe UnsafeMutableRawPointer(
+            mutating: UnsafeRawBufferPointer(rebasing: bytes).baseAddress)
+        unsafe self.init(
+            base: start?.assumingMemoryBound(to: CChar.self), len: bytes.count)
+    }
+}
+
+// MARK: - Trampolines
+
+private func streamWritten(_ request: UnsafeMutablePointer<uv_write_t>?, _ status: CInt) {
+    guard let request = unsafe request, let stream = unsafe request.pointee.handle else { return }
+    unsafe withLoop(of: stream) { $0.written(unsafe cuv_slot(stream), status) }
+    unsafe PendingWrite.deallocate(request)
+}

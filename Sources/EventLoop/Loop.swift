@@ -1,0 +1,159 @@
+// A libuv loop, its connections and its few fixed handles, owned by one thread.
+//
+// Ownership. `uv_loop_t.data` points to the Loop, unretained: libuv calls back only inside `run`
+// and `close()`, which a caller makes on a Loop it holds. Every handle is memory of its own,
+// allocated before `uv_…_init` and freed in its close callback, never sooner. Swift keeps the
+// handler alive from `run` to the end of `close()`; a Loop must be closed before it is released.
+//
+// A turn of libuv: due timers, then the prepare callback, then waiting and I/O, then closed
+// handles. `turnEnded` comes from *prepare*, not from uv_check: timers run between check and the
+// next wait, and what `timerFired` puts into outboxes would otherwise wait as long as the
+// poll does. Prepare is the last thing before each wait, the first one included.
+//
+// The Loop is not Sendable: the compiler keeps other threads out, no lock or check does.
+
+import CLibUV
+import Glibc
+
+/// One thread's event loop: a listener, its connections, one timer, signals and a wake-up.
+@safe public final class Loop {
+    /// What other threads may hold in order to call `wokenUp`.
+    public let wakeup: Wakeup
+
+    let uvLoop: UnsafeMutablePointer<uv_loop_t>
+    /// One buffer for all reads: on Unix libuv asks for it, reads and calls back in one go.
+    let readBuffer: UnsafeMutableRawBufferPointer
+    var streams = StreamTable()
+    var handler: (any LoopHandler)?
+    var deadlineTimer: DeadlineTimer
+    var linger: Linger
+    var listener: Listener?
+    let acceptBackoffTimer: UnsafeMutablePointer<uv_timer_t>
+    var signals: [UnsafeMutablePointer<uv_signal_t>] = unsafe []
+
+    private let turnEnd: UnsafeMutablePointer<uv_prepare_t>
+    private let async: UnsafeMutablePointer<uv_async_t>
+    private var life = Life.ready
+
+    private enum Life {
+        case ready, running, closed
+    }
+
+    private static let readBufferBytes = 65_536
+
+    /// A loop with nothing to do yet; SIGPIPE is ignored from now on in the whole process.
+    ///
+    /// `lingerMilliseconds` is how long `closeAfterWrites` waits for the peer. Fails when there
+    /// are no descriptors left (the loop takes about six).
+    public init(lingerMilliseconds: UInt64 = 2_000) throws(UVError) {
+        // A write to a connection that the peer has reset is an error code, not the end of us.
+        signal(SIGPIPE, SIG_IGN)
+        unsafe uvLoop = .allocate(capacity: 1)
+        let failure = unsafe uv_loop_init(uvLoop)
+        guard failure == 0 else {
+            unsafe uvLoop.deallocate()
+            throw UVError(code: failure, operation: "uv_loop_init")
+        }
+        unsafe async = .allocate(capacity: 1)
+        // Before the other handles: the only one that can fail, so that there is one way back.
+        let asyncFailure = unsafe uv_async_init(uvLoop, async, loopWokenUp)
+        guard asyncFailure == 0 else {
+            unsafe async.deallocate()
+            precondition(unsafe uv_loop_close(uvLoop) == 0)
+            unsafe uvLoop.deallocate()
+            throw UVError(code: asyncFailure, operation: "uv_async_init")
+        }
+        wakeup = unsafe Wakeup(async)
+        unsafe turnEnd = .allocate(capacity: 1)
+        unsafe uv_prepare_init(uvLoop, turnEnd)
+        unsafe acceptBackoffTimer = .allocate(capacity: 1)
+        unsafe uv_timer_init(uvLoop, acceptBackoffTimer)
+        deadlineTimer = unsafe DeadlineTimer(uvLoop)
+        linger = unsafe Linger(uvLoop, milliseconds: lingerMilliseconds)
+        unsafe readBuffer = .allocate(byteCount: Loop.readBufferBytes, alignment: 16)
+        unsafe uvLoop.pointee.data = Unmanaged.passUnretained(self).toOpaque()
+        unsafe uv_prepare_start(turnEnd, loopTurnEnded)
+    }
+
+    deinit {
+        precondition(life == .closed, "a Loop is closed before it is released")
+        unsafe readBuffer.deallocate()
+        unsafe uvLoop.deallocate()
+    }
+
+    /// Connections that are not wholly closed yet.
+    public var streamCount: Int { streams.openCount }
+
+    /// Tells the handler what happens until `stop()`; may be called again after that.
+    ///
+    /// The handler is kept until `close()`, so that it hears of every stream's end.
+    public func run(_ handler: any LoopHandler) {
+        precondition(life == .ready, "run on a loop that runs or is closed")
+        self.handler = handler
+        life = .running
+        unsafe uv_run(uvLoop, UV_RUN_DEFAULT)
+        life = .ready
+        // The turn in which stop() came has had its I/O, but no prepare after it.
+        turnEnded()
+    }
+
+    /// Makes `run` return after this turn; without effect while the loop does not run.
+    public func stop() {
+        // libuv would keep the wish and end the next run before its first turn.
+        guard life == .running else { return }
+        unsafe uv_stop(uvLoop)
+    }
+
+    /// Closes the listener, every connection and the loop; afterwards nothing may be called.
+    ///
+    /// What waits to be written is dropped. The handler hears `streamClosed` for every stream.
+    public func close() {
+        precondition(life == .ready, "close of a loop that runs or is closed")
+        life = .closed
+        wakeup.withdraw()
+        stopListening()
+        for slot in 0..<streams.capacity { close(streams.id(slot)) }
+        unsafe uv_close(cuv_async_handle(async), loopHandleClosed)
+        unsafe uv_close(cuv_prepare_handle(turnEnd), loopHandleClosed)
+        unsafe uv_close(cuv_timer_handle(acceptBackoffTimer), loopHandleClosed)
+        unsafe uv_close(cuv_timer_handle(deadlineTimer.timer), loopHandleClosed)
+        unsafe uv_close(cuv_timer_handle(linger.timer), loopHandleClosed)
+        while let signal = unsafe signals.popLast() {
+            unsafe uv_close(cuv_signal_handle(signal), loopHandleClosed)
+        }
+        while unsafe uv_run(uvLoop, UV_RUN_DEFAULT) != 0 {}
+        precondition(streams.openCount == 0, "a stream is left in a closed loop")
+        precondition(unsafe uv_loop_close(uvLoop) == 0, "a handle is left in a closed loop")
+        handler = nil
+    }
+
+    func turnEnded() {
+        handler?.turnEnded()
+        applyTimer()
+    }
+
+    fileprivate func wokenUp() {
+        handler?.wokenUp()
+    }
+}
+
+// MARK: - Trampolines
+
+/// Runs `body` with the loop that a handle belongs to, without a retain.
+func withLoop(of handle: UnsafeRawPointer?, _ body: (Loop) -> Void) {
+    guard let handle = unsafe handle, let owner = unsafe cuv_owner(handle) else { return }
+    unsafe Unmanaged<Loop>.fromOpaque(owner)._withUnsafeGuaranteedRef { body($0) }
+}
+
+private func loopTurnEnded(_ prepare: UnsafeMutablePointer<uv_prepare_t>?) {
+    unsafe withLoop(of: prepare) { $0.turnEnded() }
+}
+
+private func loopWokenUp(_ async: UnsafeMutablePointer<uv_async_t>?) {
+    unsafe withLoop(of: async) { $0.wokenUp() }
+}
+
+/// The close callback of every handle that is not a stream: its memory is free to go.
+func loopHandleClosed(_ handle: UnsafeMutablePointer<uv_handle_t>?) {
+    unsafe UnsafeMutableRawPointer(handle)?.deallocate()
+}
