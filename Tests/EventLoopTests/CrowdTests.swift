@@ -1,0 +1,115 @@
+import EventLoop
+import Glibc
+import Testing
+
+@Suite struct CrowdTests {
+    @Test func `a thousand connections come and go without a trace`() throws {
+        raiseDescriptorLimit()
+        let loop = try Loop()
+        let recorder = Recorder(loop)
+        let port = try loop.listenAnywhere()
+        let clients = try (0..<1_000).map { _ in try Client(port: port) }
+        recorder.run(until: { recorder.accepted.count == 1_000 })
+        #expect(loop.streamCount == 1_000)
+        #expect(Set(recorder.accepted.map(\.slot)) == Set(0..<1_000))
+        recorder.onEnded = { loop.close($0) }
+        // A third is closed here, a third by the peer, the rest with the loop.
+        for id in recorder.accepted[..<333] { loop.close(id) }
+        for client in clients[333..<666] { client.close() }
+        recorder.run(until: { recorder.closed.count == 666 })
+        #expect(loop.streamCount == 334)
+        loop.close()
+        #expect(loop.streamCount == 0)
+        #expect(Set(recorder.closed) == Set(recorder.accepted))
+        #expect(recorder.closed.count == 1_000)
+    }
+
+    @Test func `a crowd at the door does not keep a turn from ending`() throws {
+        raiseDescriptorLimit()
+        let loop = try Loop()
+        let recorder = Recorder(loop)
+        let port = try loop.listenAnywhere()
+        let clients = try (0..<300).map { _ in try Client(port: port) }
+        var perTurn: [Int] = []
+        recorder.run(until: {
+            perTurn.append(recorder.accepted.count - perTurn.reduce(0, +))
+            return recorder.accepted.count == 300
+        })
+        #expect(try #require(perTurn.max()) <= 64)
+        withExtendedLifetime(clients) { loop.close() }
+    }
+
+    @Test func `without descriptors accepting rests and goes on`() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            let loop = try Loop()
+            let recorder = Recorder(loop)
+            let port = try loop.listenAnywhere()
+            let client = try Client(port: port)
+            let before = limitDescriptorsToThoseOpen()
+            recorder.onAcceptFailed = {
+                if recorder.acceptFailures.count == 3 { setDescriptorLimit(before) }
+            }
+            let start = loop.monotonicMilliseconds
+            recorder.run(until: { recorder.accepted.count == 1 })
+            let isPatient = loop.monotonicMilliseconds >= start + 3 * 90 && recorder.turnCount < 30
+            let names = recorder.acceptFailures.map(\.name)
+            client.send([1])
+            recorder.run(until: { !recorder.received.isEmpty })
+            loop.close()
+            exit(isPatient && names == ["EMFILE", "EMFILE", "EMFILE"] ? 0 : 1)
+        }
+    }
+
+    @Test func `pausing while accepting rests stays a pause`() async {
+        await #expect(processExitsWith: .exitCode(0)) {
+            let loop = try Loop()
+            let recorder = Recorder(loop)
+            let port = try loop.listenAnywhere()
+            let client = try Client(port: port)
+            let before = limitDescriptorsToThoseOpen()
+            recorder.onAcceptFailed = {
+                setDescriptorLimit(before)
+                loop.pauseAccepting()
+            }
+            recorder.run(until: { !recorder.acceptFailures.isEmpty })
+            // Turns go on until the rest would long be over.
+            let restOver = loop.monotonicMilliseconds + 150
+            recorder.run(until: {
+                loop.wakeup.wake()
+                return loop.monotonicMilliseconds >= restOver
+            })
+            let isPaused = recorder.accepted.isEmpty
+            loop.resumeAccepting()
+            recorder.run(until: { recorder.accepted.count == 1 })
+            withExtendedLifetime(client) { loop.close() }
+            exit(isPaused ? 0 : 1)
+        }
+    }
+}
+
+private func raiseDescriptorLimit() {
+    var limit = rlimit()
+    getrlimit(descriptors, &limit)
+    limit.rlim_cur = max(limit.rlim_cur, min(limit.rlim_max, 8_192))
+    setrlimit(descriptors, &limit)
+}
+
+/// Makes the next descriptor one too many; only for a process of its own.
+private func limitDescriptorsToThoseOpen() -> rlim_t {
+    var limit = rlimit()
+    getrlimit(descriptors, &limit)
+    let next = dup(0)
+    close(next)
+    let before = limit.rlim_cur
+    setDescriptorLimit(rlim_t(next))
+    return before
+}
+
+private func setDescriptorLimit(_ count: rlim_t) {
+    var limit = rlimit()
+    getrlimit(descriptors, &limit)
+    limit.rlim_cur = count
+    setrlimit(descriptors, &limit)
+}
+
+private let descriptors = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

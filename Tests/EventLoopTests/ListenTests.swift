@@ -1,0 +1,85 @@
+import EventLoop
+import Testing
+
+@Suite struct ListenTests {
+    @Test func `the address really bound is answered`() throws {
+        let loop = try Loop()
+        let address = try loop.listen(host: "127.0.0.1", port: 0)
+        #expect(address.host == "127.0.0.1")
+        #expect(address.port != 0)
+        #expect(address.description == "127.0.0.1:\(address.port)")
+        loop.close()
+    }
+
+    @Test func `an IPv6 address is written in brackets`() {
+        #expect(ListenAddress(host: "::1", port: 5_000).description == "[::1]:5000")
+    }
+
+    @Test func `a port in use is named as such`() throws {
+        let first = try Loop()
+        let second = try Loop()
+        let port = try first.listenAnywhere()
+        let error = #expect(throws: UVError.self) {
+            try second.listen(host: "127.0.0.1", port: port)
+        }
+        #expect(error?.name == "EADDRINUSE")
+        #expect(error?.description == "bind: address already in use (EADDRINUSE)")
+        // A failure leaves nothing behind: the loop can listen elsewhere, and closes.
+        _ = try second.listenAnywhere()
+        first.close()
+        second.close()
+    }
+
+    @Test(arguments: ["localhost", "", "127.0.0.1.1", "::g", "127.0.0.1\n"])
+    func `a host that is not a numeric address is refused`(_ host: String) throws {
+        let loop = try Loop()
+        let error = #expect(throws: UVError.self) { try loop.listen(host: host, port: 0) }
+        #expect(error?.name == "EINVAL")
+        loop.close()
+    }
+
+    @Test func `a paused listener takes nobody until it is resumed`() throws {
+        let loop = try Loop()
+        let recorder = Recorder(loop)
+        let port = try loop.listenAnywhere()
+        loop.pauseAccepting()
+        loop.pauseAccepting()
+        let client = try Client(port: port)
+        recorder.settle()
+        #expect(recorder.accepted.isEmpty)
+        loop.resumeAccepting()
+        recorder.run(until: { recorder.accepted.count == 1 })
+        withExtendedLifetime(client) { loop.close() }
+    }
+
+    @Test func `pausing inside the callback holds the next one back`() throws {
+        let loop = try Loop()
+        let recorder = Recorder(loop)
+        let port = try loop.listenAnywhere()
+        let clients = try (0..<2).map { _ in try Client(port: port) }
+        recorder.onAccepted = { _ in loop.pauseAccepting() }
+        recorder.settle()
+        #expect(recorder.accepted.count == 1)
+        loop.resumeAccepting()
+        recorder.run(until: { recorder.accepted.count == 2 })
+        withExtendedLifetime(clients) { loop.close() }
+    }
+
+    @Test func `stopListening refuses newcomers and keeps who is in`() throws {
+        let loop = try Loop()
+        let recorder = Recorder(loop)
+        let port = try loop.listenAnywhere()
+        let client = try Client(port: port)
+        recorder.onAccepted = {
+            loop.startReading($0)
+            loop.stopListening()
+            loop.stopListening()
+        }
+        recorder.run(until: { recorder.accepted.count == 1 })
+        #expect(throws: ClientError.self) { try Client(port: port) }
+        client.send([4])
+        recorder.run(until: { recorder.received.values.first == [4] })
+        _ = try loop.listenAnywhere()
+        loop.close()
+    }
+}
