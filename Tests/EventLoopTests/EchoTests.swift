@@ -94,4 +94,19 @@ import Testing
         #expect(loop.bytesPending(id) == 0)
         loop.close()
     }
+
+    @Test func `a closed loop is released with its handler`() throws {
+        weak var loop: Loop?
+        weak var handler: Recorder?
+        do {
+            let strong = try Loop()
+            let recorder = Recorder(strong)
+            loop = strong
+            handler = recorder
+            recorder.settle()
+            strong.close()
+        }
+        #expect(loop == nil)
+        #expect(handler == nil)
+    }
 }

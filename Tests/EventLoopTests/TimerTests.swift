@@ -12,6 +12,13 @@ import Testing
 
         init(_ loop: Loop) { self.loop = loop }
 
+        /// Runs the loop, and drops the reactions, which usually look at this log.
+        func run() {
+            loop.run(self)
+            onFired = {}
+            onTurnEnded = {}
+        }
+
         func timerFired() {
             firedAt.append(loop.monotonicMilliseconds)
             log.append("timer")
@@ -37,12 +44,12 @@ import Testing
         let deadline = loop.monotonicMilliseconds + 15
         loop.armTimer(atMonotonicMilliseconds: deadline)
         handler.onFired = { loop.stop() }
-        loop.run(handler)
+        handler.run()
         #expect(handler.firedAt.count == 1)
         #expect(try #require(handler.firedAt.first) >= deadline)
         loop.wakeup.wake()
         handler.onTurnEnded = { if handler.log.contains("wake") { loop.stop() } }
-        loop.run(handler)
+        handler.run()
         #expect(handler.firedAt.count == 1)
         loop.close()
     }
@@ -53,7 +60,7 @@ import Testing
         loop.armTimer(atMonotonicMilliseconds: loop.monotonicMilliseconds + 5)
         // Nothing but the end of the turn can stop this loop.
         handler.onTurnEnded = { if !handler.firedAt.isEmpty { loop.stop() } }
-        loop.run(handler)
+        handler.run()
         #expect(handler.log.first == "turn", "a turn ends before the first wait")
         #expect(handler.log.contains("timer"))
         #expect(handler.log.last == "turn")
@@ -73,7 +80,7 @@ import Testing
             }
         }
         handler.onFired = { loop.stop() }
-        loop.run(handler)
+        handler.run()
         #expect(handler.firedAt.count == 1)
         loop.close()
     }
@@ -86,7 +93,7 @@ import Testing
         loop.armTimer(atMonotonicMilliseconds: early)
         handler.onTurnEnded = { loop.armTimer(atMonotonicMilliseconds: late) }
         handler.onFired = { loop.stop() }
-        loop.run(handler)
+        handler.run()
         #expect(handler.firedAt.count == 1)
         #expect(try #require(handler.firedAt.first) >= late)
         loop.close()
@@ -102,7 +109,7 @@ import Testing
             loop.disarmTimer()
             if turns == 10 { loop.stop() } else { loop.wakeup.wake() }
         }
-        loop.run(handler)
+        handler.run()
         #expect(handler.firedAt.isEmpty)
         loop.close()
     }
@@ -116,7 +123,7 @@ import Testing
             if handler.firedAt.count == 3 { loop.wakeup.wake() }
             if handler.log.contains("wake") { loop.stop() }
         }
-        loop.run(handler)
+        handler.run()
         #expect(handler.log.contains("wake"))
         loop.close()
     }
