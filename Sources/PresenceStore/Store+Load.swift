@@ -70,7 +70,9 @@ extension Store {
         }
     }
 
-    private func loadSubscriptions(_ db: Database, _ reader: inout some StoreReader & ~Copyable) throws {
+    private func loadSubscriptions(_ db: Database, _ reader: inout some StoreReader & ~Copyable)
+        throws
+    {
         let row = try PreparedStatement(
             db, "SELECT subscriber, type, publisher, created, expires FROM subscription")
         var subscriber: [UInt8]?

@@ -1,4 +1,5 @@
 import Foundation
+import EventLoop
 import PresenceClient
 import PresenceServer
 import Testing

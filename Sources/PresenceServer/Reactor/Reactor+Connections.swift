@@ -12,7 +12,7 @@ extension Reactor {
         guard connections[slot].phase != .free, connections[slot].phase != .closing else { return }
         if let reason {
             pool.lend(to: &connections[slot].outbox)
-            connections[slot].outbox.appendClose(
+            connections[slot].outbox.appendCloseFrame(
                 reason, retryAfterSeconds: reason.isTransient ? 5 : nil)
         }
         loseSession(of: slot)

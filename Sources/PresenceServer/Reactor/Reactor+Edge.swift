@@ -89,7 +89,7 @@ extension Reactor {
     }
 
     private func intern(_ name: ByteRange) throws(Refusal) -> AccountHandle {
-        let handle = decoder.withName(name) { engine.intern($0) }
+        let handle = decoder.withBytes(name) { engine.intern($0) }
         guard let handle else {
             throw Refusal(
                 .overloaded, field: .account, limit: configuration.engine.limits.accountsMax,
@@ -106,7 +106,7 @@ extension Reactor {
     }
 
     private func find(_ name: ByteRange) -> AccountHandle? {
-        decoder.withName(name) { engine.find($0) }
+        decoder.withBytes(name) { engine.find($0) }
     }
 
     /// Those of the names that the engine knows: nobody can watch or be watched under others.

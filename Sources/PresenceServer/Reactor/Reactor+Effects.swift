@@ -40,7 +40,7 @@ extension Reactor {
             guard let slot = slot(of: connection) else { return }
             connections[slot].state.remove(.isListing)
             pool.lend(to: &connections[slot].outbox)
-            connections[slot].outbox.appendSynced(count: count)
+            connections[slot].outbox.appendSyncedFrame(count: count)
             markDirty(slot)
         case .expired(let type, let names, let receivers):
             frame.removeAll(keepingCapacity: true)

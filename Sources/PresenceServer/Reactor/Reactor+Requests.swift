@@ -59,7 +59,7 @@ extension Reactor {
                 return watchFrame(of: slot, isNew: frameCount > 0)
             case .keepAlive:
                 pool.lend(to: &connections[slot].outbox)
-                connections[slot].outbox.appendKeepAlive()
+                connections[slot].outbox.appendKeepAliveFrame()
                 markDirty(slot)
             case .frame(let body):
                 read(body, in: chunk, of: slot)
@@ -97,7 +97,7 @@ extension Reactor {
         case .failure(let fault):
             connections[slot].awaiting = nil
             pool.lend(to: &connections[slot].outbox)
-            connections[slot].outbox.appendFault(fault)
+            connections[slot].outbox.appendErrorFrame(fault)
             markDirty(slot)
         }
     }
@@ -110,38 +110,8 @@ extension Reactor {
         engine.handle(command, from: ConnectionID(connections[slot].id), at: now, into: &effects)
     }
 
-    // MARK: Answers
-
-    /// Answers the request that a connection waits for.
-    func answer(_ slot: Int, _ answer: Answer) {
-        guard let id = connections[slot].awaiting else { return }
-        let isLogin: Bool
-        switch answer {
-        case .loggedIn:
-            connections[slot].state.insert(.isListing)
-            isLogin = true
-        case .loggedInAppServer: isLogin = true
-        default: isLogin = false
-        }
-        if isLogin, connections[slot].phase == .anonymous {
-            connections[slot].phase = .serving
-            cancelDeadline(of: slot)
-        }
-        pool.lend(to: &connections[slot].outbox)
-        append(answer, id: id, to: slot)
-        settle(slot)
-    }
-
-    /// Refuses the request that a connection waits for.
-    func refuse(_ slot: Int, _ refusal: Refusal) {
-        guard let id = connections[slot].awaiting else { return }
-        pool.lend(to: &connections[slot].outbox)
-        connections[slot].outbox.appendFault(RequestFault(id: id, cause: .refused(refusal)))
-        settle(slot)
-    }
-
     /// The request that a connection waited for is done; the next may follow.
-    private func settle(_ slot: Int) {
+    func settle(_ slot: Int) {
         connections[slot].awaiting = nil
         markDirty(slot)
         if connections[slot].phase == .ending { return finish(slot) }

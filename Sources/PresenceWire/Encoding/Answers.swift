@@ -129,6 +129,7 @@ extension [UInt8] {
         append(#","accountsPerQueryMax":"#, limits.accountsPerQueryMax)
         append(#","subscriptionsPerAccountMax":"#, limits.subscriptionsPerAccountMax)
         append(#","sessionsPerAccountMax":"#, limits.sessionsPerAccountMax)
+        append(#","statusesPerAccountMax":"#, limits.statusesPerAccountMax)
         append(#","pageEntriesMax":"#, limits.pageEntriesMax)
         append(#","pageEntriesDefault":"#, limits.pageEntriesDefault)
         append(#","subscriptionExpirySecondsMin":"#, limits.subscriptionExpirySecondsMin)

@@ -49,6 +49,8 @@ extension [UInt8] {
             appendQuota("The publisher", "subscribers", refusal)
         case .sessionQuota:
             appendQuota("The account", "sessions at a time", refusal)
+        case .statusQuota:
+            appendQuota("The account", "statuses at a time", refusal)
         case .rateLimited: appendRetry("These requests come too often", refusal)
         case .storeUnavailable: appendRetry("The service cannot store changes now", refusal)
         case .overloaded: appendRetry("The service has too much to do", refusal)

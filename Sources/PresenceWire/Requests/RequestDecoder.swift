@@ -48,9 +48,9 @@ public struct RequestDecoder: ~Copyable {
     }
 
     /// Reads a name or text of the last request.
-    public func withBytes<Value>(_ range: ByteRange, _ read: (RawSpan) -> Value) -> Value {
+    public func withBytes<Value>(_ range: ByteRange, _ read: (Span<UInt8>) -> Value) -> Value {
         let start = Int(range.start)
-        return unsafe read(text.span.bytes.extracting(start..<start + Int(range.count)))
+        return read(text.span.extracting(start..<start + Int(range.count)))
     }
 
     /// A copy of a name or text of the last request.

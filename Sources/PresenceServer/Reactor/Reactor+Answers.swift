@@ -1,0 +1,83 @@
+import EventLoop
+import PresenceCore
+import PresenceStore
+import PresenceWire
+
+// Answers out. One that a frame does not hold is split where that can be done, else refused.
+
+extension Reactor {
+    /// Answers the request that a connection waits for.
+    func answer(_ slot: Int, _ answer: Answer) {
+        guard let id = connections[slot].awaiting else { return }
+        switch answer {
+        case .loggedIn:
+            connections[slot].state.insert(.isListing)
+            beginServing(slot)
+        case .loggedInAppServer:
+            beginServing(slot)
+        default:
+            break
+        }
+        pool.lend(to: &connections[slot].outbox)
+        append(answer, to: id, of: slot)
+        settle(slot)
+    }
+
+    /// Refuses the request that a connection waits for.
+    func refuse(_ slot: Int, _ refusal: Refusal) {
+        guard let id = connections[slot].awaiting else { return }
+        pool.lend(to: &connections[slot].outbox)
+        connections[slot].outbox.appendErrorFrame(refusal, to: id)
+        settle(slot)
+    }
+
+    private func beginServing(_ slot: Int) {
+        guard connections[slot].phase == .anonymous else { return }
+        connections[slot].phase = .serving
+        cancelDeadline(of: slot)
+    }
+
+    private func append(_ answer: Answer, to id: RequestID, of slot: Int) {
+        if case .stats(let stats) = answer {
+            return connections[slot].outbox.appendStatsFrame(stats, further: ownStats, to: id)
+        }
+        let outcome = connections[slot].outbox.appendAnswerFrame(
+            answer, to: id, in: effects, settings: configuration.engine)
+        guard case .tooLarge(let fit) = outcome else { return }
+        switch answer {
+        case .subscribed(let expires, let count, let states?):
+            // It is done and cannot be refused: the states that do not fit follow the answer.
+            let first = states.lowerBound..<states.lowerBound + fit
+            append(
+                .subscribed(expires: expires, count: count, states: first), to: id, of: slot)
+            connections[slot].outbox.appendEventFrames(
+                first.upperBound..<states.upperBound, of: .loginList, in: effects,
+                limits: configuration.engine.limits)
+        default:
+            // With long texts fewer entries than the limit allows make a frame full.
+            connections[slot].outbox.appendErrorFrame(
+                Refusal(.tooMany, limit: fit), to: id)
+        }
+    }
+
+    /// What the reactor and the store count, for `stats`.
+    private var ownStats: [StatsField] {
+        let store = store.counters
+        return [
+            StatsField("connections", loop.streamCount),
+            StatsField("connectionsAccepted", counters.accepted),
+            StatsField("acceptFailures", counters.acceptFailures),
+            StatsField("requests", counters.requests),
+            StatsField("violations", counters.violations),
+            StatsField("closedTooSlow", counters.closedTooSlow),
+            StatsField("outboxBytes", connections.reduce(0) { $0 + $1.outbox.count }),
+            StatsField("poolBytesIdle", pool.bytesIdle),
+            StatsField("storePending", store.pending),
+            StatsField("storeRetained", store.retained),
+            StatsField("storeCommits", store.commits),
+            StatsField("storeRows", store.rows),
+            StatsField("storeFailures", store.failures),
+            StatsField("storeLastCommitMicroseconds", store.lastCommitMicroseconds),
+        ]
+    }
+}
