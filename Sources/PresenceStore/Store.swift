@@ -63,8 +63,9 @@ public final class Store: Sendable {
 
     // MARK: Reading
 
-    /// Gives every row to `reader`. To be called before `start`.
-    /// - Throws: When a row cannot be read.
+    /// Gives every row to `reader`.
+    ///
+    /// To be called before `start`. - Throws: When a row cannot be read.
     public func load(_ reader: inout some StoreReader) throws(StoreRefusal) {
         let (queue, files) = phase.withLock { phase in
             guard case .opened = phase else { preconditionFailure("load after start") }
@@ -80,7 +81,9 @@ public final class Store: Sendable {
 
     // MARK: Writing
 
-    /// Starts the thread. `outcome` is called on it after each transaction that somebody
+    /// Starts the thread.
+    ///
+    /// `outcome` is called on it after each transaction that somebody
     /// waits for, with the outcomes in the order of submission.
     public func start(outcome: @escaping @Sendable ([Outcome]) -> Void) {
         phase.withLock { phase in
@@ -95,7 +98,9 @@ public final class Store: Sendable {
         thread.start()
     }
 
-    /// Hands writes over, to be carried out in this order. Costs a lock and an append.
+    /// Hands writes over, to be carried out in this order.
+    ///
+    /// Costs a lock and an append.
     public func submit(_ batch: consuming [Submission]) {
         guard !batch.isEmpty else { return }
         gauges.submitted(count: batch.count)
