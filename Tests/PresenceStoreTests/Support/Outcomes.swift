@@ -34,6 +34,12 @@ final class Outcomes: Sendable {
         state.withLock { $0.isHolding = true }
     }
 
+    /// Lets one held report pass and holds the next.
+    func passOne() {
+        gate.signal()
+    }
+
+    /// Lets the held report pass and holds no more.
     func release() {
         state.withLock { $0.isHolding = false }
         gate.signal()
