@@ -41,7 +41,8 @@ import Glibc
 extension Loop {
     /// Listens at a numeric IPv4 or IPv6 address; port 0 is any.
     ///
-    /// One listener per loop. Answers the address really bound. The kernel caps `backlog` at `net.core.somaxconn`.
+    /// One listener per loop. Answers the address really bound. The kernel caps `backlog` at
+    /// `net.core.somaxconn`.
     public func listen(
         host: String, port: UInt16, backlog: CInt = 1_024
     ) throws(UVError) -> ListenAddress {

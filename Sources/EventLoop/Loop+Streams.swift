@@ -24,7 +24,8 @@ extension Loop {
 
     /// Closes the stream now; what waits to be written is dropped.
     ///
-    /// Idempotent. Where the peer has sent bytes that were not read, it gets RST and may lose our last bytes:
+    /// Idempotent. Where the peer has sent bytes that were not read, it gets RST and may lose our
+    /// last bytes:
     /// `closeAfterWrites` is for words that must arrive.
     public func close(_ id: StreamID) {
         guard let index = streams.index(of: id) else { return }

@@ -27,16 +27,19 @@ public final class Service {
         } catch {
             throw .store(error)
         }
+        let name = "\(configuration.host):\(configuration.port)"
+        do throws(UVError) { loop = try Loop() } catch { throw .address(name, error) }
         do throws(UVError) {
-            loop = try Loop()
             address = try loop.listen(host: configuration.host, port: configuration.port)
         } catch {
-            throw .address("\(configuration.host):\(configuration.port)", error)
+            loop.close()
+            throw .address(name, error)
         }
         do throws(StoreRefusal) {
             reactor = try Reactor(
                 configuration, loop: loop, store: store, logger: logger, shift: shift)
         } catch {
+            loop.close()
             throw .store(error)
         }
     }

@@ -1,7 +1,9 @@
 internal import GRDB
 internal import GRDBSQLite
 
-/// The one connection that writes. Used by the store's thread alone, after the start.
+/// The one connection that writes.
+///
+/// Used by the store's thread alone, after the start.
 @safe final class Connection {
     let queue: DatabaseQueue
     private var statements: Statements?

@@ -1,6 +1,8 @@
 internal import Glibc
 
-/// Keeps a data directory for one process. Held until it is released or the process ends.
+/// Keeps a data directory for one process.
+///
+/// Held until it is released or the process ends.
 ///
 /// `flock` belongs to the open file and not to the process, so that a second store in the
 /// same process is refused too, and nothing has to be cleaned up after `kill -9`.

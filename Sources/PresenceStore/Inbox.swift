@@ -59,7 +59,9 @@ final class Inbox: Sendable {
         }
     }
 
-    /// Sleeps until something comes, or for so long. Only the store's thread may call it.
+    /// Sleeps until something comes, or for so long.
+    ///
+    /// Only the store's thread may call it.
     func wait(milliseconds: Int?) -> Wakening {
         let mustSleep = state.withLock { state in
             state.isAsleep = state.contents.submissions.isEmpty && !state.contents.isLast

@@ -13,7 +13,9 @@ struct LogTail {
     var goodFrames: Int32
     var pageBytes: Int
 
-    /// Cuts the log. A log that is not there has nothing to cut.
+    /// Cuts the log.
+    ///
+    /// A log that is not there has nothing to cut.
     func cut(from path: String, faults: InjectedFaults?) throws(StoreFault) {
         try faults?.check(.scrub)
         let length = goodFrames == 0 ? 0 : 32 + Int(goodFrames) * (24 + pageBytes)

@@ -17,7 +17,9 @@ public struct AccountRow: Sendable, Equatable {
 
 /// One session that was alive, so that a restart is nobody's logout.
 public struct SessionRow: Sendable, Equatable {
-    /// The account that is logged in. With `device` the row's key.
+    /// The account that is logged in.
+    ///
+    /// With `device` the row's key.
     public var account: [UInt8]
     /// The device of the account.
     public var device: [UInt8]
@@ -43,7 +45,9 @@ public struct SessionRow: Sendable, Equatable {
 
 /// A custom status that is in force.
 public struct StatusRow: Sendable, Equatable {
-    /// The publisher. With `type` the row's key.
+    /// The publisher.
+    ///
+    /// With `type` the row's key.
     public var account: [UInt8]
     /// The event type.
     public var type: UInt16

@@ -80,7 +80,9 @@ public final class Store: Sendable {
 
     // MARK: Writing
 
-    /// Starts the thread. `outcome` is called on it after each transaction that somebody
+    /// Starts the thread.
+    ///
+    /// `outcome` is called on it after each transaction that somebody
     /// waits for, with the outcomes in the order of submission.
     public func start(outcome: @escaping @Sendable ([Outcome]) -> Void) {
         phase.withLock { phase in
@@ -95,7 +97,9 @@ public final class Store: Sendable {
         thread.start()
     }
 
-    /// Hands writes over, to be carried out in this order. Costs a lock and an append.
+    /// Hands writes over, to be carried out in this order.
+    ///
+    /// Costs a lock and an append.
     public func submit(_ batch: consuming [Submission]) {
         guard !batch.isEmpty else { return }
         gauges.submitted(count: batch.count)

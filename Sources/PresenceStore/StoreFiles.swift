@@ -38,9 +38,9 @@ struct StoreFiles: Sendable {
             }
             return false
         case S_IFREG:
-            // A new database takes its name when it is complete, so that an empty file is not
-            // one that was begun, but one that was lost.
-            guard size(of: database) > 0 else {
+            // SQLite takes a file shorter than its smallest page for a new database. But ours
+            // gets its name when it is complete, so this one was not begun but lost.
+            guard size(of: database) >= 512 else {
                 throw StoreRefusal(.notADatabase, path: database)
             }
             // SQLite would open for reading alone without a word.

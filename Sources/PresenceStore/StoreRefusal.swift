@@ -1,5 +1,7 @@
-/// Why the store was not opened. Its description is one sentence that names the path
-/// and says what to do; the files are as they were.
+/// Why the store was not opened.
+///
+/// Its description is one sentence that names the path and says what to do; the files are as they
+/// were.
 public struct StoreRefusal: Error, Sendable, Equatable, CustomStringConvertible {
     /// The kinds of refusal.
     public enum Reason: Sendable, Equatable {

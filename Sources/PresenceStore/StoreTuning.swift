@@ -1,4 +1,6 @@
-/// The store's bounds. The defaults are the product's; tests choose smaller ones.
+/// The store's bounds.
+///
+/// The defaults are the product's; tests choose smaller ones.
 package struct StoreTuning: Sendable {
     /// The rows after which a transaction is closed and the next one begun: 20,000 rows at
     /// 1.5 µs are 30 ms, about as long as anybody should wait for another's writes.

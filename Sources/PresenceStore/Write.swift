@@ -1,6 +1,9 @@
-/// One change of what is stored. Each is carried out wholly or not at all.
+/// One change of what is stored.
+///
+/// Each is carried out wholly or not at all.
 public enum Write: Sendable {
-    /// Subscribes to all `publishers`. Rows that exist keep their `created` and get the new `expires`.
+    /// Subscribes to all `publishers`. Rows that exist keep their `created` and get the new
+    /// `expires`.
     case putSubscriptions(
         subscriber: [UInt8], type: UInt16, publishers: NameList, created: Int64, expires: Int64)
     /// Removes the subscriptions to `publishers`; those that do not exist are passed over.
@@ -42,8 +45,10 @@ public enum Write: Sendable {
 
 /// A write and who waits for it.
 public struct Submission: Sendable {
-    /// Comes back in the outcome. Nil says that nobody waits: a *lazy* write, which is
-    /// kept and tried again until it is stored.
+    /// Comes back in the outcome.
+    ///
+    /// Nil says that nobody waits: a *lazy* write, which is kept and tried again until it is
+    /// stored.
     public var ticket: UInt64?
     /// What to change.
     public var write: Write

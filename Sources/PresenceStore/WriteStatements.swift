@@ -95,8 +95,10 @@ struct WriteStatements {
         }
     }
 
-    /// Runs `statement` for each publisher. The subscriber is bound once and the names are
-    /// bound where they lie: a row costs one bind and one step.
+    /// Runs `statement` for each publisher.
+    ///
+    /// The subscriber is bound once and the names are bound where they lie: a row costs one bind
+    /// and one step.
     private func run(
         _ statement: PreparedStatement, subscriber: [UInt8], type: UInt16, publishers: NameList
     ) throws(StoreFault) {

@@ -18,7 +18,7 @@ final class Writer {
 
     let files: StoreFiles
     let gauges = Gauges()
-    private let lock: DirectoryLock
+    private var lock: DirectoryLock?
     private let durability: Durability
     private let tuning: StoreTuning
     private var connection: Connection?
@@ -160,10 +160,11 @@ final class Writer {
         }
     }
 
-    /// Brings the log into the database and closes it.
+    /// Brings the log into the database, closes it and gives the directory free.
     func close() {
         try? connection?.checkpoint()
         connection?.close()
         connection = nil
+        lock = nil
     }
 }

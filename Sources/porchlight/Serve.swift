@@ -1,3 +1,5 @@
+// `porchlight serve`: what was typed is checked, made into a configuration, and run.
+
 import ArgumentParser
 import Foundation
 import Logging

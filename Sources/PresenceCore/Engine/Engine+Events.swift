@@ -1,3 +1,7 @@
+// Events and states: what is said of a publisher, and to whom.
+//
+// Both carry the publisher's whole state; they differ in whether something has happened.
+
 import Containers
 
 extension Engine {

@@ -104,6 +104,7 @@ extension Engine {
 
     private mutating func attach(_ session: UInt32, to connection: ConnectionID, at now: Mono) {
         links[Int(session)].connection = connection.slot
+        stats.sessionsConnected += 1
         register(connection, as: .client(session), at: now)
     }
 

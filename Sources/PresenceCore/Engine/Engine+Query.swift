@@ -1,3 +1,6 @@
+// What can be asked: states, who watches whom, sessions, counters. Nothing here changes anything
+// but the counter of `seq`, from which the state of somebody unknown takes a number.
+
 import Containers
 
 extension Engine {

@@ -71,6 +71,7 @@ extension Engine {
         if case .client(let session) = connections[slot].peer {
             links[Int(session)].connection = none
             links[Int(session)].listedBelow = none
+            stats.sessionsConnected -= 1
         } else {
             stats.appServers -= 1
         }

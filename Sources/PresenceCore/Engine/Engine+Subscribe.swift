@@ -1,3 +1,5 @@
+// Subscribing and unsubscribing: checked, handed to the store, carried out when it is durable.
+
 import Containers
 
 extension Engine {

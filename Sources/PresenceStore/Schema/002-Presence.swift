@@ -1,7 +1,9 @@
 internal import GRDB
 
 extension Schema {
-    /// Who was seen, who is here and what they say. Times are milliseconds since 1970.
+    /// Who was seen, who is here and what they say.
+    ///
+    /// Times are milliseconds since 1970.
     @Sendable static func createPresence(_ db: Database) throws {
         try db.execute(
             sql: """

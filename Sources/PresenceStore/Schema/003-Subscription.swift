@@ -1,7 +1,9 @@
 internal import GRDB
 
 extension Schema {
-    /// Who watches whom, and until when. Times are milliseconds since 1970.
+    /// Who watches whom, and until when.
+    ///
+    /// Times are milliseconds since 1970.
     ///
     /// There is no index on `expires`: the running service removes what expires by key, and
     /// the one scan for the rest is made at the start, when everything is read anyway.

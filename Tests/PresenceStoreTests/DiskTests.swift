@@ -1,0 +1,87 @@
+import Dispatch
+import Foundation
+import PresenceStore
+import Testing
+
+/// Real disks that are full or may not be written.
+@Suite struct DiskTests {
+    private let directory = TemporaryDirectory()
+    private let outcomes = Outcomes()
+
+    private func put(_ subscriber: String, _ count: Int = 100) -> Write {
+        .putSubscriptions(
+            subscriber: name(subscriber), type: 1,
+            publishers: names((0..<count).map { "publisher number \($0)" }), created: 1,
+            expires: 2)
+    }
+
+    @Test func `a database at its largest refuses, and takes writes again when emptied`() throws {
+        var tuning = StoreTuning()
+        tuning.databasePagesMax = 40
+        let store = try Store.open(directory: directory.data, durability: .full, tuning: tuning)
+        store.start(outcome: outcomes.report)
+        var acknowledged = 0
+        while try store.write(put("s\(acknowledged)"), into: outcomes) == [.committed] {
+            acknowledged += 1
+        }
+        #expect((1..<40).contains(acknowledged))
+        #expect(
+            try store.write(put("s\(acknowledged)"), into: outcomes)
+                == [.failed(StoreFault(code: 13))])
+        let image = try directory.crashImage()
+        #expect(try Contents(of: image.data).subscriptions.count == acknowledged * 100)
+        let clear = Write.removeAllSubscriptions(subscriber: name("s0"), type: 1)
+        #expect(try store.write(clear, into: outcomes) == [.committed])
+        #expect(try store.write(put("s0", 50), into: outcomes) == [.committed])
+        store.stop()
+        #expect(
+            try Contents(of: directory.data).subscriptions.count == acknowledged * 100 - 50)
+    }
+
+    @Test func `a full disk refuses, and lazy writes follow when there is room again`() throws {
+        guard let disk = SmallDisk(at: directory.data, kibibytes: 1_024) else { return }
+        let committed = DispatchSemaphore(value: 0)
+        var tuning = StoreTuning()
+        tuning.backoffMillisecondsMin = 5
+        tuning.faults = InjectedFaults { if $0 == .commitInLog { committed.signal() } }
+        let store = try Store.open(directory: disk.path, durability: .full, tuning: tuning)
+        store.start(outcome: outcomes.report)
+        #expect(try store.write(put("before"), into: outcomes) == [.committed])
+        committed.wait()
+        disk.fill(disk.path + "/ballast")
+        var refused = 0
+        while refused < 3 {
+            store.writeLazily(put("lazy \(refused)"))
+            guard case .failed = try store.write(put("during"), into: outcomes)[0] else {
+                committed.wait()
+                disk.fill(disk.path + "/ballast")
+                continue
+            }
+            refused += 1
+        }
+        while committed.wait(timeout: .now()) == .success {}
+        try FileManager.default.removeItem(atPath: disk.path + "/ballast")
+        #expect(committed.wait(timeout: .now() + 30) == .success)
+        #expect(store.stop().lostWrites == 0)
+        let found = try Contents(of: disk.path)
+        #expect(found.subscriptions(of: "before").count == 100)
+        for number in 0..<3 { #expect(found.subscriptions(of: "lazy \(number)").count == 100) }
+    }
+
+    @Test func `a disk that may only be read is refused`() throws {
+        guard let disk = SmallDisk(at: directory.data, kibibytes: 1_024) else { return }
+        try Store.open(directory: disk.path, durability: .full).stop()
+        let before = try directory.contents()
+        try #require(disk.makeReadOnly())
+        do throws(StoreRefusal) {
+            try Store.open(directory: disk.path, durability: .full).stop()
+            Issue.record("opened")
+        } catch {
+            #expect(
+                error.description
+                    == "\(disk.path) is not writable (Read-only file system); "
+                    + "give this user write access to it or choose another directory with --data.")
+        }
+        #expect(try directory.contents() == before)
+    }
+}

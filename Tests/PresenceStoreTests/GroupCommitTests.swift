@@ -1,0 +1,71 @@
+import PresenceStore
+import Testing
+
+/// What gathers while one transaction is committed forms the next one.
+@Suite struct GroupCommitTests {
+    private let directory = TemporaryDirectory()
+    private let outcomes = Outcomes()
+
+    private func put(_ subscriber: Int) -> Write {
+        .putSubscriptions(
+            subscriber: name("s\(subscriber)"), type: 1, publishers: names(["a", "b"]),
+            created: 1, expires: 2)
+    }
+
+    @Test func `many submissions make one commit, told in order`() throws {
+        let store = try Store.open(directory: directory.data, durability: .full)
+        outcomes.hold()
+        store.start(outcome: outcomes.report)
+        store.submit([Submission(ticket: 900, write: put(0))])
+        #expect(try outcomes.next() == [Outcome(ticket: 900, result: .committed)])
+        for ticket in 1...50 {
+            store.submit([
+                Submission(write: put(1_000 + ticket)),
+                Submission(ticket: UInt64(ticket), write: put(ticket)),
+            ])
+        }
+        #expect(store.counters.pending == 101)
+        outcomes.release()
+        #expect(try outcomes.next() == (1...50).map { Outcome(ticket: $0, result: .committed) })
+        #expect(store.stop().lostWrites == 0)
+        #expect(store.counters.commits == 2)
+        #expect(store.counters.rows == 202)
+        #expect(store.counters.pending == 0)
+        #expect(try Contents(of: directory.data).subscriptions.count == 202)
+    }
+
+    @Test func `a transaction holds a bounded number of rows`() throws {
+        var tuning = StoreTuning()
+        tuning.transactionRowsMax = 5
+        let store = try Store.open(directory: directory.data, durability: .full, tuning: tuning)
+        store.start(outcome: outcomes.report)
+        let big = Write.putSubscriptions(
+            subscriber: name("big"), type: 1, publishers: names((0..<9).map(String.init)),
+            created: 1, expires: 2)
+        store.submit(
+            [put(1), put(2), put(3), big, put(4)].enumerated().map {
+                Submission(ticket: UInt64($0), write: $1)
+            })
+        let reports = try (0..<4).map { _ in try outcomes.next().map(\.ticket) }
+        #expect(reports == [[0, 1], [2], [3], [4]])
+        store.stop()
+    }
+
+    @Test func `a stop commits what was submitted before it`() throws {
+        let store = try Store.open(directory: directory.data, durability: .full)
+        store.start(outcome: outcomes.report)
+        for subscriber in 0..<100 { store.writeLazily(put(subscriber)) }
+        #expect(store.stop().lostWrites == 0)
+        #expect(try Contents(of: directory.data).subscriptions.count == 200)
+        #expect(try directory.contents().keys.sorted() == ["porchlight.lock", "porchlight.sqlite"])
+    }
+
+    @Test func `relaxed durability stores too`() throws {
+        let store = try Store.open(directory: directory.data, durability: .relaxed)
+        store.start(outcome: outcomes.report)
+        #expect(try store.write(put(1), into: outcomes) == [.committed])
+        let image = try directory.crashImage()
+        #expect(try Contents(of: image.data).subscriptions.count == 2)
+        store.stop()
+    }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import PresenceStore
+import Testing
+
+/// What is not ours, not sound or not writable is refused in one sentence and left as it is.
+@Suite struct RefusalTests {
+    private let directory = TemporaryDirectory()
+
+    private var path: String { directory.database }
+
+    /// Makes a database with some hundred rows and no log.
+    private func fill() throws {
+        let outcomes = Outcomes()
+        let store = try Store.open(directory: directory.data, durability: .relaxed)
+        store.start(outcome: outcomes.report)
+        let publishers = names((0..<400).map { "publisher number \($0)" })
+        _ = try store.write(
+            .putSubscriptions(
+                subscriber: name("al"), type: 1, publishers: publishers, created: 1, expires: 2),
+            into: outcomes)
+        store.stop()
+    }
+
+    private func refusal(of directory: String) -> StoreRefusal? {
+        do throws(StoreRefusal) {
+            try Store.open(directory: directory, durability: .full).stop()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Opens and expects a refusal that changes no byte.
+    private func expectRefusal(
+        _ sentence: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let before = try directory.contents()
+        #expect(
+            refusal(of: directory.data)?.description == sentence, sourceLocation: sourceLocation)
+        #expect(try directory.contents() == before, sourceLocation: sourceLocation)
+    }
+
+    @Test func `a text file`() throws {
+        try fill()
+        try directory.patchDatabase { $0 = Data(String(repeating: "Dear diary. ", count: 99).utf8) }
+        try expectRefusal(
+            "The file \(path) is not a database; "
+                + "restore it from a backup, or move it away to start empty.")
+    }
+
+    @Test(arguments: [0, 1, 99, 4_096])
+    func `an empty, short or zeroed file`(byteCount: Int) throws {
+        try fill()
+        try directory.patchDatabase { $0 = Data(count: byteCount) }
+        try expectRefusal(
+            "The file \(path) is not a database; "
+                + "restore it from a backup, or move it away to start empty.")
+    }
+
+    @Test func `the database of another program`() throws {
+        try fill()
+        // https://www.sqlite.org/fileformat.html: the application id is at 68.
+        try directory.patchDatabase { $0[68] ^= 1 }
+        try expectRefusal(
+            "The database \(path) belongs to another program; "
+                + "move it away or choose another directory with --data.")
+    }
+
+    @Test func `a database of a newer version`() throws {
+        try fill()
+        try directory.patchDatabase { bytes in
+            let known = Data("003 subscription".utf8)
+            while let range = bytes.firstRange(of: known) {
+                bytes.replaceSubrange(range, with: Data("904 subscription".utf8))
+            }
+        }
+        try expectRefusal(
+            "The database \(path) was written by a newer Porchlight; "
+                + "start that version, or restore a backup of this one's.")
+    }
+
+    @Test func `a database with a damaged page, whichever it is`() throws {
+        try fill()
+        let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+        for page in 1..<whole.count / 4_096 {
+            try directory.patchDatabase { bytes in
+                for offset in 0..<64 { bytes[page * 4_096 + offset] ^= 0xFF }
+            }
+            let refusal = refusal(of: directory.data)
+            #expect(refusal?.reason == .damaged, "page \(page + 1)")
+            #expect(refusal?.path == path)
+            try directory.patchDatabase { $0 = whole }
+        }
+        #expect(refusal(of: directory.data) == nil)
+    }
+
+    @Test func `a database cut short at any page`() throws {
+        try fill()
+        let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+        for page in 1..<whole.count / 4_096 {
+            try directory.patchDatabase { $0 = whole.prefix(page * 4_096) }
+            let before = try directory.contents()
+            let sentence = refusal(of: directory.data)?.description ?? "opened"
+            #expect(sentence.hasPrefix("The database \(path) is damaged ("))
+            #expect(
+                sentence.hasSuffix("); restore it from a backup, or move it away to start empty."))
+            #expect(!sentence.contains("\n"))
+            #expect(try directory.contents() == before)
+        }
+    }
+
+    @Test func `a log whose database is gone`() throws {
+        try fill()
+        try FileManager.default.moveItem(atPath: path, toPath: path + "-wal")
+        try expectRefusal(
+            "The database \(path) is missing but its log \(path)-wal is there; "
+                + "restore the database, or move the log away to start empty.")
+    }
+
+    @Test func `a damaged database with a log keeps both`() throws {
+        let outcomes = Outcomes()
+        let store = try Store.open(directory: directory.data, durability: .full)
+        store.start(outcome: outcomes.report)
+        _ = try store.write(.reserveSequence(upTo: 1), into: outcomes)
+        let image = try directory.crashImage()
+        store.stop()
+        try FileManager.default.removeItem(atPath: image.database + "-shm")
+        try image.patchDatabase { $0[68] ^= 1 }
+        // The log does not hold the first page: the mark that counts is the file's.
+        let before = try image.contents()
+        #expect(before["porchlight.sqlite-wal"]?.isEmpty == false)
+        #expect(refusal(of: image.data)?.reason == .foreign)
+        #expect(try image.contents() == before)
+    }
+
+    @Test func `a directory that another store has`() throws {
+        let store = try Store.open(directory: directory.data, durability: .full)
+        try expectRefusal(
+            "The data directory \(directory.data) is in use by another Porchlight; "
+                + "stop that one or choose another directory with --data.")
+        store.stop()
+        #expect(refusal(of: directory.data) == nil)
+    }
+
+    @Test func `a directory that is a file, or lies in one`() throws {
+        let file = directory.path + "/file"
+        try Data("x".utf8).write(to: URL(fileURLWithPath: file))
+        for path in [file, file + "/data"] {
+            #expect(
+                refusal(of: path)?.description
+                    == "The data directory \(path) is not a directory; "
+                    + "move that file away or choose another directory with --data.")
+        }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == Data("x".utf8))
+    }
+
+    @Test func `a directory that cannot be made`() {
+        let path = directory.path + "/missing/data"
+        #expect(
+            refusal(of: path)?.description
+                == "The data directory \(path) cannot be created (No such file or directory); "
+                + "create it or choose another with --data.")
+    }
+
+    @Test func `a directory that belongs to the kernel`() {
+        let refusal = refusal(of: "/proc/self")
+        #expect(refusal?.reason == .notWritable)
+        #expect(refusal?.path == "/proc/self")
+    }
+}

@@ -1,0 +1,60 @@
+import Dispatch
+import PresenceStore
+import Synchronization
+import Testing
+
+/// Collects outcomes, and can hold the store's thread in its callback.
+final class Outcomes: Sendable {
+    private struct State {
+        var reports: [[Outcome]] = []
+        var isHolding = false
+    }
+
+    private let state = Mutex(State())
+    private let arrived = DispatchSemaphore(value: 0)
+    private let gate = DispatchSemaphore(value: 0)
+
+    func report(_ outcomes: [Outcome]) {
+        let mustHold = state.withLock { state in
+            state.reports.append(outcomes)
+            return state.isHolding
+        }
+        arrived.signal()
+        if mustHold { gate.wait() }
+    }
+
+    /// The outcomes of the next transaction, in the order they were told.
+    func next() throws -> [Outcome] {
+        try #require(arrived.wait(timeout: .now() + 30) == .success, "no outcome came")
+        return state.withLock { $0.reports.removeFirst() }
+    }
+
+    /// From the next report on the store's thread waits until `release`.
+    func hold() {
+        state.withLock { $0.isHolding = true }
+    }
+
+    /// Lets one held report pass and holds the next.
+    func passOne() {
+        gate.signal()
+    }
+
+    /// Lets the held report pass and holds no more.
+    func release() {
+        state.withLock { $0.isHolding = false }
+        gate.signal()
+    }
+}
+
+extension Store {
+    /// Submits writes that somebody waits for, and waits.
+    func write(_ writes: Write..., into outcomes: Outcomes) throws -> [Outcome.Result] {
+        submit(writes.enumerated().map { Submission(ticket: UInt64($0), write: $1) })
+        return try outcomes.next().map(\.result)
+    }
+
+    /// Submits writes that nobody waits for.
+    func writeLazily(_ writes: Write...) {
+        submit(writes.map { Submission(write: $0) })
+    }
+}
