@@ -34,7 +34,8 @@ import Testing
     ])
     func `only the loop and the command read clocks`(call: String) {
         // The store may, to say how long its commits take; nothing that it stores depends on it.
-        let rooms = ["EventLoop", "porchlight"] + (call == "DispatchTime.now" ? ["PresenceStore"] : [])
+        let timed = call == "DispatchTime.now" ? ["PresenceStore"] : []
+        let rooms = ["EventLoop", "porchlight"] + timed
         let found = findings(of: call, "take the time as an argument") {
             $0.isSource && !rooms.contains($0.room)
         }
