@@ -9,7 +9,7 @@ extension Engine {
     /// Goes on behind the numbers that an earlier run may have used. To be called first.
     public mutating func restoreSequence(reservedUpTo end: UInt64) {
         precondition(names.count == 0, "numbers have been given out already")
-        sequence = Sequence(after: end)
+        sequence = Numbering(after: end)
     }
 
     /// The account with this name, whatever the limit on accounts is now.

@@ -42,7 +42,7 @@ public struct Engine: ~Copyable {
     var connections: [Connection] = []
 
     var wheel: TimingWheel
-    var sequence: Sequence
+    var sequence: Numbering
     var stats = Stats()
 
     /// Changes that wait for the store, by ticket.
@@ -65,7 +65,7 @@ public struct Engine: ~Copyable {
         self.settings = settings
         names = NameTable(seed: seed)
         wheel = TimingWheel(now: now.mono.milliseconds)
-        sequence = Sequence(after: 0)
+        sequence = Numbering(after: 0)
     }
 
     /// When `advance` will next have something to do, or before; nil: never.

@@ -4,7 +4,7 @@
 /// meanwhile. It never falls, not even over a crash: numbers are given out only from blocks
 /// whose end is on disk, and a start begins where the last block ended. A new block is asked
 /// for when half of the last is left: at 100,000 events a second the store has five seconds.
-struct Sequence {
+struct Numbering {
     /// How many numbers a block has.
     static let blockCount: UInt64 = 1 << 20
 

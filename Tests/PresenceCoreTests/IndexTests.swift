@@ -1,0 +1,122 @@
+import Testing
+
+@testable import PresenceCore
+
+@Suite struct `The subscription index` {
+    func account(_ number: Int) -> AccountHandle { AccountHandle(index: UInt32(number)) }
+    func topics(_ numbers: some Sequence<Int>) -> [TopicHandle] {
+        numbers.map { TopicHandle(index: UInt32($0)) }
+    }
+
+    @Test(arguments: 1...20)
+    func `agrees with sets on random changes`(seed: Int) {
+        print("index seed \(seed)")
+        var random = SeededGenerator(seed: UInt64(seed))
+        var index = SubscriptionIndex()
+        var model: [Int: [Int: UInt64]] = [:]
+        for step in 0..<600 {
+            let who = Int.random(in: 0..<12, using: &random)
+            let some = Set(
+                (0..<Int.random(in: 1...20, using: &random)).map { _ in
+                    Int.random(in: 0..<40, using: &random)
+                })
+            let deadline = UInt64.random(in: 1...1_000, using: &random)
+            if Int.random(in: 0..<5, using: &random) < 3 {
+                subscribe(who, some, deadline, &index, &model)
+            } else {
+                var removed: [TopicHandle] = []
+                let earliest = index.remove(from: account(who), into: &removed) {
+                    some.contains(Int($0.topic)) || $0.deadline.milliseconds <= deadline / 2
+                }
+                let gone = (model[who] ?? [:]).filter {
+                    some.contains($0.key) || $0.value <= deadline / 2
+                }
+                for topic in gone.keys { model[who]?[topic] = nil }
+                #expect(removed == topics(gone.keys.sorted()))
+                #expect(earliest?.milliseconds == model[who]?.values.min())
+            }
+            if step % 50 == 0 { compare(index, model) }
+        }
+        compare(index, model)
+        index.checkInvariants()
+    }
+
+    func subscribe(
+        _ who: Int, _ some: Set<Int>, _ deadline: UInt64, _ index: inout SubscriptionIndex,
+        _ model: inout [Int: [Int: UInt64]]
+    ) {
+        let deadlinePoint = Mono(milliseconds: deadline)
+        var new: [Int] = []
+        for topic in some.sorted() {
+            if let place = index.position(of: topics([topic])[0], watchedBy: account(who)) {
+                index.renew(account(who), at: place, deadline: deadlinePoint)
+            } else {
+                new.append(topic)
+            }
+            model[who, default: [:]][topic] = deadline
+        }
+        index.insert(
+            topics(new), for: account(who), created: Wall(milliseconds: 7),
+            deadline: deadlinePoint)
+    }
+
+    func compare(_ index: SubscriptionIndex, _ model: [Int: [Int: UInt64]]) {
+        for who in 0..<12 {
+            let expected = model[who] ?? [:]
+            #expect(index.count(of: account(who)) == expected.count)
+            let edges = who < index.edges.count ? index.edges[who] : []
+            #expect(edges.map { Int($0.topic) } == expected.keys.sorted())
+            #expect(edges.allSatisfy { expected[Int($0.topic)] == $0.deadline.milliseconds })
+        }
+        for topic in 0..<40 {
+            let fan = topic < index.fans.count ? index.fans[topic] : []
+            let watchers = model.filter { $0.value[topic] != nil }.keys.map { UInt32($0) }
+            #expect(fan.sorted() == watchers.sorted())
+        }
+    }
+
+    @Test func `keeps times of 48 bits exact`() {
+        let latest = Mono(milliseconds: 1 << 48 - 1)
+        let created = Wall(milliseconds: 4_102_444_800_123)
+        var edge = Edge(topic: 1, position: 2, created: created, deadline: latest)
+        #expect(edge.deadline == latest)
+        #expect(edge.created == created)
+        edge.deadline = Mono(milliseconds: 0x1_0000_0001)
+        #expect(edge.deadline.milliseconds == 0x1_0000_0001)
+        #expect(edge.created == created)
+        #expect(MemoryLayout<Edge>.stride == 20)
+    }
+
+    /// A million subscriptions of 10,000 accounts with a hundred each, as one request made them.
+    @Test func `takes at most 40 bytes a subscription`() {
+        var index = SubscriptionIndex()
+        let accounts = 10_000
+        for who in 0..<accounts {
+            let list = (0..<100).map { (who &* 7 + $0 &* 13) % accounts }.sorted()
+            index.insert(
+                topics(list), for: account(who), created: Wall(milliseconds: 1),
+                deadline: Mono(milliseconds: 1))
+        }
+        #expect(index.count == 1_000_000)
+        let bytes = Double(index.bytesReserved) / Double(index.count)
+        print("a subscription takes \(bytes) bytes")
+        #expect(bytes <= 40)
+    }
+
+    @Test func `gives memory back when everybody leaves`() {
+        var index = SubscriptionIndex()
+        for who in 0..<1_000 {
+            index.insert(
+                topics(0..<50), for: account(who), created: Wall(milliseconds: 1),
+                deadline: Mono(milliseconds: 1))
+        }
+        let full = index.bytesReserved
+        for who in 0..<1_000 {
+            var removed: [TopicHandle] = []
+            _ = index.remove(from: account(who), into: &removed) { _ in true }
+        }
+        #expect(index.count == 0)
+        #expect(index.bytesReserved < full / 10)
+        index.checkInvariants()
+    }
+}
