@@ -9,7 +9,8 @@ public import PresenceStore
 public final class Service {
     private let loop: Loop
     private let store: Store
-    private let reactor: Reactor
+    private let reactor: Reactor<Loop, Store>
+    private let mailbox: Mailbox
     private let configuration: Configuration
     /// Where clients connect.
     public let address: ListenAddress
@@ -35,17 +36,24 @@ public final class Service {
             loop.close()
             throw .address(name, error)
         }
+        loop.pauseAccepting()
+        var clock = ServiceClock(
+            mono: loop.monotonicMilliseconds, wall: loop.wallMilliseconds, shift: shift)
+        let now = clock.moment(mono: loop.monotonicMilliseconds, wall: loop.wallMilliseconds)
         do throws(StoreRefusal) {
-            reactor = try Reactor(
-                configuration, loop: loop, store: store, logger: logger, shift: shift)
+            reactor = Reactor(
+                configuration,
+                engine: try Engine.restored(from: store, configuration.engine, at: now),
+                clock: clock, loop: loop, store: store, logger: logger)
         } catch {
             loop.close()
             throw .store(error)
         }
+        mailbox = Mailbox(loop.wakeup)
     }
 
     /// What other threads may do to the service.
-    public var control: ServiceControl { ServiceControl(reactor.mailbox) }
+    public var control: ServiceControl { ServiceControl(mailbox) }
 
     /// Serves until it is stopped; then everything is committed and everybody has been told.
     ///
@@ -58,10 +66,9 @@ public final class Service {
         } catch {
             throw .address("signals", error)
         }
-        let mailbox = reactor.mailbox
-        store.start { mailbox.post($0) }
+        store.start { [mailbox] in mailbox.post($0) }
         reactor.begin(ready: ready)
-        loop.run(reactor)
+        loop.run(Driver(reactor, mailbox))
         let report = store.stop()
         loop.close()
         if let refusal = reactor.refusal { throw refusal }

@@ -15,12 +15,28 @@ struct ServiceClock {
     /// How many times the wall clock was set while we watched.
     private(set) var jumpCount = 0
 
-    init(mono: UInt64, wall: Int64) {
+    private let shift: ClockShift?
+
+    /// A clock that shows `wall` when the monotonic one shows `mono`.
+    init(mono: UInt64, wall: Int64, shift: ClockShift? = nil) {
         offset = wall - Int64(clamping: mono)
+        self.shift = shift
     }
 
-    /// What both clocks show.
+    /// What our monotonic clock shows when the machine's shows `mono`.
+    func shifted(_ mono: UInt64) -> UInt64 { mono + (shift?.current.mono ?? 0) }
+
+    /// What the machine's monotonic clock shows when ours shows `mono`.
+    func unshifted(_ mono: UInt64) -> UInt64 {
+        let ahead = shift?.current.mono ?? 0
+        return mono - min(mono, ahead)
+    }
+
+    /// What both clocks show when the machine's show this.
     mutating func moment(mono: UInt64, wall: Int64) -> Moment {
+        let ahead = shift?.current ?? (mono: 0, wall: 0)
+        let mono = mono + ahead.mono
+        let wall = wall + ahead.wall
         let shown = Int64(clamping: mono) + offset
         if abs(wall - shown) > Self.driftMillisecondsMax {
             offset = wall - Int64(clamping: mono)

@@ -4,7 +4,7 @@
 // A turn of the loop:
 //     bytes → frames → requests → commands → engine → effects        Reactor+Requests, +Edge
 //     effects → frames in outboxes, writes for the store             Reactor+Effects, +Records
-//     outcomes of the store → engine → effects                       Reactor+Loop
+//     outcomes of the store → engine → effects                       Reactor+Streams
 //     at its end: what is due, the store's batch, every outbox once  Reactor+Turn
 //
 // A connection has one request under way at a time: answers come in the order of requests, and
@@ -19,18 +19,16 @@ import PresenceStore
 import PresenceWire
 
 /// The owner of the engine and its sockets, on the loop's thread.
-final class Reactor {
+final class Reactor<Network: Transport, Disk: Persistence> {
     let configuration: Configuration
-    let loop: Loop
-    let store: Store
-    let mailbox: Mailbox
+    let loop: Network
+    let store: Disk
     let logger: Logger
 
     var engine: Engine
     var effects = Effects()
     var decoder: RequestDecoder
     private var clock: ServiceClock
-    private let shift: ClockShift?
 
     /// By slot of the stream.
     var connections: [Connection] = []
@@ -65,39 +63,28 @@ final class Reactor {
     }
 
     init(
-        _ configuration: Configuration, loop: Loop, store: Store, logger: Logger,
-        shift: ClockShift?
-    ) throws(StoreRefusal) {
+        _ configuration: Configuration, engine: consuming Engine, clock: ServiceClock,
+        loop: Network, store: Disk, logger: Logger
+    ) {
         self.configuration = configuration
+        self.engine = engine
+        self.clock = clock
         self.loop = loop
         self.store = store
         self.logger = logger
-        self.shift = shift
-        mailbox = Mailbox(loop.wakeup)
         decoder = RequestDecoder(limits: configuration.engine.limits)
-        let ahead = shift?.current ?? (mono: 0, wall: 0)
-        let mono = loop.monotonicMilliseconds + ahead.mono
-        clock = ServiceClock(mono: mono, wall: Loop.wallMilliseconds() + ahead.wall)
-        deadlines = TimingWheel(now: mono)
-        let now = clock.moment(mono: mono, wall: Loop.wallMilliseconds() + ahead.wall)
-        engine = try Engine.restored(from: store, configuration.engine, at: now)
-        loop.pauseAccepting()
+        deadlines = TimingWheel(now: clock.shifted(loop.monotonicMilliseconds))
     }
 
     /// What both clocks show now.
     func now() -> Moment {
-        let ahead = shift?.current ?? (mono: 0, wall: 0)
-        return clock.moment(
-            mono: loop.monotonicMilliseconds + ahead.mono,
-            wall: Loop.wallMilliseconds() + ahead.wall)
+        clock.moment(mono: loop.monotonicMilliseconds, wall: loop.wallMilliseconds)
     }
 
     /// Arms the loop's timer for a point of our own, possibly shifted, clock.
     func armTimer(at deadline: Mono?) {
         guard let deadline else { return loop.disarmTimer() }
-        let ahead = shift?.current.mono ?? 0
-        loop.armTimer(
-            atMonotonicMilliseconds: deadline.milliseconds - min(deadline.milliseconds, ahead))
+        loop.armTimer(atMonotonicMilliseconds: clock.unshifted(deadline.milliseconds))
     }
 
     /// Has the first block of numbers made durable; clients are let in when it is.

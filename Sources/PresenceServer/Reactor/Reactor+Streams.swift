@@ -3,8 +3,11 @@ import Logging
 import PresenceCore
 import PresenceStore
 
-extension Reactor: LoopHandler {
-    func streamAccepted(_ id: StreamID) {
+// What happens to sockets, and what the store reports.
+
+extension Reactor {
+    /// Takes a new connection in.
+    func accept(_ id: StreamID) {
         let slot = Int(id.slot)
         while connections.count <= slot {
             connections.append(Connection(id: StreamID(slot: 0, generation: 0)))
@@ -15,9 +18,10 @@ extension Reactor: LoopHandler {
         loop.startReading(id)
     }
 
-    func streamReceived(_ id: StreamID, _ bytes: UnsafeRawBufferPointer) {
+    /// Takes in what a connection has sent.
+    func receive(_ bytes: RawSpan, from id: StreamID) {
         guard let slot = slot(of: id) else { return }
-        unsafe receive(RawSpan(_unsafeBytes: bytes), in: slot)
+        receive(bytes, in: slot)
     }
 
     func streamEnded(_ id: StreamID, _ reason: StreamEnd) {
@@ -57,23 +61,13 @@ extension Reactor: LoopHandler {
         }
     }
 
-    func timerFired() {
-        // What is due is done at the end of the turn, after those who have spoken are heard.
-    }
-
-    func wokenUp() {
-        let contents = mailbox.take()
+    /// Learns what has become of writes that somebody waits for.
+    func report(_ outcomes: [Outcome]) {
         let now = now()
-        for outcome in contents.outcomes {
+        for outcome in outcomes {
             report(outcome, at: now)
             carryOut(at: now)
         }
-        if contents.isToStop { beginStopping() }
-    }
-
-    func signalReceived(_ signal: CInt) {
-        logger.info("stopping", metadata: ["signal": "\(signal)"])
-        beginStopping()
     }
 
     private func report(_ outcome: Outcome, at now: Moment) {

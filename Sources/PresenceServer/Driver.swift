@@ -1,0 +1,37 @@
+import EventLoop
+import Logging
+import PresenceStore
+
+/// Drives a reactor: the loop's events and the mailbox's contents, passed on without logic.
+final class Driver: LoopHandler {
+    private let reactor: Reactor<Loop, Store>
+    private let mailbox: Mailbox
+
+    init(_ reactor: Reactor<Loop, Store>, _ mailbox: Mailbox) {
+        self.reactor = reactor
+        self.mailbox = mailbox
+    }
+
+    func streamAccepted(_ id: StreamID) { reactor.accept(id) }
+    func streamReceived(_ id: StreamID, _ bytes: UnsafeRawBufferPointer) {
+        unsafe reactor.receive(RawSpan(_unsafeBytes: bytes), from: id)
+    }
+    func streamEnded(_ id: StreamID, _ reason: StreamEnd) { reactor.streamEnded(id, reason) }
+    func streamDrained(_ id: StreamID) { reactor.streamDrained(id) }
+    func streamClosed(_ id: StreamID) { reactor.streamClosed(id) }
+    func acceptFailed(_ error: UVError) { reactor.acceptFailed(error) }
+    // What is due is done at the end of the turn, after those who have spoken are heard.
+    func timerFired() {}
+    func turnEnded() { reactor.turnEnded() }
+
+    func wokenUp() {
+        let contents = mailbox.take()
+        reactor.report(contents.outcomes)
+        if contents.isToStop { reactor.beginStopping() }
+    }
+
+    func signalReceived(_ signal: CInt) {
+        reactor.logger.info("stopping", metadata: ["signal": "\(signal)"])
+        reactor.beginStopping()
+    }
+}

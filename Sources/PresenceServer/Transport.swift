@@ -1,0 +1,41 @@
+import EventLoop
+import PresenceStore
+
+// What the reactor needs of the world below it. The loop and the store are these in a service;
+// in the simulator, a network and a disk that misbehave by a seed.
+
+/// Sockets and clocks.
+protocol Transport: AnyObject {
+    /// Milliseconds of a clock that never jumps.
+    var monotonicMilliseconds: UInt64 { get }
+    /// Milliseconds since 1970 UTC, by a clock that may.
+    var wallMilliseconds: Int64 { get }
+    /// Connections that are not wholly closed.
+    var streamCount: Int { get }
+
+    func startReading(_ id: StreamID)
+    func stopReading(_ id: StreamID)
+    func write(_ id: StreamID, _ bytes: UnsafeRawBufferPointer) -> WriteOutcome
+    func bytesPending(_ id: StreamID) -> Int
+    func close(_ id: StreamID)
+    func closeAfterWrites(_ id: StreamID)
+    func peerAddress(of id: StreamID) -> String?
+
+    func armTimer(atMonotonicMilliseconds deadline: UInt64)
+    func disarmTimer()
+    func resumeAccepting()
+    func stopListening()
+    func stop()
+}
+
+extension Loop: Transport {
+    var wallMilliseconds: Int64 { Self.wallMilliseconds() }
+}
+
+/// Where writes go; their outcomes come back through `Reactor.report`.
+protocol Persistence: AnyObject {
+    func submit(_ batch: consuming [Submission])
+    var counters: StoreCounters { get }
+}
+
+extension Store: Persistence {}
