@@ -1,4 +1,5 @@
 internal import GRDB
+internal import Glibc
 
 extension Store {
     /// Reads every table in one transaction, subscriptions last.
@@ -78,8 +79,7 @@ extension Store {
         var subscriber: [UInt8]?
         while try row.next() {
             let name = unsafe row.text(0)
-            let isSame = unsafe subscriber?.elementsEqual(name) ?? false
-            if !isSame {
+            if !(unsafe isSame(subscriber, name)) {
                 unsafe subscriber = [UInt8](name)
                 unsafe reader.beginSubscriber(name.span)
             }
@@ -89,5 +89,15 @@ extension Store {
                 type: type, publisher: publisher.span, created: row.integer(3),
                 expires: row.integer(4))
         }
+    }
+}
+
+/// Compares with `memcmp`: a generic comparison would take as long as the scan itself.
+private func isSame(_ known: [UInt8]?, _ name: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard let known, known.count == name.count else { return false }
+    guard let start = name.baseAddress else { return true }
+    return unsafe known.withUnsafeBufferPointer { buffer in
+        guard let knownStart = buffer.baseAddress else { return true }
+        return unsafe memcmp(knownStart, start, name.count) == 0
     }
 }

@@ -2,8 +2,9 @@
 ///
 /// Each is carried out wholly or not at all.
 public enum Write: Sendable {
-    /// Subscribes to all `publishers`. Rows that exist keep their `created` and get the new
-    /// `expires`.
+    /// Subscribes to all `publishers`.
+    ///
+    /// Rows that exist keep their `created` and get the new `expires`.
     case putSubscriptions(
         subscriber: [UInt8], type: UInt16, publishers: NameList, created: Int64, expires: Int64)
     /// Removes the subscriptions to `publishers`; those that do not exist are passed over.
