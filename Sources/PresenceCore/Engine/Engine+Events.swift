@@ -20,65 +20,16 @@ extension Engine {
     /// nobody listens, except the number.
     @discardableResult
     mutating func emit(
-        _ happening: Happening, on topic: TopicHandle, alsoTo own: OwnReceivers = .none,
+        _ happening: Happening, on topic: TopicHandle, alsoTo own: OwnReceivers = .nobody,
         at now: Moment, into effects: inout Effects
     ) -> UInt64 {
         let seq = sequence.next()
         topics[topic.index].seq = seq
         stats.events += 1
-        let receivers = collectReceivers(of: topic, alsoTo: own, into: &effects)
-        guard !receivers.isEmpty else { return seq }
-        stats.deliveries += receivers.count
-        effects.items.append(.deliver(event: effects.events.count, receivers: receivers))
+        guard hasReceivers(topic, own) else { return seq }
         appendEvent(happening, on: topic, at: now, into: &effects)
+        fanOut(topic, alsoTo: own, into: &effects)
         return seq
-    }
-
-    /// Which of the publisher's own sessions are told, besides the watchers.
-    enum OwnReceivers {
-        case none
-        /// All but the one on this connection.
-        case allBut(ConnectionID)
-    }
-
-    private func collectReceivers(
-        of topic: TopicHandle, alsoTo own: OwnReceivers, into effects: inout Effects
-    ) -> Range<Int> {
-        let start = effects.receivers.count
-        if index.watcherCount(of: topic) > 0 {
-            for watcher in index.fans[Int(topic.index)] {
-                var session = firstSession[Int(watcher)]
-                while session != PresenceCore.none {
-                    let link = links[Int(session)]
-                    if link.connection != PresenceCore.none, topic.index < link.listedBelow {
-                        effects.receivers.append(link.connection)
-                    }
-                    session = link.next
-                }
-            }
-        }
-        if case .allBut(let origin) = own {
-            collectOwnSessions(of: topic, but: origin, into: &effects)
-        }
-        return start..<effects.receivers.count
-    }
-
-    /// The publisher's own sessions; those that watch themselves have been collected already.
-    private func collectOwnSessions(
-        of topic: TopicHandle, but origin: ConnectionID, into effects: inout Effects
-    ) {
-        let account = AccountHandle(index: topics[topic.index].account)
-        guard index.position(of: topic, watchedBy: account) == nil else { return }
-        // Its slot may be another's by now, if the change has waited for the store.
-        let excluded = isLoggedIn(origin) ? origin.slot : PresenceCore.none
-        var session = firstSession[Int(account.index)]
-        while session != PresenceCore.none {
-            let link = links[Int(session)]
-            if link.connection != PresenceCore.none, link.connection != excluded {
-                effects.receivers.append(link.connection)
-            }
-            session = link.next
-        }
     }
 
     private func appendEvent(

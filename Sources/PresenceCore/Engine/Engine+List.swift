@@ -34,7 +34,7 @@ extension Engine {
         }
         let start = effects.events.count
         let next = appendList(
-            of: account, sessions[session].list, from: begin, at: now, into: &effects)
+            for: session, of: account, sessions[session].list, from: begin, at: now, into: &effects)
         let states = start..<effects.events.count
         sessions[session].listedCount += UInt32(states.count)
         links[Int(session)].listedBelow = next ?? none
@@ -45,8 +45,9 @@ extension Engine {
     }
 
     /// Appends states from the topic `begin` on; tells where to go on, or nil at the end.
-    private func appendList(
-        of account: AccountHandle, _ list: LoginList, from begin: UInt32, at now: Moment,
+    private mutating func appendList(
+        for session: UInt32, of account: AccountHandle, _ list: LoginList, from begin: UInt32,
+        at now: Moment,
         into effects: inout Effects
     ) -> UInt32? {
         guard index.count(of: account) > 0 else { return nil }
@@ -57,6 +58,7 @@ extension Engine {
             if effects.events.count == statesMax { return topic }
             if list == .all || belongsInOnlineList(topic) {
                 appendState(TopicHandle(index: topic), at: now, into: &effects)
+                noteKnown(TopicHandle(index: topic), to: session)
             }
         }
         return nil

@@ -59,7 +59,7 @@ extension Engine {
             DeviceEntry(client: $0.client, name: effects.copy($0.device), reach: .connection)
         }
         happening.ext = request.ext.map { effects.copy($0) }
-        let own: OwnReceivers = request.ownSessions == .told ? .allBut(connection) : .none
+        let own: OwnReceivers = request.ownSessions == .told ? .allBut(connection) : .nobody
         let answer = effects.answers.count
         effects.answer(connection, .published(seq: 0, time: now.wall, expires: expires))
         let seq = emit(happening, on: topic, alsoTo: own, at: now, into: &effects)

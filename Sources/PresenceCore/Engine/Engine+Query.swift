@@ -151,6 +151,7 @@ extension Engine {
         stats.subscriptions = index.count
         stats.statuses = statuses.count
         stats.deadlines = wheel.count
+        stats.fanOuts = fanOuts.turns.count
         stats.awaitingStore = pending.count
         stats.deferred = deferred.values.reduce(0) { $0 + $1.count }
         stats.subscriptionBytes = index.bytesReserved

@@ -46,6 +46,10 @@ extension Engine {
             let start = effects.events.count
             for publisher in request.publishers {
                 appendState(of: publisher, request.type, at: now, into: &effects)
+                guard let topic = topic(request.type, of: publisher) else { continue }
+                if case .client(let session, _) = caller(of: change.connection) {
+                    noteKnown(topic, to: session)
+                }
             }
             states = start..<effects.events.count
         }
@@ -67,6 +71,7 @@ extension Engine {
                 index.renew(account, at: place, deadline: deadline)
             } else {
                 topicScratch.append(topic)
+                noteKnown(topic, toAllOf: account)
             }
         }
         topicScratch.sort()

@@ -28,7 +28,9 @@ extension Engine {
     /// Lets a topic go that nobody watches and that has nothing to tell.
     mutating func releaseIfIdle(_ topic: TopicHandle) {
         let record = topics[topic.index]
-        guard record.status == none, index.watcherCount(of: topic) == 0 else { return }
+        guard record.status == none, index.watcherCount(of: topic) == 0,
+            !fanOuts.isWalking(topic)
+        else { return }
         let account = AccountHandle(index: record.account)
         if record.type == .presence {
             guard firstSession[Int(record.account)] == none else { return }

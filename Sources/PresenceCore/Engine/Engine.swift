@@ -41,6 +41,9 @@ public struct Engine: ~Copyable {
     /// By slot of the connection.
     var connections: [Connection] = []
 
+    /// Fan-outs that take more than one turn.
+    var fanOuts = FanOuts()
+
     var wheel: TimingWheel
     var sequence: Numbering
     var stats = Stats()

@@ -21,6 +21,8 @@ struct SubscriptionIndex {
     var fans: [[UInt32]] = []
     /// How many subscriptions there are.
     private(set) var count = 0
+    /// Of the topics that are being walked: how many of the fan's first members are still to come.
+    private var walks: [UInt32: Int] = [:]
     /// For how many edges the arrays have room.
     private var edgeCapacity = 0
     /// For how many watchers the fans have room.
@@ -171,11 +173,11 @@ extension SubscriptionIndex {
     /// Takes the watcher of `edge` out of the fan: the last one moves to its place.
     private mutating func leave(_ edge: Edge) {
         let topic = Int(edge.topic)
-        let place = Int(edge.position)
+        let place = hole(left: edge)
         let last = fans[topic].removeLast()
         if place < fans[topic].count {
             fans[topic][place] = last
-            correct(position: edge.position, of: edge.topic, watchedBy: last)
+            correct(position: UInt32(place), of: edge.topic, watchedBy: last)
         }
         let capacity = fans[topic].capacity
         if fans[topic].isEmpty {
@@ -200,6 +202,52 @@ extension SubscriptionIndex {
             list = Array(list)
         }
         edgeCapacity -= capacity - list.capacity
+    }
+}
+
+// MARK: - Walks
+
+extension SubscriptionIndex {
+    // A walk goes through a fan from its end to its beginning. Who joins meanwhile stands behind
+    // those who have been passed. When somebody leaves who is still to come, the next to come
+    // takes his place and the last of all that one's, so that nobody is passed twice or never.
+
+    /// Begins a walk through the fan of `topic` as it is now.
+    mutating func beginWalk(of topic: TopicHandle) {
+        precondition(walks[topic.index] == nil, "one walk of a topic at a time")
+        walks[topic.index] = watcherCount(of: topic)
+    }
+
+    /// The places of the next `watchersMax` members, the last of which comes first.
+    mutating func nextOfWalk(of topic: TopicHandle, watchersMax: Int) -> Range<Int> {
+        guard let left = walks[topic.index] else { preconditionFailure("no walk") }
+        let next = max(0, left - watchersMax)
+        walks[topic.index] = next
+        return next..<left
+    }
+
+    /// Whether everybody has been passed.
+    func isWalkOver(of topic: TopicHandle) -> Bool {
+        walks[topic.index] == 0
+    }
+
+    /// Ends a walk.
+    mutating func endWalk(of topic: TopicHandle) {
+        walks[topic.index] = nil
+    }
+
+    /// The place for the last member of the fan that `edge` is about to leave.
+    private mutating func hole(left edge: Edge) -> Int {
+        let place = Int(edge.position)
+        guard !walks.isEmpty, let left = walks[edge.topic], place < left else { return place }
+        let next = left - 1
+        walks[edge.topic] = next
+        if place != next {
+            let mover = fans[Int(edge.topic)][next]
+            fans[Int(edge.topic)][place] = mover
+            correct(position: edge.position, of: edge.topic, watchedBy: mover)
+        }
+        return next
     }
 }
 

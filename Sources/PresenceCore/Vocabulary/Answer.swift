@@ -118,6 +118,10 @@ public struct Stats: Hashable, Sendable {
     public var events = 0
     /// Events handed to connections.
     public var deliveries = 0
+    /// Events of large fan-outs that gave way to newer ones of the same topic.
+    public var eventsConflated = 0
+    /// Large fan-outs under way now.
+    public var fanOuts = 0
     /// Subscriptions that ran out.
     public var expiries = 0
     /// Bytes that the subscription index takes.

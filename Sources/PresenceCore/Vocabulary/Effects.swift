@@ -52,7 +52,13 @@ public enum Effect: Hashable, Sendable {
     /// Refuse the request that this connection waits for.
     case refuse(ConnectionID, Refusal)
     /// Send `events[event]` to every connection in `receivers[range]`.
-    case deliver(event: Int, receivers: Range<Int>)
+    case deliver(event: Int, topic: TopicHandle, receivers: Range<Int>)
+    /// Encode `events[event]` and keep it for `deliverKept`, until `drop`.
+    case keep(FanOutID, event: Int)
+    /// Send an event that was kept to every connection in `receivers[range]`.
+    case deliverKept(FanOutID, topic: TopicHandle, receivers: Range<Int>)
+    /// Forget an event that was kept.
+    case drop(FanOutID)
     /// Send `events[range]` to the connection as states.
     case states(ConnectionID, Range<Int>)
     /// Tell the connection that its login list is complete.

@@ -72,6 +72,8 @@ public struct Settings: Hashable, Sendable {
     public var pushReachableSeconds = 604_800
     /// What a push-reachable device counts as when its connection is lost.
     public var pushReachable = PushReachablePolicy.online
+    /// Watchers that an event is sent to at once; a larger fan is walked in slices of this.
+    public var watchersPerSlice = 1_000
     /// The protocol's bounds.
     public var limits = Limits()
 

@@ -26,7 +26,16 @@ extension Reactor {
         case .refuse(let connection, let refusal):
             guard let slot = slot(of: connection) else { return }
             refuse(slot, refusal)
-        case .deliver(let event, let receivers):
+        case .keep(let id, let event):
+            var bytes: [UInt8] = []
+            bytes.appendEventFrame(effects.events[event], in: effects)
+            kept[id] = bytes
+        case .deliverKept(let id, _, let receivers):
+            guard let bytes = kept[id] else { preconditionFailure("an event that was not kept") }
+            deliver(bytes, to: receivers)
+        case .drop(let id):
+            kept[id] = nil
+        case .deliver(let event, _, let receivers):
             frame.removeAll(keepingCapacity: true)
             frame.appendEventFrame(effects.events[event], in: effects)
             deliver(frame, to: receivers)

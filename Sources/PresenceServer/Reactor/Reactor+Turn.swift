@@ -16,6 +16,11 @@ extension Reactor {
             isMoreDue = progress == .moreIsDue
             carryOut(at: now)
         }
+        let fanOuts = engine.continueFanOuts(
+            watchersMax: configuration.connection.watchersPerTurn,
+            receiversMax: configuration.connection.receiversPerTurn, into: &effects)
+        if fanOuts == .moreIsDue { isMoreDue = true }
+        carryOut(at: now)
         meetDeadlines(at: now)
         resume(at: now)
         submit()

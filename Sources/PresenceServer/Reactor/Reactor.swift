@@ -39,6 +39,8 @@ final class Reactor<Network: Transport, Disk: Persistence> {
     /// Connections that have ended while effects were being carried out.
     var lost: [ConnectionID] = []
     var pool = BufferPool()
+    /// Frames of large fan-outs that are under way.
+    var kept: [FanOutID: [UInt8]] = [:]
     /// The frame that is being sent to many.
     var frame: [UInt8] = []
     var submissions: [Submission] = []

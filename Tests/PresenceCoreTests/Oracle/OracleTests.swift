@@ -46,6 +46,7 @@ final class OracleRun {
         settings.disconnectGraceSeconds = [0, 5, 20].randomElement(using: &random) ?? 5
         settings.pushReachableSeconds = 600
         settings.pushReachable = [.online, .offline].randomElement(using: &random) ?? .online
+        settings.watchersPerSlice = [1, 2, 1_000].randomElement(using: &random) ?? 1
         world = World(settings)
         world.storeWaits = Bool.random(using: &random)
         oracle = Oracle(settings)

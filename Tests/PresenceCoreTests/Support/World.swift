@@ -22,6 +22,9 @@ final class World {
     var storeWaits = false
     /// Whether login lists are fetched at once or wait for `continueLists()`.
     var listsWait = false
+    /// Whether large fan-outs go on at once or wait for `continueFanOuts()`.
+    var fanOutsWait = false
+    private var kept: [FanOutID: (State, Event)] = [:]
     private var openSlots: [UInt32: ConnectionID] = [:]
     private var nextGeneration: UInt32 = 1
     private var listing: Set<ConnectionID> = []
@@ -138,6 +141,12 @@ final class World {
         }
     }
 
+    /// Gives large fan-outs a turn, as small as can be.
+    func continueFanOuts() {
+        _ = engine.continueFanOuts(watchersMax: 1, receiversMax: 1, into: &effects)
+        carryOut()
+    }
+
     // MARK: Effects
 
     private func carryOut() {
@@ -147,6 +156,7 @@ final class World {
         batch.removeAll()
         if effects.items.isEmpty { swap(&batch, &effects) }
         while !storeWaits, !tickets.isEmpty { commit() }
+        while !fanOutsWait, engine.currentStats.fanOuts > 0 { continueFanOuts() }
         if !listsWait, !listing.isEmpty { continueLists() }
     }
 
@@ -157,22 +167,26 @@ final class World {
             if case .loggedIn = answer { listing.insert(connection) }
             note(batch.seen(answer), for: connection)
             if case .subscribed(_, _, let states?) = answer {
-                for event in batch.events[states] { learn(event, batch, connection) }
+                for event in batch.events[states] { learn(batch.state(event), event, connection) }
             }
         case .refuse(let connection, let refusal):
             note(.refused(refusal.reason), for: connection)
-        case .deliver(let event, let receivers):
-            for slot in batch.receivers[receivers] {
-                guard let connection = openSlots[slot] else {
-                    Issue.record("delivered to a slot that is closed")
-                    continue
-                }
-                note(.event(batch.state(batch.events[event])), for: connection)
-                learn(batch.events[event], batch, connection)
+        case .deliver(let event, _, let receivers):
+            let event = batch.events[event]
+            deliver(batch.state(event), event, to: batch.receivers[receivers])
+        case .keep(let id, let event):
+            kept[id] = (batch.state(batch.events[event]), batch.events[event])
+        case .deliverKept(let id, _, let receivers):
+            guard let (state, event) = kept[id] else {
+                Issue.record("an event that was not kept")
+                return
             }
+            deliver(state, event, to: batch.receivers[receivers])
+        case .drop(let id):
+            #expect(kept.removeValue(forKey: id) != nil)
         case .states(let connection, let range):
             note(.states(batch.states(range)), for: connection)
-            for event in batch.events[range] { learn(event, batch, connection) }
+            for event in batch.events[range] { learn(batch.state(event), event, connection) }
         case .synced(let connection, let count):
             listing.remove(connection)
             note(.synced(count), for: connection)
@@ -195,15 +209,25 @@ final class World {
         }
     }
 
+    private func deliver(_ state: State, _ event: Event, to slots: ArraySlice<UInt32>) {
+        for slot in slots {
+            guard let connection = openSlots[slot] else {
+                Issue.record("delivered to a slot that is closed")
+                continue
+            }
+            note(.event(state), for: connection)
+            learn(state, event, connection)
+        }
+    }
+
     private func note(_ what: Seen, for connection: ConnectionID) {
         guard openSlots[connection.slot] == connection else { return }
         seen[connection, default: []].append(what)
     }
 
     /// A connection is never told something older than what it knows.
-    private func learn(_ event: Event, _ batch: Effects, _ connection: ConnectionID) {
+    private func learn(_ state: State, _ event: Event, _ connection: ConnectionID) {
         guard openSlots[connection.slot] == connection else { return }
-        let state = batch.state(event)
         let topic = "\(state.type)/\(state.publisher)"
         let before = newest[connection]?[topic] ?? 0
         #expect(event.seq >= before, "seq fell for \(topic)")

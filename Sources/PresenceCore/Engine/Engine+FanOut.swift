@@ -1,0 +1,177 @@
+import Containers
+
+// Who is told of an event: at once where the fan is small, slice by slice where it is not.
+
+extension Engine {
+    /// Which of the publisher's own sessions are told, besides the watchers.
+    enum OwnReceivers {
+        case nobody
+        /// All but the one on this connection.
+        case allBut(ConnectionID)
+    }
+
+    /// Has `effects.events.last` sent to all watchers of its topic.
+    mutating func fanOut(
+        _ topic: TopicHandle, alsoTo own: OwnReceivers, into effects: inout Effects
+    ) {
+        let event = effects.events.count - 1
+        let start = effects.receivers.count
+        let isLarge =
+            index.watcherCount(of: topic) > settings.watchersPerSlice
+            || fanOuts.isWalking(topic)
+        if isLarge {
+            enqueue(event, of: topic, into: &effects)
+        } else if index.watcherCount(of: topic) > 0 {
+            for watcher in index.fans[Int(topic.index)] {
+                collectSessions(of: watcher, for: topic, into: &effects)
+            }
+        }
+        if case .allBut(let origin) = own {
+            collectOwnSessions(of: topic, but: origin, into: &effects)
+        }
+        let receivers = start..<effects.receivers.count
+        guard !receivers.isEmpty else { return }
+        stats.deliveries += receivers.count
+        effects.items.append(.deliver(event: event, topic: topic, receivers: receivers))
+    }
+
+    /// Whether an event of `topic` would reach anybody.
+    func hasReceivers(_ topic: TopicHandle, _ own: OwnReceivers) -> Bool {
+        if index.watcherCount(of: topic) > 0 { return true }
+        if case .nobody = own { return false }
+        return firstSession[Int(topics[topic.index].account)] != none
+    }
+
+    private mutating func collectSessions(
+        of watcher: UInt32, for topic: TopicHandle, into effects: inout Effects
+    ) {
+        var session = firstSession[Int(watcher)]
+        while session != none {
+            let link = links[Int(session)]
+            if link.connection != none, topic.index < link.listedBelow {
+                effects.receivers.append(link.connection)
+            }
+            session = link.next
+        }
+    }
+
+    /// The publisher's own sessions; those that watch themselves are told as watchers.
+    private func collectOwnSessions(
+        of topic: TopicHandle, but origin: ConnectionID, into effects: inout Effects
+    ) {
+        let account = AccountHandle(index: topics[topic.index].account)
+        guard index.position(of: topic, watchedBy: account) == nil else { return }
+        // Its slot may be another's by now, if the change has waited for the store.
+        let excluded = isLoggedIn(origin) ? origin.slot : none
+        var session = firstSession[Int(account.index)]
+        while session != none {
+            let link = links[Int(session)]
+            if link.connection != none, link.connection != excluded {
+                effects.receivers.append(link.connection)
+            }
+            session = link.next
+        }
+    }
+}
+
+// MARK: - Large fan-outs
+
+extension Engine {
+    private mutating func enqueue(
+        _ event: Int, of topic: TopicHandle, into effects: inout Effects
+    ) {
+        let seq = effects.events[event].seq
+        effects.items.append(.keep(FanOutID(seq: seq), event: event))
+        let added = fanOuts.add(seq, of: topic)
+        if let dropped = added.dropped {
+            stats.eventsConflated += 1
+            effects.items.append(.drop(FanOutID(seq: dropped)))
+        }
+        if added.isFirst { index.beginWalk(of: topic) }
+    }
+
+    /// Goes on with large fan-outs: looks at `watchersMax` watchers at most, and stops when
+    /// `receiversMax` connections have been found for this turn.
+    public mutating func continueFanOuts(
+        watchersMax: Int, receiversMax: Int, into effects: inout Effects
+    ) -> Progress {
+        sweep()
+        var watchersLeft = watchersMax
+        let receiversEnd = effects.receivers.count + receiversMax
+        while !fanOuts.isEmpty {
+            guard watchersLeft > 0, effects.receivers.count < receiversEnd else {
+                return .moreIsDue
+            }
+            let share = min(watchersLeft, settings.watchersPerSlice)
+            watchersLeft -= walkSlice(share, into: &effects)
+        }
+        return .done
+    }
+
+    /// Gives the topic whose turn it is a share; tells how many watchers were looked at.
+    private mutating func walkSlice(_ watchersMax: Int, into effects: inout Effects) -> Int {
+        let topic = TopicHandle(index: fanOuts.turns[0])
+        guard let seq = fanOuts.walks[topic.index]?.events.first else {
+            preconditionFailure("a topic's turn without an event")
+        }
+        let start = effects.receivers.count
+        let slice = index.nextOfWalk(of: topic, watchersMax: watchersMax)
+        for place in slice.reversed() {
+            let watcher = index.fans[Int(topic.index)][place]
+            collectLate(watcher, seq, of: topic, into: &effects)
+        }
+        let receivers = start..<effects.receivers.count
+        if !receivers.isEmpty {
+            stats.deliveries += receivers.count
+            effects.items.append(
+                .deliverKept(FanOutID(seq: seq), topic: topic, receivers: receivers))
+        }
+        if index.isWalkOver(of: topic) {
+            effects.items.append(.drop(FanOutID(seq: seq)))
+            index.endWalk(of: topic)
+            if fanOuts.endWalk() {
+                index.beginWalk(of: topic)
+                fanOuts.rotate()
+            } else {
+                releaseIfIdle(topic)
+            }
+        } else {
+            fanOuts.rotate()
+        }
+        // An empty slice costs something, too.
+        return max(1, slice.count)
+    }
+
+    /// As `collectSessions`, for an event that may be old news to some by now.
+    private func collectLate(
+        _ watcher: UInt32, _ seq: UInt64, of topic: TopicHandle, into effects: inout Effects
+    ) {
+        var session = firstSession[Int(watcher)]
+        while session != none {
+            let link = links[Int(session)]
+            if link.connection != none, topic.index < link.listedBelow,
+                sessions[session].id.ordinal < seq,
+                fanOuts.isNews(seq, of: topic.index, to: session)
+            {
+                effects.receivers.append(link.connection)
+            }
+            session = link.next
+        }
+    }
+
+    /// Notes that a session is being sent the state of a topic as it is now.
+    mutating func noteKnown(_ topic: TopicHandle, to session: UInt32) {
+        guard !fanOuts.isEmpty else { return }
+        fanOuts.note(session, knows: topic, upTo: topics[topic.index].seq)
+    }
+
+    /// Notes that all sessions of an account begin to watch a topic with its state as it is now.
+    mutating func noteKnown(_ topic: TopicHandle, toAllOf account: AccountHandle) {
+        guard !fanOuts.isEmpty else { return }
+        var session = firstSession[Int(account.index)]
+        while session != none {
+            noteKnown(topic, to: session)
+            session = links[Int(session)].next
+        }
+    }
+}
