@@ -80,16 +80,24 @@ uint64_t fold(uint64_t a, uint64_t b) {
     return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
+uint64_t word(const char *bytes) {
+    uint64_t value;
+    std::memcpy(&value, bytes, 8);
+    return value;
+}
+
 uint32_t hash(std::string_view bytes, uint64_t seed) {
-    uint64_t state = seed ^ (bytes.size() * 0x9E3779B97F4A7C15u);
-    size_t at = 0;
-    for (; at + 8 <= bytes.size(); at += 8) {
-        uint64_t word;
-        std::memcpy(&word, bytes.data() + at, 8);
-        state = fold(state ^ word, 0xA0761D6478BD642Fu);
-    }
+    const char *at = bytes.data();
+    size_t count = bytes.size();
+    uint64_t state = seed ^ (count * 0x9E3779B97F4A7C15u);
     uint64_t rest = 0;
-    std::memcpy(&rest, bytes.data() + at, bytes.size() - at);
+    if (count >= 8) {
+        const char *const last = at + count - 8;
+        for (; at < last; at += 8) state = fold(state ^ word(at), 0xA0761D6478BD642Fu);
+        rest = word(last);
+    } else {
+        for (; count > 0; count -= 1) rest = rest << 8 | static_cast<uint8_t>(*at++);
+    }
     state = fold(state ^ rest, 0xE7037ED1A0B428DBu);
     return static_cast<uint32_t>(state ^ (state >> 32));
 }
@@ -196,6 +204,10 @@ csj_status read_object(
         member = csj_member{};
         head(field.key, member.key_low, member.key_high);
         member.key_count = static_cast<uint32_t>(field.key.size());
+        if (where == place::envelope && field.key == "params" && field.value.is_object()) {
+            member.kind = CSJ_OBJECT;  // Read as an object of its own; a second is refused.
+            continue;
+        }
         const csj_status status = read_value(p, field.value, where, member);
         if (status != CSJ_OK) return status;
     }

@@ -53,17 +53,40 @@ extension RequestDecoder {
 
     private func isName(_ range: ByteRange) -> Bool {
         let start = Int(range.start)
-        let bytes = text.span.extracting(start..<start + Int(range.count))
-        guard let last = bytes.indices.last, bytes[0] != 0x20, bytes[last] != 0x20 else {
-            return false
-        }
-        for index in bytes.indices {
+        let bytes = text.span
+        let last = start + Int(range.count) - 1
+        guard last >= start, bytes[start] != 0x20, bytes[last] != 0x20 else { return false }
+        if isPlain(start, Int(range.count)) { return true }
+        for index in start...last {
             let byte = bytes[index]
             if byte < 0x20 || byte == 0x7F { return false }
             // U+0080 to U+009F are C2 80 to C2 9F. The body is UTF-8, so that more follows.
             if byte == 0xC2 && index < last && bytes[index + 1] < 0xA0 { return false }
         }
         return true
+    }
+
+    /// Whether none of the bytes could belong to a control character, eight at a time.
+    ///
+    /// The last eight overlap those before; what is shorter is not looked at.
+    /// https://graphics.stanford.edu/~seander/bithacks.html#HasLessInWord
+    private func isPlain(_ start: Int, _ count: Int) -> Bool {
+        guard count >= 8 else { return false }
+        let bytes = unsafe text.span.bytes
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        var found: UInt64 = 0
+        var offset = 0
+        while offset < count {
+            let place = start + min(offset, count - 8)
+            let word = unsafe bytes.unsafeLoadUnaligned(fromByteOffset: place, as: UInt64.self)
+            let delete = word ^ (ones &* 0x7F)
+            let lead = word ^ (ones &* 0xC2)
+            found |= (word &- ones &* 0x20) & ~word
+            found |= (delete &- ones) & ~delete
+            found |= (lead &- ones) & ~lead
+            offset += 8
+        }
+        return found & (ones &* 0x80) == 0
     }
 }
 

@@ -1,0 +1,197 @@
+import PresenceWire
+import Testing
+
+@testable import PresenceCore
+
+@Suite struct AnswerEncodingTests {
+    private static let limits =
+        #""heartbeat":30,"limits":{"accountBytesMax":128,"deviceBytesMax":64,"extBytesMax":4096,"#
+        + #""kickReasonBytesMax":256,"publishersPerRequestMax":100,"accountsPerQueryMax":500,"#
+        + #""subscriptionsPerAccountMax":3000,"sessionsPerAccountMax":10,"pageEntriesMax":1000,"#
+        + #""pageEntriesDefault":100,"subscriptionExpirySecondsMin":60,"#
+        + #""subscriptionExpirySecondsMax":2592000,"statusExpirySecondsMin":60,"#
+        + #""statusExpirySecondsMax":604800,"statusExpirySecondsDefault":604800,"#
+        + #""customTypeMin":100,"customTypeMax":65535,"customValueMin":10000,"#
+        + #""customValueMax":2147483647,"frameBytesMax":65536,"frameBytesBeforeLoginMax":16384,"#
+        + #""serverFrameBytesMax":1048576,"requestIDBytesMax":128}}"#
+
+    private static let state =
+        #"{"type":1,"publisher":"p","value":0,"cause":"sync","id":"0000000000000","seq":0,"time":0}"#
+
+    private func result(
+        _ answer: Answer, _ effects: Effects = Effects(), id: RequestID = .integer(1)
+    ) -> String? {
+        frame {
+            let outcome = $0.appendAnswerFrame(answer, to: id, in: effects, settings: Settings())
+            #expect(outcome == .appended)
+        }
+    }
+
+    private func expected(_ result: String) -> String {
+        #"{"jsonrpc":"2.0","id":1,"result":\#(result)}"#
+    }
+
+    private static let time = Wall(milliseconds: 1_763_700_000_000)
+    private static let later = Wall(milliseconds: 1_763_700_060_000)
+
+    @Test(
+        arguments: [
+            (.loggedOut, "{}"), (.pong(time: time), #"{"time":1763700000000}"#),
+            (
+                .loggedInAppServer(SessionID(ordinal: 33), time: time),
+                #"{"session":"0000000000011","time":1763700000000,\#(limits)"#
+            ),
+            (
+                .subscribed(expires: later, count: 3, states: nil),
+                #"{"expires":1763700060000,"count":3}"#
+            ),
+            (
+                .subscribed(expires: later, count: 0, states: 0..<0),
+                #"{"expires":1763700060000,"count":0,"states":[]}"#
+            ),
+            (.unsubscribed(removed: 2, count: 1), #"{"removed":2,"count":1}"#),
+            (
+                .published(seq: 7, time: time, expires: later),
+                #"{"id":"0000000000007","seq":7,"time":1763700000000,"expires":1763700060000}"#
+            ),
+            (.cleared(.status), #"{"cleared":true}"#), (.cleared(.nothing), #"{"cleared":false}"#),
+            (.kicked(4), #"{"kicked":4}"#),
+            (
+                .subscriptions(entries: 0..<0, count: 0, cursor: nil),
+                #"{"subscriptions":[],"count":0}"#
+            ),
+            (
+                .subscribers(entries: 0..<0, count: 9, cursor: .max),
+                #"{"subscribers":[],"count":9,"cursor":"FZZZZZZZZZZZZ"}"#
+            ),
+            (.sessions(0..<0), #"{"sessions":[]}"#), (.states(0..<0), #"{"states":[]}"#),
+        ] as [(Answer, String)])
+    func `answers that stand for themselves`(answer: Answer, json: String) {
+        #expect(result(answer) == expected(json))
+    }
+
+    @Test func `a login`() {
+        var fixture = Fixture()
+        let login = LoggedIn(
+            account: fixture.text("a\"b"), session: SessionID(ordinal: 32), time: Self.time,
+            subscriptions: 5)
+        let json =
+            #"{"account":"a\"b","session":"0000000000010","time":1763700000000,"#
+            + #""subscriptions":5,"# + Self.limits
+        #expect(result(.loggedIn(login), fixture.effects) == expected(json))
+    }
+
+    @Test func `states`() {
+        var fixture = Fixture()
+        let event = fixture.event("p")
+        fixture.effects.events = [event, event, event]
+        let two = Self.state + "," + Self.state
+        #expect(result(.states(1..<3), fixture.effects) == expected(#"{"states":[\#(two)]}"#))
+        let subscribed = Answer.subscribed(expires: Self.later, count: 2, states: 0..<2)
+        let json = #"{"expires":1763700060000,"count":2,"states":[\#(two)]}"#
+        #expect(result(subscribed, fixture.effects) == expected(json))
+    }
+
+    @Test func `pages`() {
+        var fixture = Fixture()
+        let name = fixture.text("bob")
+        let entry = SubscriptionEntry(
+            type: .presence, publisher: name, created: Self.time, expires: Self.later)
+        fixture.effects.subscriptions = [entry, entry]
+        let line = #"{"type":1,"publisher":"bob","created":1763700000000,"expires":1763700060000}"#
+        let page = Answer.subscriptions(entries: 0..<2, count: 8, cursor: 1)
+        #expect(
+            result(page, fixture.effects)
+                == expected(
+                    #"{"subscriptions":[\#(line),\#(line)],"count":8,"cursor":"0000000000001"}"#))
+        fixture.effects.subscribers = [
+            SubscriberEntry(account: name, created: Self.time, expires: Self.later)
+        ]
+        let watcher = #"{"account":"bob","created":1763700000000,"expires":1763700060000}"#
+        let watchers = Answer.subscribers(entries: 0..<1, count: 1, cursor: nil)
+        #expect(
+            result(watchers, fixture.effects)
+                == expected(#"{"subscribers":[\#(watcher)],"count":1}"#))
+    }
+
+    @Test(
+        arguments: [
+            (.connected, "connected\""), (.inGrace, "grace\""), (.pushOnly, "push\",\"push\":true"),
+            (.awaitingReturn, "restart\""),
+        ] as [(SessionEntry.Connectedness, String)])
+    func `sessions`(connection: SessionEntry.Connectedness, word: String) {
+        var fixture = Fixture()
+        let device = fixture.text("d")
+        let address = fixture.text("::1")
+        fixture.effects.sessions = [
+            SessionEntry(
+                session: SessionID(ordinal: 1), device: device, client: .web, since: Self.time,
+                lastHeard: Self.later, address: address, connection: connection)
+        ]
+        let line =
+            #"{"session":"0000000000001","device":"d","client":"web","since":1763700000000,"#
+            + #""lastHeard":1763700060000,"address":"::1","connection":"\#(word)}"#
+        #expect(result(.sessions(0..<1), fixture.effects) == expected(#"{"sessions":[\#(line)]}"#))
+    }
+
+    @Test func `counters of the engine and of the owner`() {
+        var stats = Stats()
+        stats.accounts = 1
+        stats.nameBytes = -15
+        let json =
+            #"{"accounts":1,"accountsOnline":0,"sessions":0,"sessionsConnected":0,"#
+            + #""appServers":0,"subscriptions":0,"statuses":0,"deadlines":0,"awaitingStore":0,"#
+            + #""deferred":0,"events":0,"deliveries":0,"expiries":0,"subscriptionBytes":0,"#
+            + #""nameBytes":-15"#
+        #expect(result(.stats(stats)) == expected(json + "}"))
+        let fields = [StatsField("connections", 3), StatsField("outboxBytes", 4)]
+        let body = frame { $0.appendStatsFrame(stats, further: fields, to: .integer(1)) }
+        #expect(body == expected(json + #","connections":3,"outboxBytes":4}"#))
+    }
+
+    @Test(
+        arguments: [
+            (.integer(.min), "-9223372036854775808"), (.integer(0), "0"), (.unknown, "null"),
+            (.text([]), "\"\""), (.text(Array("a\"\n".utf8)), #""a\"\n""#),
+        ] as [(RequestID, String)])
+    func `an id comes back as it was sent`(id: RequestID, json: String) {
+        let expected = #"{"jsonrpc":"2.0","id":\#(json),"result":{}}"#
+        #expect(result(.loggedOut, id: id) == expected)
+    }
+
+    @Test func `a notification is not answered`() {
+        var bytes: [UInt8] = [9]
+        let outcome = bytes.appendAnswerFrame(
+            .loggedOut, to: .none, in: Effects(), settings: Settings())
+        bytes.appendErrorFrame(Refusal(.forbidden), to: .none)
+        bytes.appendErrorFrame(EnvelopeFault(.unknownMethod), to: .none)
+        bytes.appendStatsFrame(Stats(), further: [], to: .none)
+        #expect(outcome == .appended)
+        #expect(bytes == [9])
+    }
+
+    @Test func `a list that no frame holds leaves the buffer as it was`() {
+        var fixture = Fixture()
+        fixture.effects.events = (0..<50).map { _ in fixture.event("p") }
+        var settings = Settings()
+        settings.limits.serverFrameBytesMax = 2_000
+        func answer(_ count: Int) -> (AnswerOutcome, [UInt8]) {
+            var bytes: [UInt8] = [1, 2]
+            let outcome = bytes.appendAnswerFrame(
+                .states(0..<count), to: .integer(1), in: fixture.effects, settings: settings)
+            return (outcome, bytes)
+        }
+        guard case .tooLarge(let fit) = answer(50).0 else {
+            Issue.record("50 states in 2,000 bytes")
+            return
+        }
+        // No more than the place that is left for what follows a list is lost.
+        #expect(fit * (Self.state.utf8.count + 1) > 2_000 - 64 - 2 * Self.state.utf8.count)
+        for count in 1...50 {
+            let (outcome, bytes) = answer(count)
+            #expect(outcome == (count <= fit ? .appended : .tooLarge(entriesFit: fit)))
+            #expect(bytes.count <= 2 + 4 + 2_000)
+            #expect((bytes == [1, 2]) == (count > fit))
+        }
+    }
+}

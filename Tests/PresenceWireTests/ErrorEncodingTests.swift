@@ -1,0 +1,242 @@
+import PresenceWire
+import Testing
+
+@testable import PresenceCore
+
+@Suite struct ErrorEncodingTests {
+    private func error(_ refusal: Refusal) -> String? {
+        frame { $0.appendErrorFrame(refusal, to: .integer(1)) }
+    }
+
+    private static let parameters: [(Refusal, String, String)] = [
+        (
+            Refusal(.missingField, field: .token),
+            "`token` is missing, and so is any other credential.",
+            #""field":"token""#
+        ),
+        (Refusal(.missingField, field: .expiry), "`expiry` is missing.", #""field":"expiry""#),
+        (
+            Refusal(.wrongType, field: .publishers), "`publishers` must be a list of strings.",
+            #""field":"publishers""#
+        ),
+        (
+            Refusal(.outOfRange, field: .type, min: 100, max: 65_535),
+            "`type` must be 1 or 100 to 65535.", #""field":"type","min":100,"max":65535"#
+        ),
+        (
+            Refusal(.outOfRange, field: .expiry, min: 60, max: 2_592_000),
+            "`expiry` must be 60 to 2592000 seconds.", #""field":"expiry","min":60,"max":2592000"#
+        ),
+        (
+            Refusal(.outOfRange, field: .publishers, min: 1, max: 100),
+            "`publishers` must name 1 to 100 accounts.", #""field":"publishers","min":1,"max":100"#
+        ),
+        (
+            Refusal(.outOfRange, field: .client),
+            "`client` must be one of android, ios, harmony, windows, macos, linux, web, server, other.",
+            #""field":"client""#
+        ),
+        (
+            Refusal(.invalidName, field: .device, limit: 64),
+            "`device` must be 1 to 64 bytes without control characters and without a space at either end.",
+            #""field":"device","limit":64"#
+        ),
+        (
+            Refusal(.tooMany, field: .publishers, limit: 100),
+            "`publishers` names more than 100 accounts; split the request.",
+            #""field":"publishers","limit":100"#
+        ),
+        (
+            Refusal(.tooMany, field: .params, limit: 64, count: 65),
+            "`params` has more than 64 members.", #""field":"params","limit":64,"count":65"#
+        ),
+        (
+            Refusal(.reservedValue, field: .value, min: 10_000, max: 2_147_483_647),
+            "`value` must be at least 10000; those below are the service's own.",
+            #""field":"value","min":10000,"max":2147483647"#
+        ),
+        (
+            Refusal(.tooLong, field: .ext, limit: 4_096, count: 5_000),
+            "`ext` has 5000 bytes, of at most 4096.", #""field":"ext","limit":4096,"count":5000"#
+        ),
+        (Refusal(.duplicateField, field: .type), "`type` stands twice.", #""field":"type""#),
+        (
+            Refusal(.duplicateField, field: .key),
+            "`key` stands beside another credential, or twice.",
+            #""field":"key""#
+        ),
+    ]
+
+    @Test(arguments: parameters)
+    func `a parameter at fault`(refusal: Refusal, message: String, data: String) {
+        let expected =
+            #"{"jsonrpc":"2.0","id":1,"error":{"code":414,"message":"\#(message)","#
+            + #""data":{"reason":"\#(refusal.reason.rawValue)",\#(data)}}}"#
+        #expect(error(refusal) == expected)
+    }
+
+    private static let others: [(Refusal, Int, String, String)] = [
+        (Refusal(.notLoggedIn), 401, "Log in first.", ""),
+        (Refusal(.invalidToken), 401, "The credentials do not hold.", ""),
+        (Refusal(.forbidden), 403, "This session may not do that.", ""),
+        (
+            Refusal(.rateLimited, retryAfterSeconds: 1), 416,
+            "These requests come too often; try again in 1 second.", #","retryAfter":1"#
+        ),
+        (
+            Refusal(.subscriptionQuota, limit: 3_000, count: 2_990), 419,
+            "The account may have 3000 subscriptions and has 2990.", #","limit":3000,"count":2990"#
+        ),
+        (
+            Refusal(.sessionQuota, limit: 10), 419, "The account may have 10 sessions at a time.",
+            #","limit":10"#
+        ),
+        (
+            Refusal(.subscriberQuota), 419, "The publisher has as many subscribers as it may have.",
+            ""
+        ),
+        (Refusal(.internal), 500, "The service has a fault; nothing was changed.", ""),
+        (
+            Refusal(.storeUnavailable), 503,
+            "The service cannot store changes now; try again later.", ""
+        ),
+        (
+            Refusal(.overloaded, retryAfterSeconds: 5), 503,
+            "The service has too much to do; try again in 5 seconds.", #","retryAfter":5"#
+        ),
+        (Refusal(.shuttingDown), 503, "The service stops; try again later.", ""),
+    ]
+
+    @Test(arguments: others)
+    func `a request that cannot be carried out`(
+        refusal: Refusal, code: Int, message: String, data: String
+    ) {
+        let expected =
+            #"{"jsonrpc":"2.0","id":1,"error":{"code":\#(code),"message":"\#(message)","#
+            + #""data":{"reason":"\#(refusal.reason.rawValue)"\#(data)}}}"#
+        #expect(error(refusal) == expected)
+    }
+
+    private static let envelopes: [(EnvelopeFault, Int, String, String)] = [
+        (EnvelopeFault(.invalidJSON), -32_700, "The frame is not one JSON value.", ""),
+        (EnvelopeFault(.invalidUTF8), -32_700, "The frame is not UTF-8.", ""),
+        (EnvelopeFault(.tooDeep), -32_700, "The frame nests deeper than 32 levels.", ""),
+        (
+            EnvelopeFault(.batchNotSupported), -32_600,
+            "Batches are not supported; send one object a frame.", ""
+        ),
+        (
+            EnvelopeFault(.duplicateField, field: .id), -32_600,
+            "`id` stands twice in the request.",
+            #","field":"id""#
+        ),
+        (
+            EnvelopeFault(.invalidRequest, field: .id, limit: 128), -32_600,
+            "`id` must be an integer of 64 bits or a string of at most 128 bytes.",
+            #","field":"id","limit":128"#
+        ),
+        (
+            EnvelopeFault(.invalidRequest, field: .jsonrpc), -32_600,
+            "`jsonrpc` must be the string 2.0.", #","field":"jsonrpc""#
+        ),
+        (
+            EnvelopeFault(.invalidRequest), -32_600,
+            "The frame is not a JSON-RPC 2.0 request object.", ""
+        ),
+        (
+            EnvelopeFault(.invalidRequest, limit: 64), -32_600,
+            "The request may have at most 64 members.", #","limit":64"#
+        ),
+        (
+            EnvelopeFault(.unknownMethod, field: .method), -32_601, "There is no such method.",
+            #","field":"method""#
+        ),
+    ]
+
+    @Test(arguments: envelopes)
+    func `what is no request`(fault: EnvelopeFault, code: Int, message: String, data: String) {
+        let body = frame {
+            $0.appendErrorFrame(fault, to: .unknown)
+        }
+        let expected =
+            #"{"jsonrpc":"2.0","id":null,"error":{"code":\#(code),"message":"\#(message)","#
+            + #""data":{"reason":"\#(fault.reason.rawValue)"\#(data)}}}"#
+        #expect(body == expected)
+    }
+
+    @Test func `every reason with every field makes a sentence`() {
+        for reason in Refusal.Reason.allCases {
+            for field in Refusal.Field.allCases {
+                let body = error(Refusal(reason, field: field)) ?? ""
+                let message = body.split(separator: #""message":""#).last?.split(separator: "\"")
+                #expect(message?.first?.hasSuffix(".") == true, "\(body)")
+                #expect(body.contains("\"code\":\(reason.code),"))
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            (.protocolViolation, nil, 4_400, "protocol_violation"),
+            (.loginTimeout, nil, 4_401, "login_timeout"),
+            (.tokenExpired, nil, 4_402, "token_expired"),
+            (.idleTimeout, nil, 4_408, "idle_timeout"), (.replaced, nil, 4_409, "replaced"),
+            (.kicked(reason: nil), nil, 4_410, "kicked"), (.tooSlow, nil, 4_429, "too_slow"),
+            (.shuttingDown, 5, 4_503, "shutting_down"), (.overloaded, 30, 4_504, "overloaded"),
+        ] as [(CloseReason, Int?, Int, String)])
+    func `the end of a connection`(
+        reason: CloseReason, seconds: Int?, code: Int, word: String
+    ) {
+        let body = frame { $0.appendCloseFrame(reason, retryAfterSeconds: seconds) } ?? ""
+        let start = #"{"jsonrpc":"2.0","method":"close","params":{"code":\#(code),"#
+        #expect(body.hasPrefix(start + #""reason":"\#(word)","message":""#))
+        #expect(body.hasSuffix(seconds.map { #".","retryAfter":\#($0)}}"# } ?? #"."}}"#))
+    }
+
+    @Test func `who is kicked reads why`() {
+        let reason = CloseReason.kicked(reason: Array("no \"spam\"".utf8))
+        let body = frame { $0.appendCloseFrame(reason) }
+        #expect(
+            body == #"{"jsonrpc":"2.0","method":"close","params":{"code":4410,"reason":"kicked","#
+                + #""message":"no \"spam\""}}"#)
+    }
+
+    @Test func `the end of a login list`() {
+        let body = frame { $0.appendSyncedFrame(count: 12) }
+        #expect(body == #"{"jsonrpc":"2.0","method":"synced","params":{"count":12}}"#)
+    }
+
+    @Test func `subscriptions that ran out`() {
+        var fixture = Fixture()
+        fixture.effects.names = ["zed", "bob", "\"x\""].map { fixture.text($0) }
+        let body = frame {
+            $0.appendExpiredFrames(
+                EventType(number: 100), 1..<3, in: fixture.effects, limits: Limits())
+        }
+        #expect(
+            body == #"{"jsonrpc":"2.0","method":"expired","params":{"type":100,"#
+                + #""publishers":["bob","\"x\""]}}"#)
+        var none: [UInt8] = []
+        none.appendExpiredFrames(.presence, 1..<1, in: fixture.effects, limits: Limits())
+        #expect(none.isEmpty)
+    }
+
+    @Test func `a long list of subscriptions that ran out is split`() {
+        var fixture = Fixture()
+        let names = (0..<20).map { "\"name \($0)\"" }
+        fixture.effects.names = (0..<20).map { fixture.text("name \($0)") }
+        var limits = Limits()
+        let head = #"{"jsonrpc":"2.0","method":"expired","params":{"type":1,"publishers":["#
+        for bytesMax in 90...400 {
+            limits.serverFrameBytesMax = bytesMax
+            var bytes: [UInt8] = []
+            bytes.appendExpiredFrames(.presence, 0..<20, in: fixture.effects, limits: limits)
+            let frames = bodies(bytes) ?? []
+            #expect(frames.allSatisfy { $0.utf8.count <= bytesMax })
+            #expect(frames.allSatisfy { $0.hasPrefix(head) && $0.hasSuffix("]}}") })
+            let lists = frames.map { $0.dropFirst(head.count).dropLast(3) }
+            #expect(lists.joined(separator: ",") == names.joined(separator: ","))
+            #expect((frames.count == 1) == (bytesMax >= head.count + 189 + 3))
+        }
+    }
+}

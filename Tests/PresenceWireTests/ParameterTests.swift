@@ -1,0 +1,153 @@
+import PresenceWire
+import Testing
+
+@testable import PresenceCore
+
+/// A case of the table: a method, its parameters, and the refusal that they meet.
+struct RefusedCase: CustomTestStringConvertible, Sendable {
+    var method: String
+    var params: String
+    var refusal: Refusal
+
+    init(_ method: String, _ params: String, _ refusal: Refusal) {
+        self.method = method
+        self.params = params
+        self.refusal = refusal
+    }
+
+    var testDescription: String { "\(method) \(params)" }
+}
+
+/// One parameter of one method, with the rest that makes a whole request.
+struct Slot: CustomTestStringConvertible, Sendable {
+    var method: String
+    /// The other parameters that are required, each followed by a comma.
+    var rest: String
+    var field: Refusal.Field
+
+    init(_ method: String, _ rest: String, _ field: Refusal.Field) {
+        self.method = method
+        self.rest = rest
+        self.field = field
+    }
+
+    var testDescription: String { "\(method).\(field.rawValue)" }
+
+    func decode(_ value: String) -> Decoded {
+        Decoded.params(method, "{\(rest)\"\(field.rawValue)\":\(value)}")
+    }
+
+    static let strings = [
+        Slot("login", #""device":"d","#, .token), Slot("login", "", .key),
+        Slot("login", #""device":"d","#, .account), Slot("login", #""account":"a","#, .device),
+        Slot("login", #""account":"a","device":"d","#, .client),
+        Slot("login", #""account":"a","device":"d","#, .sync),
+        Slot("subscribe", #""type":1,"expiry":60,"publishers":["a"],"#, .account),
+        Slot("unsubscribe", #""type":1,"#, .account), Slot("subscriptions", "", .account),
+        Slot("subscriptions", "", .cursor), Slot("subscribers", #""type":1,"#, .publisher),
+        Slot("subscribers", #""type":1,"publisher":"a","#, .cursor),
+        Slot("publish", #""type":1,"value":10000,"#, .account),
+        Slot("publish", #""type":1,"value":10000,"#, .ext), Slot("clear", #""type":1,"#, .account),
+        Slot("sessions", "", .account), Slot("kick", "", .account),
+        Slot("kick", #""account":"a","#, .device), Slot("kick", #""account":"a","#, .reason),
+    ]
+    static let integers = [
+        Slot("subscribe", #""expiry":60,"publishers":["a"],"#, .type),
+        Slot("subscribe", #""type":1,"publishers":["a"],"#, .expiry),
+        Slot("unsubscribe", "", .type), Slot("subscriptions", "", .type),
+        Slot("subscriptions", "", .limit), Slot("publish", #""value":10000,"#, .type),
+        Slot("publish", #""type":1,"#, .value),
+        Slot("publish", #""type":1,"value":10000,"#, .expiry),
+        Slot("clear", "", .type), Slot("query", #""accounts":["a"],"#, .type),
+        Slot("subscribers", #""publisher":"a","#, .type),
+        Slot("subscribers", #""type":1,"publisher":"a","#, .limit),
+    ]
+    static let flags = [
+        Slot("login", #""account":"a","device":"d","#, .pushReachable),
+        Slot("subscribe", #""type":1,"expiry":60,"publishers":["a"],"#, .sync),
+        Slot("publish", #""type":1,"value":10000,"#, .onlineOnly),
+        Slot("publish", #""type":1,"value":10000,"#, .sync),
+    ]
+    static let lists = [
+        Slot("subscribe", #""type":1,"expiry":60,"#, .publishers),
+        Slot("unsubscribe", #""type":1,"#, .publishers), Slot("subscriptions", "", .publishers),
+        Slot("query", #""type":1,"#, .accounts),
+    ]
+    static let names = strings.filter { [.account, .publisher, .device].contains($0.field) }
+}
+
+@Suite struct ParameterTests {
+    @Test(arguments: Slot.strings)
+    func `strings of another kind`(slot: Slot) {
+        for value in ["null", "1", "1.5", "true", "[]", "{}", "[\"a\"]", "18446744073709551616"] {
+            #expect(slot.decode(value).refusal == Refusal(.wrongType, field: slot.field))
+        }
+    }
+
+    @Test(arguments: Slot.integers)
+    func `integers of another kind`(slot: Slot) {
+        for value in ["null", "\"60\"", "60.0", "6e1", "true", "[]", "{}", "1e999"] {
+            #expect(slot.decode(value).refusal == Refusal(.wrongType, field: slot.field))
+        }
+    }
+
+    @Test(arguments: Slot.flags)
+    func `flags of another kind`(slot: Slot) {
+        for value in ["null", "0", "1", "\"true\"", "[]", "{}"] {
+            #expect(slot.decode(value).refusal == Refusal(.wrongType, field: slot.field))
+        }
+        #expect(slot.decode("true").method != slot.decode("false").method)
+        #expect(slot.decode("true").method != nil)
+    }
+
+    @Test(arguments: Slot.lists)
+    func `lists of another kind`(slot: Slot) {
+        for value in ["null", "\"a\"", "1", "{}", "[1]", "[\"a\",null]", "[\"a\",[\"b\"]]", "[{}]"]
+        {
+            #expect(slot.decode(value).refusal == Refusal(.wrongType, field: slot.field))
+        }
+    }
+
+    @Test(arguments: Slot.strings + Slot.integers + Slot.flags + Slot.lists)
+    func `a parameter that stands twice`(slot: Slot) {
+        let key = slot.field.rawValue
+        let escaped = "\\u00" + String(key.utf8.first ?? 0, radix: 16) + key.dropFirst()
+        for twin in [key, escaped] {
+            let params = "{\(slot.rest)\"\(key)\":0,\"z\":[],\"\(twin)\":0}"
+            let decoded = Decoded.params(slot.method, params)
+            #expect(decoded.refusal == Refusal(.duplicateField, field: slot.field))
+        }
+    }
+
+    @Test func `an unknown parameter that stands twice`() {
+        let decoded = Decoded.params("ping", #"{"zz":1,"z\u007a":1}"#)
+        #expect(decoded.refusal == Refusal(.duplicateField, field: .params))
+        let inner = Decoded.params("ping", #"{"zz":{"a":1,"a":1}}"#)
+        #expect(inner.method == .ping)
+    }
+
+    @Test(arguments: Slot.names)
+    func `names that are none`(slot: Slot) {
+        let limit = slot.field == .device ? 64 : 128
+        let bad = [
+            "", " ", " a", "a ", "a\\u0000", "a\\u001fb", "\\u007f", "\\u0080", "a\\u009F", "\\n",
+            "\u{80}b", "\u{9F}", "é\u{85}",
+        ]
+        for name in bad {
+            let refusal = Refusal(.invalidName, field: slot.field, limit: limit)
+            #expect(slot.decode("\"\(name)\"").refusal == refusal, "\(name)")
+        }
+    }
+
+    @Test(arguments: Slot.names)
+    func `names at their bound`(slot: Slot) {
+        let limit = slot.field == .device ? 64 : 128
+        let longest = String(repeating: "é", count: limit / 2)
+        for name in ["a", "a b", "\u{A0}", "\u{200F}א", "\u{2028}", "\"quoted\"", longest] {
+            let json = name.replacing("\"", with: "\\\"")
+            #expect(slot.decode("\"\(json)\"").method != nil, "\(name)")
+        }
+        let refusal = Refusal(.tooLong, field: slot.field, limit: limit, count: limit + 1)
+        #expect(slot.decode("\"\(longest)x\"").refusal == refusal)
+    }
+}

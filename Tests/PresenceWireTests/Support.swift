@@ -1,0 +1,120 @@
+import PresenceWire
+
+@testable import PresenceCore
+
+/// A small generator whose whole run follows from its seed (SplitMix64).
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+        print("seed \(seed)")
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var z = state
+        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
+        return z ^ (z >> 31)
+    }
+}
+
+/// What a decoder made of a body, with its texts spelled out.
+struct Decoded {
+    var result: Result<Request, RequestFault>
+    var names: [String]
+    private var text: (ByteRange) -> String
+
+    init(_ body: [UInt8], limits: Limits = Limits()) {
+        var decoder = RequestDecoder(limits: limits)
+        result = decoder.decode(body.span.bytes)
+        names = decoder.names.map { String(decoding: decoder.bytes($0), as: UTF8.self) }
+        let all = decoder.bytes(ByteRange(start: 0, count: Int32(limits.frameBytesMax)))
+        text = { String(decoding: all[Int($0.start)..<Int($0.start + $0.count)], as: UTF8.self) }
+    }
+
+    init(_ json: String, limits: Limits = Limits()) {
+        self.init(Array(json.utf8), limits: limits)
+    }
+
+    /// The parameters of this method in a request with the id 7.
+    static func params(_ method: String, _ params: String, limits: Limits = Limits()) -> Self {
+        Decoded(
+            #"{"jsonrpc":"2.0","id":7,"method":"\#(method)","params":\#(params)}"#, limits: limits)
+    }
+
+    var id: RequestID {
+        switch result {
+        case .success(let request): request.id
+        case .failure(let fault): fault.id
+        }
+    }
+
+    var method: Method? { try? result.get().method }
+
+    var refusal: Refusal? {
+        guard case .failure(let fault) = result, case .refused(let refusal) = fault.cause else {
+            return nil
+        }
+        return refusal
+    }
+
+    var envelopeFault: EnvelopeFault? {
+        guard case .failure(let fault) = result, case .envelope(let envelope) = fault.cause
+        else { return nil }
+        return envelope
+    }
+
+    func string(_ range: ByteRange?) -> String? { range.map(text) }
+}
+
+/// Builds effects by hand.
+struct Fixture {
+    var effects = Effects()
+
+    mutating func text(_ text: String) -> ByteRange {
+        let start = effects.bytes.count
+        effects.bytes += Array(text.utf8)
+        return ByteRange(start: Int32(start), count: Int32(text.utf8.count))
+    }
+
+    mutating func devices(_ devices: [(ClientKind, String, Reach)]) -> Range<Int> {
+        let start = effects.devices.count
+        for (client, name, reach) in devices {
+            effects.devices.append(DeviceEntry(client: client, name: text(name), reach: reach))
+        }
+        return start..<effects.devices.count
+    }
+
+    /// A state of which nothing is known, to be changed by the test.
+    mutating func event(_ publisher: String, type: UInt16 = 1) -> Event {
+        Event(
+            type: EventType(number: type), publisher: text(publisher), value: 0, cause: .sync,
+            seq: 0, time: Wall(milliseconds: 0), origin: nil, ext: nil, online: nil,
+            status: nil, lastSeen: nil)
+    }
+}
+
+/// The bodies of the frames in `bytes`; nil where they are not whole frames.
+func bodies(_ bytes: [UInt8]) -> [String]? {
+    var bodies: [String] = []
+    var rest = bytes[...]
+    while !rest.isEmpty {
+        guard rest.count >= 4 else { return nil }
+        let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+        rest = rest.dropFirst(4)
+        guard rest.count >= length else { return nil }
+        bodies.append(String(decoding: rest.prefix(length), as: UTF8.self))
+        rest = rest.dropFirst(length)
+    }
+    return bodies
+}
+
+/// The body of the one frame that `append` appends.
+func frame(_ append: (inout [UInt8]) -> Void) -> String? {
+    var bytes: [UInt8] = []
+    append(&bytes)
+    let all = bodies(bytes)
+    return all?.count == 1 ? all?.first : nil
+}
