@@ -30,8 +30,15 @@ public struct ConnectionLimits: Sendable {
     public var frameSeconds = 10
     /// Seconds that a connection that is being closed has to take our last words.
     public var farewellSeconds = 10
-    /// Bytes that may wait for a client to take them; one that has more is closed.
-    public var outboxBytesMax = 1 << 20
+    /// Bytes of events that may wait for a client to take them. Beyond, its outbox holds no
+    /// events but the set of topics that have changed, and the newest state of each follows
+    /// when it has drained. Answers are not counted: there is one at a time.
+    public var outboxBytesMax = 1 << 16
+    /// Seconds in which a client that has something to take must have taken some of it.
+    public var progressSeconds = 15
+    /// Bytes that may wait in all outboxes together; beyond, every connection that has not taken
+    /// all it was sent is treated as one whose outbox is full.
+    public var outboxBytesInAllMax = 512 << 20
     /// Frames of its login list that a connection is given in one turn of the loop.
     public var listFramesPerTurn = 8
     /// Watchers of large fans that are looked at in one turn of the loop: about a millisecond.

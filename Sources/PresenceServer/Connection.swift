@@ -1,5 +1,6 @@
 import Containers
 import EventLoop
+import PresenceCore
 import PresenceWire
 
 /// A client's connection. One that is idle owns no buffers.
@@ -16,8 +17,14 @@ struct Connection {
     var splitter = FrameSplitter()
     /// What has to go out at the end of the turn, or when the socket has drained.
     var outbox: [UInt8] = []
+    /// What has changed since the outbox was full: the topics in order, without repeats.
+    var behind: [TopicHandle] = []
     /// The login, frame or farewell deadline.
     var deadline = TimerID.none
+    /// When some of what is pending must have been taken.
+    var progressDeadline = TimerID.none
+    /// Bytes that the socket had not taken yet when that was last looked at.
+    var bytesPending = 0
 
     /// How far a connection has come.
     enum Phase: UInt8 {

@@ -10,11 +10,13 @@ import Testing
             let first = RunningService(directory)
             let alice = try first.login("alice")
             _ = try alice.subscribe(["bob", "carol"])
-            _ = try first.login("bob")
-            _ = try first.login("carol")
+            let bob = try first.login("bob")
+            let carol = try first.login("carol")
             let before = try alice.nextEvent()
             _ = try alice.nextEvent()
             first.stop()
+            #expect(try bob.closing() == "4503 shutting_down")
+            #expect(try carol.closing() == "4503 shutting_down")
             #expect(try alice.closing() == "4503 shutting_down")
 
             let second = RunningService(directory)
@@ -27,7 +29,8 @@ import Testing
             let seqs = states["events"]?.array?.compactMap { $0["seq"]?.integer } ?? []
             #expect(seqs.allSatisfy { $0 > before["seq"]?.integer ?? .max })
             _ = try back.next("synced")
-            _ = try second.login("bob")
+            let returned = try second.login("bob")
+            defer { returned.disconnect() }
             second.pass(seconds: 29)
             try back.keepAlive()
             second.pass(seconds: 2)

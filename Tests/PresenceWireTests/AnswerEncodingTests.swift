@@ -7,7 +7,8 @@ import Testing
     private static let limits =
         #""heartbeat":30,"limits":{"accountBytesMax":128,"deviceBytesMax":64,"extBytesMax":4096,"#
         + #""kickReasonBytesMax":256,"publishersPerRequestMax":100,"accountsPerQueryMax":500,"#
-        + #""subscriptionsPerAccountMax":3000,"sessionsPerAccountMax":10,"pageEntriesMax":1000,"#
+        + #""subscriptionsPerAccountMax":3000,"sessionsPerAccountMax":10,"#
+        + #""statusesPerAccountMax":100,"pageEntriesMax":1000,"#
         + #""pageEntriesDefault":100,"subscriptionExpirySecondsMin":60,"#
         + #""subscriptionExpirySecondsMax":2592000,"statusExpirySecondsMin":60,"#
         + #""statusExpirySecondsMax":604800,"statusExpirySecondsDefault":604800,"#
@@ -16,7 +17,8 @@ import Testing
         + #""serverFrameBytesMax":1048576,"requestIDBytesMax":128}}"#
 
     private static let state =
-        #"{"type":1,"publisher":"p","value":0,"cause":"sync","id":"0000000000000","seq":0,"time":0}"#
+        #"{"type":1,"publisher":"p","value":0,"cause":"sync","id":"0000000000000","#
+        + #""seq":0,"time":0}"#
 
     private func result(
         _ answer: Answer, _ effects: Effects = Effects(), id: RequestID = .integer(1)

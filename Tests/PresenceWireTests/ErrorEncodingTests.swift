@@ -33,12 +33,14 @@ import Testing
         ),
         (
             Refusal(.outOfRange, field: .client),
-            "`client` must be one of android, ios, harmony, windows, macos, linux, web, server, other.",
+            "`client` must be one of android, ios, harmony, windows, macos, linux, web, server, "
+                + "other.",
             #""field":"client""#
         ),
         (
             Refusal(.invalidName, field: .device, limit: 64),
-            "`device` must be 1 to 64 bytes without control characters and without a space at either end.",
+            "`device` must be 1 to 64 bytes without control characters and without a space at "
+                + "either end.",
             #""field":"device","limit":64"#
         ),
         (

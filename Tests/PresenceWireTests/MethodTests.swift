@@ -139,7 +139,8 @@ import Testing
     @Test func `a status with all it may say`() {
         let decoded = Decoded.params(
             "publish",
-            #"{"type":1,"value":2147483647,"expiry":60,"ext":"\u0000\n","onlineOnly":false,"sync":false}"#
+            #"{"type":1,"value":2147483647,"expiry":60,"ext":"\u0000\n","onlineOnly":false,"#
+                + #""sync":false}"#
         )
         guard case .publish(let publish) = decoded.method else {
             Issue.record("\(decoded.result)")

@@ -133,9 +133,8 @@ import Testing
         var generator = SeededGenerator(seed: 3)
         let whole =
             Array(
-                #"{"jsonrpc":"2.0","id":"a\u00e9","method":"subscribe","params":{"type":1,"expiry":60,"#
-                    .utf8)
-            + Array(#""publishers":["a","é\n",1e5,99999999999999999999],"x":[[]]}}"#.utf8)
+                #"{"jsonrpc":"2.0","id":"a\u00e9","method":"subscribe","params":{"type":1,"#.utf8)
+            + Array(#""expiry":60,"publishers":["a","é\n",1e5,99999999999999999999],"x":[[]]}}"#.utf8)
         var faults = 0
         var decoder = RequestDecoder()
         for _ in 0..<20_000 {

@@ -38,10 +38,36 @@ extension Engine {
         let states = start..<effects.events.count
         sessions[session].listedCount += UInt32(states.count)
         links[Int(session)].listedBelow = next ?? none
-        if !states.isEmpty { effects.items.append(.states(connection, states)) }
+        if !states.isEmpty { effects.items.append(.states(connection, states, .loginList)) }
         if next == nil {
             effects.items.append(.synced(connection, count: Int(sessions[session].listedCount)))
         }
+    }
+
+    /// Appends the states of topics for a connection that has missed changes of them.
+    ///
+    /// Topics that its account does not watch any more are left out, its own excepted. A
+    /// number may stand for another topic by now: its state is as true as any.
+    public mutating func appendStates(
+        of missed: [TopicHandle], for connection: ConnectionID, at now: Moment,
+        into effects: inout Effects
+    ) {
+        sweep()
+        guard case .client(let session, let account) = caller(of: connection) else { return }
+        let start = effects.events.count
+        for topic in missed where Int(topic.index) < topics.elements.count {
+            let isListed = topic.index < links[Int(session)].listedBelow
+            let isWatched = index.position(of: topic, watchedBy: account) != nil
+            guard isListed, isWatched || isOwn(topic, account) else { continue }
+            appendState(topic, at: now, into: &effects)
+            noteKnown(topic, to: session)
+        }
+        guard start < effects.events.count else { return }
+        effects.items.append(.states(connection, start..<effects.events.count, .missed))
+    }
+
+    private func isOwn(_ topic: TopicHandle, _ account: AccountHandle) -> Bool {
+        self.topic(topics[topic.index].type, of: account) == topic
     }
 
     /// Appends states from the topic `begin` on; tells where to go on, or nil at the end.

@@ -60,7 +60,7 @@ public enum Effect: Hashable, Sendable {
     /// Forget an event that was kept.
     case drop(FanOutID)
     /// Send `events[range]` to the connection as states.
-    case states(ConnectionID, Range<Int>)
+    case states(ConnectionID, Range<Int>, StatesKind)
     /// Tell the connection that its login list is complete.
     case synced(ConnectionID, count: Int)
     /// Tell every connection in `receivers` that its subscriptions to `names` have run out.
@@ -69,6 +69,14 @@ public enum Effect: Hashable, Sendable {
     case persist(Ticket?, index: Int)
     /// End the connection; `nil`: it knows why.
     case close(ConnectionID, CloseReason?)
+}
+
+/// What states are sent for.
+public enum StatesKind: UInt8, Sendable {
+    /// They belong to the list with which a session begins.
+    case loginList
+    /// They stand for changes that the connection has not been told of one by one.
+    case missed
 }
 
 /// Stands for a change that waits to become durable.

@@ -24,7 +24,9 @@ extension Reactor {
         connections[slot].phase = .closing
         connections[slot].awaiting = nil
         connections[slot].splitter = FrameSplitter()
+        connections[slot].behind = []
         connections[slot].state.remove([.isListing, .isResumable])
+        stopWatchingProgress(of: slot)
         setDeadline(of: slot, afterSeconds: configuration.connection.farewellSeconds)
         markDirty(slot)
     }
@@ -53,6 +55,7 @@ extension Reactor {
 
     func free(_ slot: Int) {
         cancelDeadline(of: slot)
+        progressEnded(of: slot)
         pool.giveBack(&connections[slot].outbox)
         connections[slot] = Connection(id: connections[slot].id)
     }
@@ -62,7 +65,8 @@ extension Reactor {
     func setDeadline(of slot: Int, afterSeconds seconds: Int) {
         let deadline = now().mono.advanced(bySeconds: seconds).milliseconds
         if connections[slot].deadline == .none {
-            connections[slot].deadline = deadlines.schedule(UInt64(slot), at: deadline)
+            connections[slot].deadline = deadlines.schedule(
+                ConnectionDeadline.phase.payload(slot), at: deadline)
         } else {
             deadlines.reschedule(connections[slot].deadline, at: deadline)
         }
@@ -76,7 +80,12 @@ extension Reactor {
 
     func meetDeadlines(at now: Moment) {
         while let due = deadlines.popDue(now: now.mono.milliseconds) {
-            let slot = Int(due.payload)
+            let (kind, slot) = ConnectionDeadline.parts(of: due.payload)
+            guard kind == .phase else {
+                connections[slot].progressDeadline = .none
+                checkProgress(of: slot)
+                continue
+            }
             connections[slot].deadline = .none
             switch connections[slot].phase {
             case .free: break
@@ -86,6 +95,20 @@ extension Reactor {
             }
         }
         reportLost(at: now)
+    }
+}
+
+/// What an entry of the reactor's wheel is for.
+enum ConnectionDeadline: UInt64 {
+    /// What the phase of the connection waits for has not come.
+    case phase
+    /// Some of what is pending must have been taken.
+    case progress
+
+    func payload(_ slot: Int) -> UInt64 { rawValue << 32 | UInt64(slot) }
+
+    static func parts(of payload: UInt64) -> (Self, slot: Int) {
+        (payload >> 32 == 0 ? .phase : .progress, Int(payload & 0xFFFF_FFFF))
     }
 }
 

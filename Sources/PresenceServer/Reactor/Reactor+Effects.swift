@@ -30,20 +30,21 @@ extension Reactor {
             var bytes: [UInt8] = []
             bytes.appendEventFrame(effects.events[event], in: effects)
             kept[id] = bytes
-        case .deliverKept(let id, _, let receivers):
+        case .deliverKept(let id, let topic, let receivers):
             guard let bytes = kept[id] else { preconditionFailure("an event that was not kept") }
-            deliver(bytes, to: receivers)
+            deliver(bytes, of: topic, to: receivers)
         case .drop(let id):
             kept[id] = nil
-        case .deliver(let event, _, let receivers):
+        case .deliver(let event, let topic, let receivers):
             frame.removeAll(keepingCapacity: true)
             frame.appendEventFrame(effects.events[event], in: effects)
-            deliver(frame, to: receivers)
-        case .states(let connection, let range):
+            deliver(frame, of: topic, to: receivers)
+        case .states(let connection, let range, let kind):
             guard let slot = slot(of: connection) else { return }
             pool.lend(to: &connections[slot].outbox)
             connections[slot].outbox.appendEventFrames(
-                range, of: .loginList, in: effects, limits: configuration.engine.limits)
+                range, of: kind == .loginList ? .loginList : .changes, in: effects,
+                limits: configuration.engine.limits)
             markDirty(slot)
         case .synced(let connection, let count):
             guard let slot = slot(of: connection) else { return }
@@ -62,21 +63,6 @@ extension Reactor {
         case .close(let connection, let reason):
             guard let slot = slot(of: connection) else { return }
             close(slot, reason)
-        }
-    }
-
-    /// Puts bytes, encoded once, into the outboxes of all receivers.
-    private func deliver(_ frame: [UInt8], to receivers: Range<Int>) {
-        for place in receivers {
-            let slot = Int(effects.receivers[place])
-            guard connections[slot].phase == .serving else { continue }
-            pool.lend(to: &connections[slot].outbox)
-            connections[slot].outbox.append(contentsOf: frame)
-            markDirty(slot)
-            if connections[slot].outbox.count > configuration.connection.outboxBytesMax {
-                counters.closedTooSlow += 1
-                close(slot, .tooSlow)
-            }
         }
     }
 }

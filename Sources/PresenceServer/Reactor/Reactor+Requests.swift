@@ -33,8 +33,7 @@ extension Reactor {
             connections[slot].state.remove(.isResumable)
             var offset = 0
             readFrames(RawSpan(), from: &offset, in: slot)
-            let isReading = connections[slot].awaiting == nil
-            if isReading, connections[slot].state.contains(.isPaused) {
+            if isListening(slot), connections[slot].state.contains(.isPaused) {
                 connections[slot].state.remove(.isPaused)
                 loop.startReading(connections[slot].id)
             }
@@ -44,7 +43,7 @@ extension Reactor {
     /// Carries out one frame after the other, until there is none, or one has to be waited for.
     private func readFrames(_ chunk: RawSpan, from offset: inout Int, in slot: Int) {
         var frameCount = 0
-        while connections[slot].awaiting == nil {
+        while isListening(slot) {
             let bodyBytesMax: Int
             switch connections[slot].phase {
             case .anonymous:
@@ -68,6 +67,25 @@ extension Reactor {
                 return close(slot, .protocolViolation)
             }
             frameCount += 1
+        }
+    }
+
+    /// Whether the next frame may be read: not while one waits for the store, nor while the
+    /// answers to those before it are not being taken.
+    private func isListening(_ slot: Int) -> Bool {
+        connections[slot].awaiting == nil
+            && connections[slot].outbox.count < configuration.connection.outboxBytesMax
+    }
+
+    /// Goes on reading from a connection that has taken its answers.
+    func resumeIfPaused(_ slot: Int) {
+        guard connections[slot].awaiting == nil else { return }
+        let hasMore =
+            connections[slot].splitter.bytesBuffered > 0
+            || connections[slot].state.contains(.isPaused)
+        if hasMore, !connections[slot].state.contains(.isResumable) {
+            connections[slot].state.insert(.isResumable)
+            resumable.append(UInt32(slot))
         }
     }
 
@@ -115,12 +133,6 @@ extension Reactor {
         connections[slot].awaiting = nil
         markDirty(slot)
         if connections[slot].phase == .ending { return finish(slot) }
-        let hasMore =
-            connections[slot].splitter.bytesBuffered > 0
-            || connections[slot].state.contains(.isPaused)
-        if hasMore, !connections[slot].state.contains(.isResumable) {
-            connections[slot].state.insert(.isResumable)
-            resumable.append(UInt32(slot))
-        }
+        resumeIfPaused(slot)
     }
 }

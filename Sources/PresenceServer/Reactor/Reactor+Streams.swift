@@ -39,6 +39,7 @@ extension Reactor {
     func streamDrained(_ id: StreamID) {
         guard let slot = slot(of: id) else { return }
         connections[slot].state.remove(.isBlocked)
+        progressEnded(of: slot)
         markDirty(slot)
     }
 

@@ -47,56 +47,6 @@ extension Reactor {
         submissions.removeAll(keepingCapacity: true)
     }
 
-    /// Writes every outbox that has something, once, and gives lists their next share.
-    private func flush(at now: Moment) {
-        var slots: [UInt32] = []
-        swap(&slots, &dirty)
-        for slot in slots {
-            connections[Int(slot)].state.remove(.isDirty)
-            flush(Int(slot), at: now)
-        }
-        if dirty.isEmpty {
-            slots.removeAll(keepingCapacity: true)
-            swap(&slots, &dirty)
-        }
-    }
-
-    private func flush(_ slot: Int, at now: Moment) {
-        var framesLeft = configuration.connection.listFramesPerTurn
-        while write(slot) {
-            guard connections[slot].state.contains(.isListing) else {
-                if connections[slot].phase == .closing {
-                    loop.closeAfterWrites(connections[slot].id)
-                }
-                return
-            }
-            guard framesLeft > 0 else { return markDirty(slot) }
-            framesLeft -= 1
-            engine.continueList(of: ConnectionID(connections[slot].id), at: now, into: &effects)
-            carryOut(at: now)
-        }
-    }
-
-    /// Writes an outbox; whether the socket has taken everything.
-    private func write(_ slot: Int) -> Bool {
-        guard connections[slot].phase != .free, !connections[slot].state.contains(.isBlocked)
-        else { return false }
-        guard !connections[slot].outbox.isEmpty else { return true }
-        let id = connections[slot].id
-        let outcome = unsafe connections[slot].outbox.withUnsafeBytes { unsafe loop.write(id, $0) }
-        pool.giveBack(&connections[slot].outbox)
-        switch outcome {
-        case .written:
-            return true
-        case .pending:
-            connections[slot].state.insert(.isBlocked)
-            return false
-        case .failed:
-            abandon(slot)
-            return false
-        }
-    }
-
     func markDirty(_ slot: Int) {
         guard !connections[slot].state.contains(.isDirty) else { return }
         connections[slot].state.insert(.isDirty)

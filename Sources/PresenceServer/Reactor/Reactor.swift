@@ -39,6 +39,8 @@ final class Reactor<Network: Transport, Disk: Persistence> {
     /// Connections that have ended while effects were being carried out.
     var lost: [ConnectionID] = []
     var pool = BufferPool()
+    /// Bytes that sockets have not taken yet.
+    var bytesBlocked = 0
     /// Frames of large fan-outs that are under way.
     var kept: [FanOutID: [UInt8]] = [:]
     /// The frame that is being sent to many.
@@ -120,6 +122,10 @@ struct ReactorCounters {
     var acceptFailures = 0
     var requests = 0
     var closedTooSlow = 0
+    /// Events that were left out of a full outbox, whose newest state followed.
+    var conflated = 0
+    /// How many times an outbox was full.
+    var fellBehind = 0
     var violations = 0
     var storeFailures = 0
 }

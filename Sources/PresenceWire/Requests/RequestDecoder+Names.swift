@@ -1,3 +1,5 @@
+// Names and lists of names: what a name may be, and that repeats count once.
+
 internal import CSimdJSON
 internal import PresenceCore
 

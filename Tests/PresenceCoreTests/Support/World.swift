@@ -184,7 +184,7 @@ final class World {
             deliver(state, event, to: batch.receivers[receivers])
         case .drop(let id):
             #expect(kept.removeValue(forKey: id) != nil)
-        case .states(let connection, let range):
+        case .states(let connection, let range, _):
             note(.states(batch.states(range)), for: connection)
             for event in batch.events[range] { learn(batch.state(event), event, connection) }
         case .synced(let connection, let count):

@@ -1,0 +1,182 @@
+// Outboxes: events, encoded once, appended to each; written once a turn; conflated when full.
+//
+// An outbox that is full takes no more events, but notes their topics. When the socket has
+// taken everything, the newest state of each of these follows, a frame at a time. So a slow
+// client costs a bounded number of bytes, is told nothing older after something newer, and
+// ends up knowing the truth. What it can hold at most:
+//
+//     outboxBytesMax + one answer            in the outbox
+//   + as much                                handed to the kernel and not yet taken
+//   + 4 bytes a subscription                 topics that have changed
+//   + one frame and one read of the loop     of its own that it has sent ahead
+//
+// A client that takes nothing for `progressSeconds` is closed. It is looked at what it takes, not
+// how fast: one on a bad line is slow, not gone.
+
+import Containers
+import EventLoop
+import PresenceCore
+import PresenceWire
+
+extension Reactor {
+    /// Puts an event's bytes, encoded once, into the outboxes of all receivers.
+    func deliver(_ frame: [UInt8], of topic: TopicHandle, to receivers: Range<Int>) {
+        for place in receivers {
+            let slot = Int(effects.receivers[place])
+            guard connections[slot].phase == .serving else { continue }
+            guard hasRoom(slot) else {
+                note(topic, behind: slot)
+                continue
+            }
+            append(frame, to: slot)
+        }
+    }
+
+    /// Puts bytes that must not be left out into the outboxes of all receivers.
+    func deliver(_ frame: [UInt8], to receivers: Range<Int>) {
+        for place in receivers {
+            let slot = Int(effects.receivers[place])
+            guard connections[slot].phase == .serving else { continue }
+            append(frame, to: slot)
+        }
+    }
+
+    private func append(_ frame: [UInt8], to slot: Int) {
+        pool.lend(to: &connections[slot].outbox)
+        connections[slot].outbox.append(contentsOf: frame)
+        markDirty(slot)
+    }
+
+    /// Whether an outbox takes events.
+    private func hasRoom(_ slot: Int) -> Bool {
+        guard connections[slot].behind.isEmpty else { return false }
+        if !connections[slot].state.contains(.isBlocked) {
+            let isFull =
+                connections[slot].outbox.count >= configuration.connection.outboxBytesMax
+            // One that takes all it is given is not slow: much has happened in this turn.
+            if !isFull || write(slot) { return connections[slot].phase == .serving }
+        }
+        // What is pending counts, too; and when all together have too much, anything does.
+        guard bytesBlocked <= configuration.connection.outboxBytesInAllMax else { return false }
+        return connections[slot].outbox.count + connections[slot].bytesPending
+            < configuration.connection.outboxBytesMax
+    }
+
+    private func note(_ topic: TopicHandle, behind slot: Int) {
+        counters.conflated += 1
+        var low = 0
+        var high = connections[slot].behind.count
+        while low < high {
+            let middle = (low + high) / 2
+            if connections[slot].behind[middle] < topic { low = middle + 1 } else { high = middle }
+        }
+        if low < connections[slot].behind.count, connections[slot].behind[low] == topic { return }
+        if connections[slot].behind.isEmpty { counters.fellBehind += 1 }
+        connections[slot].behind.insert(topic, at: low)
+        markDirty(slot)
+    }
+
+    /// Writes every outbox that has something, once, and gives lists their next share.
+    func flush(at now: Moment) {
+        var slots: [UInt32] = []
+        swap(&slots, &dirty)
+        for slot in slots {
+            connections[Int(slot)].state.remove(.isDirty)
+            flush(Int(slot), at: now)
+        }
+        if dirty.isEmpty {
+            slots.removeAll(keepingCapacity: true)
+            swap(&slots, &dirty)
+        }
+    }
+
+    private func flush(_ slot: Int, at now: Moment) {
+        var framesLeft = configuration.connection.listFramesPerTurn
+        while write(slot) {
+            if connections[slot].phase == .closing {
+                return loop.closeAfterWrites(connections[slot].id)
+            }
+            guard hasMoreToSay(slot) else { return resumeIfPaused(slot) }
+            guard framesLeft > 0 else { return markDirty(slot) }
+            framesLeft -= 1
+            sayMore(slot, at: now)
+        }
+    }
+
+    /// Whether there is a list to go on with, or changes to catch up with.
+    private func hasMoreToSay(_ slot: Int) -> Bool {
+        connections[slot].state.contains(.isListing) || !connections[slot].behind.isEmpty
+    }
+
+    private func sayMore(_ slot: Int, at now: Moment) {
+        let connection = ConnectionID(connections[slot].id)
+        if connections[slot].behind.isEmpty {
+            engine.continueList(of: connection, at: now, into: &effects)
+        } else {
+            let count = min(
+                connections[slot].behind.count, configuration.engine.limits.statesPerFrameMax)
+            let topics = Array(connections[slot].behind.prefix(count))
+            connections[slot].behind.removeFirst(count)
+            engine.appendStates(of: topics, for: connection, at: now, into: &effects)
+        }
+        carryOut(at: now)
+    }
+
+    /// Writes an outbox; whether the socket has taken everything.
+    private func write(_ slot: Int) -> Bool {
+        guard connections[slot].phase != .free, !connections[slot].state.contains(.isBlocked)
+        else { return false }
+        guard !connections[slot].outbox.isEmpty else { return true }
+        let id = connections[slot].id
+        let outcome = unsafe connections[slot].outbox.withUnsafeBytes { unsafe loop.write(id, $0) }
+        pool.giveBack(&connections[slot].outbox)
+        switch outcome {
+        case .written:
+            return true
+        case .pending(let bytes):
+            connections[slot].state.insert(.isBlocked)
+            watchProgress(of: slot, pending: bytes)
+            return false
+        case .failed:
+            abandon(slot)
+            return false
+        }
+    }
+
+    // MARK: Progress
+
+    private func watchProgress(of slot: Int, pending bytes: Int) {
+        bytesBlocked += bytes - connections[slot].bytesPending
+        connections[slot].bytesPending = bytes
+        guard connections[slot].phase == .serving, connections[slot].progressDeadline == .none
+        else { return }
+        connections[slot].progressDeadline = deadlines.schedule(
+            ConnectionDeadline.progress.payload(slot),
+            at: now().mono.advanced(bySeconds: configuration.connection.progressSeconds)
+                .milliseconds)
+    }
+
+    /// The socket has taken everything.
+    func progressEnded(of slot: Int) {
+        bytesBlocked -= connections[slot].bytesPending
+        connections[slot].bytesPending = 0
+        stopWatchingProgress(of: slot)
+    }
+
+    func stopWatchingProgress(of slot: Int) {
+        guard connections[slot].progressDeadline != .none else { return }
+        deadlines.cancel(connections[slot].progressDeadline)
+        connections[slot].progressDeadline = .none
+    }
+
+    /// Closes a connection that has taken nothing since it was last looked at.
+    func checkProgress(of slot: Int) {
+        let pending = loop.bytesPending(connections[slot].id)
+        guard pending < connections[slot].bytesPending else {
+            counters.closedTooSlow += 1
+            // There is no room for a last word. It is tried all the same, and not for long.
+            return close(slot, .tooSlow)
+        }
+        watchProgress(of: slot, pending: pending)
+    }
+}

@@ -1,0 +1,96 @@
+import PresenceClient
+import PresenceServer
+import Testing
+
+@Suite struct `A client that does not read` {
+    /// Publishes many long statuses, one after the other.
+    func publish(_ count: Int, as publisher: Client) throws {
+        let ext = JSON.string(String(repeating: "x", count: 4_000))
+        for number in 0..<count {
+            _ = try publisher.call(
+                "publish",
+                ["type": 1, "value": .integer(Int64(10_000 + number)), "ext": ext])
+        }
+    }
+
+    @Test func `costs bounded memory, holds nobody up, and ends up with the truth`() throws {
+        try withService { service in
+            let slow = try service.login("slow")
+            let fast = try service.login("fast")
+            for client in [slow, fast] { _ = try client.subscribe(["bob", "carol"]) }
+            let bob = try service.login("bob")
+            let carol = try service.login("carol")
+            _ = try carol.call("publish", ["type": 1, "value": 20_000])
+            // Far more than the kernel's buffers on the way hold.
+            let count = 3_000
+            for _ in 0..<10 {
+                try publish(count / 10, as: bob)
+                while try fast.nextNotification(withinMilliseconds: 0) != nil {}
+            }
+            let stats = try service.appServer().call("stats")
+            #expect((stats["conflated"]?.integer ?? 0) > 100)
+            #expect((stats["outboxBytes"]?.integer ?? .max) < 100_000)
+            _ = try bob.call("logout")
+
+            var last: JSON?
+            var seqs: [Int64] = []
+            while last?["value"] != 2 {
+                for event in try slow.next("events")["events"]?.array ?? []
+                where event["publisher"] == "bob" {
+                    last = event
+                    seqs.append(event["seq"]?.integer ?? 0)
+                }
+            }
+            #expect(seqs == seqs.sorted())
+            #expect(seqs.count < count)
+            #expect(last?["status"]?["value"] == .integer(Int64(10_000 + count / 10 - 1)))
+            #expect(last?["online"] == [])
+            #expect(try slow.call("ping")["time"] != nil)
+        }
+    }
+
+    @Test func `is closed when it has taken nothing for a set time`() throws {
+        try withService({ $0.connection.progressSeconds = 15 }) { service in
+            let slow = try service.login("slow")
+            _ = try slow.subscribe(["bob"])
+            let bob = try service.login("bob")
+            let server = try service.appServer()
+            var published = 0
+            while try server.call("stats")["fellBehind"] == 0, published < 20_000 {
+                try publish(100, as: bob)
+                published += 100
+            }
+            for _ in 0..<20 where try server.call("stats")["closedTooSlow"] == 0 {
+                service.pass(seconds: 4)
+                try slow.keepAlive()
+                try bob.keepAlive()
+            }
+            #expect(try server.call("stats")["closedTooSlow"] == 1)
+            #expect(slow.end())
+            #expect(try bob.call("ping")["time"] != nil)
+        }
+    }
+
+    @Test func `but asks and asks is not read from either`() throws {
+        try withService { service in
+            let flooder = try service.login("flooder")
+            _ = try flooder.subscribe((0..<100).map { "publisher-with-a-long-name-\($0)" })
+            let request = Array(
+                #"{"jsonrpc":"2.0","id":1,"method":"subscriptions","params":{"limit":1000}}"#.utf8)
+            let frame = [0, 0, 0, UInt8(request.count)] + request
+            // Each answer has some ten thousand bytes: 40 MB, if they were made.
+            let flood = Array(repeatElement(frame, count: 4_000).joined())
+            try flooder.sendRaw(flood)
+            let server = try service.appServer()
+            #expect((try server.call("stats")["outboxBytes"]?.integer ?? .max) < 1 << 20)
+            var answers = 0
+            while answers < 4_000 {
+                let message = try flooder.nextMessage(withinMilliseconds: 10_000)
+                #expect(message?["result"]?["count"] == 100)
+                if message?["result"] == nil { break }
+                answers += 1
+            }
+            #expect(answers == 4_000)
+        }
+    }
+}
