@@ -394,7 +394,7 @@ csj_status csj_parse(
     if (!has_whole_surrogates(p.memory.body, body_bytes)) return CSJ_INVALID_JSON;
     dom::object envelope;
     if (root.get(envelope) != simdjson::SUCCESS) {
-        if (!is_shallow(root, 1)) return CSJ_TOO_DEEP;
+        if (check_nesting(root, 1) == nesting::too_deep) return CSJ_TOO_DEEP;
         return root.is_array() ? CSJ_ARRAY_AT_TOP : CSJ_NOT_AN_OBJECT;
     }
     status = read_object(p, envelope, place::envelope, p.envelope, document->envelope);

@@ -53,10 +53,13 @@ extension Reactor {
             connections[slot].outbox.appendEventFrames(
                 first.upperBound..<states.upperBound, of: .loginList, in: effects,
                 limits: configuration.engine.limits)
-        default:
-            // With long texts fewer entries than the limit allows make a frame full.
+        case .states:
+            // With long texts fewer accounts than the limit allows make a frame full.
             connections[slot].outbox.appendErrorFrame(
-                Refusal(.tooMany, limit: fit), to: id)
+                Refusal(.tooMany, field: .accounts, limit: fit), to: id)
+        default:
+            connections[slot].outbox.appendErrorFrame(
+                Refusal(.tooMany, field: .limit, limit: fit), to: id)
         }
     }
 
