@@ -166,7 +166,7 @@ import Testing
         var bytes: [UInt8] = [9]
         let outcome = bytes.appendAnswerFrame(
             .loggedOut, to: .none, in: Effects(), settings: Settings())
-        bytes.appendErrorFrame(Refusal(.forbidden), to: .none)
+        bytes.appendErrorFrame(Refusal(.forbidden), to: .none, in: Effects())
         bytes.appendErrorFrame(EnvelopeFault(.unknownMethod), to: .none)
         bytes.appendStatsFrame(Stats(), further: [], to: .none)
         #expect(outcome == .appended)
