@@ -255,3 +255,10 @@ class BeforeLogin(Case):
             with self.subTest(method=method):
                 c = self.connect()
                 self.refused(c.call(method, params), 401, "not_logged_in")
+
+    def test_every_method_needs_a_login_whatever_the_parameters(self):
+        for method in ("logout", "subscribe", "unsubscribe", "subscriptions", "publish", "clear",
+                       "ping", "query", "subscribers", "sessions", "kick", "stats"):
+            with self.subTest(method=method):
+                c = self.connect()
+                self.refused(c.call(method, {"type": "x", "limit": "x"}), 401, "not_logged_in")
