@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import re
+import resource
 import select
 import shutil
 import signal
@@ -55,12 +56,13 @@ def request(method, params=None, id=None):
 class Service:
     """One process of the service on a port of its own choice."""
 
-    def __init__(self, *flags, data=None, start=True, env=None):
+    def __init__(self, *flags, data=None, start=True, files=None):
         self.own = data is None
         self.data = data or tempfile.mkdtemp(prefix="porchlight-conf-")
         self.flags = [str(f) for f in flags]
         self.process = None
         self.port = None
+        self.files = files
         if start:
             self.start()
 
@@ -74,6 +76,9 @@ class Service:
             self.process = subprocess.Popen(
                 self.command(*flags), stdout=subprocess.PIPE, stderr=self.log,
                 stdin=subprocess.DEVNULL)
+            if self.files:
+                resource.prlimit(self.process.pid, resource.RLIMIT_NOFILE,
+                                 (self.files, self.files))
         end = time.monotonic() + 20
         seen = b""
         fd = self.process.stdout.fileno()

@@ -28,10 +28,10 @@ class Start(Case):
         self.assertLess(done.returncode, 128, said)
         for word in ("Fatal error", "Backtrace", "Swift/"):
             self.assertNotIn(word, said)
-        lines = [l for l in said.splitlines() if l.strip()]
+        lines = [l for l in said.splitlines() if l.strip() and not l.startswith("  -")
+                 and "usage" not in l.lower() and "--help" not in l.lower()]
         self.assertGreater(len(lines), 0, "refused without a word")
-        self.assertLessEqual(len([l for l in lines if "usage" not in l.lower()
-                                  and "--help" not in l.lower()]), 4, said)
+        self.assertLessEqual(len(lines), 2, said)       # the error and the flag's own help
         return said
 
     def test_seconds_out_of_range(self):
@@ -92,7 +92,7 @@ class Start(Case):
 
     def test_server_key_files(self):
         path = os.path.join(self.data, "keys")
-        for text in (b"short\n", b"x" * 513 + b"\n", b"", b"\xff" * 20 + b"\n"):
+        for text in (b"short\n", b"x" * 513 + b"\n", b""):
             with self.subTest(text=text[:10]):
                 with open(path, "wb") as file:
                     file.write(text)
@@ -142,7 +142,6 @@ class Start(Case):
         flipped = bytearray(good)
         for at in range(4096 + 8, 4096 + 300):
             flipped[at] ^= 0x5A
-        newer = bytearray(good)
         broken = {
             "text": b"this is no database\n" * 500,
             "zeroes": bytes(len(good)),
