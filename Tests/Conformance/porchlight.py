@@ -238,7 +238,7 @@ class Client:
     def ok(self, method, params=None, wait=WAIT):
         got = self.call(method, params, wait)
         if "result" not in got:
-            raise AssertionError("%s %r was refused: %r" % (method, params, got))
+            raise AssertionError("%s %.200s was refused: %r" % (method, params, got))
         return got["result"]
 
     def note(self, method=None, wait=WAIT):
