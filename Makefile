@@ -1,7 +1,8 @@
 # make run    install what is missing, build, serve on 127.0.0.1:7400
 # make test   install what is missing, build, run every test
+# make simulate SEED=1 HOURS=0.1   the simulator, from a seed, for a while
 
-.PHONY: run build test setup clean
+.PHONY: run build test simulate setup clean
 
 run: build
 	exec .build/release/porchlight serve
@@ -11,6 +12,12 @@ build: setup
 
 test: setup
 	scripts/test
+
+SEED ?=
+HOURS ?= 0.1
+simulate: setup
+	SIMULATE_SEED=$(SEED) SIMULATE_HOURS=$(HOURS) \
+		swift test --filter 'as long as is asked' --explicit-target-dependency-import-check error
 
 setup:
 	@scripts/setup

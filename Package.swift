@@ -79,6 +79,13 @@ let package = Package(
             name: "PresenceStoreTests", dependencies: ["PresenceStore"], swiftSettings: common),
         .testTarget(name: "HouseTests", swiftSettings: common),
         .testTarget(
+            name: "SimulatorTests",
+            dependencies: [
+                "EventLoop", "PresenceClient", "PresenceCore", "PresenceServer", "PresenceStore",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: common),
+        .testTarget(
             name: "PresenceServerTests",
             dependencies: [
                 "EventLoop", "PresenceClient", "PresenceCore", "PresenceServer",

@@ -12,13 +12,12 @@ extension Engine {
         var reader = EngineReader(
             engine: Engine(settings: settings, at: now, seed: generator.next()), now: now)
         try store.load(&reader)
-        reader.restoreSessions()
-        return reader.engine
+        return reader.finish()
     }
 }
 
 /// Puts rows into an engine as they come.
-private struct EngineReader: ~Copyable, StoreReader {
+struct EngineReader: ~Copyable, StoreReader {
     var engine: Engine
     let now: Moment
     private var subscriber: AccountHandle?
@@ -66,7 +65,13 @@ private struct EngineReader: ~Copyable, StoreReader {
             created: Wall(milliseconds: created), expires: Wall(milliseconds: expires), at: now)
     }
 
-    mutating func restoreSessions() {
+    /// The engine, with everything that was read.
+    consuming func finish() -> Engine {
+        restoreSessions()
+        return engine
+    }
+
+    private mutating func restoreSessions() {
         sessions.sort { $0.ordinal < $1.ordinal }
         for row in sessions {
             engine.restoreSession(

@@ -97,6 +97,9 @@ import Testing
             let client = try service.login("carol")
             #expect(client.refusal("stats") == "403 forbidden")
             #expect(client.refusal("kick", ["account": "bob"]) == "403 forbidden")
+            // Who may not ask is told that, and not what was wrong with how it was asked.
+            #expect(client.refusal("query", ["type": "x"]) == "403 forbidden")
+            #expect(try service.connect().refusal("subscribe") == "401 not_logged_in")
         }
     }
 }

@@ -32,22 +32,24 @@ extension Engine {
         return true
     }
 
+    /// Why whoever is at the other end of `connection` may not give such a command; nil: it may.
+    ///
+    /// To be asked before the parameters are looked at: who may not ask learns nothing of them.
+    public func refusal(of kind: CommandKind, from connection: ConnectionID) -> Refusal? {
+        refusal(of: kind, by: caller(of: connection))
+    }
+
     /// The table of who may do what. Whatever it does not allow is refused.
-    func checkPermission(of caller: Caller, for command: Command) throws(Refusal) {
-        switch (caller, command) {
-        case (.anonymous, .login), (.anonymous, .loginAppServer):
-            return
-        case (.anonymous, _):
-            throw Refusal(.notLoggedIn)
-        case (_, .login), (_, .loginAppServer):
-            throw Refusal(.alreadyLoggedIn)
-        case (.appServer, _):
-            return
+    func refusal(of kind: CommandKind, by caller: Caller) -> Refusal? {
+        switch (caller, kind) {
+        case (.anonymous, .login): nil
+        case (.anonymous, _): Refusal(.notLoggedIn)
+        case (_, .login): Refusal(.alreadyLoggedIn)
+        case (.appServer, _): nil
         case (.client, .query), (.client, .subscribers), (.client, .sessions), (.client, .kick),
             (.client, .stats):
-            throw Refusal(.forbidden)
-        case (.client, _):
-            return
+            Refusal(.forbidden)
+        case (.client, _): nil
         }
     }
 

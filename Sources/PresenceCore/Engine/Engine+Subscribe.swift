@@ -134,38 +134,22 @@ extension Engine {
         accounts[number].expiryDeadline = deadline
     }
 
-    /// Checks a request to unsubscribe and has it stored, unless there is nothing to remove.
+    /// Has a request to unsubscribe stored, also where there is nothing to remove.
+    ///
+    /// What has run out is removed from the store without anybody waiting. Whoever is told that
+    /// it has ended must not find it again after a crash with a clock that was set back.
     mutating func unsubscribe(
         _ account: AccountHandle, _ request: Unsubscribe, from connection: ConnectionID,
         into effects: inout Effects
     ) {
-        let record: Record
-        if let publishers = request.publishers {
-            let isWatching = publishers.contains { publisher in
-                topic(request.type, of: publisher)
-                    .flatMap { index.position(of: $0, watchedBy: account) } != nil
+        let record: Record =
+            if let publishers = request.publishers {
+                .removeSubscriptions(
+                    subscriber: account, type: request.type, publishers: publishers)
+            } else {
+                .removeAllSubscriptions(subscriber: account, type: request.type)
             }
-            guard isWatching else { return nothingToRemove(account, connection, into: &effects) }
-            record = .removeSubscriptions(
-                subscriber: account, type: request.type, publishers: publishers)
-        } else {
-            guard watchesAny(request.type, account) else {
-                return nothingToRemove(account, connection, into: &effects)
-            }
-            record = .removeAllSubscriptions(subscriber: account, type: request.type)
-        }
         propose(.unsubscribe(request), record, of: account, for: connection, into: &effects)
-    }
-
-    private func nothingToRemove(
-        _ account: AccountHandle, _ connection: ConnectionID, into effects: inout Effects
-    ) {
-        effects.answer(connection, .unsubscribed(removed: 0, count: index.count(of: account)))
-    }
-
-    private func watchesAny(_ type: EventType, _ account: AccountHandle) -> Bool {
-        guard index.count(of: account) > 0 else { return false }
-        return index.edges[Int(account.index)].contains { topics[$0.topic].type == type }
     }
 
     /// Carries out what has been stored: from here on they do not deliver.

@@ -107,7 +107,7 @@ public struct Engine: ~Copyable {
     ) {
         do throws(Refusal) {
             let caller = self.caller(of: connection)
-            try checkPermission(of: caller, for: command)
+            if let refusal = refusal(of: command.kind, by: caller) { throw refusal }
             try carryOut(command, by: caller, from: connection, at: now, into: &effects)
         } catch {
             effects.items.append(.refuse(connection, error))

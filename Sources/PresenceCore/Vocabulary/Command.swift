@@ -33,6 +33,33 @@ public enum Command: Hashable, Sendable {
     case stats
 }
 
+/// What is asked, whatever the parameters: the methods of the protocol.
+public enum CommandKind: String, CaseIterable, Sendable {
+    case login, logout, ping, subscribe, unsubscribe, subscriptions, publish, clear
+    case query, subscribers, sessions, kick, stats
+}
+
+extension Command {
+    /// What is asked.
+    public var kind: CommandKind {
+        switch self {
+        case .login, .loginAppServer: .login
+        case .logout: .logout
+        case .ping: .ping
+        case .subscribe: .subscribe
+        case .unsubscribe: .unsubscribe
+        case .subscriptions: .subscriptions
+        case .publish: .publish
+        case .clear: .clear
+        case .query: .query
+        case .subscribers: .subscribers
+        case .sessions: .sessions
+        case .kick: .kick
+        case .stats: .stats
+        }
+    }
+}
+
 /// Parameters of `login`.
 public struct Login: Hashable, Sendable {
     /// Who logs in, already authenticated.

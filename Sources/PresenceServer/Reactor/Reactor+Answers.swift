@@ -47,21 +47,25 @@ extension Reactor {
         guard case .tooLarge(let fit) = outcome else { return }
         switch answer {
         case .subscribed(let expires, let count, let states?):
-            // It is done and cannot be refused: the states that do not fit follow the answer.
+            // The states that do not fit follow the answer, as those of a login list do.
             let first = states.lowerBound..<states.lowerBound + fit
             append(
                 .subscribed(expires: expires, count: count, states: first), to: id, of: slot)
-            connections[slot].outbox.appendEventFrames(
-                first.upperBound..<states.upperBound, of: .loginList, in: effects,
-                limits: configuration.engine.limits)
-        case .states:
-            // With long texts fewer accounts than the limit allows make a frame full.
-            connections[slot].outbox.appendErrorFrame(
-                Refusal(.tooMany, field: .accounts, limit: fit), to: id, in: effects)
+            appendRest(of: states, after: first, to: slot)
+        case .states(let states):
+            let first = states.lowerBound..<states.lowerBound + fit
+            append(.states(first), to: id, of: slot)
+            appendRest(of: states, after: first, to: slot)
         default:
             connections[slot].outbox.appendErrorFrame(
                 Refusal(.tooMany, field: .limit, limit: fit), to: id, in: effects)
         }
+    }
+
+    private func appendRest(of states: Range<Int>, after first: Range<Int>, to slot: Int) {
+        connections[slot].outbox.appendEventFrames(
+            first.upperBound..<states.upperBound, of: .loginList, in: effects,
+            limits: configuration.engine.limits)
     }
 
     /// What the reactor and the store count, for `stats`.

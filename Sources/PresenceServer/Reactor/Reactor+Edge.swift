@@ -20,7 +20,9 @@ extension Reactor {
             return .unsubscribe(
                 Unsubscribe(
                     account: try intern(request.account), type: request.type,
-                    publishers: request.publishers.map { known($0) }))
+                    publishers: try request.publishers.map { list throws(Refusal) in
+                        try intern(list)
+                    }))
         case .subscriptions(let request):
             return .subscriptions(
                 ListSubscriptions(

@@ -118,9 +118,17 @@ extension Reactor {
         case .failure(let fault):
             connections[slot].awaiting = nil
             pool.lend(to: &connections[slot].outbox)
-            connections[slot].outbox.appendErrorFrame(fault)
+            connections[slot].outbox.appendErrorFrame(judged(fault, of: slot))
             markDirty(slot)
         }
+    }
+
+    /// Who may not ask at all is told that, and not what was wrong with how it was asked.
+    private func judged(_ fault: RequestFault, of slot: Int) -> RequestFault {
+        guard let kind = fault.kind,
+            let refusal = engine.refusal(of: kind, from: ConnectionID(connections[slot].id))
+        else { return fault }
+        return RequestFault(id: fault.id, cause: .refused(refusal), kind: kind)
     }
 
     private func perform(_ method: Method, of slot: Int, at now: Moment) throws(Refusal) {

@@ -9,6 +9,13 @@ extension Reactor {
     func turnEnded() {
         guard phase != .stopped else { return }
         let now = now()
+        if hasOverslept(at: now) {
+            // The process was stopped, or the machine. Those whose bytes wait in the kernel are
+            // heard before their silence is judged: in the next turn, which begins at once.
+            flush(at: now)
+            submit()
+            return armTimer(at: now.mono)
+        }
         var isMoreDue = false
         if let wake = engine.nextWake, wake <= now.mono {
             let progress = engine.advance(
@@ -32,6 +39,14 @@ extension Reactor {
         // A list that is not complete, or a splitter that is not empty, waits for its next share.
         let hasMore = isMoreDue || !dirty.isEmpty || !resumable.isEmpty || !lost.isEmpty
         armTimer(at: hasMore ? now.mono : nextDeadline)
+        expectedWake = nextDeadline
+    }
+
+    /// Whether what was to be done next is late by far more than a turn takes; once a time.
+    private func hasOverslept(at now: Moment) -> Bool {
+        guard let expected = expectedWake else { return false }
+        expectedWake = nil
+        return expected.advanced(byMilliseconds: Self.oversleptMilliseconds) < now.mono
     }
 
     private var nextDeadline: Mono? {

@@ -55,10 +55,16 @@ final class Reactor<Network: Transport, Disk: Persistence> {
     var submissions: [Submission] = []
     var counters = ReactorCounters()
 
+    /// When the next turn was to do something, as the last one saw it.
+    var expectedWake: Mono?
+
     var phase = Phase.starting
     private(set) var ready: () -> Void = {}
     /// Why the service ended before it was told to.
     var refusal: ServiceRefusal?
+
+    /// A turn that is late by this was not held up by work.
+    static var oversleptMilliseconds: UInt64 { 500 }
 
     /// How far the service has come.
     enum Phase: Equatable {

@@ -1,12 +1,6 @@
 internal import CSimdJSON
 internal import PresenceCore
 
-/// A method's name.
-enum MethodWord: String, CaseIterable {
-    case login, logout, ping, subscribe, unsubscribe, subscriptions, publish, clear
-    case query, subscribers, sessions, kick, stats
-}
-
 /// The keys of the envelope.
 enum Envelope {
     static let jsonrpc = Word("jsonrpc")
@@ -18,7 +12,7 @@ enum Envelope {
 
 /// The words that stand for something.
 struct Vocabularies {
-    let methods = Vocabulary(MethodWord.allCases.map { ($0.rawValue, $0) })
+    let methods = Vocabulary(CommandKind.allCases.map { ($0.rawValue, $0) })
     let clients = Vocabulary(ClientKind.allCases.map { ($0.word.description, $0) })
     let loginLists: Vocabulary<LoginList> = Vocabulary([
         ("online", .online), ("all", .all), ("none", .none),
@@ -47,7 +41,7 @@ extension RequestDecoder {
     /// Checks the envelope and finds the method.
     func readMethod(
         _ members: Members, id: RequestID?
-    ) throws(EnvelopeFault) -> MethodWord {
+    ) throws(EnvelopeFault) -> CommandKind {
         if let index = members.duplicate {
             throw EnvelopeFault(.duplicateField, field: envelopeField(members[index].key))
         }

@@ -2,7 +2,7 @@ internal import PresenceCore
 
 extension RequestDecoder {
     /// Reads the parameters of a method.
-    mutating func readParams(of method: MethodWord) throws(Refusal) -> Method {
+    mutating func readParams(of method: CommandKind) throws(Refusal) -> Method {
         switch method {
         case .login: .login(try readLogin())
         case .logout: .logout

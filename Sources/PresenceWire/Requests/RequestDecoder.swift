@@ -91,13 +91,13 @@ public struct RequestDecoder: ~Copyable {
     var elements: Elements { unsafe Elements(document) }
 
     private mutating func decode(
-        _ word: MethodWord, params: csj_member?, id: RequestID
+        _ word: CommandKind, params: csj_member?, id: RequestID
     ) -> Result<Request, RequestFault> {
         do throws(Refusal) {
             try checkParams(params)
             return .success(Request(id: id, method: try readParams(of: word)))
         } catch {
-            return .failure(RequestFault(id: id, cause: .refused(error)))
+            return .failure(RequestFault(id: id, cause: .refused(error), kind: word))
         }
     }
 

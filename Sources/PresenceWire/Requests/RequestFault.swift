@@ -6,11 +6,14 @@ public struct RequestFault: Error, Hashable, Sendable {
     public var id: RequestID
     /// What is wrong.
     public var cause: Cause
+    /// What was asked, where that much could be read.
+    public var kind: CommandKind?
 
     /// A fault.
-    public init(id: RequestID, cause: Cause) {
+    public init(id: RequestID, cause: Cause, kind: CommandKind? = nil) {
         self.id = id
         self.cause = cause
+        self.kind = kind
     }
 
     /// What is wrong: the envelope or what is in it.

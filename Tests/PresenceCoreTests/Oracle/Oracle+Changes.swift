@@ -47,13 +47,6 @@ extension Oracle {
     func unsubscribe(_ connection: ConnectionID, _ publishers: [String]?, type: Int) {
         guard let name = subject(connection) else { return }
         inTurn(connection, name) { [self] in
-            let watches = accounts[name]?.watches ?? [:]
-            let isWatching = watches.keys.contains {
-                $0.type == type && publishers?.contains($0.publisher) != false
-            }
-            guard isWatching else {
-                return note(.unsubscribed(removed: 0, count: watches.count), connection)
-            }
             propose(connection, name, .unsubscribe(publishers, type: type))
         }
     }

@@ -1,0 +1,164 @@
+import EventLoop
+import PresenceClient
+
+/// A client: what it does, what it has been told, and what it may hold the service to.
+final class SimulatedClient {
+    let account: String
+    let device: String
+    var stream: StreamID?
+    private var received: [UInt8] = []
+    private var lastID: Int64 = 0
+    /// Requests that are not answered yet, in order.
+    private(set) var asked: [(id: Int64, method: String, params: JSON)] = []
+    var isLoggedIn = false
+    /// Whether its login list is complete.
+    var isSynced = false
+    /// It has vanished: it neither reads nor sends nor says so.
+    var isDead = false
+    /// It does not read for now.
+    var isStalled = false
+    /// When the service last got something from it.
+    var lastAlive: UInt64 = 0
+    var violations: [String] = []
+    /// By type and publisher: the newest state that it was told, over all its connections.
+    private(set) var view: [String: JSON] = [:]
+    private(set) var seqs: [String: Int64] = [:]
+    /// Until when the service has acknowledged it: 0 where it was ended, -1 where it has run
+    /// out, nil where it is not certain.
+    private(set) var certain: [String: Int64?] = [:]
+    /// Changes of its status since it last knew it.
+    private(set) var ackedStatus: (value: Int64, expires: Int64)?
+    private(set) var isStatusCertain = true
+    private(set) var answered = 0
+
+    init(account: String, device: String) {
+        self.account = account
+        self.device = device
+    }
+
+    /// The bytes of a request.
+    func request(_ method: String, _ params: JSON) -> [UInt8] {
+        lastID += 1
+        asked.append((lastID, method, params))
+        doubt(method, params)
+        let body = Array(
+            JSON.object([
+                "jsonrpc": "2.0", "id": .integer(lastID), "method": .string(method),
+                "params": params,
+            ]).text.utf8)
+        return [0, 0, UInt8(body.count >> 8 & 255), UInt8(body.count & 255)] + body
+    }
+
+    /// From now until the answer it is not certain what is true.
+    private func doubt(_ method: String, _ params: JSON) {
+        let type = params["type"]?.integer ?? 1
+        switch method {
+        case "subscribe", "unsubscribe":
+            let named = params["publishers"]?.array?.compactMap(\.string)
+            let all = certain.keys.filter { $0.hasPrefix("\(type)/") }
+                .map { String($0.dropFirst("\(type)/".count)) }
+            for publisher in named ?? all { certain["\(type)/\(publisher)"] = .some(nil) }
+        case "publish", "clear":
+            if type == 1 { isStatusCertain = false }
+        default: break
+        }
+    }
+
+    func connectionEnded() {
+        stream = nil
+        received = []
+        asked = []
+        isLoggedIn = false
+        isSynced = false
+        isDead = false
+        isStalled = false
+    }
+
+    func receive(_ bytes: [UInt8]) {
+        received += bytes
+        while received.count >= 4 {
+            let length = received[0..<4].reduce(0) { $0 << 8 | Int($1) }
+            guard received.count >= 4 + length else { return }
+            let body = Array(received[4..<4 + length])
+            received.removeFirst(4 + length)
+            guard !body.isEmpty else { continue }
+            guard let message = try? JSON(parsing: body) else {
+                return violations.append("not JSON: \(String(decoding: body, as: UTF8.self))")
+            }
+            handle(message)
+        }
+    }
+
+    private func handle(_ message: JSON) {
+        if let id = message["id"]?.integer {
+            guard let first = asked.first, first.id == id else {
+                return violations.append("answer \(id) out of order")
+            }
+            asked.removeFirst()
+            answered += 1
+            if let result = message["result"] { succeed(first.method, first.params, result) }
+            // Those that are still under way may change what this one has made certain.
+            for request in asked { doubt(request.method, request.params) }
+            if message["error"] != nil { fail(first.method, first.params) }
+            return
+        }
+        let params = message["params"] ?? [:]
+        switch message["method"]?.string {
+        case "events":
+            for event in params["events"]?.array ?? [] { learn(event) }
+        case "expired":
+            let type = params["type"]?.integer ?? 0
+            for publisher in params["publishers"]?.array ?? [] {
+                expired("\(type)/\(publisher.string ?? "")")
+            }
+        case "synced":
+            isSynced = true
+        default: break
+        }
+    }
+
+    private func succeed(_ method: String, _ params: JSON, _ result: JSON) {
+        let type = params["type"]?.integer ?? 1
+        switch method {
+        case "login":
+            isLoggedIn = true
+        case "subscribe":
+            for publisher in params["publishers"]?.array?.compactMap(\.string) ?? [] {
+                certain["\(type)/\(publisher)"] = .some(result["expires"]?.integer)
+            }
+            for state in result["states"]?.array ?? [] { learn(state) }
+        case "unsubscribe":
+            let named = params["publishers"]?.array?.compactMap(\.string)
+            for key in certain.keys where key.hasPrefix("\(type)/") {
+                let publisher = String(key.dropFirst("\(type)/".count))
+                if named?.contains(publisher) != false { certain[key] = .some(.some(0)) }
+            }
+        case "publish" where type == 1:
+            isStatusCertain = params["onlineOnly"] == false
+            ackedStatus = (params["value"]?.integer ?? 0, result["expires"]?.integer ?? 0)
+        case "clear" where type == 1:
+            isStatusCertain = true
+            ackedStatus = nil
+        default: break
+        }
+    }
+
+    /// A refusal has changed nothing; but what was in doubt before stays so.
+    private func fail(_ method: String, _ params: JSON) {}
+
+    private func expired(_ key: String) {
+        if case .some(.some) = certain[key] { certain[key] = .some(.some(-1)) }
+    }
+
+    private func learn(_ event: JSON) {
+        let key = "\(event["type"]?.integer ?? 0)/\(event["publisher"]?.string ?? "")"
+        let seq = event["seq"]?.integer ?? -1
+        let before = seqs[key] ?? 0
+        let isState = event["cause"] == "sync"
+        if isState ? seq < before : seq <= before {
+            violations.append("\(key): \(event["cause"]?.text ?? "") \(seq) after \(before)")
+        }
+        seqs[key] = seq
+        view[key] = event
+    }
+}

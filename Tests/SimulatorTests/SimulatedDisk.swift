@@ -1,0 +1,129 @@
+import PresenceStore
+
+@testable import PresenceServer
+
+/// A disk that is slow, fails, and forgets what it has not committed when there is a crash.
+final class SimulatedDisk: Persistence {
+    /// A bug that the simulator must find.
+    enum Canary { case none, acknowledgesWhatItForgets }
+
+    struct Key: Hashable {
+        var account: [UInt8]
+        var other: [UInt8] = []
+        var type: UInt16 = 0
+    }
+
+    /// What is on the disk.
+    struct Tables {
+        var sequence: Int64 = 0
+        var accounts: [Key: AccountRow] = [:]
+        var sessions: [Key: SessionRow] = [:]
+        var statuses: [Key: StatusRow] = [:]
+        var subscriptions: [Key: (created: Int64, expires: Int64)] = [:]
+    }
+
+    private(set) var durable = Tables()
+    private var queue: [Submission] = []
+    /// Lazy writes that failed; they go first next time.
+    private var retained: [Submission] = []
+    private let canary: Canary
+    var counters = StoreCounters()
+
+    init(canary: Canary = .none) { self.canary = canary }
+
+    var isIdle: Bool { queue.isEmpty && retained.isEmpty }
+
+    func submit(_ batch: consuming [Submission]) { queue += batch }
+
+    /// Commits everything that has gathered, or fails to.
+    func settle(isFailing: Bool, lies: Bool = false) -> [Outcome] {
+        let batch = queue
+        queue = []
+        let tickets = batch.compactMap(\.ticket)
+        if isFailing {
+            retained += batch.filter { $0.ticket == nil }
+            counters.failures += 1
+            return tickets.map { Outcome(ticket: $0, result: .failed(StoreFault(code: 13))) }
+        }
+        if canary != .acknowledgesWhatItForgets || !lies {
+            for submission in retained + batch { apply(submission.write) }
+        }
+        retained = []
+        counters.commits += 1
+        return tickets.map { Outcome(ticket: $0, result: .committed) }
+    }
+
+    /// What had not been committed is gone.
+    func crash() {
+        queue = []
+        retained = []
+    }
+
+    private func apply(_ write: Write) {
+        switch write {
+        case .putSubscriptions(let subscriber, let type, let publishers, let created, let expires):
+            for range in publishers {
+                let key = Key(
+                    account: subscriber, other: Array(publishers.bytes[range]), type: type)
+                let before = durable.subscriptions[key]?.created ?? created
+                durable.subscriptions[key] = (before, expires)
+            }
+        case .removeSubscriptions(let subscriber, let type, let publishers):
+            for range in publishers {
+                durable.subscriptions[
+                    Key(account: subscriber, other: Array(publishers.bytes[range]), type: type)] =
+                    nil
+            }
+        case .removeAllSubscriptions(let subscriber, let type):
+            for key in durable.subscriptions.keys
+            where key.account == subscriber && key.type == type {
+                durable.subscriptions[key] = nil
+            }
+        case .putStatus(let row):
+            durable.statuses[Key(account: row.account, type: row.type)] = row
+        case .removeStatus(let account, let type):
+            durable.statuses[Key(account: account, type: type)] = nil
+        case .putSession(let row):
+            durable.sessions[Key(account: row.account, other: row.device)] = row
+        case .removeSession(let account, let device):
+            durable.sessions[Key(account: account, other: device)] = nil
+        case .putAccount(let row):
+            durable.accounts[Key(account: row.name)] = row
+        case .reserveSequence(let end):
+            durable.sequence = max(durable.sequence, end)
+        case .removeExpired(let before):
+            durable.statuses = durable.statuses.filter { $0.value.expires > before }
+            durable.subscriptions = durable.subscriptions.filter { $0.value.expires > before }
+        }
+    }
+
+    /// Gives everything to a reader, as the store does, in an order that depends on nothing else.
+    func load(_ reader: inout EngineReader) {
+        func before(_ a: Key, _ b: Key) -> Bool {
+            (
+                String(decoding: a.account, as: UTF8.self), a.type,
+                String(decoding: a.other, as: UTF8.self)
+            )
+                < (
+                    String(decoding: b.account, as: UTF8.self), b.type,
+                    String(decoding: b.other, as: UTF8.self)
+                )
+        }
+        reader.sequence(reservedUpTo: durable.sequence)
+        for (_, row) in durable.accounts.sorted(by: { before($0.key, $1.key) }) {
+            reader.account(name: row.name.span, value: row.value, lastSeen: row.lastSeen)
+        }
+        for (_, row) in durable.sessions.sorted(by: { before($0.key, $1.key) }) {
+            reader.session(row)
+        }
+        for (_, row) in durable.statuses.sorted(by: { before($0.key, $1.key) }) {
+            reader.status(row)
+        }
+        for (key, row) in durable.subscriptions.sorted(by: { before($0.key, $1.key) }) {
+            reader.beginSubscriber(key.account.span)
+            reader.subscription(
+                type: key.type, publisher: key.other.span, created: row.created,
+                expires: row.expires)
+        }
+    }
+}

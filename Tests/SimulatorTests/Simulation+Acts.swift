@@ -1,0 +1,114 @@
+import EventLoop
+import PresenceClient
+
+@testable import PresenceServer
+
+// What clients do.
+
+extension Simulation {
+    /// Some client does something.
+    func act() {
+        guard let client = clients.randomElement(using: &random) else { return }
+        guard let id = client.stream else { return logIn(client) }
+        guard client.isLoggedIn, !client.isDead else {
+            if chance(20) { vanish(client, id) }
+            return
+        }
+        switch Int.random(in: 0..<60, using: &random) {
+        case 0: finish(client, id)
+        case 1: vanish(client, id)
+        case 2: client.isDead = true
+        case 3: ask(client, "logout", [:])
+        case 4...6: client.isStalled.toggle()
+        case 7: garbage(client, id)
+        case 8...25 where client.isOwner: changeSubscriptions(client)
+        case 8...45: changeStatus(client)
+        default: ask(client, "ping", [:])
+        }
+    }
+
+    private func logIn(_ client: SimulatedClient) {
+        _ = open(client)
+        ask(
+            client, "login",
+            [
+                "account": .string(client.account), "device": .string(client.device),
+                "sync": client.isOwner
+                    ? "all"
+                    : .string(["all", "online", "none"].randomElement(using: &random) ?? "all"),
+            ])
+    }
+
+    func ask(_ client: SimulatedClient, _ method: String, _ params: JSON) {
+        guard let id = client.stream else { return }
+        count()
+        let bytes = client.request(method, params)
+        _ = network.withStream(id) { $0.toServer += bytes }
+    }
+
+    private func finish(_ client: SimulatedClient, _ id: StreamID) {
+        _ = network.withStream(id) { $0.hasClientFinished = true }
+    }
+
+    /// The connection breaks; both ends notice.
+    private func vanish(_ client: SimulatedClient, _ id: StreamID) {
+        _ = network.withStream(id) { stream in
+            stream.isReset = true
+            stream.toClient = []
+        }
+        client.connectionEnded()
+        reactor.streamEnded(id, .failed(UVError(code: -104, operation: "read")))
+    }
+
+    private func garbage(_ client: SimulatedClient, _ id: StreamID) {
+        guard client.asked.isEmpty, network.streams[id]?.toServer.isEmpty == true else { return }
+        let bytes = (0..<Int.random(in: 1...40, using: &random)).map { _ in
+            UInt8.random(in: 0...255, using: &random)
+        }
+        // As the body of a frame it is refused; the connection stays.
+        let frame = [0, 0, 0, UInt8(bytes.count)] + bytes
+        _ = network.withStream(id) { $0.toServer += frame }
+    }
+
+    private func some(_ count: Int) -> JSON {
+        let names = Set(clients.map(\.account)).sorted().shuffled(using: &random)
+        return .array(names.prefix(count).map { .string($0) })
+    }
+
+    private func changeSubscriptions(_ client: SimulatedClient) {
+        let type: JSON = chance(4) ? 100 : 1
+        if chance(4) {
+            var params: [String: JSON] = ["type": type]
+            if !chance(3) { params["publishers"] = some(2) }
+            ask(client, "unsubscribe", .object(params))
+        } else {
+            let expiry = [60, 61, 120, 3_600].randomElement(using: &random) ?? 60
+            ask(
+                client, "subscribe",
+                [
+                    "type": type, "expiry": .integer(Int64(expiry)), "sync": true,
+                    "publishers": some(Int.random(in: 1...4, using: &random)),
+                ])
+        }
+    }
+
+    private func changeStatus(_ client: SimulatedClient) {
+        let type: JSON = chance(4) ? 100 : 1
+        if chance(5) { return ask(client, "clear", ["type": type]) }
+        var params: [String: JSON] = [
+            "type": type, "value": .integer(Int64.random(in: 10_000...10_050, using: &random)),
+            "expiry": chance(3) ? 60 : 3_600, "onlineOnly": .bool(!chance(3)),
+        ]
+        if chance(3) {
+            params["ext"] = .string(
+                String(repeating: "e", count: Int.random(in: 0...300, using: &random)))
+        }
+        ask(client, "publish", .object(params))
+    }
+}
+
+extension SimulatedClient {
+    /// Whether it is the one device of its account that changes subscriptions, so that it
+    /// knows what has been acknowledged.
+    var isOwner: Bool { device == "x" }
+}

@@ -1,0 +1,171 @@
+import PresenceClient
+import PresenceCore
+
+@testable import PresenceServer
+
+// Now and then everything is let run out: clients read and send, the disk commits. Then what
+// must hold in the end is checked, by asking the service itself.
+
+extension Simulation {
+    /// Lets everything run out and checks what must hold then.
+    func quiet() {
+        settle()
+        for client in clients { checkTruth(client) }
+        let auditor = SimulatedClient(account: "", device: "auditor")
+        _ = open(auditor, roomBytes: 1 << 20)
+        let login = answer(auditor, "login", ["client": "server"])
+        guard login?["session"] != nil else { return violation("no auditor") }
+        checkPresence(auditor)
+        for client in clients where client.isOwner {
+            checkSubscriptions(client, auditor)
+            checkView(client, auditor)
+        }
+        reactor.engine.checkInvariants()
+        _ = answer(auditor, "logout", [:])
+        settle()
+    }
+
+    private func settle() {
+        for client in clients { client.isStalled = false }
+        for _ in 0..<400 {
+            for id in network.ids { deliver(id, bytesMax: .max) }
+            reactor.report(disk.settle(isFailing: false))
+            endTurn()
+            for client in clients { read(client, bytesMax: .max) }
+            if isSettled { return }
+        }
+        violation("does not come to rest")
+    }
+
+    private var isSettled: Bool {
+        guard disk.isIdle, reactor.dirty.isEmpty, reactor.resumable.isEmpty,
+            reactor.engine.currentStats.fanOuts == 0
+        else { return false }
+        return clients.allSatisfy { client in
+            guard let id = client.stream, !client.isDead else { return true }
+            let stream = network.streams[id]
+            return client.asked.isEmpty && stream?.toClient.isEmpty != false
+                && stream?.toServer.isEmpty != false && client.isSynced
+        }
+    }
+
+    private func answer(_ client: SimulatedClient, _ method: String, _ params: JSON) -> JSON? {
+        guard let id = client.stream else { return nil }
+        let request = client.request(method, params)
+        _ = network.withStream(id) { $0.toServer += request }
+        var received: [UInt8] = []
+        for _ in 0..<50 {
+            deliver(id, bytesMax: .max)
+            reactor.turnEnded()
+            let (bytes, isDrained) = network.read(id, bytesMax: .max)
+            received += bytes
+            if isDrained { reactor.streamDrained(id) }
+            if let result = firstAnswer(in: received) { return result }
+        }
+        violation("no answer to \(method)")
+        return nil
+    }
+
+    private func firstAnswer(in bytes: [UInt8]) -> JSON? {
+        var rest = bytes[...]
+        while rest.count >= 4 {
+            let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+            guard rest.count >= 4 + length else { return nil }
+            let body = Array(rest.dropFirst(4).prefix(length))
+            rest = rest.dropFirst(4 + length)
+            if let message = try? JSON(parsing: body), message["id"] != nil {
+                return message["result"] ?? [:]
+            }
+        }
+        return nil
+    }
+
+    // MARK: Checks
+
+    /// Nobody who is there is shown offline; nobody is shown online longer than the bound.
+    private func checkPresence(_ auditor: SimulatedClient) {
+        let accounts = Set(clients.map(\.account)).sorted()
+        let result = answer(
+            auditor, "query",
+            ["type": 1, "accounts": .array(accounts.map { .string($0) })])
+        let silence = configuration.engine.silenceMillisecondsMax
+        let bound =
+            silence + UInt64(configuration.engine.disconnectGraceSeconds) * 1_000
+        let restart = UInt64(configuration.engine.restartGraceSeconds) * 1_000
+        for state in result?["states"]?.array ?? [] {
+            let name = state["publisher"]?.string ?? ""
+            let online = state["online"]?.array?.compactMap { $0["device"]?.string } ?? []
+            for client in clients where client.account == name && client.isLoggedIn {
+                if !client.isDead, !online.contains(client.device) {
+                    violation("\(name)/\(client.device) is here and shown offline")
+                }
+            }
+            for device in online {
+                let key = "\(name)/\(device)"
+                let isOver =
+                    now > wholeSince(key) + bound + 1_000
+                    && now > startedAt + max(restart, bound) + 1_000
+                if isOver { violation("\(key) is a ghost") }
+            }
+        }
+    }
+
+    /// What was acknowledged is there, and what ended is not.
+    private func checkSubscriptions(_ client: SimulatedClient, _ auditor: SimulatedClient) {
+        let result = answer(
+            auditor, "subscriptions", ["account": .string(client.account), "limit": 1_000])
+        let count = result?["count"]?.integer ?? -1
+        if count > configuration.engine.limits.subscriptionsPerAccountMax {
+            violation("\(client.account) has \(count) subscriptions")
+        }
+        var there: Set<String> = []
+        for line in result?["subscriptions"]?.array ?? [] {
+            there.insert("\(line["type"]?.integer ?? 0)/\(line["publisher"]?.string ?? "")")
+        }
+        for (key, expires) in client.certain {
+            guard let expires, expires > 0 else {
+                // The removal of what ran out need not be durable: after a crash, and with a
+                // clock that was set back, it has not run out.
+                let isOver = expires == 0 || expires == -1 && !hasClockJumped
+                if isOver, there.contains(key) {
+                    violation("\(client.account) has \(key), which it has ended")
+                }
+                continue
+            }
+            if !hasClockJumped, expires > network.wallMilliseconds, !there.contains(key) {
+                violation("\(client.account) lost \(key), which was acknowledged")
+            }
+            if !hasClockJumped, expires < network.wallMilliseconds, there.contains(key) {
+                violation("\(client.account) still has \(key), which has run out")
+            }
+        }
+    }
+
+    /// The newest state of everything that is watched is known.
+    private func checkView(_ client: SimulatedClient, _ auditor: SimulatedClient) {
+        guard client.stream != nil, client.isLoggedIn, !client.isDead else { return }
+        let list = answer(
+            auditor, "subscriptions", ["account": .string(client.account), "limit": 1_000])
+        for line in list?["subscriptions"]?.array ?? [] {
+            let type = line["type"] ?? 1
+            let publisher = line["publisher"] ?? ""
+            let result = answer(auditor, "query", ["type": type, "accounts": [publisher]])
+            let key = "\(type.integer ?? 0)/\(publisher.string ?? "")"
+            // Of one that took effect unanswered the client knows nothing until it asks again.
+            guard case .some(.some(let expires)) = client.certain[key], expires > 0 else {
+                continue
+            }
+            let view = client.view[key]
+            let truth = result?["states"]?.array?.first
+            for field in ["online", "status", "lastSeen"] {
+                let known = field == "status" ? view?[field]?["value"] : view?[field]
+                let real = field == "status" ? truth?[field]?["value"] : truth?[field]
+                if known != real {
+                    violation(
+                        "\(client.account) believes \(field) of \(key) is "
+                            + "\(known?.text ?? "-") and it is \(real?.text ?? "-")")
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,272 @@
+import EventLoop
+import Logging
+import PresenceClient
+import PresenceCore
+import PresenceStore
+
+@testable import PresenceServer
+
+// Random, adversarial clients against the real frames, outboxes and engine, over a network and a
+// disk that misbehave, in simulated time. One seed is one run, to the byte.
+//
+// What must hold is checked from outside, by what clients were told:
+//     answers come in the order of requests; what is sent is JSON              SimulatedClient
+//     nothing older follows something newer, also over reconnections and crashes  SimulatedClient
+//     one event is the same for everybody who is told of it                     checkTruth
+//     in the end everybody knows the newest state of all it watches             checkQuiet
+//     what was acknowledged is there after a crash, what ended is not           checkQuiet
+//     nobody is shown online longer than the bound, nobody offline who is not   checkQuiet
+//     no outbox holds more than the formula says; the counters add up           checkMemory
+
+/// A service, its clients and everything between them.
+final class Simulation {
+    let seed: UInt64
+    var random: SeededGenerator
+    let configuration: Configuration
+    let disk: SimulatedDisk
+    private(set) var network = SimulatedNetwork()
+    private(set) var reactor: Reactor<SimulatedNetwork, SimulatedDisk>
+    private(set) var clients: [SimulatedClient] = []
+    private(set) var violations: [String] = []
+    private(set) var commandCount = 0
+    private var lastStart: UInt64 = 0
+    /// By type, publisher and `seq`: the state that somebody was told first.
+    private var told: [String: String] = [:]
+    /// When each device's connection was last whole.
+    private var lastWhole: [String: UInt64] = [:]
+
+    init(seed: UInt64, canary: SimulatedDisk.Canary = .none) {
+        self.seed = seed
+        random = SeededGenerator(seed: seed)
+        var configuration = Configuration()
+        configuration.switchOffPace()
+        configuration.engine.watchersPerSlice = Int.random(in: 1...4, using: &random)
+        configuration.engine.limits.statesPerFrameMax = Int.random(in: 1...5, using: &random)
+        configuration.engine.limits.subscriptionsPerAccountMax = 12
+        configuration.engine.limits.sessionsPerAccountMax = 3
+        configuration.connection.outboxBytesMax = Int.random(in: 500...3_000, using: &random)
+        configuration.connection.listFramesPerTurn = Int.random(in: 1...3, using: &random)
+        configuration.connection.watchersPerTurn = Int.random(in: 1...6, using: &random)
+        configuration.connection.receiversPerTurn = Int.random(in: 1...4, using: &random)
+        configuration.connection.deadlinesPerTurn = Int.random(in: 1...4, using: &random)
+        self.configuration = configuration
+        disk = SimulatedDisk(canary: canary)
+        reactor = Self.start(configuration, network, disk)
+        begin()
+        for account in ["ann", "ben", "cid", "dot", "eve", "fay"] {
+            for device in ["x", "y"] {
+                clients.append(SimulatedClient(account: account, device: device))
+            }
+        }
+    }
+
+    private static func start(
+        _ configuration: Configuration, _ network: SimulatedNetwork, _ disk: SimulatedDisk
+    ) -> Reactor<SimulatedNetwork, SimulatedDisk> {
+        var clock = ServiceClock(
+            mono: network.monotonicMilliseconds, wall: network.wallMilliseconds)
+        let now = clock.moment(
+            mono: network.monotonicMilliseconds, wall: network.wallMilliseconds)
+        var reader = EngineReader(
+            engine: Engine(settings: configuration.engine, at: now, seed: 7), now: now)
+        disk.load(&reader)
+        var logger = Logger(label: "simulator")
+        logger.logLevel = .critical
+        return Reactor(
+            configuration, engine: reader.finish(), clock: clock, loop: network, store: disk,
+            logger: logger, seed: 11)
+    }
+
+    private func begin() {
+        lastStart = now
+        reactor.begin {}
+        reactor.turnEnded()
+        reactor.report(disk.settle(isFailing: false))
+        reactor.turnEnded()
+    }
+
+    var now: UInt64 { network.monotonicMilliseconds }
+
+    func violation(_ what: String) {
+        if violations.count < 10 { violations.append("seed \(seed), at \(now): \(what)") }
+    }
+
+    func chance(_ oneIn: Int) -> Bool { Int.random(in: 0..<oneIn, using: &random) == 0 }
+
+    // MARK: Steps
+
+    /// Something happens.
+    func step() {
+        switch Int.random(in: 0..<100, using: &random) {
+        case 0..<45: act()
+        case 45..<60: deliverSome()
+        case 60..<75: readSome()
+        case 75..<85: reactor.report(disk.settle(isFailing: chance(8), lies: chance(3)))
+        case 85..<97: pass(milliseconds: UInt64.random(in: 1...3_000, using: &random))
+        case 97: pass(milliseconds: UInt64.random(in: 1...90_000, using: &random))
+        case 98: if chance(6) { jumpClock() }
+        default: if chance(4) { crash() }
+        }
+        endTurn()
+    }
+
+    func endTurn() {
+        reactor.turnEnded()
+        for id in network.ids { settleStream(id) }
+        for client in clients where !client.violations.isEmpty {
+            client.violations.forEach { violation("\(client.account)/\(client.device) \($0)") }
+            client.violations = []
+        }
+        checkMemory()
+    }
+
+    private func settleStream(_ id: StreamID) {
+        guard let stream = network.streams[id] else { return }
+        let isOut = stream.isLingering && stream.pending.isEmpty
+        guard stream.isClosed || isOut else { return }
+        // What is on its way still arrives, unless the client is gone.
+        if let client = clients.first(where: { $0.stream == id }) {
+            if !stream.isReset, !client.isDead { client.receive(stream.toClient) }
+            client.connectionEnded()
+        }
+        network.remove(id)
+        reactor.streamClosed(id)
+    }
+
+    private func pass(milliseconds: UInt64) {
+        let end = now + milliseconds
+        while let armed = network.armed, armed < end {
+            tick(to: max(armed, now + 1))
+            endTurn()
+        }
+        tick(to: max(end, now))
+    }
+
+    private func tick(to end: UInt64) {
+        network.wallMilliseconds += Int64(end - now)
+        network.monotonicMilliseconds = end
+        for client in clients { keepAlive(client) }
+    }
+
+    /// Clients that are well give a sign of life long before the heartbeat is over.
+    private func keepAlive(_ client: SimulatedClient) {
+        guard let id = client.stream, client.isLoggedIn, !client.isDead,
+            now - client.lastAlive > 15_000
+        else { return }
+        client.lastAlive = now
+        lastWhole["\(client.account)/\(client.device)"] = now
+        let stream = network.streams[id]
+        if stream?.toServer.isEmpty == true, stream?.isReading == true {
+            reactor.receive([0, 0, 0, 0].span.bytes, from: id)
+        }
+    }
+
+    /// Since then what an answer said of times by the wall clock does not hold any more.
+    private(set) var hasClockJumped = false
+
+    private func jumpClock() {
+        hasClockJumped = true
+        network.wallMilliseconds += Int64.random(in: -7_200_000...7_200_000, using: &random)
+    }
+
+    // MARK: Crash
+
+    private func crash() {
+        for id in network.ids {
+            if let client = clients.first(where: { $0.stream == id }) {
+                lastWhole["\(client.account)/\(client.device)"] = now
+                client.connectionEnded()
+            }
+        }
+        disk.crash()
+        let before = network
+        network = SimulatedNetwork()
+        network.monotonicMilliseconds = before.monotonicMilliseconds + 500
+        network.wallMilliseconds = before.wallMilliseconds + 500
+        reactor = Self.start(configuration, network, disk)
+        begin()
+    }
+
+    // MARK: Network
+
+    private func deliverSome() {
+        for id in network.ids where chance(2) {
+            deliver(id, bytesMax: Int.random(in: 1...400, using: &random))
+        }
+    }
+
+    func deliver(_ id: StreamID, bytesMax: Int) {
+        guard let stream = network.streams[id], stream.isReading, !stream.isClosed else { return }
+        let bytes = Array(stream.toServer.prefix(bytesMax))
+        if !bytes.isEmpty {
+            _ = network.withStream(id) { $0.toServer.removeFirst(bytes.count) }
+            if let client = clients.first(where: { $0.stream == id }) {
+                client.lastAlive = now
+                lastWhole["\(client.account)/\(client.device)"] = now
+            }
+            reactor.receive(bytes.span.bytes, from: id)
+        } else if stream.hasClientFinished, !stream.isEndTold {
+            _ = network.withStream(id) { $0.isEndTold = true }
+            reactor.streamEnded(id, .endOfFile)
+        }
+    }
+
+    private func readSome() {
+        for client in clients where !client.isStalled && chance(2) {
+            read(client, bytesMax: Int.random(in: 1...2_000, using: &random))
+        }
+    }
+
+    func read(_ client: SimulatedClient, bytesMax: Int) {
+        guard let id = client.stream, !client.isDead else { return }
+        let (bytes, isDrained) = network.read(id, bytesMax: bytesMax)
+        client.receive(bytes)
+        if isDrained { reactor.streamDrained(id) }
+    }
+
+    // MARK: Checks
+
+    /// What one client was told of an event, everybody is told.
+    func checkTruth(_ client: SimulatedClient) {
+        for (topic, state) in client.view {
+            let seq = state["seq"]?.integer ?? 0
+            let words = [
+                state["online"]?.text, state["status"]?["value"]?.text, state["lastSeen"]?.text,
+            ].map { $0 ?? "-" }.joined(separator: " ")
+            let key = "\(topic)#\(seq)"
+            // Of a state that is read later, the number is the same; so must be what it says.
+            if let before = told[key], before != words, state["cause"] != "sync" {
+                violation("\(key) is \(before) and \(words)")
+            }
+            told[key] = words
+        }
+    }
+
+    /// The formula of `Reactor+Outboxes`, for every connection; and the counters add up.
+    private func checkMemory() {
+        var blocked = 0
+        for connection in reactor.connections where connection.phase != .free {
+            let answerMax = 40_000
+            let bytes = connection.outbox.count + network.bytesPending(connection.id)
+            if bytes > 2 * (configuration.connection.outboxBytesMax + answerMax) {
+                violation("an outbox of \(bytes) bytes")
+            }
+            blocked += connection.bytesPending
+        }
+        if blocked != reactor.bytesBlocked {
+            violation("\(reactor.bytesBlocked) bytes blocked, counted \(blocked)")
+        }
+    }
+
+    func wholeSince(_ device: String) -> UInt64 { lastWhole[device] ?? 0 }
+    var startedAt: UInt64 { lastStart }
+    func count() { commandCount += 1 }
+    func open(_ client: SimulatedClient, roomBytes: Int? = nil) -> StreamID {
+        let id = network.open(
+            roomBytes: roomBytes ?? Int.random(in: 200...4_000, using: &random))
+        client.stream = id
+        client.lastAlive = now
+        reactor.accept(id)
+        return id
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import Testing
+
+/// SplitMix64: a seed is a whole run.
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+@Suite struct `The service in a bad world` {
+    static func run(_ simulation: Simulation, steps: Int) {
+        for step in 1...steps {
+            simulation.step()
+            if step % 250 == 0 { simulation.quiet() }
+            if !simulation.violations.isEmpty { return }
+        }
+    }
+
+    @Test(arguments: 1...60)
+    func `stays true`(seed: Int) {
+        print("simulation seed \(seed)")
+        let simulation = Simulation(seed: UInt64(seed))
+        Self.run(simulation, steps: 1_500)
+        #expect(simulation.violations.isEmpty, "\(simulation.violations)")
+    }
+
+    @Test func `is found out when it lies`() {
+        let found = (1...40).contains { seed in
+            let simulation = Simulation(
+                seed: UInt64(seed), canary: .acknowledgesWhatItForgets)
+            Self.run(simulation, steps: 3_000)
+            return simulation.violations.contains { $0.contains("lost") }
+        }
+        #expect(found, "a disk that forgets what it has acknowledged goes unnoticed")
+    }
+
+    /// `make simulate SEED=… HOURS=…`
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["SIMULATE_HOURS"] != nil))
+    func `stays true for as long as is asked`() throws {
+        let environment = ProcessInfo.processInfo.environment
+        var seed = UInt64(environment["SIMULATE_SEED"] ?? "") ?? UInt64.random(in: 1...1 << 32)
+        let hours = Double(environment["SIMULATE_HOURS"] ?? "") ?? 1
+        let end = Date().addingTimeInterval(hours * 3_600)
+        var commands = 0
+        repeat {
+            print("simulation seed \(seed)")
+            let simulation = Simulation(seed: seed)
+            Self.run(simulation, steps: 5_000)
+            commands += simulation.commandCount
+            try #require(simulation.violations.isEmpty, "\(simulation.violations)")
+            seed += 1
+        } while Date() < end
+        print("\(commands) commands")
+    }
+}
