@@ -103,6 +103,17 @@ import Testing
         #expect(seen == ["bob 3 disconnect []"])
     }
 
+    @Test func `a command that is carried out late is no sign of life`() {
+        let phone = world.login("bob", "phone")
+        _ = seen
+        world.pass(milliseconds: 44_000)
+        world.hear(alice)
+        var effects = Effects()
+        world.withEngine { $0.handle(.ping, from: phone, at: world.now, into: &effects) }
+        world.pass(milliseconds: 1_000)
+        #expect(!world.isOpen(phone))
+    }
+
     @Test func `the same device again replaces the old session unnoticed`() {
         let old = world.login("bob", "phone")
         _ = seen

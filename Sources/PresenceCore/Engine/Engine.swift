@@ -4,6 +4,7 @@
 // `advance`) and appends what is to be done to a buffer of the caller's. It does no I/O,
 // reads no clock, keeps no closure: the same inputs give the same effects, byte for byte.
 //
+//     heard when bytes have come
 //     intern names → handle(command, from:, at:, into:) → carry out the effects → …
 //     connectionLost when a connection has ended;     committed/failed when the store reports
 //     advance when the clock has reached `nextWake`;  continueList when a connection drained
@@ -88,7 +89,6 @@ public struct Engine: ~Copyable {
         into effects: inout Effects
     ) {
         sweep()
-        heard(connection, at: now.mono)
         perform(command, from: connection, at: now, into: &effects)
         retired.append(contentsOf: interned)
         interned.removeAll(keepingCapacity: true)
@@ -96,6 +96,9 @@ public struct Engine: ~Copyable {
     }
 
     /// Notes that something came in from a connection. O(1).
+    ///
+    /// Carrying out a command does not count: it may have waited for long when its sender is
+    /// gone already.
     public mutating func heard(_ connection: ConnectionID, at now: Mono) {
         guard isLoggedIn(connection) else { return }
         connections[Int(connection.slot)].lastHeard = now

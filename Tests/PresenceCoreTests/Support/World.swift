@@ -92,6 +92,7 @@ final class World {
     func find(_ name: String) -> AccountHandle? { engine.find(Array(name.utf8).span) }
 
     func handle(_ command: Command, from connection: ConnectionID) {
+        engine.heard(connection, at: now.mono)
         engine.handle(command, from: connection, at: now, into: &effects)
         carryOut()
     }
