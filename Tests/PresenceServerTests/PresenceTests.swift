@@ -84,6 +84,28 @@ import Testing
         }
     }
 
+    @Test func `who only stops sending is still answered`() throws {
+        try withService { service in
+            let alice = try service.login("alice")
+            let other = try service.login("alice", "d2")
+            // Both change the same account: one of them has to wait for the other.
+            for (client, name) in [(other, "carol"), (alice, "bob")] {
+                try client.send([
+                    "jsonrpc": "2.0", "id": 9, "method": "subscribe",
+                    "params": ["type": 1, "expiry": 60, "publishers": [.string(name)]],
+                ])
+            }
+            alice.finishSending()
+            var answer: JSON?
+            while answer == nil {
+                let message = try alice.nextMessage(withinMilliseconds: 10_000)
+                if message?["id"] == 9 { answer = message }
+            }
+            #expect(answer?["result"]?["count"]?.integer != nil)
+            #expect(alice.end())
+        }
+    }
+
     @Test func `an app server asks who is online and kicks`() throws {
         try withService { service in
             let bob = try service.login("bob", "phone", ["client": "android"])

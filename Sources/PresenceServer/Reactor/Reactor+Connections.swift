@@ -42,8 +42,8 @@ extension Reactor {
 
     /// Tells the engine that a connection has ended, unless everybody's does.
     func loseSession(of slot: Int) {
-        guard connections[slot].phase == .serving, phase == .serving || phase == .stopping
-        else { return }
+        let hasSession = connections[slot].phase == .serving || connections[slot].phase == .ending
+        guard hasSession, phase == .serving || phase == .stopping else { return }
         lost.append(ConnectionID(connections[slot].id))
     }
 

@@ -148,7 +148,10 @@ extension Reactor {
     func settle(_ slot: Int) {
         connections[slot].awaiting = nil
         markDirty(slot)
-        if connections[slot].phase == .ending { return finish(slot) }
+        if connections[slot].phase == .ending {
+            loseSession(of: slot)
+            return finish(slot)
+        }
         resumeIfPaused(slot)
     }
 }

@@ -30,11 +30,13 @@ extension Reactor {
         guard connections[slot].phase != .closing, reason == .endOfFile else {
             return abandon(slot)
         }
-        // It may have stopped sending only: what it asked for is still answered.
-        loseSession(of: slot)
+        guard connections[slot].awaiting != nil else {
+            loseSession(of: slot)
+            return finish(slot)
+        }
+        // It has stopped sending: what it asked for before is still carried out and answered.
         connections[slot].phase = .ending
         setDeadline(of: slot, afterSeconds: configuration.connection.farewellSeconds)
-        if connections[slot].awaiting == nil { finish(slot) }
     }
 
     func streamDrained(_ id: StreamID) {
