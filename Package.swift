@@ -79,6 +79,9 @@ let package = Package(
             name: "PresenceStoreTests", dependencies: ["PresenceStore"], swiftSettings: common),
         .testTarget(name: "HouseTests", swiftSettings: common),
         .testTarget(
+            name: "PresenceClientTests", dependencies: ["PresenceClient"],
+            swiftSettings: common),
+        .testTarget(
             name: "SimulatorTests",
             dependencies: [
                 "EventLoop", "PresenceClient", "PresenceCore", "PresenceServer", "PresenceStore",

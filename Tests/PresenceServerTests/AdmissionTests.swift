@@ -24,6 +24,31 @@ import Testing
         }
     }
 
+    @Test func `a frame that we do not read to its end is not late`() throws {
+        try withService({
+            $0.admission.requestPace = Pace(perSecond: 1, burst: 3)
+            $0.connection.frameSeconds = 2
+        }) { service in
+            let client = try service.login("alice")
+            let ping = Array(#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.utf8)
+            let frame = [0, 0, 0, UInt8(ping.count)] + ping
+            // A frame and a half; then the other half, and more than may be asked at once.
+            try client.sendRaw(frame + frame.prefix(20))
+            #expect(try client.nextMessage(withinMilliseconds: 10_000)?["id"] == 1)
+            try client.sendRaw(
+                frame.suffix(frame.count - 20) + Array(repeatElement(frame, count: 8).joined()))
+            var answers = 0
+            while answers < 9 {
+                if try client.nextMessage(withinMilliseconds: 100)?["id"] == 1 {
+                    answers += 1
+                } else {
+                    service.pass(seconds: 1)
+                }
+            }
+            #expect(answers == 9)
+        }
+    }
+
     @Test func `logins beyond what can be served are told when to come back`() throws {
         try withService({ $0.admission.loginPace = Pace(perSecond: 1, burst: 3) }) { service in
             let clients = try (0..<4).map { _ in try service.connect() }

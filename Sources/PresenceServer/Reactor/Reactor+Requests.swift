@@ -70,6 +70,8 @@ extension Reactor {
             frameCount += 1
             countRequest(of: slot, at: now)
         }
+        // It is we who do not read now: the client cannot be late with the rest of a frame.
+        if connections[slot].phase == .serving { cancelDeadline(of: slot) }
     }
 
     /// Whether the next frame may be read: not while one waits for the store, nor while the
