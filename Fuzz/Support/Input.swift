@@ -1,3 +1,5 @@
+import Glibc
+
 /// The bytes of one run, taken from the front; zeros where there are no more.
 struct Input {
     private var rest: ArraySlice<UInt8>
@@ -27,11 +29,21 @@ struct Input {
 }
 
 /// Ends the run with what is wrong; libFuzzer keeps the input.
-func require(
-    _ holds: Bool, _ message: @autoclosure () -> String, file: StaticString = #file,
-    line: UInt = #line
-) {
+func require(_ holds: Bool, _ message: @autoclosure () -> String) {
     guard !holds else { return }
-    print("BROKEN: \(message())")
-    preconditionFailure(message(), file: file, line: line)
+    say("BROKEN: \(message())")
+    abort()
+}
+
+/// Whether to tell what happens, step by step: FUZZ_TRACE in the environment.
+let isTracing = getenv("FUZZ_TRACE") != nil
+
+/// Tells what happens, where somebody wants to know.
+func trace(_ message: @autoclosure () -> String) {
+    if isTracing { say(message()) }
+}
+
+private func say(_ text: String) {
+    let line = text + "\n"
+    _ = write(STDERR_FILENO, line, line.utf8.count)
 }
