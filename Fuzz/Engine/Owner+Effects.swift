@@ -59,7 +59,11 @@ extension Owner {
         settled(connection)
         guard open[connection.slot] == connection else { return }
         switch answer {
-        case .loggedIn: listing.insert(connection)
+        case .loggedIn:
+            listing.insert(connection)
+            peers[connection]?.isLoggedIn = true
+        case .loggedInAppServer:
+            peers[connection] = Peer(isLoggedIn: true)
         case .published(let seq, _, _):
             require(seq > seqMax, "seq \(seq) after \(seqMax)")
             seqMax = seq

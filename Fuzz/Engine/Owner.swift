@@ -29,6 +29,7 @@ final class Owner {
     struct Peer {
         /// Of a client that has a whole view: it asked for all states and has kept watching.
         var account: [UInt8]?
+        var isLoggedIn = false
         var isWhole = false
         var view: [Rows.TopicKey: UInt64] = [:]
     }
@@ -86,7 +87,7 @@ final class Owner {
         guard !awaiting.contains(connection) else { return }
         trace("\(mono) \(connection.slot): \(command)")
         awaiting.insert(connection)
-        if case .login(let login) = command, peers[connection]?.account == nil {
+        if case .login(let login) = command, peers[connection]?.isLoggedIn == false {
             peers[connection]?.account = name(login.account)
             peers[connection]?.isWhole = login.sync == .all
         }
