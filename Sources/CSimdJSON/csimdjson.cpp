@@ -11,9 +11,12 @@
 #define SIMDJSON_EXCEPTIONS 0
 #include <simdjson.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
+#include <string_view>
+#include <vector>
 
 namespace {
 
@@ -111,22 +114,38 @@ bool copy_text(csj_parser &p, std::string_view bytes, uint32_t &start, uint32_t 
     return true;
 }
 
-/// Whether `value`, which stands at `level`, nests no deeper than it may.
-bool is_shallow(dom::element value, int level) {
+/// What is wrong with a value that nobody looks into; the worst is the greatest.
+enum class nesting { fine, duplicate, too_deep };
+
+/// Whether a key stands twice in an object. Nested objects are rare, and large ones rarer.
+bool has_duplicate_key(dom::object object) {
+    std::vector<std::string_view> keys;
+    for (dom::key_value_pair field : object) keys.push_back(field.key);
+    std::sort(keys.begin(), keys.end());
+    return std::adjacent_find(keys.begin(), keys.end()) != keys.end();
+}
+
+/// Whether `value`, which stands at `level`, nests no deeper than it may, and no object in it
+/// has a key twice.
+nesting check_nesting(dom::element value, int level) {
     dom::array array;
     dom::object object;
+    nesting worst = nesting::fine;
     if (value.get(array) == simdjson::SUCCESS) {
-        if (level > CSJ_DEPTH_MAX) return false;
+        if (level > CSJ_DEPTH_MAX) return nesting::too_deep;
         for (dom::element element : array) {
-            if (!is_shallow(element, level + 1)) return false;
+            worst = std::max(worst, check_nesting(element, level + 1));
+            if (worst == nesting::too_deep) return worst;
         }
     } else if (value.get(object) == simdjson::SUCCESS) {
-        if (level > CSJ_DEPTH_MAX) return false;
+        if (level > CSJ_DEPTH_MAX) return nesting::too_deep;
+        if (has_duplicate_key(object)) worst = nesting::duplicate;
         for (dom::key_value_pair field : object) {
-            if (!is_shallow(field.value, level + 1)) return false;
+            worst = std::max(worst, check_nesting(field.value, level + 1));
+            if (worst == nesting::too_deep) return worst;
         }
     }
-    return true;
+    return worst;
 }
 
 csj_kind kind(dom::element value) {
@@ -146,7 +165,9 @@ csj_kind kind(dom::element value) {
 }
 
 /// The elements of an array that stands in `params`, on the third level.
-csj_status read_elements(csj_parser &p, dom::array array, csj_member &out) {
+csj_status read_elements(
+    csj_parser &p, dom::array array, csj_member &out, nesting &worst
+) {
     out.start = p.element_count;
     for (dom::element value : array) {
         csj_element &element = p.memory.elements[p.element_count];
@@ -156,8 +177,9 @@ csj_status read_elements(csj_parser &p, dom::array array, csj_member &out) {
             if (value.get(bytes) != simdjson::SUCCESS) return CSJ_INVALID_JSON;
             if (!copy_text(p, bytes, element.start, element.count)) return CSJ_NO_MEMORY;
             element.hash = hash(bytes, p.seed);
-        } else if (!is_shallow(value, 4)) {
-            return CSJ_TOO_DEEP;
+        } else {
+            worst = std::max(worst, check_nesting(value, 4));
+            if (worst == nesting::too_deep) return CSJ_TOO_DEEP;
         }
         p.element_count += 1;
     }
@@ -167,7 +189,9 @@ csj_status read_elements(csj_parser &p, dom::array array, csj_member &out) {
 
 enum class place { envelope, params };
 
-csj_status read_value(csj_parser &p, dom::element value, place where, csj_member &out) {
+csj_status read_value(
+    csj_parser &p, dom::element value, place where, csj_member &out, nesting &worst
+) {
     out.kind = kind(value);
     if (out.kind == CSJ_STRING) {
         std::string_view bytes;
@@ -180,9 +204,10 @@ csj_status read_value(csj_parser &p, dom::element value, place where, csj_member
     }
     dom::array array;
     if (where == place::params && value.get(array) == simdjson::SUCCESS) {
-        return read_elements(p, array, out);
+        return read_elements(p, array, out, worst);
     }
-    return is_shallow(value, where == place::envelope ? 2 : 3) ? CSJ_OK : CSJ_TOO_DEEP;
+    worst = std::max(worst, check_nesting(value, where == place::envelope ? 2 : 3));
+    return worst == nesting::too_deep ? CSJ_TOO_DEEP : CSJ_OK;
 }
 
 csj_status read_object(
@@ -193,7 +218,7 @@ csj_status read_object(
         const uint32_t index = out.count++;
         if (index >= CSJ_MEMBERS_MAX) {
             const int level = where == place::envelope ? 2 : 3;
-            if (!is_shallow(field.value, level)) return CSJ_TOO_DEEP;
+            if (check_nesting(field.value, level) == nesting::too_deep) return CSJ_TOO_DEEP;
             continue;
         }
         for (uint32_t before = 0; before < index && out.duplicate == CSJ_NONE; before += 1) {
@@ -208,8 +233,10 @@ csj_status read_object(
             member.kind = CSJ_OBJECT;  // Read as an object of its own; a second is refused.
             continue;
         }
-        const csj_status status = read_value(p, field.value, where, member);
+        nesting worst = nesting::fine;
+        const csj_status status = read_value(p, field.value, where, member, worst);
         if (status != CSJ_OK) return status;
+        if (worst == nesting::duplicate && out.duplicate == CSJ_NONE) out.duplicate = index;
     }
     return CSJ_OK;
 }
@@ -367,7 +394,7 @@ csj_status csj_parse(
     if (!has_whole_surrogates(p.memory.body, body_bytes)) return CSJ_INVALID_JSON;
     dom::object envelope;
     if (root.get(envelope) != simdjson::SUCCESS) {
-        if (!is_shallow(root, 1)) return CSJ_TOO_DEEP;
+        if (check_nesting(root, 1) == nesting::too_deep) return CSJ_TOO_DEEP;
         return root.is_array() ? CSJ_ARRAY_AT_TOP : CSJ_NOT_AN_OBJECT;
     }
     status = read_object(p, envelope, place::envelope, p.envelope, document->envelope);

@@ -17,9 +17,21 @@ public struct Configuration: Sendable {
     public var engine = Settings()
     /// The bounds of a connection.
     public var connection = ConnectionLimits()
+    /// Limits on pace and on connections.
+    public var admission = AdmissionLimits()
 
     /// The defaults.
-    public init() {}
+    public init() {
+        engine.publishPace = Pace(perSecond: 20, burst: 200)
+        engine.loginPace = Pace(perSecond: 1, burst: 60)
+    }
+
+    /// Switches off every limit on pace and on connections per address, for load tests.
+    public mutating func switchOffPace() {
+        engine.publishPace = nil
+        engine.loginPace = nil
+        admission = admission.withoutPace
+    }
 }
 
 /// What one connection may take, in time and memory.

@@ -23,6 +23,10 @@ struct Connection {
     var deadline = TimerID.none
     /// When some of what is pending must have been taken.
     var progressDeadline = TimerID.none
+    /// What it may ask now.
+    var requests = TokenBucket()
+    /// The address it comes from, in the address book.
+    var address = UInt32.max
     /// Bytes that the socket had not taken yet when that was last looked at.
     var bytesPending = 0
 
@@ -53,6 +57,10 @@ struct Connection {
         static let isListing = State(rawValue: 8)
         /// Its request has been answered; more may stand in the splitter.
         static let isResumable = State(rawValue: 16)
+        /// It has asked too much too fast, and is not read from for a while.
+        static let isThrottled = State(rawValue: 32)
+        /// It has logged in as an app server.
+        static let isAppServer = State(rawValue: 64)
     }
 }
 

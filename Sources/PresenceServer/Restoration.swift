@@ -47,7 +47,7 @@ private struct EngineReader: ~Copyable, StoreReader {
         let account = engine.restoreName(row.account.span)
         engine.restoreStatus(
             of: account, EventType(number: row.type), value: row.value,
-            ext: row.ext.isEmpty ? nil : row.ext,
+            ext: row.ext,
             audience: row.kept ? .everybody : .onlineOnly,
             expires: Wall(milliseconds: row.expires), at: now)
     }

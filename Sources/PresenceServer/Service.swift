@@ -21,6 +21,9 @@ public final class Service {
     public init(
         _ configuration: Configuration, logger: Logger, shift: ClockShift? = nil
     ) throws(ServiceRefusal) {
+        var configuration = configuration
+        configuration.admission.fillIn(
+            memoryBytes: Loop.memoryBytesAvailable, descriptorsMax: Loop.raiseDescriptorsMax())
         self.configuration = configuration
         do throws(StoreRefusal) {
             store = try Store.open(
@@ -44,7 +47,8 @@ public final class Service {
             reactor = Reactor(
                 configuration,
                 engine: try Engine.restored(from: store, configuration.engine, at: now),
-                clock: clock, loop: loop, store: store, logger: logger)
+                clock: clock, loop: loop, store: store, logger: logger,
+                seed: UInt64.random(in: 0...UInt64.max))
         } catch {
             loop.close()
             throw .store(error)

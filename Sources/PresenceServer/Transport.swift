@@ -10,6 +10,8 @@ protocol Transport: AnyObject {
     var monotonicMilliseconds: UInt64 { get }
     /// Milliseconds since 1970 UTC, by a clock that may.
     var wallMilliseconds: Int64 { get }
+    /// Bytes that the process has in memory.
+    var memoryBytes: UInt64 { get }
     /// Connections that are not wholly closed.
     var streamCount: Int { get }
 

@@ -35,6 +35,13 @@ internal import GRDBSQLite
         if code != SQLITE_OK { throw StoreFault(code: code) }
     }
 
+    /// Binds a copy of `bytes`, or NULL.
+    func bind(_ index: Int32, optional bytes: [UInt8]?) throws(StoreFault) {
+        if let bytes { return try bind(index, bytes) }
+        let code = unsafe sqlite3_bind_null(raw, index)
+        if code != SQLITE_OK { throw StoreFault(code: code) }
+    }
+
     /// Binds `bytes` without a copy: they must stay where they are until `unbind`.
     @unsafe func bind(_ index: Int32, inPlace bytes: UnsafeBufferPointer<UInt8>) throws(StoreFault)
     {
@@ -89,6 +96,10 @@ internal import GRDBSQLite
 
     func bytes(_ column: Int32) -> [UInt8] {
         unsafe [UInt8](text(column))
+    }
+
+    func optionalBytes(_ column: Int32) -> [UInt8]? {
+        unsafe sqlite3_column_type(raw, column) == SQLITE_NULL ? nil : bytes(column)
     }
 
     /// The column's bytes where SQLite has them: valid until the next step.

@@ -53,8 +53,8 @@ public struct StatusRow: Sendable, Equatable {
     public var type: UInt16
     /// The value published.
     public var value: Int32 = 0
-    /// The text published with it.
-    public var ext: [UInt8] = []
+    /// The text published with it; nil where there was none.
+    public var ext: [UInt8]?
     /// Whether it goes into the login list of subscribers who were away.
     public var kept = false
     /// When it was published, in milliseconds since 1970.

@@ -61,7 +61,7 @@ extension Store {
             var status = StatusRow(
                 account: row.bytes(0), type: try row.integer(1, as: UInt16.self))
             status.value = try row.integer(2, as: Int32.self)
-            status.ext = row.bytes(3)
+            status.ext = row.optionalBytes(3)
             status.kept = row.integer(4) != 0
             status.published = row.integer(5)
             status.expires = row.integer(6)

@@ -126,7 +126,7 @@ struct WriteStatements {
         try putStatus.bind(1, row.account)
         putStatus.bind(2, Int64(row.type))
         putStatus.bind(3, Int64(row.value))
-        try putStatus.bind(4, row.ext)
+        try putStatus.bind(4, optional: row.ext)
         putStatus.bind(5, row.kept ? 1 : 0)
         putStatus.bind(6, row.published)
         putStatus.bind(7, row.expires)

@@ -94,6 +94,7 @@ struct Serve: ParsableCommand {
         configuration.dataDirectory = data
         configuration.durability = durability == .full ? .full : .relaxed
         configuration.serverKeys = try serverKeys()
+        if rateLimits == .off { configuration.switchOffPace() }
         configuration.engine.disconnectGraceSeconds = disconnectGrace
         configuration.engine.restartGraceSeconds = restartGrace
         configuration.engine.heartbeatSeconds = heartbeat

@@ -55,6 +55,8 @@ import Testing
                         "expiry": .integer(expiry),
                     ])
             }
+            _ = try server.call(
+                "publish", ["account": "erin", "type": 1, "value": 10_001, "ext": ""])
             _ = try first.login("dave").call("logout")
             first.stop()
 
@@ -62,10 +64,11 @@ import Testing
             defer { second.stop() }
             second.pass(seconds: 61)
             let states = try second.appServer().call(
-                "query", ["type": 1, "accounts": ["bob", "carol", "dave"]])
+                "query", ["type": 1, "accounts": ["bob", "carol", "dave", "erin"]])
             let list = try #require(states["states"]?.array)
             #expect(list[0]["status"]?["ext"] == "here")
             #expect(list[1]["status"] == nil)
+            #expect(list[3]["status"]?["ext"] == "")
             #expect(list[2]["value"] == 2)
             #expect(list[2]["lastSeen"]?.integer != nil)
         }

@@ -14,7 +14,7 @@ import Testing
     }
 
     @Test func `costs bounded memory, holds nobody up, and ends up with the truth`() throws {
-        try withService { service in
+        try withService({ $0.switchOffPace() }) { service in
             let slow = try service.login("slow")
             let fast = try service.login("fast")
             for client in [slow, fast] { _ = try client.subscribe(["bob", "carol"]) }
@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test func `is closed when it has taken nothing for a set time`() throws {
-        try withService({ $0.connection.progressSeconds = 15 }) { service in
+        try withService({ $0.switchOffPace() }) { service in
             let slow = try service.login("slow")
             _ = try slow.subscribe(["bob"])
             let bob = try service.login("bob")
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test func `but asks and asks is not read from either`() throws {
-        try withService { service in
+        try withService({ $0.switchOffPace() }) { service in
             let flooder = try service.login("flooder")
             _ = try flooder.subscribe((0..<100).map { "publisher-with-a-long-name-\($0)" })
             let request = Array(

@@ -143,7 +143,8 @@ import Testing
         let json =
             #"{"accounts":1,"accountsOnline":0,"sessions":0,"sessionsConnected":0,"#
             + #""appServers":0,"subscriptions":0,"statuses":0,"deadlines":0,"awaitingStore":0,"#
-            + #""deferred":0,"events":0,"deliveries":0,"expiries":0,"subscriptionBytes":0,"#
+            + #""deferred":0,"events":0,"deliveries":0,"eventsConflated":0,"fanOuts":0,"#
+            + #""expiries":0,"subscriptionBytes":0,"#
             + #""nameBytes":-15"#
         #expect(result(.stats(stats)) == expected(json + "}"))
         let fields = [StatsField("connections", 3), StatsField("outboxBytes", 4)]
@@ -165,7 +166,7 @@ import Testing
         var bytes: [UInt8] = [9]
         let outcome = bytes.appendAnswerFrame(
             .loggedOut, to: .none, in: Effects(), settings: Settings())
-        bytes.appendErrorFrame(Refusal(.forbidden), to: .none)
+        bytes.appendErrorFrame(Refusal(.forbidden), to: .none, in: Effects())
         bytes.appendErrorFrame(EnvelopeFault(.unknownMethod), to: .none)
         bytes.appendStatsFrame(Stats(), further: [], to: .none)
         #expect(outcome == .appended)

@@ -97,7 +97,7 @@ import Testing
 
     @Test func `unknown members are ignored, whatever they are`() {
         let decoded = Decoded(
-            #"{"x":[{"a":1,"a":2}],"jsonrpc":"2.0","id":1,"method":"ping","params":{"#
+            #"{"x":[{"a":1,"b":2}],"jsonrpc":"2.0","id":1,"method":"ping","params":{"#
                 + #""y":{"type":"z"},"z":[[null,{"q":1.5}],99999999999999999999,1e999]}}"#)
         #expect(decoded.method == .ping)
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ErrorEncodingTests {
     private func error(_ refusal: Refusal) -> String? {
-        frame { $0.appendErrorFrame(refusal, to: .integer(1)) }
+        frame { $0.appendErrorFrame(refusal, to: .integer(1), in: Effects()) }
     }
 
     private static let parameters: [(Refusal, String, String)] = [

@@ -122,8 +122,19 @@ struct Slot: CustomTestStringConvertible, Sendable {
     @Test func `an unknown parameter that stands twice`() {
         let decoded = Decoded.params("ping", #"{"zz":1,"z\u007a":1}"#)
         #expect(decoded.refusal == Refusal(.duplicateField, field: .params))
-        let inner = Decoded.params("ping", #"{"zz":{"a":1,"a":1}}"#)
-        #expect(inner.method == .ping)
+    }
+
+    @Test(arguments: [
+        #"{"a":1,"a":1}"#, #"[{"a":1,"\u0061":1}]"#, #"{"x":{"y":[0,{"k":1,"l":2,"k":3}]}}"#,
+    ])
+    func `a key that stands twice deeper down`(value: String) {
+        let decoded = Decoded.params("ping", "{\"zz\":\(value)}")
+        #expect(decoded.refusal == Refusal(.duplicateField, field: .params))
+        let envelope = Decoded(#"{"jsonrpc":"2.0","id":7,"method":"ping","zz":\#(value)}"#)
+        #expect(envelope.envelopeFault == EnvelopeFault(.duplicateField))
+        let once = value.replacing("\\u0061", with: "b").replacing("\"a\":1}", with: "\"b\":1}")
+            .replacing("\"k\":3", with: "\"m\":3")
+        #expect(Decoded.params("ping", "{\"zz\":\(once)}").method == .ping)
     }
 
     @Test(arguments: Slot.names)

@@ -128,7 +128,7 @@ import Testing
         for reason in Refusal.Reason.allCases {
             var bytes: [UInt8] = []
             let refusal = Refusal(reason, field: .ext, limit: 1, count: 2, retryAfterSeconds: 3)
-            bytes.appendErrorFrame(refusal, to: .integer(77))
+            bytes.appendErrorFrame(refusal, to: .integer(77), in: Effects())
             let decoded = Decoded([UInt8](bytes[4...]))
             #expect(decoded.envelopeFault == EnvelopeFault(.invalidRequest, field: .method))
             #expect(decoded.id == .integer(77))

@@ -134,7 +134,8 @@ import Testing
         let whole =
             Array(
                 #"{"jsonrpc":"2.0","id":"a\u00e9","method":"subscribe","params":{"type":1,"#.utf8)
-            + Array(#""expiry":60,"publishers":["a","é\n",1e5,99999999999999999999],"x":[[]]}}"#.utf8)
+            + Array(#""expiry":60,"publishers":["a","é\n",1e5,99999999999999999999],"#.utf8)
+            + Array(#""x":[[]]}}"#.utf8)
         var faults = 0
         var decoder = RequestDecoder()
         for _ in 0..<20_000 {

@@ -73,7 +73,8 @@ typedef struct csj_object {
     const csj_member *members;
     /// All members; only the first CSJ_MEMBERS_MAX are in the table.
     uint32_t count;
-    /// The first member whose key, unescaped, stood there before; or CSJ_NONE.
+    /// The first member whose key, unescaped, stood there before, or with an object in it of
+    /// which that is true; or CSJ_NONE.
     uint32_t duplicate;
 } csj_object;
 

@@ -95,6 +95,8 @@ extension Engine {
         }
         let end = now.mono.advanced(bySeconds: settings.pushReachableSeconds)
         sessions[session].phase = .pushOnly
+        // The state is another now, though nobody is told; who asks gets it under a new number.
+        topics[accounts[Int(sessions[session].account)].presenceTopic].seq = sequence.next()
         sessions[session].timer = wheel.schedule(
             Deadline.session(session).payload, at: end.milliseconds)
         persist(session, into: &effects, pushUntil: now.wall(at: end))

@@ -8,6 +8,11 @@ extension Engine {
     mutating func beginSession(
         _ login: Login, from connection: ConnectionID, at now: Moment, into effects: inout Effects
     ) throws(Refusal) {
+        if let pace = settings.loginPace,
+            let wait = accounts[Int(login.account.index)].logins.take(pace, at: now.mono)
+        {
+            throw .tooOften(waitMilliseconds: wait)
+        }
         let arrival: Arrival
         let session: UInt32
         if let known = self.session(of: login.account, on: login.device) {

@@ -6,6 +6,7 @@ extension Engine {
         _ account: AccountHandle, _ request: Publish, from connection: ConnectionID,
         at now: Moment, into effects: inout Effects
     ) throws(Refusal) {
+        try checkPublishPace(of: account, at: now)
         try checkStatusQuota(of: account, request.type)
         let deadline = now.mono.advanced(bySeconds: request.expirySeconds)
         let expires = now.wall(at: deadline)
@@ -24,6 +25,15 @@ extension Engine {
         applyPublish(
             request, of: account, from: connection, origin: origin, expires: expires,
             deadline: deadline, at: now, into: &effects)
+    }
+
+    private mutating func checkPublishPace(
+        of account: AccountHandle, at now: Moment
+    ) throws(Refusal) {
+        guard let pace = settings.publishPace,
+            let wait = accounts[Int(account.index)].publishes.take(pace, at: now.mono)
+        else { return }
+        throw .tooOften(waitMilliseconds: wait)
     }
 
     private func checkStatusQuota(
@@ -92,8 +102,9 @@ extension Engine {
     /// Has the removal of a status stored, where there is one.
     mutating func clear(
         _ account: AccountHandle, _ type: EventType, from connection: ConnectionID,
-        into effects: inout Effects
-    ) {
+        at now: Moment, into effects: inout Effects
+    ) throws(Refusal) {
+        try checkPublishPace(of: account, at: now)
         guard let topic = topic(type, of: account), topics[topic.index].status != none else {
             return effects.answer(connection, .cleared(.nothing))
         }

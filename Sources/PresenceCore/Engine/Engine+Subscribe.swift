@@ -9,6 +9,7 @@ extension Engine {
         at now: Moment, into effects: inout Effects
     ) throws(Refusal) {
         try checkQuota(of: account, for: request)
+        let reserved = try reserveWatchers(for: account, request, into: &effects)
         let deadline = now.mono.advanced(bySeconds: request.expirySeconds)
         let expires = now.wall(at: deadline)
         propose(
@@ -16,7 +17,7 @@ extension Engine {
             .putSubscriptions(
                 subscriber: account, type: request.type, publishers: request.publishers,
                 created: now.wall, expires: expires),
-            of: account, for: connection, into: &effects)
+            of: account, for: connection, reserving: reserved, into: &effects)
     }
 
     private func checkQuota(of account: AccountHandle, for request: Subscribe) throws(Refusal) {
@@ -29,6 +30,42 @@ extension Engine {
         }
         guard count + added > limit else { return }
         throw Refusal(.subscriptionQuota, limit: limit, count: count)
+    }
+
+    /// Refuses a request of which a publisher would get one watcher too many, and names all
+    /// such publishers; else keeps their places until the change is carried out or has failed.
+    private mutating func reserveWatchers(
+        for account: AccountHandle, _ request: Subscribe, into effects: inout Effects
+    ) throws(Refusal) -> [AccountHandle] {
+        guard let limit = settings.subscribersPerPublisherMax else { return [] }
+        let joined = request.publishers.filter { publisher in
+            topic(request.type, of: publisher)
+                .flatMap { index.position(of: $0, watchedBy: account) } == nil
+        }
+        let start = effects.names.count
+        for publisher in joined {
+            let now = topic(request.type, of: publisher).map { index.watcherCount(of: $0) } ?? 0
+            guard now + joining[key(request.type, publisher), default: 0] >= limit else { continue }
+            effects.names.append(effects.copyName(of: publisher.index, from: self))
+        }
+        let failed = start..<effects.names.count
+        guard failed.isEmpty else {
+            var refusal = Refusal(.subscriberQuota, field: .publishers, limit: limit)
+            refusal.failed = failed
+            throw refusal
+        }
+        for publisher in joined { joining[key(request.type, publisher), default: 0] += 1 }
+        return joined
+    }
+
+    /// Gives back the places that `reserveWatchers` has kept.
+    mutating func releaseWatchers(of change: PendingChange) {
+        guard case .subscribe(let request, _, _) = change.kind else { return }
+        for publisher in change.reserved {
+            let key = key(request.type, publisher)
+            guard let count = joining[key] else { continue }
+            joining[key] = count > 1 ? count - 1 : nil
+        }
     }
 
     /// Carries out what has been stored: from here on the subscriptions deliver.

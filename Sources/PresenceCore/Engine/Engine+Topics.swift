@@ -43,7 +43,8 @@ extension Engine {
         retired.append(record.account)
     }
 
-    private func key(_ type: EventType, _ account: AccountHandle) -> UInt64 {
+    /// What custom topics and places among watchers are found by.
+    func key(_ type: EventType, _ account: AccountHandle) -> UInt64 {
         UInt64(account.index) << 16 | UInt64(type.number)
     }
 

@@ -51,6 +51,9 @@ public struct Engine: ~Copyable {
     /// Changes that wait for the store, by ticket.
     var pending: [UInt64: PendingChange] = [:]
     var lastTicket: UInt64 = 0
+    /// Watchers that topics will have when changes in flight are carried out, beyond those they
+    /// have; kept only where there is a limit on them.
+    var joining: [UInt64: Int] = [:]
     /// Requests that wait for an earlier change of their account, in order.
     var deferred: [UInt32: [DeferredCommand]] = [:]
 
@@ -142,7 +145,7 @@ public struct Engine: ~Copyable {
         case .clear(let named, let type):
             let account = try subject(named, of: caller)
             if deferIfBusy(account, command, from: connection) { return }
-            clear(account, type, from: connection, into: &effects)
+            try clear(account, type, from: connection, at: now, into: &effects)
         case .query(let type, let accounts):
             query(type, accounts, from: connection, at: now, into: &effects)
         case .subscribers(let request):

@@ -7,6 +7,8 @@ struct PendingChange {
     /// Whose change it is.
     var account: AccountHandle
     var kind: Kind
+    /// Publishers among whose watchers a place is kept for the account.
+    var reserved: [AccountHandle] = []
 
     enum Kind {
         case subscribe(Subscribe, expires: Wall, deadline: Mono)
@@ -54,9 +56,11 @@ extension Engine {
     /// Hands a record to the store; the change follows when it is durable.
     mutating func propose(
         _ kind: PendingChange.Kind, _ record: Record, of account: AccountHandle,
-        for connection: ConnectionID, into effects: inout Effects
+        for connection: ConnectionID, reserving reserved: [AccountHandle] = [],
+        into effects: inout Effects
     ) {
-        let change = PendingChange(connection: connection, account: account, kind: kind)
+        let change = PendingChange(
+            connection: connection, account: account, kind: kind, reserved: reserved)
         pin(account, change.others)
         accounts[Int(account.index)].change = .inFlight
         lastTicket += 1
@@ -103,6 +107,7 @@ extension Engine {
         _ change: PendingChange, at now: Moment, into effects: inout Effects
     ) {
         accounts[Int(change.account.index)].change = .none
+        releaseWatchers(of: change)
         resumeDeferred(of: change.account, at: now, into: &effects)
         unpin(change.account, change.others)
     }

@@ -5,6 +5,10 @@ let none = UInt32.max
 
 /// What the engine keeps of an account besides its name, sessions and subscriptions.
 struct Account {
+    /// What it may publish now.
+    var publishes = TokenBucket()
+    /// Whether it may log in now.
+    var logins = TokenBucket()
     /// When the last session ended; meaningless while `lastValue` is `unknown`.
     var lastSeen = Wall(milliseconds: 0)
     /// What the entry in the wheel says; meaningless without one.

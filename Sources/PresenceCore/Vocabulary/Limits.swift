@@ -72,6 +72,12 @@ public struct Settings: Hashable, Sendable {
     public var pushReachableSeconds = 604_800
     /// What a push-reachable device counts as when its connection is lost.
     public var pushReachable = PushReachablePolicy.online
+    /// How often an account may publish or clear, over all its sessions; nil: as it likes.
+    public var publishPace: Pace?
+    /// How often an account's devices may log in; nil: as they like.
+    public var loginPace: Pace?
+    /// Watchers of one type of one publisher; nil: any number.
+    public var subscribersPerPublisherMax: Int?
     /// Watchers that an event is sent to at once; a larger fan is walked in slices of this.
     public var watchersPerSlice = 1_000
     /// The protocol's bounds.

@@ -14,6 +14,8 @@ public struct Refusal: Error, Hashable, Sendable {
     public var count: Int?
     /// When to try again.
     public var retryAfterSeconds: Int?
+    /// The publishers that are to blame, each for `reason`: a range of `Effects.names`.
+    public var failed: Range<Int>?
 
     /// A refusal.
     public init(

@@ -14,6 +14,7 @@ extension Reactor {
             connections[slot].state.insert(.isListing)
             beginServing(slot)
         case .loggedInAppServer:
+            connections[slot].state.insert(.isAppServer)
             beginServing(slot)
         default:
             break
@@ -27,7 +28,7 @@ extension Reactor {
     func refuse(_ slot: Int, _ refusal: Refusal) {
         guard let id = connections[slot].awaiting else { return }
         pool.lend(to: &connections[slot].outbox)
-        connections[slot].outbox.appendErrorFrame(refusal, to: id)
+        connections[slot].outbox.appendErrorFrame(refusal, to: id, in: effects)
         settle(slot)
     }
 
@@ -53,10 +54,13 @@ extension Reactor {
             connections[slot].outbox.appendEventFrames(
                 first.upperBound..<states.upperBound, of: .loginList, in: effects,
                 limits: configuration.engine.limits)
-        default:
-            // With long texts fewer entries than the limit allows make a frame full.
+        case .states:
+            // With long texts fewer accounts than the limit allows make a frame full.
             connections[slot].outbox.appendErrorFrame(
-                Refusal(.tooMany, limit: fit), to: id)
+                Refusal(.tooMany, field: .accounts, limit: fit), to: id, in: effects)
+        default:
+            connections[slot].outbox.appendErrorFrame(
+                Refusal(.tooMany, field: .limit, limit: fit), to: id, in: effects)
         }
     }
 
@@ -70,6 +74,11 @@ extension Reactor {
             StatsField("requests", counters.requests),
             StatsField("violations", counters.violations),
             StatsField("closedTooSlow", counters.closedTooSlow),
+            StatsField("turnedAway", counters.turnedAway),
+            StatsField("loginsDelayed", counters.loginsDelayed),
+            StatsField("refusedForMemory", counters.refusedForMemory),
+            StatsField("throttled", counters.throttled),
+            StatsField("addresses", addresses.count),
             StatsField("conflated", counters.conflated),
             StatsField("fellBehind", counters.fellBehind),
             StatsField("bytesBlocked", bytesBlocked),

@@ -8,12 +8,14 @@ import PresenceWire
 
 extension Reactor {
     /// Tells the peer why, and lets it go when it has taken that.
-    func close(_ slot: Int, _ reason: CloseReason?) {
+    func close(_ slot: Int, _ reason: CloseReason?, retryAfterSeconds: Int? = nil) {
         guard connections[slot].phase != .free, connections[slot].phase != .closing else { return }
         if let reason {
             pool.lend(to: &connections[slot].outbox)
             connections[slot].outbox.appendCloseFrame(
-                reason, retryAfterSeconds: reason.isTransient ? 5 : nil)
+                reason,
+                retryAfterSeconds: reason.isTransient
+                    ? retryAfterSeconds ?? self.retryAfterSeconds() : nil)
         }
         loseSession(of: slot)
         finish(slot)
@@ -56,6 +58,7 @@ extension Reactor {
     func free(_ slot: Int) {
         cancelDeadline(of: slot)
         progressEnded(of: slot)
+        addresses.leave(connections[slot].address)
         pool.giveBack(&connections[slot].outbox)
         connections[slot] = Connection(id: connections[slot].id)
     }
@@ -81,10 +84,16 @@ extension Reactor {
     func meetDeadlines(at now: Moment) {
         while let due = deadlines.popDue(now: now.mono.milliseconds) {
             let (kind, slot) = ConnectionDeadline.parts(of: due.payload)
-            guard kind == .phase else {
+            switch kind {
+            case .progress:
                 connections[slot].progressDeadline = .none
                 checkProgress(of: slot)
                 continue
+            case .throttle:
+                throttleEnded(of: slot)
+                continue
+            case .phase:
+                break
             }
             connections[slot].deadline = .none
             switch connections[slot].phase {
@@ -104,11 +113,16 @@ enum ConnectionDeadline: UInt64 {
     case phase
     /// Some of what is pending must have been taken.
     case progress
+    /// A connection that has asked too much may ask again.
+    case throttle
 
     func payload(_ slot: Int) -> UInt64 { rawValue << 32 | UInt64(slot) }
 
     static func parts(of payload: UInt64) -> (Self, slot: Int) {
-        (payload >> 32 == 0 ? .phase : .progress, Int(payload & 0xFFFF_FFFF))
+        guard let kind = Self(rawValue: payload >> 32) else {
+            preconditionFailure("a payload that no deadline has made")
+        }
+        return (kind, Int(payload & 0xFFFF_FFFF))
     }
 }
 

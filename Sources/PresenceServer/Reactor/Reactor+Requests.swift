@@ -43,6 +43,7 @@ extension Reactor {
     /// Carries out one frame after the other, until there is none, or one has to be waited for.
     private func readFrames(_ chunk: RawSpan, from offset: inout Int, in slot: Int) {
         var frameCount = 0
+        let now = now()
         while isListening(slot) {
             let bodyBytesMax: Int
             switch connections[slot].phase {
@@ -67,6 +68,7 @@ extension Reactor {
                 return close(slot, .protocolViolation)
             }
             frameCount += 1
+            countRequest(of: slot, at: now)
         }
     }
 
@@ -75,11 +77,12 @@ extension Reactor {
     private func isListening(_ slot: Int) -> Bool {
         connections[slot].awaiting == nil
             && connections[slot].outbox.count < configuration.connection.outboxBytesMax
+            && !connections[slot].state.contains(.isThrottled)
     }
 
     /// Goes on reading from a connection that has taken its answers.
     func resumeIfPaused(_ slot: Int) {
-        guard connections[slot].awaiting == nil else { return }
+        guard connections[slot].phase != .free, connections[slot].awaiting == nil else { return }
         let hasMore =
             connections[slot].splitter.bytesBuffered > 0
             || connections[slot].state.contains(.isPaused)
@@ -122,7 +125,12 @@ extension Reactor {
 
     private func perform(_ method: Method, of slot: Int, at now: Moment) throws(Refusal) {
         guard phase == .serving else {
-            throw Refusal(.shuttingDown, retryAfterSeconds: 5)
+            throw Refusal(.shuttingDown, retryAfterSeconds: retryAfterSeconds())
+        }
+        switch method {
+        case .login: try admitLogin(of: slot, at: now)
+        case .subscribe: try checkMemory(at: now)
+        default: break
         }
         let command = try command(for: method, of: slot)
         engine.handle(command, from: ConnectionID(connections[slot].id), at: now, into: &effects)

@@ -14,6 +14,7 @@ extension Reactor {
         }
         connections[slot] = Connection(id: id, phase: .anonymous)
         counters.accepted += 1
+        guard admit(slot) else { return }
         setDeadline(of: slot, afterSeconds: configuration.connection.loginSeconds)
         loop.startReading(id)
     }

@@ -39,6 +39,13 @@ final class Reactor<Network: Transport, Disk: Persistence> {
     /// Connections that have ended while effects were being carried out.
     var lost: [ConnectionID] = []
     var pool = BufferPool()
+    var addresses: AddressBook
+    /// What logins may be carried out now.
+    var logins = TokenBucket()
+    var jitter = SeededJitter(seed: 0)
+    /// What the process had in memory when that was last looked at, and when it is next.
+    var memoryBytes: UInt64 = 0
+    var memoryCheckAt = Mono(milliseconds: 0)
     /// Bytes that sockets have not taken yet.
     var bytesBlocked = 0
     /// Frames of large fan-outs that are under way.
@@ -68,7 +75,7 @@ final class Reactor<Network: Transport, Disk: Persistence> {
 
     init(
         _ configuration: Configuration, engine: consuming Engine, clock: ServiceClock,
-        loop: Network, store: Disk, logger: Logger
+        loop: Network, store: Disk, logger: Logger, seed: UInt64
     ) {
         self.configuration = configuration
         self.engine = engine
@@ -76,6 +83,8 @@ final class Reactor<Network: Transport, Disk: Persistence> {
         self.loop = loop
         self.store = store
         self.logger = logger
+        addresses = AddressBook(seed: seed)
+        jitter = SeededJitter(seed: seed)
         decoder = RequestDecoder(limits: configuration.engine.limits)
         deadlines = TimingWheel(now: clock.shifted(loop.monotonicMilliseconds))
     }
@@ -128,6 +137,30 @@ struct ReactorCounters {
     var fellBehind = 0
     var violations = 0
     var storeFailures = 0
+    /// Connections that were one too many.
+    var turnedAway = 0
+    /// Logins that were told to come back later.
+    var loginsDelayed = 0
+    /// Requests refused because memory was short.
+    var refusedForMemory = 0
+    /// How many times a connection was not read from because it had asked too much.
+    var throttled = 0
+}
+
+/// Randomness for waits. Not for secrets.
+struct SeededJitter: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    /// SplitMix64.
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
 }
 
 extension ConnectionID {

@@ -29,7 +29,7 @@ extension Schema {
                     account TEXT NOT NULL,
                     type INTEGER NOT NULL,
                     value INTEGER NOT NULL,
-                    ext TEXT NOT NULL,
+                    ext TEXT,
                     kept INTEGER NOT NULL,
                     published INTEGER NOT NULL,
                     expires INTEGER NOT NULL,

@@ -161,6 +161,8 @@ extension [UInt8] {
         append(#","deferred":"#, stats.deferred)
         append(#","events":"#, stats.events)
         append(#","deliveries":"#, stats.deliveries)
+        append(#","eventsConflated":"#, stats.eventsConflated)
+        append(#","fanOuts":"#, stats.fanOuts)
         append(#","expiries":"#, stats.expiries)
         append(#","subscriptionBytes":"#, stats.subscriptionBytes)
         append(#","nameBytes":"#, stats.nameBytes)

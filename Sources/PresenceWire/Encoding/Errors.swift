@@ -5,7 +5,7 @@ extension [UInt8] {
     public mutating func appendErrorFrame(_ fault: RequestFault) {
         switch fault.cause {
         case .envelope(let envelope): appendErrorFrame(envelope, to: fault.id)
-        case .refused(let refusal): appendErrorFrame(refusal, to: fault.id)
+        case .refused(let refusal): appendErrorFrame(refusal, to: fault.id, in: Effects())
         }
     }
 
@@ -20,8 +20,10 @@ extension [UInt8] {
     }
 
     /// Appends the answer to a request that was not carried out; nothing where there was no
-    /// `id`.
-    public mutating func appendErrorFrame(_ refusal: Refusal, to id: RequestID) {
+    /// `id`. `effects` hold the names that the refusal refers to.
+    public mutating func appendErrorFrame(
+        _ refusal: Refusal, to id: RequestID, in effects: borrowing Effects
+    ) {
         guard id != .none else { return }
         let start = beginError(code: refusal.reason.code, to: id)
         appendMessage(of: refusal)
@@ -31,7 +33,23 @@ extension [UInt8] {
         if let limit = refusal.limit { append(#","limit":"#, limit) }
         if let count = refusal.count { append(#","count":"#, count) }
         if let seconds = refusal.retryAfterSeconds { append(#","retryAfter":"#, seconds) }
+        if let failed = refusal.failed { append(failed: failed, refusal.reason, in: effects) }
         endError(start)
+    }
+
+    private mutating func append(
+        failed: Range<Int>, _ reason: Refusal.Reason, in effects: borrowing Effects
+    ) {
+        let source = EventSource(effects)
+        append(#","failed":["#)
+        for index in failed {
+            append(index == failed.lowerBound ? #"{"publisher":"# : #",{"publisher":"#)
+            appendString(effects.names[index], source)
+            append(#","reason":""#)
+            append(contentsOf: reason.rawValue.utf8)
+            append("\"}")
+        }
+        append("]")
     }
 
     private mutating func beginError(code: Int, to id: RequestID) -> Int {

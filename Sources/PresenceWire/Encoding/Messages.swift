@@ -60,6 +60,9 @@ extension [UInt8] {
 
     private mutating func appendParameterMessage(of refusal: Refusal) {
         let field = refusal.field ?? .params
+        if field == .params, refusal.reason == .duplicateField {
+            return append("A member of `params`, or of an object in it, stands twice.")
+        }
         append(field: field.rawValue)
         switch refusal.reason {
         case .missingField:

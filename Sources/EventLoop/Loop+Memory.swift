@@ -1,0 +1,39 @@
+internal import CLibUV
+internal import Glibc
+
+extension Loop {
+    /// Bytes that the process has in memory, as the kernel counts them; 0 where it cannot tell.
+    ///
+    /// Reads /proc: some ten microseconds.
+    public var memoryBytes: UInt64 {
+        var bytes = 0
+        return unsafe uv_resident_set_memory(&bytes) == 0 ? UInt64(bytes) : 0
+    }
+
+    /// Bytes that the process may have: what its control group allows, or what the machine has.
+    public static var memoryBytesAvailable: UInt64 {
+        let constrained = uv_get_constrained_memory()
+        let total = uv_get_total_memory()
+        return constrained == 0 ? total : min(constrained, total)
+    }
+}
+
+extension Loop {
+    /// Raises the number of descriptors that the process may have as far as it may, and tells it.
+    ///
+    /// A shell's own limit is 1,024 on most machines, which is no limit that anybody has chosen.
+    public static func raiseDescriptorsMax() -> Int {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+            return 1_024
+        }
+        if limit.rlim_cur < limit.rlim_max {
+            var raised = limit
+            raised.rlim_cur = limit.rlim_max
+            if unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &raised) == 0 {
+                limit = raised
+            }
+        }
+        return Int(clamping: limit.rlim_cur)
+    }
+}

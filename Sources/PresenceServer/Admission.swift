@@ -1,0 +1,75 @@
+import Containers
+public import PresenceCore
+
+// Who is let in, and how fast: so that the service is never driven beyond what it can serve.
+
+/// Limits on pace and on connections. `nil` switches one off.
+public struct AdmissionLimits: Sendable {
+    /// Frames of a client. Beyond, it is read from more slowly: nothing is lost or refused.
+    public var requestPace: Pace? = Pace(perSecond: 100, burst: 1_000)
+    /// Frames of an app server.
+    public var appServerRequestPace: Pace? = Pace(perSecond: 5_000, burst: 20_000)
+    /// Logins in all. Beyond, a connection is closed with 4504 and the time to come back.
+    public var loginPace: Pace? = Pace(perSecond: 3_000, burst: 3_000)
+    /// Connections from one address; beyond, a new one is closed with 4504.
+    public var connectionsPerAddressMax: Int? = 4_096
+    /// Connections in all; beyond, a new one is closed with 4504. Below the descriptors that
+    /// the process may have, or the rest waits in the kernel.
+    public var connectionsMax = 1_000_000
+    /// Bytes that the process may have in memory; beyond, logins and subscriptions are refused.
+    public var memoryBytesMax: UInt64?
+
+    /// The defaults.
+    public init() {}
+
+    /// Descriptors that connections leave to the loop, the database and the log.
+    private static let descriptorsReserved = 64
+
+    /// Sets what depends on the machine, unless somebody has.
+    mutating func fillIn(memoryBytes: UInt64, descriptorsMax: Int) {
+        if memoryBytesMax == nil { memoryBytesMax = memoryBytes / 10 * 8 }
+        connectionsMax = min(connectionsMax, max(16, descriptorsMax - Self.descriptorsReserved))
+    }
+
+    /// The limits that stay when those on pace are off.
+    public var withoutPace: AdmissionLimits {
+        var limits = self
+        limits.requestPace = nil
+        limits.appServerRequestPace = nil
+        limits.loginPace = nil
+        limits.connectionsPerAddressMax = nil
+        return limits
+    }
+}
+
+/// How many connections each address has.
+struct AddressBook: ~Copyable {
+    private var names: NameTable
+    private var counts: [UInt32] = []
+
+    init(seed: UInt64) {
+        names = NameTable(seed: seed)
+    }
+
+    /// Notes a connection from `address`, without its port, unless it has as many as it may.
+    mutating func enter(_ address: [UInt8], max: Int?) -> UInt32? {
+        guard !address.isEmpty, address.count <= NameTable.byteCountMax else { return .max }
+        if let max, let known = names.find(address.span), Int(counts[Int(known)]) >= max {
+            return nil
+        }
+        let number = names.intern(address.span)
+        while counts.count <= Int(number) { counts.append(0) }
+        counts[Int(number)] += 1
+        return number
+    }
+
+    /// Notes the end of a connection.
+    mutating func leave(_ number: UInt32) {
+        guard number != .max else { return }
+        counts[Int(number)] -= 1
+        if counts[Int(number)] == 0 { names.remove(number) }
+    }
+
+    /// Addresses with connections now.
+    var count: Int { names.count }
+}

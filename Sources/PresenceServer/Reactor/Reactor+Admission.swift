@@ -1,0 +1,83 @@
+import Containers
+import EventLoop
+import PresenceCore
+
+// Pace and room: of connections when they come, of logins, of requests.
+
+extension Reactor {
+    /// Whether a new connection may stay. One that may not is told when to come back.
+    func admit(_ slot: Int) -> Bool {
+        let limits = configuration.admission
+        guard loop.streamCount <= limits.connectionsMax else {
+            turnAway(slot)
+            return false
+        }
+        let peer = loop.peerAddress(of: connections[slot].id) ?? ""
+        let host = Array(peer.utf8.prefix(upTo: peer.utf8.lastIndex(of: 58) ?? peer.utf8.endIndex))
+        guard let address = addresses.enter(host, max: limits.connectionsPerAddressMax) else {
+            turnAway(slot)
+            return false
+        }
+        connections[slot].address = address
+        return true
+    }
+
+    private func turnAway(_ slot: Int) {
+        counters.turnedAway += 1
+        close(slot, .overloaded)
+    }
+
+    /// Whether a login may be carried out now. One that may not ends its connection: so that
+    /// many who come at once are spread over as many seconds as it takes to serve them.
+    func admitLogin(of slot: Int, at now: Moment) throws(Refusal) {
+        try checkMemory(at: now)
+        guard let pace = configuration.admission.loginPace,
+            let wait = logins.take(pace, at: now.mono)
+        else { return }
+        counters.loginsDelayed += 1
+        let seconds = retryAfterSeconds(waitMilliseconds: wait)
+        refuse(slot, Refusal(.overloaded, retryAfterSeconds: seconds))
+        close(slot, .overloaded, retryAfterSeconds: seconds)
+        throw Refusal(.overloaded)
+    }
+
+    /// When somebody is to come back: jittered, or all who were refused at once return at once.
+    func retryAfterSeconds(waitMilliseconds: UInt64 = 0) -> Int {
+        let base = 1 + Int(waitMilliseconds / 1_000)
+        return base + Int.random(in: 0...(base + 3), using: &jitter)
+    }
+
+    /// Refuses what takes memory while there is too little.
+    func checkMemory(at now: Moment) throws(Refusal) {
+        guard let max = configuration.admission.memoryBytesMax else { return }
+        if now.mono >= memoryCheckAt {
+            memoryBytes = loop.memoryBytes
+            memoryCheckAt = now.mono.advanced(byMilliseconds: 250)
+        }
+        guard memoryBytes > max else { return }
+        counters.refusedForMemory += 1
+        throw Refusal(.overloaded, retryAfterSeconds: retryAfterSeconds())
+    }
+
+    /// Counts a frame that a connection has sent. If it was one too many, the next has to wait.
+    func countRequest(of slot: Int, at now: Moment) {
+        let pace =
+            connections[slot].state.contains(.isAppServer)
+            ? configuration.admission.appServerRequestPace : configuration.admission.requestPace
+        guard let pace, let wait = connections[slot].requests.charge(pace, at: now.mono) else {
+            return
+        }
+        counters.throttled += 1
+        connections[slot].state.insert(.isThrottled)
+        _ = deadlines.schedule(
+            ConnectionDeadline.throttle.payload(slot),
+            at: now.mono.advanced(byMilliseconds: wait).milliseconds)
+    }
+
+    /// The wait that `countRequest` has begun is over. (Of another tenant of the slot, perhaps; to
+    /// look once too often does no harm.)
+    func throttleEnded(of slot: Int) {
+        connections[slot].state.remove(.isThrottled)
+        resumeIfPaused(slot)
+    }
+}

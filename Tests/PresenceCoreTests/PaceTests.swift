@@ -1,0 +1,121 @@
+import PresenceCore
+import Testing
+
+@Suite struct Pacing {
+    func mono(_ milliseconds: UInt64) -> Mono { Mono(milliseconds: milliseconds) }
+
+    @Test func `a bucket gives its burst and then its rate`() {
+        let pace = Pace(perSecond: 10, burst: 5)
+        var bucket = TokenBucket()
+        for _ in 0..<5 { #expect(bucket.take(pace, at: mono(1_000)) == nil) }
+        #expect(bucket.take(pace, at: mono(1_000)) == 100)
+        #expect(bucket.take(pace, at: mono(1_099)) == 1)
+        #expect(bucket.take(pace, at: mono(1_100)) == nil)
+        #expect(bucket.take(pace, at: mono(1_100)) == 100)
+        for _ in 0..<5 { #expect(bucket.take(pace, at: mono(60_000)) == nil) }
+        #expect(bucket.take(pace, at: mono(60_000)) != nil)
+    }
+
+    @Test func `a charged bucket owes`() {
+        let pace = Pace(perSecond: 10, burst: 1)
+        var bucket = TokenBucket()
+        #expect(bucket.charge(pace, at: mono(0)) == nil)
+        #expect(bucket.charge(pace, at: mono(0)) == 100)
+        #expect(bucket.charge(pace, at: mono(0)) == 200)
+        #expect(bucket.take(pace, at: mono(200)) == 100)
+        #expect(bucket.take(pace, at: mono(300)) == nil)
+    }
+
+    @Test func `no pace and no time overflow`() {
+        var bucket = TokenBucket()
+        let pace = Pace(perSecond: 0, burst: -3)
+        #expect(pace == Pace(perSecond: 1, burst: 1))
+        #expect(bucket.take(pace, at: mono(.max)) == nil)
+        #expect(bucket.take(Pace(perSecond: .max, burst: .max / 2_000_000), at: mono(1)) == nil)
+    }
+
+    @Test func `who publishes too often is told when to go on, and nobody sees it`() {
+        var settings = Settings()
+        settings.publishPace = Pace(perSecond: 2, burst: 3)
+        let world = World(settings)
+        let alice = world.login("alice")
+        world.subscribe(alice, ["bob"])
+        let bob = world.login("bob")
+        _ = world.take(alice)
+        for value in Int32(10_000)..<10_005 { world.publish(bob, value) }
+        #expect(world.take(bob).suffix(2) == [.refused(.rateLimited), .refused(.rateLimited)])
+        #expect(world.events(alice).map(\.value) == [10_000, 10_001, 10_002])
+        world.pass(milliseconds: 500)
+        world.publish(bob, 10_009)
+        #expect(world.events(alice).map(\.value) == [10_009])
+        world.clear(bob)
+        #expect(world.take(bob).last == .refused(.rateLimited), "clearing is publishing, too")
+    }
+
+    @Test func `a flapping account is refused, whichever its device`() {
+        var settings = Settings()
+        settings.loginPace = Pace(perSecond: 1, burst: 3)
+        let world = World(settings)
+        let logins = (0..<4).map { _ in world.connect() }
+        for (number, connection) in logins.enumerated() {
+            world.login("bob", "d\(number % 2)", on: connection)
+        }
+        #expect(world.take(logins[3]) == [.refused(.rateLimited)])
+        world.login("alice")
+        world.pass(seconds: 1)
+        world.login("bob", on: logins[3])
+        #expect(world.take(logins[3]).contains(.synced(0)))
+    }
+}
+
+@Suite struct `A limit on subscribers` {
+    let world: World
+
+    init() {
+        var settings = Settings()
+        settings.subscribersPerPublisherMax = 2
+        world = World(settings)
+    }
+
+    @Test func `refuses the request that has one too many, and names whom`() {
+        let server = world.appServer()
+        for name in ["a", "b"] { world.subscribe(server, ["bob"], for: name) }
+        world.subscribe(server, ["carol", "bob"], for: "c")
+        #expect(world.take(server).last == .refused(.subscriberQuota))
+        #expect(world.stats.subscriptions == 2)
+        world.subscribe(server, ["bob"], for: "a")
+        #expect(world.take(server).last == .subscribed(count: 1, states: nil))
+        var effects = Effects()
+        let request = Subscribe(
+            account: world.account("c"), type: .presence, expirySeconds: 60,
+            publishers: [world.account("carol"), world.account("bob")])
+        world.withEngine {
+            $0.handle(.subscribe(request), from: server, at: world.now, into: &effects)
+        }
+        guard case .refuse(_, let refusal)? = effects.items.last else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(refusal.limit == 2)
+        #expect(refusal.failed.map { effects.names[$0].map(effects.text) } == ["bob"])
+    }
+
+    @Test func `holds for those who race`() {
+        world.storeWaits = true
+        let racers = (0..<5).map { world.login("w\($0)") }
+        for racer in racers {
+            _ = world.take(racer)
+            world.subscribe(racer, ["bob"])
+        }
+        world.fail()
+        let late = world.login("late")
+        _ = world.take(late)
+        world.subscribe(late, ["bob"])
+        while world.waiting > 0 { world.commit() }
+        #expect(world.stats.subscriptions == 2)
+        #expect(world.take(late) == [.subscribed(count: 1, states: nil)])
+        let refused = racers.count { world.take($0) == [.refused(.subscriberQuota)] }
+        #expect(refused == 3)
+        world.checkInvariants()
+    }
+}

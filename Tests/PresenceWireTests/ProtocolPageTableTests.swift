@@ -1,0 +1,74 @@
+import Foundation
+import PresenceCore
+import PresenceWire
+import Testing
+
+/// The tables of `docs/PROTOCOL.md` say what the code says.
+@Suite struct `The tables of the protocol page` {
+    let lines: [String]
+
+    init() throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        lines = try String(contentsOf: root.appending(path: "docs/PROTOCOL.md"), encoding: .utf8)
+            .components(separatedBy: "\n")
+    }
+
+    /// The cells of all rows of tables in a section, without the marks of code.
+    func rows(in heading: String) -> [[String]] {
+        let section = lines.drop { $0 != heading }.dropFirst()
+            .prefix { !$0.hasPrefix("## ") }
+        return section.filter { $0.hasPrefix("| ") }.map { line in
+            line.split(separator: "|").map { cell in
+                cell.replacing("`", with: "").trimmingCharacters(in: .whitespaces)
+            }
+        }
+    }
+
+    @Test func `every error stands there with its code, and no other`() {
+        let shown = rows(in: "## Errors").dropFirst().map { "\($0[0]) \($0[1])" }
+        let faults = EnvelopeFault.Reason.allCases.map { "\($0.rawValue) \($0.code)" }
+        let refusals = Refusal.Reason.allCases.map { "\($0.rawValue) \($0.code)" }
+        #expect(shown.sorted() == (faults + refusals).sorted())
+    }
+
+    @Test func `every close code stands there with its reason, and no other`() {
+        let shown = rows(in: "## Close codes").dropFirst().map { "\($0[0]) \($0[1])" }
+        let reasons: [CloseReason] = [
+            .protocolViolation, .loginTimeout, .tokenExpired, .idleTimeout, .replaced,
+            .kicked(reason: nil), .tooSlow, .shuttingDown, .overloaded,
+        ]
+        #expect(shown == reasons.map { "\($0.code) \($0.word)" })
+        for reason in reasons {
+            switch reason {
+            // A new one makes this incomplete, and has to be added above.
+            case .protocolViolation, .loginTimeout, .tokenExpired, .idleTimeout, .replaced,
+                .kicked, .tooSlow, .shuttingDown, .overloaded:
+                break
+            }
+        }
+    }
+
+    @Test func `every limit stands there with its default, and no other`() {
+        let shown = rows(in: "## Names and limits").dropFirst().map {
+            "\($0[0]) \($0[1].replacing(",", with: ""))"
+        }
+        let limits = Mirror(reflecting: Limits()).children.map { "\($0.label ?? "") \($0.value)" }
+        #expect(shown.sorted() == limits.sorted())
+    }
+
+    @Test func `every cause stands there, and no other`() {
+        let heading = rows(in: "## Notifications").firstIndex { $0 == ["cause", ""] }
+        let shown = rows(in: "## Notifications").dropFirst((heading ?? 0) + 1).map { $0[0] }
+        #expect(Set(shown) == Set(Cause.allCases.map { $0.word.description }))
+    }
+
+    @Test func `every word for a client stands there`() throws {
+        let start = try #require(lines.firstIndex { $0.hasPrefix("**client** is one of") })
+        let words = lines[start...].prefix { !$0.isEmpty }.joined(separator: " ")
+            .split(separator: "`").map(String.init)
+        for client in ClientKind.allCases {
+            #expect(words.contains(client.word.description))
+        }
+    }
+}
