@@ -41,6 +41,14 @@ final class Owner {
         self.storeWaits = storeWaits
         engine = Engine(
             settings: settings, at: Self.moment(mono: 1_000, wallJump: 0), seed: 1)
+        begin()
+    }
+
+    /// The first numbers are reserved, and that is durable, before anybody comes.
+    private func begin() {
+        _ = engine.begin(into: &effects)
+        for record in effects.records { rows.carryOut(spell(record)) }
+        effects.removeAll()
     }
 
     static func moment(mono: UInt64, wallJump: Int64) -> Moment {
@@ -196,9 +204,7 @@ final class Owner {
             row.deadline = now.mono(at: row.expires)
             return row
         }
-        _ = engine.begin(into: &effects)
-        for record in effects.records { rows.carryOut(spell(record)) }
-        effects.removeAll()
+        begin()
         engine.checkInvariants()
     }
 }

@@ -24,6 +24,13 @@ class Broken(AssertionError):
     """Something the service promises did not hold."""
 
 
+class Started(Broken):
+    """The service started where it was to refuse."""
+
+    def __str__(self):
+        return "it started"
+
+
 class Skip(Exception):
     """The machine does not allow this case, or something is not installed."""
 
@@ -129,14 +136,15 @@ class Service:
         """Starts what must not start; returns the exit code and what was said."""
         before = len(self.log_text())
         self.launch()
-        try:
-            said = self.process.communicate(timeout=seconds)[0]
-        except subprocess.TimeoutExpired:
+        ready = select.select([self.process.stdout], [], [], seconds)[0]
+        said = os.read(self.process.stdout.fileno(), 4096) if ready else b""
+        if b"ready on" in said:
+            raise Started()
+        if not ready:
             self.kill()
             raise Broken("it neither started nor refused to")
-        if b"ready on" in said:
-            raise Broken("it started")
-        return self.process.returncode, self.log_text()[before:].strip()
+        code = self.wait(seconds)
+        return code, self.log_text()[before:].strip()
 
     def log_text(self):
         with contextlib.suppress(FileNotFoundError):
