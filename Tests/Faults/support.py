@@ -121,7 +121,7 @@ class Service:
         begin = time.monotonic()
         self.launch()
         said = b""
-        while not said.endswith(b"\n"):
+        while not re.search(rb"ready on .*\n", said):
             left = begin + seconds - time.monotonic()
             ready = left > 0 and select.select([self.process.stdout], [], [], left)[0]
             got = os.read(self.process.stdout.fileno(), 4096) if ready else b""
