@@ -1,0 +1,110 @@
+import PresenceCore
+
+// Nothing is under way: what the engine knows, what is stored, and what everybody was told
+// must be the same.
+
+extension Owner {
+    /// Lets everything that is under way come to its end, and compares.
+    func quiesce() {
+        let waits = (storeWaits, listsWait, fanOutsWait)
+        (storeWaits, listsWait, fanOutsWait) = (false, false, false)
+        defer { (storeWaits, listsWait, fanOutsWait) = waits }
+        carryOut()
+        pass(milliseconds: 0)
+        require(awaiting.isEmpty, "never answered: \(awaiting)")
+        require(engine.changesInFlight == 0, "changes in flight")
+        require(listing.isEmpty && kept.isEmpty, "lists or fan-outs that do not end")
+        for (_, write) in queue { rows.carryOut(write) }
+        queue = []
+        engine.checkInvariants()
+        compare()
+    }
+
+    private func compare() {
+        let asking = connect()
+        ask(.loginAppServer, asking) { _ in }
+        var truth: [Rows.TopicKey: UInt64] = [:]
+        for letter in UInt8(ascii: "a")...UInt8(ascii: "h") {
+            compareEdges(of: [letter], asking)
+            compareSessions(of: [letter], asking)
+            for type: UInt16 in [1, 100, 65_535] {
+                let key = Rows.TopicKey(account: [letter], type: type)
+                truth[key] = compareStatus(key, asking)
+            }
+        }
+        for (_, peer) in peers where peer.isWhole {
+            guard let account = peer.account else { continue }
+            // Of itself an account is told some, even where it does not watch itself.
+            for (key, seq) in peer.view where key.account != account {
+                let edge = Rows.EdgeKey(
+                    subscriber: account, type: key.type, publisher: key.account)
+                guard let row = rows.edges[edge], now.mono < row.deadline else { continue }
+                guard let newest = truth[key] else { continue }
+                require(newest == seq, "\(key) is at \(newest), told \(seq)")
+            }
+        }
+        drop(asking)
+    }
+
+    /// Gives a command whose answer comes at once.
+    private func ask(_ command: Command, _ asking: ConnectionID, _ read: (Answer) -> Void) {
+        engine.handle(command, from: asking, at: now, into: &effects)
+        for case .answer(asking, let index) in effects.items { read(effects.answers[index]) }
+        awaiting.insert(asking)
+        carryOut()
+        require(!awaiting.contains(asking), "no answer to \(command)")
+    }
+
+    private func compareEdges(of name: [UInt8], _ asking: ConnectionID) {
+        var known: Set<Rows.EdgeKey> = []
+        var cursor: UInt64?
+        repeat {
+            let request = ListSubscriptions(account: account(name), cursor: cursor, entriesMax: 2)
+            cursor = nil
+            ask(.subscriptions(request), asking) { answer in
+                guard case .subscriptions(let entries, _, let next) = answer else { return }
+                for entry in effects.subscriptions[entries] {
+                    let key = Rows.EdgeKey(
+                        subscriber: name, type: entry.type.number, publisher: text(entry.publisher))
+                    require(known.insert(key).inserted, "listed twice")
+                }
+                cursor = next
+            }
+        } while cursor != nil
+        let stored = rows.edges.filter {
+            $0.key.subscriber == name && now.mono < $0.value.deadline
+        }
+        require(known == Set(stored.keys), "knows \(known), stored \(stored)")
+    }
+
+    private func compareSessions(of name: [UInt8], _ asking: ConnectionID) {
+        var known: Set<[UInt8]> = []
+        ask(.sessions(account: account(name)), asking) { answer in
+            guard case .sessions(let entries) = answer else { return }
+            for entry in effects.sessions[entries] {
+                require(known.insert(text(entry.device)).inserted, "a device twice")
+            }
+        }
+        let stored = rows.sessions.keys.filter { $0.account == name }.map(\.device)
+        require(known == Set(stored), "\(name): sessions \(known), stored \(stored)")
+        require(known.count <= settings.limits.sessionsPerAccountMax, "over the quota")
+    }
+
+    /// Tells the topic's `seq`, if its watchers must know it.
+    private func compareStatus(_ key: Rows.TopicKey, _ asking: ConnectionID) -> UInt64? {
+        var seq: UInt64?
+        let type = EventType(number: key.type)
+        ask(.query(type: type, accounts: [.known(account(key.account))]), asking) { answer in
+            guard case .states(let range) = answer, let event = effects.events[range].first else {
+                return require(false, "no state")
+            }
+            // A device that only push reaches any more is no event.
+            let devices = effects.devices[event.online ?? 0..<0]
+            seq = devices.contains { $0.reach == .push } ? nil : event.seq
+            let stored = rows.statuses[key].flatMap { now.mono < $0.deadline ? $0 : nil }
+            require(event.status?.value == stored?.value, "\(key): another status is stored")
+            require(event.status?.ext.map(text) == stored?.ext, "\(key): another text is stored")
+        }
+        return seq
+    }
+}

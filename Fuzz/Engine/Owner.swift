@@ -1,0 +1,210 @@
+import PresenceCore
+
+/// An engine in the hands of somebody who keeps its rules and checks what it does.
+final class Owner {
+    var engine: Engine
+    var effects = Effects()
+    let settings: Settings
+    var mono: UInt64 = 1_000
+    var wallJump: Int64 = 0
+    var storeWaits: Bool
+    var listsWait = false
+    var fanOutsWait = false
+
+    var open: [UInt32: ConnectionID] = [:]
+    private var generation: UInt32 = 0
+    /// Connections whose request is under way.
+    var awaiting: Set<ConnectionID> = []
+    var listing: Set<ConnectionID> = []
+    var kept: Set<FanOutID> = []
+    var peers: [ConnectionID: Peer] = [:]
+
+    var rows = Rows()
+    /// What has been written and not been reported, in order.
+    var queue: [(ticket: Ticket?, write: RowWrite)] = []
+    var topicsSeen = 0
+    var seqMax: UInt64 = 0
+
+    /// What one connection is, and has been told.
+    struct Peer {
+        /// Of a client that has a whole view: it asked for all states and has kept watching.
+        var account: [UInt8]?
+        var isLoggedIn = false
+        var isWhole = false
+        var view: [Rows.TopicKey: UInt64] = [:]
+    }
+
+    enum Report { case committed, failed }
+
+    init(_ settings: Settings, storeWaits: Bool) {
+        self.settings = settings
+        self.storeWaits = storeWaits
+        engine = Engine(
+            settings: settings, at: Self.moment(mono: 1_000, wallJump: 0), seed: 1)
+        begin()
+    }
+
+    /// The first numbers are reserved, and that is durable, before anybody comes.
+    private func begin() {
+        _ = engine.begin(into: &effects)
+        for record in effects.records { rows.carryOut(spell(record)) }
+        effects.removeAll()
+    }
+
+    static func moment(mono: UInt64, wallJump: Int64) -> Moment {
+        Moment(
+            mono: Mono(milliseconds: mono),
+            wall: Wall(milliseconds: 1_763_700_000_000 + Int64(mono) + wallJump))
+    }
+
+    var now: Moment { Self.moment(mono: mono, wallJump: wallJump) }
+
+    var openConnections: [ConnectionID] { open.values.sorted { $0.slot < $1.slot } }
+
+    func checkInvariants() { engine.checkInvariants() }
+
+    func account(_ name: [UInt8]) -> AccountHandle {
+        guard let account = engine.intern(name.span) else { preconditionFailure("no room") }
+        return account
+    }
+
+    func name(_ account: AccountHandle) -> [UInt8] {
+        var bytes: [UInt8] = []
+        engine.appendName(of: account, to: &bytes)
+        return bytes
+    }
+
+    func text(_ range: ByteRange) -> [UInt8] {
+        Array(effects.bytes[Int(range.start)..<Int(range.start) + Int(range.count)])
+    }
+
+    // MARK: What happens
+
+    func connect() -> ConnectionID {
+        var slot: UInt32 = 0
+        while open[slot] != nil { slot += 1 }
+        generation += 1
+        let connection = ConnectionID(slot: slot, generation: generation)
+        open[slot] = connection
+        peers[connection] = Peer()
+        return connection
+    }
+
+    func give(_ command: Command, to connection: ConnectionID) {
+        // One request at a time on a connection.
+        guard !awaiting.contains(connection) else { return }
+        trace("\(mono) \(connection.slot): \(command)")
+        awaiting.insert(connection)
+        if case .login(let login) = command, peers[connection]?.isLoggedIn == false {
+            peers[connection]?.account = name(login.account)
+            peers[connection]?.isWhole = login.sync == .all
+        }
+        engine.handle(command, from: connection, at: now, into: &effects)
+        carryOut()
+    }
+
+    func hear(_ connection: ConnectionID?) {
+        if let connection { engine.heard(connection, at: now.mono) }
+    }
+
+    func drop(_ connection: ConnectionID?) {
+        guard let connection else { return }
+        trace("\(mono) \(connection.slot): lost")
+        forget(connection)
+        engine.connectionLost(connection, at: now, into: &effects)
+        carryOut()
+    }
+
+    func forget(_ connection: ConnectionID) {
+        open[connection.slot] = nil
+        awaiting.remove(connection)
+        listing.remove(connection)
+        peers[connection] = nil
+    }
+
+    func pass(milliseconds: UInt64) {
+        mono += milliseconds
+        trace("\(mono)")
+        while engine.advance(to: now, deadlinesMax: 2, into: &effects) == .moreIsDue {
+            carryOut()
+        }
+        if let wake = engine.nextWake {
+            require(now.mono < wake, "due at \(wake) and not done at \(now.mono)")
+        }
+        carryOut()
+    }
+
+    func settle(_ report: Report) {
+        guard let place = queue.firstIndex(where: { $0.ticket != nil }) else { return }
+        for (ticket, write) in queue[...place] where ticket == nil || report == .committed {
+            rows.carryOut(write)
+            loseSight(write)
+        }
+        guard let ticket = queue[place].ticket else { return }
+        queue.removeFirst(place + 1)
+        trace("\(mono) \(report) \(ticket.number)")
+        switch report {
+        case .committed: engine.committed(ticket, at: now, into: &effects)
+        case .failed: engine.failed(ticket, at: now, into: &effects)
+        }
+        carryOut()
+    }
+
+    /// What an account does not watch any more it need not be told of.
+    private func loseSight(_ write: RowWrite) {
+        let account: [UInt8]?
+        switch write {
+        case .removeEdges(let keys): account = keys.first?.subscriber
+        case .removeAllEdges(let subscriber, _): account = subscriber
+        default: return
+        }
+        for (connection, peer) in peers where peer.account == account {
+            peers[connection]?.isWhole = false
+        }
+    }
+
+    func continueList(of connection: ConnectionID?) {
+        guard let connection, listing.contains(connection) else { return }
+        engine.continueList(of: connection, at: now, into: &effects)
+        carryOut()
+    }
+
+    func continueFanOuts() {
+        _ = engine.continueFanOuts(watchersMax: 1, receiversMax: 1, into: &effects)
+        carryOut()
+    }
+
+    func appendStates(of missed: [TopicHandle], for connection: ConnectionID) {
+        engine.appendStates(of: missed, for: connection, at: now, into: &effects)
+        carryOut()
+    }
+
+    /// The process dies; of what the store had not yet reported, some is on disk.
+    func crash(keepingWrites count: Int) {
+        trace("\(mono) crash")
+        for (_, write) in queue.prefix(count) { rows.carryOut(write) }
+        queue = []
+        open = [:]
+        awaiting = []
+        listing = []
+        kept = []
+        peers = [:]
+        topicsSeen = 0
+        mono = 5_000
+        engine = Engine.restored(from: rows, settings, at: now)
+        // Rows that have run out are as good as gone; the others end by the new clock.
+        let now = now
+        rows.edges = rows.edges.filter { now.wall < $0.value.expires }.mapValues {
+            Rows.Edge(
+                created: $0.created, expires: $0.expires, deadline: now.mono(at: $0.expires))
+        }
+        rows.statuses = rows.statuses.filter { now.wall < $0.value.expires }
+        rows.statuses = rows.statuses.mapValues {
+            var row = $0
+            row.deadline = now.mono(at: row.expires)
+            return row
+        }
+        begin()
+        engine.checkInvariants()
+    }
+}

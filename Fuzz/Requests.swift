@@ -1,0 +1,182 @@
+// A body of any bytes: a request whose parts all lie inside, or a fault. The same every time,
+// whatever the decoder has read before; and what is answered can be read back.
+
+@testable import PresenceCore
+import PresenceWire
+
+/// Kept from input to input, as a service keeps its own.
+nonisolated(unsafe) private var decoder = RequestDecoder()
+nonisolated(unsafe) private var other = RequestDecoder()
+
+/// A request with every text spelled out, after each was found to keep the rules.
+struct Spelled: Equatable {
+    var id: RequestID
+    var kind: String
+    var numbers: [Int64] = []
+    var texts: [[UInt8]?] = []
+
+    init(_ request: Request, _ decoder: borrowing RequestDecoder) {
+        id = request.id
+        kind = String(String(describing: request.method).prefix { $0 != "(" })
+        if case .text(let text) = id { require(text.count <= 128, "a long id") }
+        switch request.method {
+        case .logout, .ping, .stats: break
+        case .login(let login):
+            add(login, decoder)
+        case .subscribe(let request):
+            name(request.account, decoder)
+            type(request.type)
+            list(request.publishers, 1...100, decoder)
+            number(request.expirySeconds, 60...2_592_000)
+            number(Int(request.answer.rawValue), 0...1)
+        case .unsubscribe(let request):
+            name(request.account, decoder)
+            type(request.type)
+            if let publishers = request.publishers { list(publishers, 1...100, decoder) }
+        case .subscriptions(let request):
+            name(request.account, decoder)
+            if let type = request.type { self.type(type) }
+            if let publishers = request.publishers { list(publishers, 1...100, decoder) }
+            number(request.entriesMax, 1...1_000)
+            numbers.append(Int64(bitPattern: request.cursor ?? 0))
+        case .publish(let request):
+            name(request.account, decoder)
+            type(request.type)
+            number(Int(request.value), 10_000...Int(Int32.max))
+            number(request.expirySeconds, 60...604_800)
+            text(request.ext, 0...4_096, decoder)
+            number(Int(request.audience.rawValue), 0...1)
+            number(Int(request.ownSessions.rawValue), 0...1)
+        case .clear(let request):
+            name(request.account, decoder)
+            type(request.type)
+        case .query(let request):
+            type(request.type)
+            list(request.accounts, 1...500, decoder)
+        case .subscribers(let request):
+            type(request.type)
+            name(request.publisher, decoder)
+            number(request.entriesMax, 1...1_000)
+            numbers.append(Int64(bitPattern: request.cursor ?? 0))
+        case .sessions(let request):
+            name(request.account, decoder)
+        case .kick(let request):
+            name(request.account, decoder)
+            name(request.device, decoder, bytesMax: 64)
+            text(request.reason, 0...256, decoder)
+        }
+    }
+
+    private mutating func add(_ login: LoginRequest, _ decoder: borrowing RequestDecoder) {
+        switch login.credential {
+        case .token(let token): text(token, 1...65_536, decoder)
+        case .account(let account): name(account, decoder)
+        case .key(let key): text(key, 0...65_536, decoder)
+        case .appServer: break
+        }
+        name(login.device, decoder, bytesMax: 64)
+        numbers += [
+            Int64(login.client.rawValue), Int64(login.reach.rawValue), Int64(login.sync.rawValue),
+        ]
+    }
+
+    private mutating func number(_ value: Int, _ range: ClosedRange<Int>) {
+        require(range.contains(value), "\(kind): \(value) is not in \(range)")
+        numbers.append(Int64(value))
+    }
+
+    private mutating func type(_ type: EventType) {
+        require(type.number == 1 || type.number >= 100, "type \(type.number)")
+        numbers.append(Int64(type.number))
+    }
+
+    private mutating func text(
+        _ range: ByteRange?, _ counts: ClosedRange<Int>, _ decoder: borrowing RequestDecoder
+    ) {
+        guard let range else { return texts.append(nil) }
+        let bytes = decoder.bytes(range)
+        require(counts.contains(bytes.count), "\(kind): a text of \(bytes.count) bytes")
+        require(
+            String(validating: bytes, as: UTF8.self) != nil, "\(kind): text that is not UTF-8")
+        texts.append(bytes)
+    }
+
+    private mutating func name(
+        _ range: ByteRange?, _ decoder: borrowing RequestDecoder, bytesMax: Int = 128
+    ) {
+        text(range, 1...bytesMax, decoder)
+        guard let name = texts.last, let name else { return }
+        require(name.first != 0x20 && name.last != 0x20, "\(kind): a space around a name")
+        require(!name.contains { $0 < 0x20 || $0 == 0x7F }, "\(kind): a control in a name")
+    }
+
+    private mutating func list(
+        _ list: NameList, _ counts: ClosedRange<Int>, _ decoder: borrowing RequestDecoder
+    ) {
+        let ranges = decoder.names(list)
+        require(counts.contains(ranges.count), "\(kind): \(ranges.count) names")
+        let start = texts.count
+        for range in ranges { name(range, decoder) }
+        let names = texts[start...].map { $0 ?? [] }
+        require(Set(names).count == names.count, "\(kind): the same name twice")
+    }
+}
+
+/// Whether these bytes are one frame of JSON that we would read ourselves.
+private func checkReadable(_ frame: [UInt8]) {
+    var splitter = FrameSplitter()
+    var offset = 0
+    let outcome = splitter.next(in: frame.span.bytes, from: &offset, bodyBytesMax: 1 << 20)
+    guard case .frame(let body) = outcome, offset == frame.count else {
+        return require(false, "an answer that is no frame: \(outcome)")
+    }
+    let result = splitter.withBody(body, in: frame.span.bytes) { other.decode($0) }
+    // It is no request; but it has to be JSON.
+    if case .failure(let fault) = result, case .envelope(let envelope) = fault.cause {
+        let isJSON = ![.invalidJSON, .invalidUTF8, .tooDeep].contains(envelope.reason)
+        require(isJSON, "an answer that cannot be read: \(envelope.reason) \(frame)")
+    }
+}
+
+/// The texts of a request, sent back to clients in an event.
+private func checkEvent(_ spelled: Spelled) {
+    var effects = Effects()
+    let ranges = spelled.texts.compactMap { $0 }.map { text in
+        defer { effects.bytes += text }
+        return ByteRange(start: Int32(effects.bytes.count), count: Int32(text.count))
+    }
+    guard let first = ranges.first, let last = ranges.last else { return }
+    let device = DeviceEntry(client: .ios, name: first, reach: .push)
+    effects.devices = [device, device]
+    let event = Event(
+        type: .presence, publisher: first, value: 10_000, cause: .publish, seq: .max,
+        time: Wall(milliseconds: .max), origin: device, ext: last, online: 0..<2,
+        status: StatusEntry(value: .max, ext: last, expires: Wall(milliseconds: .min)),
+        lastSeen: Wall(milliseconds: 0))
+    var frame: [UInt8] = []
+    frame.appendEventFrame(event, in: effects)
+    checkReadable(frame)
+}
+
+private func decode(_ body: [UInt8]) -> Result<Spelled, RequestFault> {
+    decoder.decode(body.span.bytes).map { Spelled($0, decoder) }
+}
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzRequests(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    var input = Input(start, count: count)
+    let body = input.remainder()
+    let first = decode(body)
+    // What was read between the two must leave no trace.
+    _ = decode(Array(body.reversed()))
+    let second = decode(body)
+    require(first == second, "read twice, not the same: \(first) \(second)")
+    switch first {
+    case .success(let spelled): checkEvent(spelled)
+    case .failure(let fault):
+        var frame: [UInt8] = []
+        frame.appendErrorFrame(fault)
+        if fault.id != .none { checkReadable(frame) }
+    }
+    return 0
+}

@@ -1,0 +1,107 @@
+"""Crowds that say nothing, or too much."""
+
+import contextlib
+import resource
+import select
+import socket
+import time
+
+from support import Closed, Service, case, require, say
+
+
+def room_for(count):
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, count)), hard))
+
+
+def wave(service, count, healthy, first=b""):
+    """A crowd that connects and never logs in; returns how long it took to be thrown out."""
+    begin = time.monotonic()
+    crowd = {}
+    for _ in range(count):
+        connection = socket.create_connection(("127.0.0.1", service.port), 10)
+        connection.setblocking(False)
+        if first:
+            connection.send(first)
+        crowd[connection.fileno()] = connection
+    poll = select.epoll()
+    for descriptor in crowd:
+        poll.register(descriptor, select.EPOLLIN)
+    slowest, last = 0, begin
+    while crowd and time.monotonic() - begin < 25:
+        sent = time.monotonic()
+        healthy.ok("ping")
+        slowest = max(slowest, time.monotonic() - sent)
+        for descriptor, _ in poll.poll(0.05):
+            connection = crowd.get(descriptor)
+            try:
+                isOver = connection.recv(4096) == b""
+            except BlockingIOError:
+                continue
+            except OSError:
+                isOver = True
+            if isOver:
+                poll.unregister(descriptor)
+                crowd.pop(descriptor).close()
+                last = time.monotonic()
+    left = len(crowd)
+    for connection in crowd.values():
+        connection.close()
+    require(left == 0, "%d of %d are still there after 25 s", left, count)
+    return last - begin, slowest
+
+
+@case("a crowd that never logs in is thrown out at 10 s, and its memory comes back")
+def silent_crowd():
+    count = 5000
+    room_for(count + 500)
+    with Service("--rate-limits", "off", prefix=["prlimit", "--nofile=20000"]) as service:
+        healthy = service.login("healthy")
+        memory = []
+        for first in (b"", b"\0", b"\0\0\x3f\xff{"):
+            took, slowest = wave(service, count, healthy, first)
+            time.sleep(0.5)
+            memory.append(service.memory_kibibytes())
+            require(9 < took < 15, "the last one left after %.1f s", took)
+            require(slowest < 0.5, "a ping took %.2f s meanwhile", slowest)
+            say("%d that sent %d bytes: the last left after %.1f s, slowest ping %.0f ms, %d KiB",
+                count, len(first), took, slowest * 1000, memory[-1])
+        require(memory[-1] < memory[0] * 1.2 + 2048, "memory grows: %s KiB", memory)
+        require(service.descriptors() < 30, "%d descriptors are left", service.descriptors())
+
+
+@case("a crowd from one address does not keep others out", quick=True)
+def crowd_from_one_address():
+    room_for(3000)
+    with Service(prefix=["prlimit", "--nofile=4000"]) as service:
+        healthy = service.login("healthy")
+        crowd = []
+        for _ in range(1000):
+            with contextlib.suppress(OSError):
+                crowd.append(socket.create_connection(("127.0.0.1", service.port), 2))
+        slowest = 0
+        for _ in range(20):
+            sent = time.monotonic()
+            healthy.ok("ping")
+            slowest = max(slowest, time.monotonic() - sent)
+        require(slowest < 0.5, "a ping took %.2f s", slowest)
+        say("1,000 silent connections, %d descriptors, slowest ping %.0f ms",
+            service.descriptors(), slowest * 1000)
+        for connection in crowd:
+            connection.close()
+
+
+@case("little address space: a crowd is served or refused, and it does not die", quick=True)
+def little_memory():
+    room_for(3000)
+    # Stacks, libraries and SQLite's map take most of it before anybody has come.
+    with Service("--rate-limits", "off", prefix=["prlimit", "--as=%d" % (700 << 20)]) as service:
+        clients = [service.connect(receive_bytes=4096).login("c%d" % n) for n in range(400)]
+        publishers = [service.login("p%d" % n) for n in range(30)]
+        for client in clients:
+            client.subscribe(*["p%d" % n for n in range(30)])
+        for round in range(20):
+            for publisher in publishers:
+                publisher.ok("publish", {"type": 1, "value": 10000 + round, "ext": "x" * 4000})
+        require(service.is_alive(), "it died: %s", service.log_text()[-300:])
+        say("400 clients that read nothing: %d KiB resident", service.memory_kibibytes())

@@ -1,0 +1,424 @@
+"""No space, no permission, and bytes that are not what was written."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+from support import (Broken, Refused, Service, Skip, Started, case, need, need_root, require, say,
+                     small_disk)
+
+DATABASE = "porchlight.sqlite"
+
+
+def fill(folder):
+    """Takes all space that is left."""
+    path = os.path.join(folder, "ballast")
+    with open(path, "ab", buffering=0) as file:
+        for size in (65536, 4096, 512):
+            try:
+                while True:
+                    file.write(b"x" * size)
+            except OSError:
+                pass
+    return path
+
+
+@case("the disk is full: 503 and nothing is lost; it recovers by itself", quick=True)
+def disk_full():
+    with small_disk(6) as disk:
+        with Service("--rate-limits", "off", data=os.path.join(disk, "data")) as service:
+            client = service.login("a")
+            watcher = service.login("w")
+            watcher.subscribe("p")
+            answered, refused = set(), set()
+            client.subscribe("before")
+            answered.add("before")
+            ballast = fill(disk)
+            for number in range(3000):
+                try:
+                    client.subscribe("n%d" % number)
+                    answered.add("n%d" % number)
+                except Refused as error:
+                    require((error.code, error.reason) == (503, "store_unavailable"),
+                            "refused with %s", error)
+                    refused.add("n%d" % number)
+                    if len(refused) == 20:
+                        break
+            require(refused, "3,000 subscriptions found space on a full disk")
+            say("%d answered, then 503", len(answered))
+            # Reading and delivering go on.
+            require(set(client.subscriptions()) == answered, "the engine knows other ones")
+            publisher = service.login("p")
+            publisher.ok("publish", {"type": 1, "value": 10001, "expiry": 600})
+            watcher.event(lambda event: event["value"] == 10001)
+            status = 10001
+            try:
+                # A small change may find a place where a larger one did not.
+                publisher.ok("publish", {"type": 1, "value": 10002, "onlineOnly": False})
+                status = 10002
+            except Refused as error:
+                require(error.code == 503, "refused with %s", error)
+            publisher.ok("ping")
+            os.unlink(ballast)
+            begin = time.monotonic()
+            while True:
+                try:
+                    client.subscribe("after")
+                    answered.add("after")
+                    break
+                except Refused:
+                    require(time.monotonic() - begin < 10, "no recovery in 10 s")
+                    time.sleep(0.05)
+            say("writes again %.2f s after there was space", time.monotonic() - begin)
+            time.sleep(6)
+            service.kill()
+            service.start()
+            known = set(service.login("a").subscriptions())
+            require(known == answered, "missing %s, come back %s", answered - known,
+                    known - answered)
+            # What nobody waited for was written when there was space: the publisher is back
+            # within its grace, and its status is there.
+            state = service.server().ok("query", {"type": 1, "accounts": ["p"]})["states"][0]
+            require(state.get("status", {}).get("value") == status, "the status: %s", state)
+
+
+@case("the disk is full and the service dies: what was answered is there")
+def disk_full_kill_9():
+    for round in range(10):
+        with small_disk(5) as disk:
+            with Service("--rate-limits", "off", data=os.path.join(disk, "data")) as service:
+                client = service.login("a")
+                answered = set()
+                client.subscribe(*["x%d" % n for n in range(round * 7 + 1)])
+                answered |= {"x%d" % n for n in range(round * 7 + 1)}
+                ballast = fill(disk)
+                failures = 0
+                for number in range(3000):
+                    try:
+                        client.subscribe("n%d" % number)
+                        answered.add("n%d" % number)
+                    except Refused:
+                        failures += 1
+                        if failures > round:
+                            break
+                service.kill()
+                if round % 2:
+                    # A start on a full disk: refused in a sentence, or served.
+                    try:
+                        code, said = service.refusal(10)
+                        require(code != 0 and said.count("\n") == 0, "said %r", said)
+                    except Started:
+                        service.kill()
+                os.unlink(ballast)
+                service.start()
+                known = set(service.login("a").subscriptions())
+                require(known == answered, "round %d: missing %s, come back %s", round,
+                        answered - known, known - answered)
+    say("10 rounds")
+
+
+@contextlib.contextmanager
+def failing_disk():
+    """A disk in a file, which can be made to fail as one that the kernel has given up."""
+    need_root()
+    need("mkfs.ext4")
+    with tempfile.TemporaryDirectory(prefix="porchlight-faults-disk-") as scratch:
+        image, folder = os.path.join(scratch, "image"), os.path.join(scratch, "disk")
+        os.mkdir(folder)
+        with open(image, "wb") as file:
+            file.truncate(32 << 20)
+        subprocess.run(["mkfs.ext4", "-q", image], check=True, capture_output=True)
+        if subprocess.run(["mount", "-o", "loop", image, folder], capture_output=True).returncode:
+            raise Skip("mounting a file is not permitted")
+        try:
+            yield image, folder
+        finally:
+            subprocess.run(["umount", "-l", folder], check=False)
+
+
+@case("the kernel makes the disk read-only while running: 503, reads go on; all is there after",
+      quick=True)
+def read_only_while_running():
+    with failing_disk() as (image, disk):
+        with Service("--rate-limits", "off", data=os.path.join(disk, "data")) as service:
+            client = service.login("a")
+            answered = {"before"}
+            client.subscribe("before")
+            watcher = service.login("w")
+            watcher.subscribe("p")
+            subprocess.run(["mount", "-o", "remount,abort", disk], check=True)
+            for number in range(5):
+                try:
+                    client.subscribe("during%d" % number)
+                    raise Broken("answered on a read-only disk")
+                except Refused as error:
+                    require(error.code == 503, "%s", error)
+            require(set(client.subscriptions()) == answered, "reads")
+            service.login("p").ok("publish", {"type": 1, "value": 10001})
+            watcher.event(lambda event: event["value"] == 10001)
+            require(service.is_alive(), "it died")
+            service.signal(signal.SIGTERM)
+            code = service.wait()
+            # Sessions could not be stored: that is said, in a sentence.
+            say("SIGTERM: exit code %s, %s", code, service.log_text().strip().split("\n")[-1][:160])
+            require(code >= 0, "died of signal %s", -code)
+            subprocess.run(["umount", disk], check=True)
+            subprocess.run(["mount", "-o", "loop", image, disk], check=True)
+            service.start()
+            require(set(service.login("a").subscriptions()) == answered, "lost")
+
+
+@case("writes and syncs fail with EIO for a while: 503, never answered and lost; it recovers",
+      quick=True)
+def disk_errors():
+    need("strace")
+    with Service("--rate-limits", "off") as service:
+        client = service.login("a")
+        client.subscribe("before")
+        answered, refused = {"before"}, set()
+        for calls in ("fdatasync,fsync", "pwrite64", "fdatasync,fsync,pwrite64,ftruncate"):
+            tracer = subprocess.Popen(
+                ["strace", "-f", "-e", "trace=" + calls, "-e",
+                 "inject=%s:error=EIO" % calls, "-p", str(service.pid), "-o", "/dev/null"],
+                stderr=subprocess.PIPE)
+            # Says so, once, when it holds every thread.
+            if b"attached" not in tracer.stderr.readline():
+                raise Skip("tracing is not permitted")
+            before = len(refused)
+            for number in range(5):
+                name = "%s-%d" % (calls, number)
+                try:
+                    client.subscribe(name)
+                    answered.add(name)
+                except Refused as error:
+                    require(error.code == 503, "%s", error)
+                    refused.add(name)
+            require(len(refused) == before + 5, "%s: answered while the disk failed", calls)
+            require(set(client.subscriptions()) == answered, "reads")
+            tracer.send_signal(signal.SIGINT)
+            tracer.communicate(timeout=10)
+            begin = time.monotonic()
+            while True:
+                try:
+                    client.subscribe("after-" + calls)
+                    answered.add("after-" + calls)
+                    break
+                except Refused:
+                    require(time.monotonic() - begin < 10, "no recovery in 10 s")
+                    time.sleep(0.05)
+            say("%s: %d refused so far, recovered in %.2f s", calls, len(refused),
+                time.monotonic() - begin)
+        service.kill()
+        service.start()
+        known = set(service.login("a").subscriptions())
+        require(known == answered, "missing %s, come back %s", answered - known, known - answered)
+
+
+@case("a read-only disk at the start is refused in one sentence", quick=True)
+def read_only_at_start():
+    with small_disk(16) as disk:
+        data = os.path.join(disk, "data")
+        with Service(data=data) as service:
+            service.login("a").subscribe("b")
+            service.stop()
+            before = contents(data)
+            subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+            code, said = service.refusal()
+            sentence(code, said)
+            subprocess.run(["mount", "-o", "remount,rw", disk], check=True)
+            require(contents(data) == before, "the files have changed")
+            service.start()
+            require(set(service.login("a").subscriptions()) == {"b"}, "lost")
+        with Service(data=os.path.join(disk, "new"), start=False) as service:
+            subprocess.run(["mount", "-o", "remount,ro", disk], check=True)
+            sentence(*service.refusal())
+
+
+@case("directories that cannot be used are refused in one sentence", quick=True)
+def wrong_directory():
+    with Service() as first:
+        with Service(data=first.data, start=False) as second:
+            sentence(*second.refusal())
+        first.login("a").subscribe("b")
+        require(first.is_alive(), "the first one died")
+    with Service(data="/proc/porchlight", start=False) as service:
+        sentence(*service.refusal())
+    with Service(start=False) as service:
+        open(service.data, "w").close()
+        sentence(*service.refusal())
+
+
+def sentence(code, said):
+    require(code not in (0, None) and code > 0, "exit code %s: %s", code, said)
+    require(said and said.count("\n") == 0 and len(said) < 500, "not one sentence: %r", said)
+    say("%s", said[:150])
+
+
+def contents(folder):
+    out = {}
+    for name in sorted(os.listdir(folder)):
+        if name.endswith((".lock", "-shm")):
+            continue
+        with open(os.path.join(folder, name), "rb") as file:
+            out[name] = file.read()
+    return out
+
+
+# Damage
+
+def make(folder, pages, dies):
+    """A database with `pages` × 100 subscriptions; with its log, if the service dies."""
+    with Service("--rate-limits", "off", data=folder) as service:
+        names = set()
+        for account in ("a", "b"):
+            client = service.login(account)
+            for page in range(pages):
+                chunk = ["%s-publisher-%04d" % (account, page * 100 + n) for n in range(100)]
+                client.subscribe(*chunk)
+                names |= set(chunk)
+        client.ok("publish", {"type": 1, "value": 10001, "onlineOnly": False, "ext": "x" * 4000})
+        if dies:
+            service.kill()
+        else:
+            service.stop()
+    return names
+
+
+def try_damaged(folder, damaged, names, what):
+    """Starts on damaged files: refused with them untouched, or everything is there.
+
+    Returns "refused", "started" or what was lost.
+    """
+    before = contents(damaged)
+    with Service("--rate-limits", "off", data=damaged, start=False) as service:
+        service.launch()
+        line = service.process.stdout.readline()
+        if not line:
+            service.process.wait(20)
+            code, said = service.process.returncode, service.log_text().strip()
+            require(code > 0, "%s: ended with %s: %s", what, code, said[-300:])
+            require(said.count("\n") == 0 and len(said) < 700, "%s: said %r", what, said[:700])
+            after = contents(damaged)
+            require(after == before, "%s: refused, but %s changed", what,
+                    [name for name in set(after) | set(before)
+                     if after.get(name) != before.get(name)])
+            return "refused"
+        service.port = int(line.strip().rsplit(b":", 1)[1])
+        known = set()
+        for account in ("a", "b"):
+            known |= set(service.login(account).subscriptions())
+        service.stop()
+    if known == names:
+        return "started"
+    return "lost %d of %d, gained %d" % (len(names - known), len(names), len(known - names))
+
+
+def damage_loop(title, pages, dies, harm, step=1, may_lose=False):
+    """Tries every damage that `harm` makes of a database."""
+    with Service(start=False) as scratch:
+        source = os.path.join(scratch.temporary, "source")
+        names = make(source, pages, dies)
+        counts = {}
+        lost = []
+        for what, change in list(harm(source))[::step]:
+            damaged = os.path.join(scratch.temporary, "damaged")
+            shutil.copytree(source, damaged)
+            change(damaged)
+            result = try_damaged(source, damaged, names, what)
+            if result.startswith("lost"):
+                lost.append("%s: %s" % (what, result))
+                result = "lost some"
+            counts[result] = counts.get(result, 0) + 1
+            shutil.rmtree(damaged)
+        say("%s: %s", title, ", ".join("%d %s" % (counts[key], key) for key in sorted(counts)))
+        for line in lost[:12]:
+            say("  %s", line)
+        require(may_lose or not lost, "%d kinds of damage lost something silently, such as %s",
+                len(lost), lost[:1])
+
+
+def flips(path, offsets):
+    for offset in offsets:
+        def change(folder, offset=offset):
+            with open(os.path.join(folder, path), "r+b") as file:
+                file.seek(offset)
+                byte = file.read(1)
+                file.seek(offset)
+                file.write(bytes([byte[0] ^ 0x41]))
+        yield "%s: byte %d flipped" % (path, offset), change
+
+
+def cuts(path, lengths):
+    for length in lengths:
+        def change(folder, length=length):
+            os.truncate(os.path.join(folder, path), length)
+        yield "%s cut to %d" % (path, length), change
+
+
+def zeros(path, offsets):
+    for offset in offsets:
+        def change(folder, offset=offset):
+            with open(os.path.join(folder, path), "r+b") as file:
+                file.seek(offset)
+                file.write(bytes(4096))
+        yield "%s: page at %d zeroed" % (path, offset), change
+
+
+def size(folder, path):
+    return os.path.getsize(os.path.join(folder, path))
+
+
+@case("the database is cut, a page is zeroed, it is text, or empty", quick=True)
+def damaged_database():
+    def harm(source):
+        whole = size(source, DATABASE)
+        yield from cuts(DATABASE, range(0, whole, max(4096, whole // 16 // 4096 * 4096)))
+        yield from zeros(DATABASE, range(0, whole, max(4096, whole // 12 // 4096 * 4096)))
+
+        def text(folder):
+            with open(os.path.join(folder, DATABASE), "w") as file:
+                file.write("This is not a database. " * 1000)
+        yield "a text", text
+    damage_loop("the database", 4, False, harm)
+
+
+@case("the database's log is cut, removed, or another file's", quick=True)
+def damaged_log():
+    log = DATABASE + "-wal"
+
+    def harm(source):
+        def garbage(folder):
+            with open(os.path.join(folder, log), "wb") as file:
+                file.write(os.urandom(100000))
+        yield "%s: garbage" % log, garbage
+
+        def alone(folder):
+            os.unlink(os.path.join(folder, DATABASE))
+        yield "only the log is left", alone
+    damage_loop("the log", 3, True, harm, may_lose=True)
+
+
+@case("each page of the database flipped at eight places, and every 4 KiB cut")
+def damaged_pages():
+    def harm(source):
+        whole = size(source, DATABASE)
+        for page in range(0, whole, 4096):
+            yield from flips(DATABASE, [page + n for n in (0, 3, 9, 17, 101, 1000, 3000, 4090)])
+        yield from cuts(DATABASE, range(0, whole, 4096))
+    damage_loop("each page", 3, False, harm, may_lose=True)
+
+
+@case("each frame of the log flipped and cut: what is lost is the end, never the middle")
+def damaged_frames():
+    log = DATABASE + "-wal"
+
+    def harm(source):
+        whole = size(source, log)
+        frames = list(range(32, whole, 4096 + 24))
+        yield from flips(log, [0, 5, 20] + [at + n for at in frames[::4] for n in (2, 9, 30, 2000)])
+        yield from cuts(log, [at for at in frames[::3]])
+    damage_loop("the log", 3, True, harm, may_lose=True)

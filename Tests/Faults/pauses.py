@@ -1,0 +1,112 @@
+"""Processes that stand still: the service's, and those of its clients."""
+
+import contextlib
+import signal
+import time
+
+from support import Closed, Service, case, require, say
+
+
+def frozen(seconds, count):
+    with Service("--rate-limits", "off", "--heartbeat", "5", "--disconnect-grace", "1") as service:
+        watcher = service.login("w")
+        talkers = [service.login("t%d" % number) for number in range(count)]
+        silent = [service.login("s%d" % number) for number in range(5)]
+        for start in range(0, count, 100):
+            watcher.subscribe(*["t%d" % n for n in range(start, min(count, start + 100))])
+        watcher.subscribe(*["s%d" % n for n in range(5)])
+        for client in talkers + silent:
+            client.ok("ping")
+        watcher.drain(0.3)
+        service.signal(signal.SIGSTOP)
+        end = time.monotonic() + seconds
+        while time.monotonic() < end:
+            for client in talkers + [watcher]:
+                client.keep_alive()
+            time.sleep(2)
+        service.signal(signal.SIGCONT)
+        begin = time.monotonic()
+        for client in talkers:
+            client.ok("ping")
+        took = time.monotonic() - begin
+        watcher.keep_alive()
+        seen = watcher.drain(3)
+        lost = sorted({event["publisher"] for event in seen if event["value"] == 3})
+        require(not [name for name in lost if name.startswith("t")],
+                "told as lost though they spoke: %s", lost[:5])
+        require(lost == ["s%d" % n for n in range(5)], "of the silent ones, told as lost: %s", lost)
+        say("%d s; %d clients answered within %.2f s afterwards; the 5 silent ones are gone",
+            seconds, count, took)
+
+
+@case("the service stands still for 12 s: who spoke meanwhile is not thrown out", quick=True)
+def service_frozen():
+    frozen(12, 200)
+
+
+@case("the service stands still for 60 s")
+def service_frozen_long():
+    frozen(60, 1000)
+
+
+@case("a client stands still while 200 MB are published: little memory, and it ends up right",
+      quick=True)
+def client_frozen():
+    count = 50
+    with Service("--rate-limits", "off") as service:
+        frozen, lively = service.connect(receive_bytes=4096).login("f"), service.login("l")
+        publishers = [service.login("p%d" % n) for n in range(count)]
+        for client in (frozen, lively):
+            client.subscribe(*["p%d" % n for n in range(count)])
+        lively.drain(0.3)
+        before = service.memory_kibibytes()
+        text = "x" * 4000
+        begin = time.monotonic()
+        rounds, published = 0, 0
+        most = 0
+        while time.monotonic() - begin < 6:
+            for number, publisher in enumerate(publishers):
+                publisher.ok("publish", {"type": 1, "value": 10000 + rounds, "ext": text})
+                published += 1
+            rounds += 1
+            lively.drain(0.001)
+            most = max(most, service.memory_kibibytes())
+        last = 10000 + rounds - 1
+        newest = {}
+        end = time.monotonic() + 10
+        while time.monotonic() < end and set(newest.values()) != {last}:
+            for event in frozen.drain(0.2):
+                if event["type"] == 1 and event["value"] >= 10000:
+                    require(newest.get(event["publisher"], 0) <= event["value"], "older after newer")
+                    newest[event["publisher"]] = event["value"]
+        wrong = {name: value for name, value in newest.items() if value != last}
+        require(len(newest) == count and not wrong, "not up to date: %s", wrong)
+        require(most - before < 16 << 10, "%d KiB more", most - before)
+        say("%d events of 4 KB, %d KiB of memory at most; every newest state arrived", published,
+            most - before)
+
+
+@case("clients that take nothing are closed after 15 s, and their memory comes back")
+def client_frozen_for_good():
+    with Service("--rate-limits", "off") as service:
+        deaf = [service.connect(receive_bytes=4096).login("d%d" % n) for n in range(300)]
+        publishers = [service.login("p%d" % n) for n in range(40)]
+        for client in deaf:
+            client.subscribe(*["p%d" % n for n in range(40)])
+        before = service.memory_kibibytes()
+        most, begin, rounds = 0, time.monotonic(), 0
+        while time.monotonic() - begin < 25:
+            for publisher in publishers:
+                publisher.ok("publish", {"type": 1, "value": 10000 + rounds, "ext": "x" * 4000})
+            rounds += 1
+            most = max(most, service.memory_kibibytes())
+            time.sleep(0.2)
+        stats = service.server().ok("stats")
+        require(service.is_alive(), "it died")
+        say("%d KiB before, %d at most, %d after; %s", before, most, service.memory_kibibytes(),
+            {key: stats[key] for key in stats if "low" in key.lower()})
+        # 64 KiB an outbox, and what the kernel keeps is not ours.
+        require(most - before < 300 * 96, "%d KiB for 300 deaf clients", most - before)
+        require(service.descriptors() < 100, "%d descriptors", service.descriptors())
+        require(service.memory_kibibytes() - before < 20 << 10, "%d KiB did not come back",
+                service.memory_kibibytes() - before)
