@@ -1,0 +1,37 @@
+import PresenceBench
+import Testing
+
+/// Every scenario, tiny, against a real service: so that none of them rots.
+@Suite(.serialized) struct ScenarioTests {
+    @Test func `fanout, one event at a time`() throws {
+        var fanout = Fanout()
+        fanout.accounts = 25
+        fanout.group = 10
+        fanout.end = .events(100)
+        let report = try fanout.run(tiny())
+        #expect(report.value("events") == 100)
+        #expect(try #require(report.value("deliveries")) > 600)
+        #expect(report.json.contains("\"scenario\":\"fanout\""))
+        #expect(report.plot.hasPrefix("<svg"))
+    }
+
+    @Test func `fanout, saturated`() throws {
+        var fanout = Fanout()
+        fanout.accounts = 40
+        fanout.group = 20
+        fanout.pace = .saturated(window: 400)
+        fanout.end = .events(1_000)
+        let report = try fanout.run(tiny())
+        #expect(try #require(report.value("events")) >= 1_000)
+    }
+
+    @Test func `fanout, at a pace`() throws {
+        var fanout = Fanout()
+        fanout.accounts = 10
+        fanout.group = 10
+        fanout.pace = .paced(perSecond: 2_000)
+        fanout.end = .events(200)
+        let report = try fanout.run(tiny())
+        #expect(try #require(report.value("events")) >= 200)
+    }
+}
