@@ -11,7 +11,7 @@ struct BenchVerb: ParsableCommand {
             Starts a service of its own, on an empty database and on another processor, unless
             --connect names one. What is lost, doubled or wrong fails the run.
             """,
-        subcommands: [BenchFanout.self])
+        subcommands: [BenchFanout.self, BenchStorm.self, BenchRestart.self])
 }
 
 /// What every scenario takes.

@@ -34,4 +34,27 @@ import Testing
         let report = try fanout.run(tiny())
         #expect(try #require(report.value("events")) >= 200)
     }
+
+    @Test(arguments: [Storm.Drop.reset, .close])
+    func `storm`(drop: Storm.Drop) throws {
+        var storm = Storm()
+        storm.accounts = 30
+        storm.subscriptions = 6
+        storm.drop = drop
+        storm.times = 2
+        let report = try storm.run(tiny())
+        // The last two are a group of their own.
+        #expect(report.value("2. states in lists") == 4 * 7 * 6 + 2 * 1)
+    }
+
+    @Test(arguments: [Restart.Ending.stop, .kill])
+    func `restart`(ending: Restart.Ending) throws {
+        var restart = Restart()
+        restart.accounts = 12
+        restart.subscriptions = 5
+        restart.stored = 300
+        restart.endings = [ending]
+        let report = try restart.run(tiny())
+        #expect(report.value("subscriptions stored") == 12 * 5 + 300)
+    }
 }

@@ -112,6 +112,7 @@ extension Load {
         case .appServer: scratch.appendAppServerLogin(key: serverKey)
         }
         send(scratch, by: client)
+        observer?.connected(client)
     }
 
     func streamEnded(_ id: StreamID, _ reason: StreamEnd) {

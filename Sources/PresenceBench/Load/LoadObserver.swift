@@ -1,5 +1,7 @@
 /// What a scenario hears of its clients.
 protocol LoadObserver: AnyObject {
+    /// A client's connection is there; it logs in now.
+    func connected(_ client: Int)
     /// Something has happened to a publisher. `body` is the frame it came in.
     func received(_ event: ScannedEvent, by client: Int, in body: RawSpan)
     /// A state in the list with which a login begins.
@@ -13,6 +15,7 @@ protocol LoadObserver: AnyObject {
 }
 
 extension LoadObserver {
+    func connected(_ client: Int) {}
     func received(_ event: ScannedEvent, by client: Int, in body: RawSpan) {}
     func listed(_ event: ScannedEvent, by client: Int) {}
     func arrived(_ client: Int, states: Int) {}

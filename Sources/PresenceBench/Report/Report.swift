@@ -37,7 +37,7 @@ public struct Report {
     /// Adds a distribution, and its percentiles as figures.
     mutating func add(_ name: String, _ values: Latencies) {
         latencies.append((name, values))
-        for percentile in [50, 90, 99, 99.9] {
+        for percentile in [50, 90, 99, 99.9] where values.count > 1 {
             let label = percentile == 99.9 ? "99.9" : "\(Int(percentile))"
             add("\(name) p\(label)", values.milliseconds(percentile: percentile), "ms", digits: 3)
         }

@@ -158,6 +158,8 @@ final class EventStream: LoadObserver {
     // MARK: Receiving
 
     func received(_ event: ScannedEvent, by client: Int, in body: RawSpan) {
+        // Not one of the groups: somebody who looks on.
+        guard client < groups.accounts else { return }
         let number = event.value - Self.firstValue
         guard event.cause == .publish, number >= 0, number < eventsSent else {
             return load.fail("An event came that nobody made: \(load.text(of: body)).")

@@ -52,7 +52,7 @@ final class ChildServer {
         }
         var words: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) }
         unsafe words.append(nil)
-        defer { for unsafeword in unsafe words { unsafe free(word) } }
+        defer { unsafe words.forEach { unsafe free($0) } }
         let failure = unsafe posix_spawn(&process, executable, &actions, nil, words, environ)
         guard failure == 0 else {
             process = 0

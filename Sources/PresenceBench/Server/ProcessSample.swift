@@ -8,6 +8,8 @@ struct ProcessSample {
     var residentBytes = 0
     /// Its share of what it shares with others is counted in parts.
     var proportionalBytes = 0
+    /// The most it has ever been.
+    var peakBytes = 0
 
     var cpuSeconds: Double { userSeconds + systemSeconds }
 
@@ -23,11 +25,14 @@ struct ProcessSample {
         let ticks = Double(sysconf(Int32(_SC_CLK_TCK)))
         userSeconds = user / ticks
         systemSeconds = system / ticks
-        let memory = Self.text("/proc/\(process)/smaps_rollup") ?? ""
+        let memory =
+            (Self.text("/proc/\(process)/smaps_rollup") ?? "")
+            + (Self.text("/proc/\(process)/status") ?? "")
         for line in memory.split(separator: "\n") {
-            let words = line.split(separator: " ")
+            let words = line.split { $0 == " " || $0 == "\t" }
             guard words.count >= 2, let kilobytes = Int(words[1]) else { continue }
             if words[0] == "Rss:" { residentBytes = kilobytes << 10 }
+            if words[0] == "VmHWM:" { peakBytes = kilobytes << 10 }
             if words[0] == "Pss:" { proportionalBytes = kilobytes << 10 }
         }
     }
