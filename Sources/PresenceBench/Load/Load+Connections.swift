@@ -68,6 +68,7 @@ extension Load {
 
     private func connect(_ client: Int) {
         leave(client, to: .connecting)
+        clients[client].deadline = loop.monotonicNanoseconds + Self.patienceNanoseconds
         do throws(UVError) {
             let stream = try loop.connect(to: target)
             clients[client].stream = stream
@@ -80,12 +81,28 @@ extension Load {
         }
     }
 
+    /// Nanoseconds after which a client that gets nowhere tries again.
+    ///
+    /// Shorter than the kernel's own: one whose SYN is dropped six times waits for a minute.
+    private static let patienceNanoseconds: UInt64 = 10_000_000_000
+
+    /// Gives up attempts that take too long.
+    func giveUpAttempts() {
+        guard underWayCount > 0 else { return }
+        for client in clients.indices
+        where clients[client].phase == .connecting && now > clients[client].deadline {
+            counters.connectFailures += 1
+            counters.timeouts += 1
+            lost(client, "could not connect within 10 s", retryAfterSeconds: nil)
+        }
+    }
+
     func returnThoseDue() {
         guard !waiting.isEmpty else { return }
         waiting.removeAll { number in
             let client = Int(number)
             guard clients[client].phase == .waiting else { return true }
-            guard now >= clients[client].returnsAt else { return false }
+            guard now >= clients[client].deadline else { return false }
             clients[client].phase = .opening
             opening.append(number)
             return true
@@ -146,7 +163,7 @@ extension Load {
             pause *= Double.random(in: 0.5..<1, using: &random)
         }
         if clients[client].failures < 10 { clients[client].failures += 1 }
-        clients[client].returnsAt = loop.monotonicNanoseconds + UInt64(pause * 1e9)
+        clients[client].deadline = loop.monotonicNanoseconds + UInt64(pause * 1e9)
         waiting.append(Int32(client))
     }
 

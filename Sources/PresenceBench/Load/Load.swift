@@ -47,6 +47,7 @@ final class Load: LoopHandler {
     private var gaveUp = false
     private var deadline: UInt64 = 0
     private var keepAliveCursor = 0
+    private var ticks = 0
     private var keepAliveDebt = 0.0
     private var tickedAt: UInt64 = 0
     private static let tickMilliseconds: UInt64 = 5
@@ -124,6 +125,8 @@ final class Load: LoopHandler {
         }
         returnThoseDue()
         keepAlive()
+        ticks += 1
+        if ticks % 50 == 0 { giveUpAttempts() }
         progress.show(now) {
             "\(onlineCount) online, \(counters.events) events"
         }

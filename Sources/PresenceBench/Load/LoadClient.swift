@@ -8,7 +8,7 @@ struct LoadClient {
         case away
         /// In the queue of those who may connect. Exits: connecting.
         case opening
-        /// Was lost or refused, and comes back at `returnsAt`. Exits: connecting.
+        /// Was lost or refused, and comes back at its deadline. Exits: connecting.
         case waiting
         /// Exits: loggingIn, waiting.
         case connecting
@@ -29,7 +29,8 @@ struct LoadClient {
     var isBlocked = false
     /// Failures in a row.
     var failures: UInt8 = 0
-    var returnsAt: UInt64 = 0
+    /// When a client that waits comes back, or an attempt to connect is given up.
+    var deadline: UInt64 = 0
     var splitter = FrameSplitter()
     var outbox: [UInt8] = []
 }
@@ -40,6 +41,7 @@ struct LoadCounters {
     var eventBytes = 0
     var listedStates = 0
     var connectFailures = 0
+    var timeouts = 0
     var refusals = 0
     var closes = 0
     var losses = 0

@@ -110,6 +110,7 @@ final class Crowd: LoadObserver {
         report.add(prefix + "time until connected", connects)
         report.add(prefix + "time until list complete", arrivals)
         report.add(prefix + "attempts that failed", now.connectFailures - before.connectFailures)
+        report.add(prefix + "  of them after 10 s", now.timeouts - before.timeouts)
         report.add(prefix + "logins refused", now.refusals - before.refusals)
         report.add(prefix + "closed by the service", now.closes - before.closes)
         report.add(prefix + "states in lists", now.listedStates - before.listedStates)

@@ -62,8 +62,14 @@ extension Report {
     ) {
         guard let before, let after else { return }
         let megabyte = 1_048_576.0
-        add(prefix + "server memory before", Double(before.residentBytes) / megabyte, "MiB", digits: 1)
-        add(prefix + "server memory at the peak", Double(after.peakBytes) / megabyte, "MiB", digits: 1)
-        add(prefix + "server memory after", Double(after.residentBytes) / megabyte, "MiB", digits: 1)
+        add(
+            prefix + "server memory before", Double(before.residentBytes) / megabyte, "MiB",
+            digits: 1)
+        add(
+            prefix + "server memory at the peak", Double(after.peakBytes) / megabyte, "MiB",
+            digits: 1)
+        add(
+            prefix + "server memory after", Double(after.residentBytes) / megabyte, "MiB", digits: 1
+        )
     }
 }

@@ -53,7 +53,16 @@ final class ChildServer {
         var words: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) }
         unsafe words.append(nil)
         defer { unsafe words.forEach { unsafe free($0) } }
-        let failure = unsafe posix_spawn(&process, executable, &actions, nil, words, environ)
+        // A thread of a pool blocks signals, and a child inherits that: SIGTERM must reach it.
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var noSignals = sigset_t()
+        unsafe sigemptyset(&noSignals)
+        unsafe posix_spawnattr_setsigmask(&attributes, &noSignals)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        let failure = unsafe posix_spawn(
+            &process, executable, &actions, &attributes, words, environ)
         guard failure == 0 else {
             process = 0
             throw BenchFailure("\(executable) cannot be started (errno \(failure)).")
