@@ -11,7 +11,10 @@ struct BenchVerb: ParsableCommand {
             Starts a service of its own, on an empty database and on another processor, unless
             --connect names one. What is lost, doubled or wrong fails the run.
             """,
-        subcommands: [BenchFanout.self, BenchStorm.self, BenchRestart.self])
+        subcommands: [
+            BenchFanout.self, BenchConnections.self, BenchSubscribe.self, BenchStorm.self,
+            BenchRestart.self, BenchCelebrity.self,
+        ])
 }
 
 /// What every scenario takes.

@@ -57,4 +57,39 @@ import Testing
         let report = try restart.run(tiny())
         #expect(report.value("subscriptions stored") == 360)
     }
+
+    @Test func `connections`() throws {
+        var connections = Connections()
+        connections.accounts = 20
+        connections.group = 5
+        connections.seconds = 0.2
+        connections.keepAliveSeconds = 0.1
+        let report = try connections.run(tiny())
+        #expect(try #require(report.value("memory of both together")) >= 0)
+    }
+
+    @Test func `subscribe`() throws {
+        var subscribing = Subscribing()
+        subscribing.accounts = 110
+        // More than a request may name, so that accounts need two.
+        subscribing.group = 110
+        subscribing.renewals = 1
+        let report = try subscribing.run(tiny())
+        #expect(report.value("subscriptions") == 11_990)
+        #expect(try #require(report.value("subscriptions renewed a second")) > 0)
+    }
+
+    @Test func `celebrity`() throws {
+        var celebrity = Celebrity()
+        celebrity.followers = 20
+        celebrity.offline = 150
+        celebrity.rate = 50
+        celebrity.pingers = 3
+        celebrity.seconds = 0.5
+        let report = try celebrity.run(tiny())
+        let events = try #require(report.value("events"))
+        #expect(events > 10)
+        #expect(report.value("deliveries") == events * 20)
+        #expect(try #require(report.value("ping meanwhile p50")) > 0)
+    }
 }

@@ -3,7 +3,7 @@
 // a condition holds (`wait`). What comes meanwhile is counted, checked and told to the scenario.
 //
 // The loop's own turn is the unit of everything: conditions are looked at when it ends, and a tick
-// of five milliseconds sees to keep-alives, to clients that come back, and to the progress line.
+// of some milliseconds sees to keep-alives, to clients that come back, and to the progress line.
 
 import EventLoop
 import PresenceWire
@@ -42,6 +42,8 @@ final class Load: LoopHandler {
     var clientOfSlot: [Int32] = []
     var scratch: [UInt8] = []
     var keepAliveSeconds = 20.0
+    /// One where something is due at a time, and not when something has come.
+    var tickMilliseconds: UInt64 = 5
 
     private var isDone: () -> Bool = { true }
     private var gaveUp = false
@@ -50,7 +52,6 @@ final class Load: LoopHandler {
     private var ticks = 0
     private var keepAliveDebt = 0.0
     private var tickedAt: UInt64 = 0
-    private static let tickMilliseconds: UInt64 = 5
 
     init(target: ListenAddress, seed: UInt64, progress: ProgressLine) throws(BenchFailure) {
         do throws(UVError) { loop = try Loop() } catch {
@@ -126,7 +127,7 @@ final class Load: LoopHandler {
         returnThoseDue()
         keepAlive()
         ticks += 1
-        if ticks % 50 == 0 { giveUpAttempts() }
+        if ticks % 64 == 0 { giveUpAttempts() }
         progress.show(now) {
             "\(onlineCount) online, \(counters.events) events"
         }
@@ -134,7 +135,7 @@ final class Load: LoopHandler {
     }
 
     private func armTick() {
-        loop.armTimer(atMonotonicMilliseconds: loop.monotonicMilliseconds + Self.tickMilliseconds)
+        loop.armTimer(atMonotonicMilliseconds: loop.monotonicMilliseconds + tickMilliseconds)
     }
 
     /// Gives each client its turn to send a keep-alive once in `keepAliveSeconds`.

@@ -74,6 +74,14 @@ extension [UInt8] {
         }
     }
 
+    /// All of type 1.
+    mutating func appendUnsubscribeAll() {
+        appendFrame { bytes in
+            bytes.appendHead(.unsubscribe)
+            bytes.append(text: #""type":1}}"#)
+        }
+    }
+
     mutating func appendPublish(value: Int) {
         appendFrame { bytes in
             bytes.appendHead(.publish)

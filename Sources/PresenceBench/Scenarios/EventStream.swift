@@ -59,6 +59,7 @@ final class EventStream: LoadObserver {
         frame.appendPublish(value: Self.firstValue)
         // Ten digits stand before the two closing braces.
         valueOffset = frame.count - 12
+        if case .paced = pace { load.tickMilliseconds = 1 }
     }
 
     /// Publishes: first to warm up, then measured.
