@@ -88,3 +88,55 @@ struct BenchCelebrity: ParsableCommand {
         try bench.show(celebrity.run)
     }
 }
+
+struct BenchMixed: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mixed", abstract: "A day of an app, in proportions that can be set.")
+
+    @Option(help: "Accounts, all online.")
+    var accounts = 2_000
+
+    @Option(help: "Accounts in a group: each watches all others.")
+    var group = 100
+
+    @Option(help: "Things that clients do a second, of all together.")
+    var rate = 500
+
+    @Option(help: "The share of logging out and in again.")
+    var logins = 5
+
+    @Option(help: "The share of lost connections that return at once.")
+    var returns = 5
+
+    @Option(help: "The share of new statuses.")
+    var statuses = 40
+
+    @Option(help: "The share of renewed subscriptions.")
+    var renewals = 20
+
+    @Option(help: "The share of queries by an app server.")
+    var queries = 10
+
+    @Option(help: "The share of pings.")
+    var pings = 20
+
+    @Option(help: ArgumentHelp("Seconds for which it is measured.", valueName: "s"))
+    var duration = 20.0
+
+    @OptionGroup var bench: BenchArguments
+
+    func run() throws {
+        var mixed = Mixed()
+        mixed.accounts = accounts
+        mixed.group = group
+        mixed.rate = rate
+        mixed.seconds = duration
+        mixed.shares.logins = logins
+        mixed.shares.returns = returns
+        mixed.shares.statuses = statuses
+        mixed.shares.renewals = renewals
+        mixed.shares.queries = queries
+        mixed.shares.pings = pings
+        try bench.show(mixed.run)
+    }
+}

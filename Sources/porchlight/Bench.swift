@@ -13,7 +13,7 @@ struct BenchVerb: ParsableCommand {
             """,
         subcommands: [
             BenchFanout.self, BenchConnections.self, BenchSubscribe.self, BenchStorm.self,
-            BenchRestart.self, BenchCelebrity.self,
+            BenchRestart.self, BenchCelebrity.self, BenchMixed.self,
         ])
 }
 

@@ -92,4 +92,15 @@ import Testing
         #expect(report.value("deliveries") == events * 20)
         #expect(try #require(report.value("ping meanwhile p50")) > 0)
     }
+
+    @Test func `mixed`() throws {
+        var mixed = Mixed()
+        mixed.accounts = 30
+        mixed.group = 8
+        mixed.rate = 300
+        mixed.seconds = 1
+        let report = try mixed.run(tiny())
+        #expect(try #require(report.value("things done")) > 100)
+        #expect(try #require(report.value("events delivered")) > 100)
+    }
 }
