@@ -28,6 +28,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
     targets: [
         // C libraries, each with exactly one importer.
@@ -58,10 +59,17 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(name: "PresenceClient", swiftSettings: strict),
+        .target(
+            name: "PresenceBench",
+            dependencies: [
+                "EventLoop", "PresenceWire",
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
+            ],
+            swiftSettings: strict),
         .executableTarget(
             name: "porchlight",
             dependencies: [
-                "PresenceClient", "PresenceServer",
+                "EventLoop", "PresenceBench", "PresenceClient", "PresenceServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -77,6 +85,10 @@ let package = Package(
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: common),
         .testTarget(
             name: "PresenceStoreTests", dependencies: ["PresenceStore"], swiftSettings: common),
+        .testTarget(
+            name: "PresenceBenchTests",
+            dependencies: ["EventLoop", "PresenceBench", "porchlight"],
+            swiftSettings: common),
         .testTarget(name: "HouseTests", swiftSettings: common),
         .testTarget(
             name: "PresenceClientTests", dependencies: ["PresenceClient"],

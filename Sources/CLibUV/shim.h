@@ -56,3 +56,19 @@ static inline int cuv_listening_socket(int family) {
 static inline int cuv_set_option(int fd, int level, int name, int value) {
     return setsockopt(fd, level, name, &value, sizeof value);
 }
+
+// The calls for processors are Linux extensions, too: a mask of bits, here of 1,024.
+extern int sched_getaffinity(int, size_t, void *);
+extern int sched_setaffinity(int, size_t, const void *);
+static inline int cuv_may_run_on(int processor) {
+    unsigned char mask[128] = {0};
+    if (processor < 0 || processor >= 1024) return 0;
+    if (sched_getaffinity(0, sizeof mask, mask) < 0) return 0;
+    return mask[processor / 8] >> (processor % 8) & 1;
+}
+static inline int cuv_pin(int process, int processor) {
+    unsigned char mask[128] = {0};
+    if (processor < 0 || processor >= 1024) { errno = EINVAL; return -1; }
+    mask[processor / 8] = (unsigned char)(1 << (processor % 8));
+    return sched_setaffinity(process, sizeof mask, mask);
+}

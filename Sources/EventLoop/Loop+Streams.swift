@@ -4,7 +4,7 @@
 import CLibUV
 
 extension Loop {
-    /// Lets the stream's bytes come; ignored after its end.
+    /// Lets the stream's bytes come; ignored after its end, and before `streamConnected`.
     public func startReading(_ id: StreamID) {
         guard let index = streams.index(of: id), streams[index].phase == .open else {
             return
@@ -43,7 +43,7 @@ extension Loop {
     }
 
     func beginReading(_ index: Int) {
-        guard streams[index].activity.isDisjoint(with: [.reading, .ended]),
+        guard streams[index].activity.isDisjoint(with: [.reading, .ended, .connecting]),
             let tcp = unsafe streams[index].tcp
         else { return }
         // It fails only for a handle that is closing or not a connection.
@@ -130,6 +130,6 @@ private func streamRead(
     unsafe withLoop(of: stream) { $0.received(unsafe cuv_slot(stream), count) }
 }
 
-private func streamHandleClosed(_ handle: UnsafeMutablePointer<uv_handle_t>?) {
+func streamHandleClosed(_ handle: UnsafeMutablePointer<uv_handle_t>?) {
     unsafe withLoop(of: handle) { $0.closed(unsafe cuv_slot(handle)) }
 }

@@ -18,6 +18,9 @@ extension Loop {
     /// Milliseconds of a clock that never jumps, read now; its zero has no meaning.
     public var monotonicMilliseconds: UInt64 { uv_hrtime() / 1_000_000 }
 
+    /// The same clock in nanoseconds, for measuring.
+    public var monotonicNanoseconds: UInt64 { uv_hrtime() }
+
     /// Milliseconds since 1970 UTC by the wall clock, which may jump.
     public static func wallMilliseconds() -> Int64 {
         var now = uv_timeval64_t()

@@ -4,6 +4,8 @@
 public protocol LoopHandler: AnyObject {
     /// A connection is there. Reading has not started: call `startReading` or `close`.
     func streamAccepted(_ id: StreamID)
+    /// A connection begun with `connect` has come about. Reading has not started.
+    func streamConnected(_ id: StreamID)
     /// Bytes have come; they are valid only during the call and never empty.
     func streamReceived(_ id: StreamID, _ bytes: UnsafeRawBufferPointer)
     /// The peer has finished, or the stream is broken: told once, then call `close`.
@@ -22,4 +24,9 @@ public protocol LoopHandler: AnyObject {
     func signalReceived(_ signal: CInt)
     /// The turn's events are all told and the loop is about to wait: flush, arm the timer.
     func turnEnded()
+}
+
+extension LoopHandler {
+    /// Nothing, for those who connect to nobody.
+    public func streamConnected(_ id: StreamID) {}
 }

@@ -21,7 +21,7 @@ import CLibUV
         case closing
     }
 
-    /// What is going on beside the phase; the three are independent of one another.
+    /// What is going on beside the phase; they are independent of one another.
     struct Activity: OptionSet {
         let rawValue: UInt8
         static let reading = Activity(rawValue: 1)
@@ -30,6 +30,8 @@ import CLibUV
         static let ended = Activity(rawValue: 4)
         /// Our FIN is out.
         static let shutDown = Activity(rawValue: 8)
+        /// `connect` has been called, and nothing is known of it yet.
+        static let connecting = Activity(rawValue: 16)
     }
 
     var tcp: UnsafeMutablePointer<uv_tcp_t>?

@@ -17,9 +17,9 @@ import Testing
 
     @Test(arguments: [
         ("CLibUV", ["EventLoop"]), ("CSimdJSON", ["PresenceWire"]), ("GRDB", ["PresenceStore"]),
-        ("Foundation", ["PresenceStore", "PresenceClient", "porchlight"]),
-        ("Glibc", ["EventLoop", "PresenceClient", "PresenceStore"]),
-        ("ArgumentParser", ["porchlight"]),
+        ("Foundation", ["PresenceStore", "PresenceClient", "PresenceBench", "porchlight"]),
+        ("Glibc", ["EventLoop", "PresenceBench", "PresenceClient", "PresenceStore"]),
+        ("ArgumentParser", ["porchlight"]), ("Histogram", ["PresenceBench"]),
     ])
     func `libraries have their rooms`(library: String, rooms: [String]) {
         let found = findings(of: "import \(library)", "only \(rooms) may import \(library)") {

@@ -5,6 +5,7 @@ import Testing
 final class Recorder: LoopHandler {
     let loop: Loop
     var accepted: [StreamID] = []
+    var connected: [StreamID] = []
     var received: [StreamID: [UInt8]] = [:]
     var ends: [StreamEnd] = []
     var drained: [StreamID] = []
@@ -14,6 +15,7 @@ final class Recorder: LoopHandler {
     var wakeCount = 0
     var turnCount = 0
     var onAccepted: (StreamID) -> Void
+    var onConnected: (StreamID) -> Void = { _ in }
     var onReceived: (StreamID, [UInt8]) -> Void = { _, _ in }
     var onEnded: (StreamID) -> Void = { _ in }
     var onDrained: (StreamID) -> Void = { _ in }
@@ -57,6 +59,10 @@ final class Recorder: LoopHandler {
     func streamAccepted(_ id: StreamID) {
         accepted.append(id)
         onAccepted(id)
+    }
+    func streamConnected(_ id: StreamID) {
+        connected.append(id)
+        onConnected(id)
     }
     func streamReceived(_ id: StreamID, _ bytes: UnsafeRawBufferPointer) {
         #expect(!bytes.isEmpty)

@@ -1,0 +1,32 @@
+/// Accounts in groups in which everybody watches all others.
+struct Groups {
+    let accounts: Int
+    let size: Int
+
+    /// How many groups; the last may be smaller.
+    var count: Int { (accounts + size - 1) / size }
+
+    /// The group that an account is in.
+    func group(of account: Int) -> Range<Int> {
+        let start = account / size * size
+        return start..<Swift.min(start + size, accounts)
+    }
+
+    /// The others of an account's group, at most a request's 100 at a time.
+    func others(of account: Int, chunk: Int) -> some Sequence<Int> {
+        group(of: account).lazy.filter { $0 != account }.dropFirst(chunk * 100).prefix(100)
+    }
+
+    func watchers(of account: Int) -> Int { group(of: account).count - 1 }
+
+    /// Requests with which an account subscribes to the others.
+    func requests(of account: Int) -> Int { (watchers(of: account) + 99) / 100 }
+
+    /// Subscriptions in all.
+    var subscriptions: Int {
+        (0..<count).reduce(0) { sum, number in
+            let members = group(of: number * size).count
+            return sum + members * (members - 1)
+        }
+    }
+}

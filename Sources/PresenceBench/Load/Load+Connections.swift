@@ -1,0 +1,206 @@
+// How clients come and go. At most `underWayMax` are on their way at the same time; a crowd that
+// returns at once is one with a large `underWayMax`. Who is refused or lost comes back as the
+// protocol asks: after `retryAfter` plus jitter where it was told, else after a pause that doubles.
+
+import EventLoop
+import PresenceWire
+
+extension Load {
+    /// Makes room for clients up to `count`.
+    func grow(to count: Int) {
+        while clients.count < count { clients.append(LoadClient()) }
+    }
+
+    /// Has clients log in, `underWayMax` at a time.
+    func bring(_ range: Range<Int>) {
+        grow(to: range.upperBound)
+        for client in range where clients[client].phase == .away {
+            clients[client].phase = .opening
+            opening.append(Int32(client))
+        }
+    }
+
+    /// Ends connections without a word, as a crash or a lost network would.
+    func drop(_ range: Range<Int>, _ end: ConnectionEnd) {
+        for client in range where clients[client].phase != .away {
+            let stream = clients[client].stream
+            switch end {
+            case .reset: loop.reset(stream)
+            case .close: loop.close(stream)
+            }
+            leave(client, to: .away)
+        }
+    }
+
+    /// Moves a client out of whatever phase it is in, and counts.
+    func leave(_ client: Int, to phase: LoadClient.Phase) {
+        switch clients[client].phase {
+        case .connecting, .loggingIn, .listing: underWayCount -= 1
+        case .online: onlineCount -= 1
+        case .away, .opening, .waiting: break
+        }
+        switch phase {
+        case .connecting, .loggingIn, .listing: underWayCount += 1
+        case .online: onlineCount += 1
+        case .away, .opening, .waiting:
+            let slot = Int(clients[client].stream.slot)
+            if slot < clientOfSlot.count, clientOfSlot[slot] == client { clientOfSlot[slot] = -1 }
+            clients[client].stream = StreamID(slot: .max, generation: 0)
+            clients[client].splitter = FrameSplitter()
+            clients[client].outbox = []
+            clients[client].isBlocked = false
+        }
+        clients[client].phase = phase
+    }
+
+    /// Lets those connect whose turn it is.
+    func pump() {
+        while openingFirst < opening.count, underWayCount < underWayMax {
+            let client = Int(opening[openingFirst])
+            openingFirst += 1
+            if clients[client].phase == .opening { connect(client) }
+        }
+        if openingFirst == opening.count, openingFirst > 0 {
+            opening.removeAll(keepingCapacity: true)
+            openingFirst = 0
+        }
+    }
+
+    private func connect(_ client: Int) {
+        leave(client, to: .connecting)
+        clients[client].deadline = loop.monotonicNanoseconds + Self.patienceNanoseconds
+        do throws(UVError) {
+            let stream = try loop.connect(to: target)
+            clients[client].stream = stream
+            let slot = Int(stream.slot)
+            while clientOfSlot.count <= slot { clientOfSlot.append(-1) }
+            clientOfSlot[slot] = Int32(client)
+        } catch {
+            counters.connectFailures += 1
+            lost(client, "cannot connect (\(error))", retryAfterSeconds: nil)
+        }
+    }
+
+    /// Nanoseconds after which a client that gets nowhere tries again.
+    ///
+    /// Shorter than the kernel's own: one whose SYN is dropped six times waits for a minute.
+    private static let patienceNanoseconds: UInt64 = 10_000_000_000
+
+    /// Gives up attempts that take too long.
+    func giveUpAttempts() {
+        guard underWayCount > 0 else { return }
+        for client in clients.indices
+        where clients[client].phase == .connecting && now > clients[client].deadline {
+            counters.connectFailures += 1
+            counters.timeouts += 1
+            lost(client, "could not connect within 10 s", retryAfterSeconds: nil)
+        }
+    }
+
+    func returnThoseDue() {
+        guard !waiting.isEmpty else { return }
+        waiting.removeAll { number in
+            let client = Int(number)
+            guard clients[client].phase == .waiting else { return true }
+            guard now >= clients[client].deadline else { return false }
+            clients[client].phase = .opening
+            opening.append(number)
+            return true
+        }
+    }
+
+    /// Whom a stream belongs to, or nil when it is not of this time.
+    @inline(__always)
+    func client(of id: StreamID) -> Int? {
+        let slot = Int(id.slot)
+        guard slot < clientOfSlot.count else { return nil }
+        let client = Int(clientOfSlot[slot])
+        guard client >= 0, clients[client].stream == id else { return nil }
+        return client
+    }
+
+    func streamConnected(_ id: StreamID) {
+        guard let client = client(of: id) else { return }
+        leave(client, to: .loggingIn)
+        loop.startReading(id)
+        scratch.removeAll(keepingCapacity: true)
+        switch clients[client].role {
+        case .account: scratch.appendLogin(client, names, sync: loginList)
+        case .appServer: scratch.appendAppServerLogin(key: serverKey)
+        }
+        send(scratch, by: client)
+        observer?.connected(client)
+    }
+
+    func streamEnded(_ id: StreamID, _ reason: StreamEnd) {
+        let owner = client(of: id)
+        loop.close(id)
+        guard let client = owner else { return }
+        if clients[client].phase == .connecting { counters.connectFailures += 1 }
+        lost(client, "lost its connection (\(reason))", retryAfterSeconds: nil)
+    }
+
+    func streamClosed(_ id: StreamID) {
+        guard let client = client(of: id) else { return }
+        lost(client, "found its connection closed", retryAfterSeconds: nil)
+    }
+
+    /// A connection has ended that should not have, or not by our will.
+    func lost(_ client: Int, _ how: String, retryAfterSeconds: Int?) {
+        counters.losses += 1
+        guard lossPolicy == .comeBack else {
+            leave(client, to: .away)
+            return fail("The client of \(names.text(client)) \(how).")
+        }
+        let stream = clients[client].stream
+        leave(client, to: .waiting)
+        loop.close(stream)
+        var pause: Double
+        if let retryAfterSeconds {
+            pause = Double(retryAfterSeconds) + Double.random(in: 0..<1, using: &random)
+        } else {
+            pause = 0.1 * Double(1 << min(clients[client].failures, 5))
+            pause *= Double.random(in: 0.5..<1, using: &random)
+        }
+        if clients[client].failures < 10 { clients[client].failures += 1 }
+        clients[client].deadline = loop.monotonicNanoseconds + UInt64(pause * 1e9)
+        waiting.append(Int32(client))
+    }
+
+    // MARK: Writing
+
+    /// Sends frames; what the socket does not take waits.
+    func send(_ bytes: [UInt8], by client: Int) {
+        if clients[client].isBlocked {
+            clients[client].outbox.append(contentsOf: bytes)
+            return
+        }
+        let outcome = unsafe bytes.withUnsafeBytes {
+            unsafe loop.write(clients[client].stream, $0)
+        }
+        switch outcome {
+        case .written: break
+        case .pending: clients[client].isBlocked = true
+        case .failed(let error):
+            lost(client, "cannot write (\(error))", retryAfterSeconds: nil)
+        }
+    }
+
+    /// Sends requests of which each is answered.
+    func request(_ bytes: [UInt8], by client: Int, count: Int = 1) {
+        counters.requestsOutstanding += count
+        send(bytes, by: client)
+    }
+
+    func streamDrained(_ id: StreamID) {
+        guard let client = client(of: id) else { return }
+        clients[client].isBlocked = false
+        guard !clients[client].outbox.isEmpty else { return }
+        let bytes = clients[client].outbox
+        clients[client].outbox = []
+        send(bytes, by: client)
+    }
+}
+
+/// How a connection is ended from our side.
+enum ConnectionEnd: Sendable { case reset, close }

@@ -1,0 +1,160 @@
+// Thousands of clients on one loop. A client is a struct in an array, its account is its index.
+// A scenario is a script: it asks for something (`bring`, `send`), then lets the loop run until
+// a condition holds (`wait`). What comes meanwhile is counted, checked and told to the scenario.
+//
+// The loop's own turn is the unit of everything: conditions are looked at when it ends, and a tick
+// of some milliseconds sees to keep-alives, to clients that come back, and to the progress line.
+
+import EventLoop
+import PresenceWire
+
+final class Load: LoopHandler {
+    /// What to do when a connection ends that nobody closed here.
+    enum LossPolicy {
+        /// The run has failed.
+        case fail
+        /// Come back by itself, as a good client does.
+        case comeBack
+    }
+
+    let loop: Loop
+    let names: Names
+    let scanner = Scanner()
+    let progress: ProgressLine
+    weak var observer: (any LoadObserver)?
+    var target: ListenAddress
+    var clients: [LoadClient] = []
+    var counters = LoadCounters()
+    var lossPolicy = LossPolicy.fail
+    var loginList = LoginList.online
+    var serverKey: String?
+    /// Nanoseconds, read once for all that one read brings.
+    var now: UInt64
+    var random: SplitMix64
+    /// Who is at the end of the way.
+    var onlineCount = 0
+    /// The clients in phases connecting to listing.
+    var underWayCount = 0
+    var underWayMax = 256
+    var opening: [Int32] = []
+    var openingFirst = 0
+    var waiting: [Int32] = []
+    var clientOfSlot: [Int32] = []
+    var scratch: [UInt8] = []
+    var keepAliveSeconds = 20.0
+    /// One where something is due at a time, and not when something has come.
+    var tickMilliseconds: UInt64 = 5
+
+    private var isDone: () -> Bool = { true }
+    private var gaveUp = false
+    private var deadline: UInt64 = 0
+    private var keepAliveCursor = 0
+    private var ticks = 0
+    private var keepAliveDebt = 0.0
+    private var tickedAt: UInt64 = 0
+
+    init(target: ListenAddress, seed: UInt64, progress: ProgressLine) throws(BenchFailure) {
+        do throws(UVError) { loop = try Loop() } catch {
+            throw BenchFailure("The event loop cannot be made (\(error)).")
+        }
+        self.target = target
+        self.progress = progress
+        names = Names(seed: seed)
+        random = SplitMix64(seed: seed)
+        now = loop.monotonicNanoseconds
+        tickedAt = now
+    }
+
+    /// Closes all connections at once.
+    func close() {
+        lossPolicy = .comeBack
+        loop.close()
+    }
+
+    /// Seconds of the clock that never jumps.
+    var seconds: Double { Double(loop.monotonicNanoseconds) / 1e9 }
+
+    /// Runs the loop until the condition holds, which is looked at when a turn ends.
+    func wait(
+        for what: String, atMostSeconds: Double, until condition: @escaping () -> Bool
+    ) throws(BenchFailure) {
+        progress.stage = what
+        isDone = condition
+        gaveUp = false
+        now = loop.monotonicNanoseconds
+        deadline = now + UInt64(atMostSeconds * 1e9)
+        armTick()
+        loop.run(self)
+        loop.disarmTimer()
+        isDone = { true }
+        if let unexpected = counters.unexpected { throw BenchFailure(unexpected) }
+        guard !gaveUp else {
+            throw BenchFailure(
+                "Gave up waiting for \(what) after \(Int(atMostSeconds)) s: "
+                    + "\(onlineCount) clients online, \(underWayCount) under way, "
+                    + "\(counters.requestsOutstanding) requests not answered.")
+        }
+    }
+
+    /// Lets time pass.
+    func rest(seconds: Double, _ what: String) throws(BenchFailure) {
+        let end = loop.monotonicNanoseconds + UInt64(seconds * 1e9)
+        try wait(for: what, atMostSeconds: seconds + 30) { [unowned self] in
+            loop.monotonicNanoseconds >= end
+        }
+    }
+
+    /// Makes the run fail at the end of this turn; the first reason counts.
+    func fail(_ reason: String) {
+        if counters.unexpected == nil { counters.unexpected = reason }
+        loop.stop()
+    }
+
+    // MARK: Ticks
+
+    func turnEnded() {
+        pump()
+        observer?.turnEnded()
+        if counters.unexpected != nil || isDone() { loop.stop() }
+    }
+
+    func timerFired() {
+        now = loop.monotonicNanoseconds
+        if now >= deadline {
+            gaveUp = true
+            return loop.stop()
+        }
+        returnThoseDue()
+        keepAlive()
+        ticks += 1
+        if ticks % 64 == 0 { giveUpAttempts() }
+        progress.show(now) {
+            "\(onlineCount) online, \(counters.events) events"
+        }
+        armTick()
+    }
+
+    private func armTick() {
+        loop.armTimer(atMonotonicMilliseconds: loop.monotonicMilliseconds + tickMilliseconds)
+    }
+
+    /// Gives each client its turn to send a keep-alive once in `keepAliveSeconds`.
+    private func keepAlive() {
+        let passed = min(Double(now - tickedAt) / 1e9, keepAliveSeconds)
+        tickedAt = now
+        keepAliveDebt += Double(clients.count) * passed / keepAliveSeconds
+        let frame: [UInt8] = [0, 0, 0, 0]
+        while keepAliveDebt >= 1 {
+            keepAliveDebt -= 1
+            keepAliveCursor = (keepAliveCursor + 1) % clients.count
+            if clients[keepAliveCursor].phase == .online { send(frame, by: keepAliveCursor) }
+        }
+    }
+
+    // MARK: The rest of the loop's events
+
+    func streamAccepted(_ id: StreamID) {}
+    func acceptFailed(_ error: UVError) {}
+    func wokenUp() {}
+    func signalReceived(_ signal: Int32) {}
+}

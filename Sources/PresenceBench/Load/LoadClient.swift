@@ -1,0 +1,50 @@
+import EventLoop
+import PresenceWire
+
+/// One connection of the load, and where it is on its way.
+struct LoadClient {
+    enum Phase: UInt8 {
+        /// Not wanted. Exits: opening.
+        case away
+        /// In the queue of those who may connect. Exits: connecting.
+        case opening
+        /// Was lost or refused, and comes back at its deadline. Exits: connecting.
+        case waiting
+        /// Exits: loggingIn, waiting.
+        case connecting
+        /// Exits: listing, waiting.
+        case loggingIn
+        /// Exits: online, waiting.
+        case listing
+        /// Exits: away, waiting.
+        case online
+    }
+
+    enum Role: UInt8 { case account, appServer }
+
+    var stream = StreamID(slot: .max, generation: 0)
+    var phase = Phase.away
+    var role = Role.account
+    /// The socket has not taken all; what follows waits in `outbox`.
+    var isBlocked = false
+    /// Failures in a row.
+    var failures: UInt8 = 0
+    /// When a client that waits comes back, or an attempt to connect is given up.
+    var deadline: UInt64 = 0
+    var splitter = FrameSplitter()
+    var outbox: [UInt8] = []
+}
+
+/// What the load has counted.
+struct LoadCounters {
+    var events = 0
+    var eventBytes = 0
+    var listedStates = 0
+    var connectFailures = 0
+    var timeouts = 0
+    var refusals = 0
+    var closes = 0
+    var losses = 0
+    var requestsOutstanding = 0
+    var unexpected: String?
+}

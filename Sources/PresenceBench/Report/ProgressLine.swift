@@ -1,0 +1,30 @@
+import Glibc
+
+/// A line on the terminal that says what is going on; nothing where it is none.
+final class ProgressLine {
+    var stage = ""
+
+    private let isShown: Bool
+    private var shownAt: UInt64 = 0
+    private static let pauseNanoseconds: UInt64 = 250_000_000
+
+    init(isShown: Bool) {
+        self.isShown = isShown && isatty(STDERR_FILENO) == 1
+    }
+
+    func show(_ now: UInt64, _ details: () -> String) {
+        guard isShown, now &- shownAt >= Self.pauseNanoseconds else { return }
+        shownAt = now
+        put("\r\u{1b}[K\(stage): \(details())")
+    }
+
+    /// Takes the line away.
+    func clear() {
+        if isShown, shownAt > 0 { put("\r\u{1b}[K") }
+    }
+
+    private func put(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = unsafe bytes.withUnsafeBytes { unsafe write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    }
+}

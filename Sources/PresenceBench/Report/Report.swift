@@ -1,0 +1,91 @@
+import Foundation
+
+/// What a run has found.
+public struct Report {
+    /// Which scenario.
+    public let scenario: String
+    /// With which the run can be repeated.
+    public let seed: UInt64
+    private(set) var settings: [(name: String, value: String)] = []
+    private(set) var figures: [Figure] = []
+    private(set) var latencies: [(name: String, values: Latencies)] = []
+
+    struct Figure {
+        let name: String
+        let value: Double
+        let unit: String
+        let digits: Int
+    }
+
+    init(_ scenario: String, _ options: BenchOptions) {
+        self.scenario = scenario
+        seed = options.seed
+    }
+
+    mutating func set(_ name: String, _ value: some CustomStringConvertible) {
+        settings.append((name, value.description))
+    }
+
+    mutating func add(_ name: String, _ value: Double, _ unit: String, digits: Int = 2) {
+        figures.append(Figure(name: name, value: value, unit: unit, digits: digits))
+    }
+
+    mutating func add(_ name: String, _ count: Int) {
+        add(name, Double(count), "", digits: 0)
+    }
+
+    /// Adds a distribution, and its percentiles as figures.
+    mutating func add(_ name: String, _ values: Latencies) {
+        latencies.append((name, values))
+        for percentile in [50, 90, 99, 99.9] where values.count > 1 {
+            let label = percentile == 99.9 ? "99.9" : "\(Int(percentile))"
+            add("\(name) p\(label)", values.milliseconds(percentile: percentile), "ms", digits: 3)
+        }
+        add("\(name) max", values.maxMilliseconds, "ms", digits: 3)
+    }
+
+    /// What the service used between two samples, in all and for each of `operations`.
+    mutating func addCPU(
+        _ name: String, from begin: ProcessSample?, to end: ProcessSample?, per operations: Int
+    ) {
+        guard let begin, let end, operations > 0 else { return }
+        let unit = 1e6 / Double(operations)
+        add("server CPU per \(name)", (end.cpuSeconds - begin.cpuSeconds) * unit, "µs", digits: 3)
+        add("  of it system", (end.systemSeconds - begin.systemSeconds) * unit, "µs", digits: 3)
+    }
+
+    /// A figure by its name.
+    public func value(_ name: String) -> Double? { figures.first { $0.name == name }?.value }
+
+    /// A table for a person.
+    public var table: String {
+        let width = figures.map(\.name.count).max() ?? 0
+        let head =
+            "\(scenario)  "
+            + (settings + [("seed", "\(seed)")]).map { "\($0.name) \($0.value)" }
+            .joined(separator: ", ")
+        let lines = figures.map { figure in
+            let value = String(format: "%.\(figure.digits)f", figure.value)
+            let pad = String(repeating: " ", count: max(0, 14 - value.count))
+            return "  " + figure.name.padding(toLength: width, withPad: " ", startingAt: 0)
+                + pad + value + (figure.unit.isEmpty ? "" : " " + figure.unit)
+        }
+        return ([head] + lines).joined(separator: "\n")
+    }
+
+    /// One object for a program.
+    public var json: String {
+        var object: [String: Any] = ["scenario": scenario, "seed": "\(seed)"]
+        object["settings"] = Dictionary(settings.map { ($0.name, $0.value) }) { $1 }
+        object["figures"] = figures.map { figure -> [String: Any] in
+            [
+                "name": figure.name.trimmingCharacters(in: .whitespaces), "value": figure.value,
+                "unit": figure.unit,
+            ]
+        }
+        let options: JSONSerialization.WritingOptions = [.sortedKeys, .withoutEscapingSlashes]
+        guard let data = try? JSONSerialization.data(withJSONObject: object, options: options)
+        else { return "{}" }
+        return String(decoding: data, as: UTF8.self)
+    }
+}

@@ -1,0 +1,153 @@
+import EventLoop
+
+/// `porchlight bench celebrity`: one publisher whom many watch, and others who want to be served.
+public struct Celebrity: Sendable {
+    /// Followers that are online.
+    public var followers = 10_000
+    /// Followers that are not.
+    public var offline = 0
+    /// Events a second.
+    public var rate = 2.0
+    /// Clients that ping.
+    public var pingers = 20
+    /// Pings a second, of all together.
+    public var pingsPerSecond = 200
+    /// For how long.
+    public var seconds = 10.0
+
+    /// The defaults.
+    public init() {}
+
+    private static let appServers = 64
+
+    /// Runs it.
+    ///
+    /// - Throws: what went wrong, also where the last event did not reach every follower.
+    public func run(_ options: BenchOptions) throws(BenchFailure) -> Report {
+        guard followers >= 1, pingers >= 1, rate > 0, rate <= 1_000 else {
+            throw BenchFailure("A celebrity needs a follower, a ping, and 1,000 events/s at most.")
+        }
+        let connections = 1 + followers + pingers
+        let bench = try Bench(options, connections: connections + Self.appServers)
+        defer { bench.end() }
+        let load = bench.load
+        load.loginList = .none
+        try load.arrive(0..<1 + followers)
+        let names = load.names
+        try load.round("followers' subscriptions", of: 1..<1 + followers) { _, bytes in
+            bytes.appendSubscribe(to: [0], expirySeconds: 86_400, names)
+            return 1
+        }
+        let stored = StoredFollowers(
+            appServers: connections..<connections + Self.appServers,
+            firstFollower: connections + Self.appServers)
+        try stored.subscribe(load, followers: offline) { _ in [0] }
+
+        let accounts = 1 + followers..<connections
+        let fame = Fame(load, followers: followers, rate: rate)
+        load.observer = fame
+        let quiet = try pings(load, accounts, options, seconds: seconds / 4, "pings in peace")
+        let before = bench.sample()
+        fame.begin()
+        let busy = try pings(load, accounts, options, seconds: seconds, "pings meanwhile")
+        try fame.end()
+        let after = bench.sample()
+
+        var report = Report("celebrity", options)
+        report.set("followers online", followers)
+        report.set("followers offline", offline)
+        report.set("events a second", rate)
+        report.add("ping in peace", quiet)
+        report.add("ping meanwhile", busy)
+        report.add("delivery", fame.times)
+        report.add("events", fame.sent)
+        report.add("deliveries", fame.deliveries)
+        report.add("left out for a newer one", fame.sent * followers - fame.deliveries)
+        report.addCPU("delivery", from: before, to: after, per: fame.deliveries)
+        return report
+    }
+
+    private func pings(
+        _ load: Load, _ accounts: Range<Int>, _ options: BenchOptions, seconds: Double,
+        _ what: String
+    ) throws(BenchFailure) -> Latencies {
+        let thread = Pings.Thread(
+            load.target, accounts: accounts, perSecond: pingsPerSecond, seed: options.seed)
+        var failure: BenchFailure?
+        do throws(BenchFailure) {
+            try load.wait(for: what, atMostSeconds: 60) { thread.hasBegun }
+            try load.rest(seconds: seconds, what)
+        } catch {
+            failure = error
+        }
+        // Also after a failure: the thread must not outlive the service.
+        let times = try thread.finish()
+        if let failure { throw failure }
+        return times
+    }
+}
+
+/// The celebrity's events, and who has heard of them.
+final class Fame: LoadObserver {
+    private(set) var times = Latencies()
+    private(set) var sent = 0
+    private(set) var deliveries = 0
+    private let load: Load
+    private let followers: Int
+    private let pauseNanoseconds: UInt64
+    private var isPublishing = false
+    private var dueNext: UInt64 = 0
+    private var due: [UInt64] = []
+    private var newest: [Int]
+    private var upToDate = 0
+
+    private static let firstValue = 1_000_000_000
+
+    init(_ load: Load, followers: Int, rate: Double) {
+        self.load = load
+        self.followers = followers
+        pauseNanoseconds = UInt64(1e9 / rate)
+        newest = Array(repeating: -1, count: followers + 1)
+    }
+
+    func begin() {
+        isPublishing = true
+        dueNext = load.loop.monotonicNanoseconds
+    }
+
+    /// Ends publishing and waits until everybody knows the last event.
+    func end() throws(BenchFailure) {
+        isPublishing = false
+        try load.wait(for: "the last event at every follower", atMostSeconds: 60) {
+            [unowned self] in
+            upToDate == followers || sent == 0
+        }
+    }
+
+    func turnEnded() {
+        guard isPublishing else { return }
+        while dueNext <= load.loop.monotonicNanoseconds {
+            var frame: [UInt8] = []
+            frame.appendPublish(value: Self.firstValue + sent)
+            due.append(dueNext)
+            sent += 1
+            upToDate = 0
+            load.request(frame, by: 0)
+            dueNext += pauseNanoseconds
+        }
+    }
+
+    func received(_ event: ScannedEvent, by client: Int, in body: RawSpan) {
+        let number = event.value - Self.firstValue
+        guard event.publisher == 0, event.cause == .publish, due.indices.contains(number),
+            newest.indices.contains(client)
+        else { return load.fail("An event came that nobody made: \(load.text(of: body)).") }
+        guard newest[client] < number else {
+            return load.fail("A follower got event \(number) twice, or behind a newer one.")
+        }
+        newest[client] = number
+        deliveries += 1
+        if number == sent - 1 { upToDate += 1 }
+        times.record(from: due[number], to: load.now)
+    }
+}

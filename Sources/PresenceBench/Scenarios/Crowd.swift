@@ -1,0 +1,139 @@
+// What the scenarios with a large crowd have in common: everybody is online in groups, one
+// watcher stands outside, and while the crowd goes and comes nobody may hear of anything.
+
+import EventLoop
+
+/// A crowd of clients that must be let in again without anybody noticing.
+final class Crowd: LoadObserver {
+    let load: Load
+    let groups: Groups
+    /// How long each took until its connection was there.
+    private(set) var connects = Latencies()
+    /// How long each took until its login list was complete.
+    private(set) var arrivals = Latencies()
+    /// Events that came although nothing has happened, by cause.
+    private(set) var falseEvents: [ScannedCause: Int] = [:]
+    private(set) var falseEventsOutside = 0
+    /// Login lists that did not hold everybody.
+    private(set) var shortLists = 0
+    private var firstShortList = ""
+    private var began: UInt64 = 0
+    private var before: LoadCounters
+
+    /// The one that is outside.
+    var watcher: Int { groups.accounts }
+    /// Clients of the crowd and the watcher.
+    var clientCount: Int { groups.accounts + 1 }
+
+    private static let watchedMax = 3_000
+
+    init(_ load: Load, _ groups: Groups) {
+        self.load = load
+        self.groups = groups
+        before = load.counters
+    }
+
+    /// Lets everybody in, subscribed to the others of the group.
+    func gather() throws(BenchFailure) {
+        load.loginList = .none
+        try load.arrive(0..<groups.accounts)
+        try load.subscribe(groups)
+        try load.arrive(watcher..<watcher + 1)
+        let watched = Array(watchedAccounts)
+        let (watcher, names) = (watcher, load.names)
+        try load.round("the watcher's subscriptions", of: watcher..<watcher + 1) { _, bytes in
+            for start in stride(from: 0, to: watched.count, by: 100) {
+                bytes.appendSubscribe(
+                    to: watched[start..<min(start + 100, watched.count)], expirySeconds: 86_400,
+                    names)
+            }
+            return (watched.count + 99) / 100
+        }
+        load.loginList = .online
+        load.observer = self
+    }
+
+    /// From each group some.
+    private var watchedAccounts: some Sequence<Int> {
+        stride(
+            from: 0, to: groups.accounts,
+            by: max(1, (groups.accounts + Self.watchedMax - 1) / Self.watchedMax))
+    }
+
+    /// From now on everybody is expected back, and no event.
+    func begin() {
+        load.lossPolicy = .comeBack
+        load.underWayMax = .max
+        arrivals.reset()
+        connects.reset()
+        before = load.counters
+        began = load.loop.monotonicNanoseconds
+    }
+
+    /// Seconds since `begin`.
+    var seconds: Double { load.seconds - Double(began) / 1e9 }
+
+    func waitUntilAllAreBack(atMostSeconds: Double) throws(BenchFailure) {
+        let (load, count) = (load, clientCount)
+        try load.wait(for: "everybody's return", atMostSeconds: atMostSeconds) {
+            load.onlineCount >= count
+        }
+    }
+
+    /// Fails where somebody heard what has not happened, or was given a list with gaps.
+    func checkSilence() throws(BenchFailure) {
+        let count = falseEvents.values.reduce(0, +)
+        guard count == 0 else {
+            let causes = falseEvents.map { "\($0.value) \($0.key)" }.sorted()
+            throw BenchFailure(
+                "\(count) events came of those who were back in time "
+                    + "(\(causes.joined(separator: ", "))), \(falseEventsOutside) of them to a "
+                    + "watcher that was never away.")
+        }
+        guard shortLists == 0 else {
+            throw BenchFailure(
+                "\(shortLists) login lists did not hold everybody, the first \(firstShortList).")
+        }
+    }
+
+    /// Each group's first account publishes; fails where that does not reach each watcher once.
+    func checkDelivery() throws(BenchFailure) {
+        let stream = EventStream(load, groups, pace: .single)
+        load.observer = stream
+        try stream.publishOncePerGroup()
+        load.observer = self
+    }
+
+    /// Adds what happened since `begin`.
+    func describe(in report: inout Report, _ prefix: String = "") {
+        let now = load.counters
+        report.add(prefix + "time until connected", connects)
+        report.add(prefix + "time until list complete", arrivals)
+        report.add(prefix + "attempts that failed", now.connectFailures - before.connectFailures)
+        report.add(prefix + "  of them after 10 s", now.timeouts - before.timeouts)
+        report.add(prefix + "logins refused", now.refusals - before.refusals)
+        report.add(prefix + "closed by the service", now.closes - before.closes)
+        report.add(prefix + "states in lists", now.listedStates - before.listedStates)
+    }
+
+    // MARK: Observing
+
+    func received(_ event: ScannedEvent, by client: Int, in body: RawSpan) {
+        falseEvents[event.cause, default: 0] += 1
+        if client == watcher { falseEventsOutside += 1 }
+    }
+
+    func connected(_ client: Int) {
+        if began > 0 { connects.record(from: began, to: load.loop.monotonicNanoseconds) }
+    }
+
+    func arrived(_ client: Int, states: Int) {
+        guard began > 0 else { return }
+        arrivals.record(from: began, to: load.now)
+        guard client < groups.accounts, states != groups.watchers(of: client) else { return }
+        shortLists += 1
+        if firstShortList.isEmpty {
+            firstShortList = "\(states) instead of \(groups.watchers(of: client))"
+        }
+    }
+}

@@ -1,0 +1,172 @@
+// What clients do all day, each one thing at a time, at moments that are fixed in advance. At the
+// end every client must hold the newest state of everybody it watches, by `seq`: that is what the
+// service promises, however much came and went in between.
+
+import EventLoop
+
+/// Does things by dice, measures how long each takes, and knows what each client knows.
+final class Day: LoadObserver {
+    /// What a client can do.
+    enum Deed: Int, CaseIterable {
+        case login, comeBack, publish, renew, query, ping
+    }
+
+    private(set) var times = Array(repeating: Latencies(), count: Deed.allCases.count)
+    private(set) var doneCount = 0
+    private(set) var skippedCount = 0
+
+    private let load: Load
+    private let groups: Groups
+    private let appServers: Range<Int>
+    private let deeds: [Deed]
+    private let pauseNanoseconds: UInt64
+    private var isActive = false
+    private var dueNext: UInt64 = 0
+    /// What each client is doing, and when it was due.
+    private var doing: [Deed?]
+    private var due: [UInt64]
+    private var busyCount = 0
+    /// The newest `seq` that each client has of each member of its group.
+    private var known: [UInt64]
+    /// The newest there is of each account.
+    private var newest: [UInt64]
+    private var value = 10_000
+    private var bytes: [UInt8] = []
+
+    init(_ load: Load, _ groups: Groups, appServers: Range<Int>, deeds: [Deed], rate: Int) {
+        self.load = load
+        self.groups = groups
+        self.appServers = appServers
+        self.deeds = deeds
+        pauseNanoseconds = 1_000_000_000 / UInt64(rate)
+        doing = Array(repeating: nil, count: appServers.upperBound)
+        due = Array(repeating: 0, count: appServers.upperBound)
+        known = Array(repeating: 0, count: groups.accounts * groups.size)
+        newest = Array(repeating: 0, count: groups.accounts)
+        load.tickMilliseconds = 1
+    }
+
+    func begin() {
+        isActive = true
+        dueNext = load.loop.monotonicNanoseconds
+    }
+
+    /// Lets what is under way come to its end.
+    func end() throws(BenchFailure) {
+        isActive = false
+        try load.wait(for: "the end of the day", atMostSeconds: 60) { [unowned self] in
+            busyCount == 0 && load.counters.requestsOutstanding == 0
+        }
+        // Whoever was lost may still be in its grace, and an event may be on its way.
+        try load.rest(seconds: 0.5, "silence")
+    }
+
+    /// Fails where a client does not know the newest state of somebody it watches.
+    func check() throws(BenchFailure) {
+        for client in 0..<groups.accounts {
+            let group = groups.group(of: client)
+            for member in group where member != client {
+                let has = known[client * groups.size + member - group.lowerBound]
+                guard has == newest[member] else {
+                    throw BenchFailure(
+                        "\(load.names.text(client)) has seq \(has) of \(load.names.text(member)), "
+                            + "and others have \(newest[member]).")
+                }
+            }
+        }
+    }
+
+    // MARK: Doing
+
+    func turnEnded() {
+        guard isActive else { return }
+        let now = load.loop.monotonicNanoseconds
+        while dueNext <= now {
+            start(deeds[Int.random(in: 0..<deeds.count, using: &load.random)])
+            dueNext += pauseNanoseconds
+        }
+    }
+
+    private func start(_ deed: Deed) {
+        let candidates = deed == .query ? appServers : 0..<groups.accounts
+        var client = Int.random(in: candidates, using: &load.random)
+        var attempts = 0
+        while doing[client] != nil {
+            attempts += 1
+            guard attempts < 20 else {
+                skippedCount += 1
+                return
+            }
+            client = Int.random(in: candidates, using: &load.random)
+        }
+        doing[client] = deed
+        due[client] = dueNext
+        busyCount += 1
+        bytes.removeAll(keepingCapacity: true)
+        switch deed {
+        case .login: bytes.appendPlain(.logout)
+        case .comeBack: return comeBack(client, .reset)
+        case .publish:
+            value += 1
+            bytes.appendPublish(value: value)
+        case .renew:
+            bytes.appendSubscribe(
+                to: groups.others(of: client, chunk: 0), expirySeconds: 86_400, load.names)
+        case .query:
+            let first = Int.random(in: 0..<groups.accounts, using: &load.random)
+            bytes.appendQuery(groups.group(of: first).prefix(100), load.names)
+        case .ping: bytes.appendPlain(.ping)
+        }
+        load.request(bytes, by: client)
+    }
+
+    private func comeBack(_ client: Int, _ end: ConnectionEnd) {
+        load.drop(client..<client + 1, end)
+        load.bring(client..<client + 1)
+    }
+
+    private func done(_ client: Int) {
+        guard let deed = doing[client] else { return }
+        doing[client] = nil
+        busyCount -= 1
+        doneCount += 1
+        times[deed.rawValue].record(from: due[client], to: load.now)
+    }
+
+    // MARK: Observing
+
+    func answered(_ kind: RequestKind, of client: Int, in body: RawSpan) {
+        // A logout is half of it.
+        guard kind != .logout else { return comeBack(client, .close) }
+        done(client)
+    }
+
+    func arrived(_ client: Int, states: Int) { done(client) }
+
+    func listed(_ event: ScannedEvent, by client: Int) { learn(event, client) }
+
+    func received(_ event: ScannedEvent, by client: Int, in body: RawSpan) {
+        guard client < groups.accounts, event.publisher >= 0 else {
+            return load.fail("An event came that nobody watches: \(load.text(of: body)).")
+        }
+        // The client's own other sessions are told, too; here there is one.
+        guard event.publisher != client else { return }
+        let group = groups.group(of: client)
+        guard group.contains(event.publisher) else {
+            return load.fail("\(load.names.text(client)) got an event that it does not watch.")
+        }
+        let place = client * groups.size + event.publisher - group.lowerBound
+        guard event.seq > known[place] else {
+            return load.fail("\(load.names.text(client)) got something older than it had.")
+        }
+        learn(event, client)
+    }
+
+    private func learn(_ event: ScannedEvent, _ client: Int) {
+        guard client < groups.accounts, event.publisher >= 0 else { return }
+        let group = groups.group(of: client)
+        guard group.contains(event.publisher) else { return }
+        known[client * groups.size + event.publisher - group.lowerBound] = event.seq
+        newest[event.publisher] = max(newest[event.publisher], event.seq)
+    }
+}

@@ -1,0 +1,206 @@
+// Publishing, and the account of every delivery. An event's number is in its value, so that
+// what comes tells which event it is of; what is known of an event in flight stands in a ring.
+
+import EventLoop
+
+/// Publishes one event after the other and checks that each watcher gets each exactly once.
+final class EventStream: LoadObserver {
+    /// What was measured between two samples of the server.
+    struct Measured {
+        var deliveries = 0
+        var events = 0
+        var seconds = 0.0
+        var bytesPerEvent = 0.0
+        var before: ProcessSample?
+        var after: ProcessSample?
+    }
+
+    /// An event on its way.
+    struct Flight {
+        var number = -1
+        var publisher = 0
+        var left = 0
+        var due: UInt64 = 0
+        var seq: UInt64 = 0
+    }
+
+    private(set) var latencies = Latencies()
+    private(set) var eventsSent = 0
+    private(set) var deliveriesOut = 0
+
+    private let load: Load
+    private let groups: Groups
+    private let pace: Fanout.Pace
+    private let check: EventCheck
+    private var ring: [Flight]
+    /// The number of the newest event of each publisher at each receiver of its group.
+    private var newest: [Int32]
+    private var publishers: [Int32]
+    private var isPublishing = false
+    private var dueNext: UInt64 = 0
+    private var eventsMax = Int.max
+    private var deliveries = 0
+    private var frame: [UInt8]
+    private let valueOffset: Int
+
+    private static let firstValue = 1_000_000_000
+    private static let checkedEvery = 1_024
+
+    init(_ load: Load, _ groups: Groups, pace: Fanout.Pace) {
+        self.load = load
+        self.groups = groups
+        self.pace = pace
+        check = EventCheck(names: load.names)
+        ring = Array(repeating: Flight(), count: 1 << 16)
+        newest = Array(repeating: -1, count: groups.accounts * groups.size)
+        // Neighbours are of different groups, so that the window is spread over all receivers.
+        publishers = (0..<groups.accounts).map(Int32.init).shuffled(using: &load.random)
+        frame = []
+        frame.appendPublish(value: Self.firstValue)
+        // Ten digits stand before the two closing braces.
+        valueOffset = frame.count - 12
+        if case .paced = pace { load.tickMilliseconds = 1 }
+    }
+
+    /// Publishes: first to warm up, then measured.
+    func run(
+        until end: Fanout.End, sample: () -> ProcessSample?
+    ) throws(BenchFailure) -> Measured {
+        isPublishing = true
+        dueNext = load.loop.monotonicNanoseconds
+        try publish("warming up", end.warmUp)
+        latencies.reset()
+        var measured = Measured()
+        measured.before = sample()
+        let begin = (load.seconds, load.counters.eventBytes, deliveries, eventsSent)
+        try publish("publishing", end)
+        measured.after = sample()
+        measured.seconds = load.seconds - begin.0
+        measured.deliveries = deliveries - begin.2
+        measured.events = eventsSent - begin.3
+        measured.bytesPerEvent =
+            Double(load.counters.eventBytes - begin.1) / Double(max(measured.deliveries, 1))
+        isPublishing = false
+        try load.wait(for: "the last deliveries", atMostSeconds: 30) { [unowned self] in
+            isQuiet
+        }
+        return measured
+    }
+
+    /// Has the first account of each group publish once, and waits until everybody knows.
+    func publishOncePerGroup() throws(BenchFailure) {
+        for group in 0..<groups.count {
+            send(from: group * groups.size, due: load.loop.monotonicNanoseconds)
+        }
+        try load.wait(for: "a publish in each group", atMostSeconds: 60) { [unowned self] in
+            isQuiet
+        }
+    }
+
+    private var isQuiet: Bool { deliveriesOut == 0 && load.counters.requestsOutstanding == 0 }
+
+    private func publish(_ what: String, _ end: Fanout.End) throws(BenchFailure) {
+        switch end {
+        case .seconds(let seconds): try load.rest(seconds: seconds, what)
+        case .events(let count):
+            let last = eventsSent + count
+            try load.wait(for: what, atMostSeconds: 600) { [unowned self] in eventsSent >= last }
+        }
+    }
+
+    // MARK: Sending
+
+    func turnEnded() {
+        guard isPublishing else { return }
+        switch pace {
+        case .single:
+            if isQuiet { send(due: load.loop.monotonicNanoseconds) }
+        case .saturated(let window):
+            // A turn's share, so that what comes is read in between.
+            let perEvent = groups.size - 1
+            var room = min((window - deliveriesOut) / perEvent, 64)
+            let due = room > 0 ? load.loop.monotonicNanoseconds : 0
+            while room > 0 {
+                send(due: due)
+                room -= 1
+            }
+        case .paced(let perSecond):
+            let now = load.loop.monotonicNanoseconds
+            while dueNext <= now, deliveriesOut < 1_000_000 {
+                send(due: dueNext)
+                dueNext += 1_000_000_000 / UInt64(perSecond)
+            }
+        }
+    }
+
+    private func send(due: UInt64) {
+        send(from: Int(publishers[eventsSent % publishers.count]), due: due)
+    }
+
+    private func send(from publisher: Int, due: UInt64) {
+        let number = eventsSent
+        let place = number & (ring.count - 1)
+        guard ring[place].left == 0 else {
+            return load.fail("Event \(ring[place].number) has not come everywhere for very long.")
+        }
+        let watchers = groups.watchers(of: publisher)
+        ring[place] = Flight(
+            number: number, publisher: publisher, left: watchers, due: due, seq: 0)
+        deliveriesOut += watchers
+        eventsSent += 1
+        var rest = Self.firstValue + number
+        for digit in 0..<10 {
+            frame[valueOffset + 9 - digit] = UInt8(ascii: "0") + UInt8(rest % 10)
+            rest /= 10
+        }
+        load.request(frame, by: publisher)
+    }
+
+    // MARK: Receiving
+
+    func received(_ event: ScannedEvent, by client: Int, in body: RawSpan) {
+        // Not one of the groups: somebody who looks on.
+        guard client < groups.accounts else { return }
+        let number = event.value - Self.firstValue
+        guard event.cause == .publish, number >= 0, number < eventsSent else {
+            return load.fail("An event came that nobody made: \(load.text(of: body)).")
+        }
+        let place = number & (ring.count - 1)
+        guard ring[place].number == number, ring[place].publisher == event.publisher,
+            ring[place].left > 0
+        else { return load.fail("Event \(number) came once more, or for another publisher.") }
+        let group = groups.group(of: client)
+        guard group.contains(event.publisher), event.publisher != client else {
+            return load.fail("\(load.names.text(client)) got an event that it does not watch.")
+        }
+        let member = client * groups.size + (event.publisher - group.lowerBound)
+        guard newest[member] < number else {
+            return load.fail("\(load.names.text(client)) got event \(number) behind a newer one.")
+        }
+        newest[member] = Int32(truncatingIfNeeded: number)
+        if ring[place].seq == 0 { ring[place].seq = event.seq }
+        guard ring[place].seq == event.seq else {
+            return load.fail("Event \(number) has two values of seq.")
+        }
+        ring[place].left -= 1
+        deliveriesOut -= 1
+        deliveries += 1
+        latencies.record(from: ring[place].due, to: load.now)
+        guard deliveries % Self.checkedEvery == 1 else { return }
+        if let fault = check.fault(
+            in: body, publisher: event.publisher, value: event.value, seq: event.seq)
+        {
+            load.fail("An event is wrong, \(fault): \(load.text(of: body)).")
+        }
+    }
+}
+
+extension Fanout.End {
+    /// A tenth, before it counts.
+    var warmUp: Self {
+        switch self {
+        case .events(let count): .events(max(count / 10, 1))
+        case .seconds(let seconds): .seconds(min(seconds / 10, 2))
+        }
+    }
+}

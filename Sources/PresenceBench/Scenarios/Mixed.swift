@@ -1,0 +1,101 @@
+import EventLoop
+
+/// `porchlight bench mixed`: a day of an app, in proportions that are settings.
+public struct Mixed: Sendable {
+    /// How many accounts, all online.
+    public var accounts = 2_000
+    /// How many watch each other.
+    public var group = 100
+    /// Things that clients do a second, of all together.
+    public var rate = 500
+    /// For how long.
+    public var seconds = 20.0
+    /// How many of a hundred things are of each kind.
+    public var shares = Shares()
+
+    /// How often things are done, against each other.
+    public struct Shares: Sendable {
+        /// Logging out, and in again at once.
+        public var logins = 5
+        /// Connections that are lost, and return at once.
+        public var returns = 5
+        /// A new status.
+        public var statuses = 40
+        /// A client renews its subscriptions.
+        public var renewals = 20
+        /// An app server asks who is online.
+        public var queries = 10
+        /// A ping.
+        public var pings = 20
+
+        /// The defaults.
+        public init() {}
+
+        var all: [(Day.Deed, Int)] {
+            [
+                (.login, logins), (.comeBack, returns), (.publish, statuses), (.renew, renewals),
+                (.query, queries), (.ping, pings),
+            ]
+        }
+    }
+
+    /// The defaults.
+    public init() {}
+
+    private static let appServers = 4
+
+    /// Runs it.
+    ///
+    /// - Throws: what went wrong, also where a client ends up with anything but the newest state.
+    public func run(_ options: BenchOptions) throws(BenchFailure) -> Report {
+        let deeds = shares.all.flatMap { Array(repeating: $0.0, count: max(0, $0.1)) }
+        guard accounts >= 2, group >= 2, rate >= 1, !deeds.isEmpty else {
+            throw BenchFailure("A day needs two accounts in groups of two, and something to do.")
+        }
+        let bench = try Bench(options, connections: accounts + Self.appServers)
+        defer { bench.end() }
+        let load = bench.load
+        let groups = Groups(accounts: accounts, size: group)
+        load.loginList = .none
+        try load.arrive(0..<accounts)
+        try load.subscribe(groups)
+        let appServers = accounts..<accounts + Self.appServers
+        load.grow(to: appServers.upperBound)
+        for client in appServers { load.clients[client].role = .appServer }
+        try load.arrive(appServers)
+        let day = Day(load, groups, appServers: appServers, deeds: deeds, rate: rate)
+        load.observer = day
+        // Everybody returns once, so as to know everybody's state before it changes.
+        load.loginList = .all
+        load.drop(0..<accounts, .close)
+        try load.arrive(0..<accounts)
+        load.underWayMax = .max
+        let before = bench.sample()
+        let began = load.seconds
+        day.begin()
+        try load.rest(seconds: seconds, "a day")
+        let after = bench.sample()
+        let passed = load.seconds - began
+        try day.end()
+        try day.check()
+
+        var report = Report("mixed", options)
+        report.set("accounts", accounts)
+        report.set("group", group)
+        report.set("rate", "\(rate)/s")
+        report.add("things done", day.doneCount)
+        report.add("skipped, since all clients were busy", day.skippedCount)
+        report.add("events delivered", load.counters.events)
+        report.addCPU("thing done", from: before, to: after, per: day.doneCount)
+        if let before, let after {
+            report.add(
+                "server's processor in use", (after.cpuSeconds - before.cpuSeconds) / passed * 100,
+                "%", digits: 1)
+        }
+        for (deed, share) in shares.all where share > 0 {
+            report.add("\(deed)", day.times[deed.rawValue])
+        }
+        report.addMemory("", before: before, after: after)
+        return report
+    }
+}

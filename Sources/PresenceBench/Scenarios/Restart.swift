@@ -1,0 +1,93 @@
+import EventLoop
+import Glibc
+
+/// `porchlight bench restart`: the service stops, or dies, and starts again on the same data.
+public struct Restart: Sendable {
+    /// How the service ends.
+    public enum Ending: String, Sendable {
+        case stop
+        case kill
+    }
+
+    /// How many clients.
+    public var accounts = 15_000
+    /// How many others each watches.
+    public var subscriptions = 100
+    /// Subscriptions of accounts that are not online, besides.
+    public var stored = 0
+    /// The ends, one after the other.
+    public var endings = [Ending.stop, .kill]
+
+    /// The defaults.
+    public init() {}
+
+    private static let appServers = 64
+
+    /// Runs it.
+    ///
+    /// - Throws: what went wrong, also where anybody heard of it, or missed something after it.
+    public func run(_ options: BenchOptions) throws(BenchFailure) -> Report {
+        guard case .child = options.target else {
+            throw BenchFailure("The scenario restart starts and ends the service itself.")
+        }
+        guard accounts >= 2, subscriptions >= 1 else {
+            throw BenchFailure("A restart needs two accounts with a subscription each, at least.")
+        }
+        let bench = try Bench(
+            options, connections: accounts + 1 + Self.appServers,
+            serverOptions: ["--disconnect-grace", "60", "--restart-grace", "120"])
+        defer { bench.end() }
+        let groups = Groups(accounts: accounts, size: subscriptions + 1)
+        let crowd = Crowd(bench.load, groups)
+        try crowd.gather()
+        let followers = StoredFollowers(
+            appServers: accounts + 1..<accounts + 1 + Self.appServers,
+            firstFollower: accounts + 1 + Self.appServers)
+        let accounts = accounts
+        try followers.subscribe(bench.load, followers: stored / 100) { number in
+            (0..<100).map { (number &* 101 &+ $0) % accounts }
+        }
+        var report = Report("restart", options)
+        report.set("accounts", accounts)
+        report.set("subscriptions each", subscriptions)
+        report.add("subscriptions stored", groups.subscriptions + stored / 100 * 100)
+        for ending in endings { try restart(ending, bench, crowd, &report) }
+        return report
+    }
+
+    private func restart(
+        _ ending: Ending, _ bench: Bench, _ crowd: Crowd, _ report: inout Report
+    ) throws(BenchFailure) {
+        guard let child = bench.child else { return }
+        let load = bench.load
+        let prefix = ending.rawValue + ": "
+        let before = bench.sample()
+        crowd.begin()
+        child.signal(ending == .stop ? SIGTERM : SIGKILL)
+        try load.wait(for: "the end of the service", atMostSeconds: 60) { child.hasEnded() }
+        report.add(prefix + "end of the service", crowd.seconds, "s", digits: 3)
+        let started = load.seconds
+        try child.start(port: load.target.port)
+        var failure: BenchFailure?
+        try load.wait(for: "the start of the service", atMostSeconds: 120) {
+            do throws(BenchFailure) { return try child.poll() != nil } catch {
+                failure = error
+                return true
+            }
+        }
+        if let failure { throw failure }
+        let ready = load.seconds
+        report.add(prefix + "start to ready", ready - started, "s", digits: 3)
+        if let sample = bench.sample() {
+            report.add(prefix + "CPU of the start", sample.cpuSeconds, "s", digits: 2)
+        }
+        try crowd.waitUntilAllAreBack(atMostSeconds: 180)
+        report.add(prefix + "ready to all lists complete", load.seconds - ready, "s")
+        report.add(prefix + "from the signal on", crowd.seconds, "s")
+        crowd.describe(in: &report, prefix)
+        try load.rest(seconds: 1, "silence")
+        try crowd.checkSilence()
+        try crowd.checkDelivery()
+        report.addMemory(prefix, before: before, after: bench.sample())
+    }
+}

@@ -1,0 +1,36 @@
+import EventLoop
+
+/// Subscriptions of accounts that are not online, made through app servers' connections.
+struct StoredFollowers {
+    /// The clients that are app servers; each waits for the store with one request at a time.
+    let appServers: Range<Int>
+    /// The first of the accounts that subscribe.
+    let firstFollower: Int
+
+    /// Has `followers` accounts subscribe to what `publishers` names for each, 100 at most.
+    func subscribe(
+        _ load: Load, followers: Int, to publishers: @escaping (Int) -> [Int]
+    ) throws(BenchFailure) {
+        guard followers > 0 else { return }
+        guard firstFollower + followers <= Names.accountsMax else {
+            throw BenchFailure("A run has at most \(Names.accountsMax) accounts: ask for fewer.")
+        }
+        load.grow(to: appServers.upperBound)
+        for client in appServers { load.clients[client].role = .appServer }
+        try load.arrive(appServers)
+        var next = 0
+        let outstandingMax = appServers.count * 4
+        try load.wait(for: "stored subscriptions", atMostSeconds: 900) {
+            while next < followers, load.counters.requestsOutstanding < outstandingMax {
+                var bytes: [UInt8] = []
+                bytes.appendSubscribe(
+                    to: publishers(next), acting: firstFollower + next, expirySeconds: 86_400,
+                    load.names)
+                load.request(bytes, by: appServers.lowerBound + next % appServers.count)
+                next += 1
+            }
+            return next == followers && load.counters.requestsOutstanding == 0
+        }
+        load.drop(appServers, .close)
+    }
+}

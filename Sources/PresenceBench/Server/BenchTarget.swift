@@ -1,0 +1,85 @@
+public import EventLoop
+
+/// Which service a run is made against.
+public enum BenchTarget: Sendable {
+    /// One that the run starts, from this program.
+    case child(executable: String, options: [String])
+    /// One that runs already; `process` is its number, where its CPU time is to be read.
+    case running(ListenAddress, process: Int32?)
+}
+
+/// What every scenario needs to know.
+public struct BenchOptions: Sendable {
+    /// Which service.
+    public var target: BenchTarget
+    /// Fixes names, order and jitter.
+    public var seed: UInt64
+    /// An app server's key; nil with `--auth open`.
+    public var serverKey: String?
+    /// Whether a line on the terminal says what is going on.
+    public var isProgressShown: Bool
+
+    /// Options of a run.
+    public init(
+        target: BenchTarget, seed: UInt64, serverKey: String? = nil, isProgressShown: Bool = true
+    ) {
+        self.target = target
+        self.seed = seed
+        self.serverKey = serverKey
+        self.isProgressShown = isProgressShown
+    }
+}
+
+/// The service of a run and the load on it.
+final class Bench {
+    let load: Load
+    let child: ChildServer?
+    let progress: ProgressLine
+    private let process: Int32?
+
+    /// Starts or finds the service. `connections` is how many there will be at once.
+    init(
+        _ options: BenchOptions, connections: Int, serverOptions: [String] = []
+    ) throws(BenchFailure) {
+        try Descriptors.require(connections)
+        progress = ProgressLine(isShown: options.isProgressShown)
+        switch options.target {
+        case .child(let executable, let more):
+            let processors = Processors.allowed()
+            let child = try ChildServer(
+                executable: executable, options: serverOptions + more,
+                processor: processors.count > 1 ? processors.first : nil)
+            do throws(BenchFailure) {
+                try child.start(port: 0)
+                let address = try child.waitUntilReady(seconds: 60)
+                if processors.count > 1, let last = processors.last {
+                    try? Processors.pin(process: 0, to: last)
+                }
+                load = try Load(target: address, seed: options.seed, progress: progress)
+            } catch {
+                child.end()
+                throw error
+            }
+            self.child = child
+            process = nil
+        case .running(let address, let process):
+            child = nil
+            self.process = process
+            load = try Load(target: address, seed: options.seed, progress: progress)
+        }
+        load.serverKey = options.serverKey
+    }
+
+    /// What the service has used until now; zeros where it is not known.
+    func sample() -> ProcessSample? {
+        guard let process = child?.process ?? process else { return nil }
+        return ProcessSample(process: process)
+    }
+
+    /// Closes everything and ends the service, if it was started here.
+    func end() {
+        progress.clear()
+        load.close()
+        child?.end()
+    }
+}

@@ -1,0 +1,125 @@
+// The service as a child process, on a processor of its own where there is more than one, and
+// with a data directory that goes with the run.
+
+import EventLoop
+import Foundation
+import Glibc
+
+/// A service that a run has started.
+final class ChildServer {
+    let directory: String
+    private(set) var process: pid_t = 0
+    private let executable: String
+    private let options: [String]
+    private let processor: Int?
+    private var output: CInt = -1
+    private var text: [UInt8] = []
+
+    /// Makes the data directory; nothing is started.
+    init(executable: String, options: [String], processor: Int?) throws(BenchFailure) {
+        self.executable = executable
+        self.options = options
+        self.processor = processor
+        var template = Array((NSTemporaryDirectory() + "/porchlight-bench-XXXXXX").utf8CString)
+        let made = unsafe template.withUnsafeMutableBufferPointer {
+            unsafe $0.baseAddress.flatMap { unsafe mkdtemp($0) } != nil
+        }
+        guard made else { throw BenchFailure("No temporary directory can be made.") }
+        directory = String(
+            decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Starts the service; `poll` tells when it is ready.
+    func start(port: UInt16) throws(BenchFailure) {
+        precondition(process == 0, "a child is started while it runs")
+        let arguments =
+            [
+                executable, "serve", "--listen", "127.0.0.1:\(port)", "--data", directory,
+                "--rate-limits", "off", "--log-level", "error",
+            ] + options
+        var pipeEnds: [CInt] = [-1, -1]
+        guard unsafe pipe(&pipeEnds) == 0 else { throw BenchFailure("No pipe can be made.") }
+        for end in pipeEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        _ = fcntl(pipeEnds[0], F_SETFL, O_NONBLOCK)
+        output = pipeEnds[0]
+        text = []
+        var actions = unsafe posix_spawn_file_actions_t()
+        unsafe posix_spawn_file_actions_init(&actions)
+        unsafe posix_spawn_file_actions_adddup2(&actions, pipeEnds[1], STDOUT_FILENO)
+        defer {
+            unsafe posix_spawn_file_actions_destroy(&actions)
+            _ = Glibc.close(pipeEnds[1])
+        }
+        var words: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) }
+        unsafe words.append(nil)
+        defer { unsafe words.forEach { unsafe free($0) } }
+        // A thread of a pool blocks signals, and a child inherits that: SIGTERM must reach it.
+        var attributes = posix_spawnattr_t()
+        unsafe posix_spawnattr_init(&attributes)
+        defer { unsafe posix_spawnattr_destroy(&attributes) }
+        var noSignals = sigset_t()
+        unsafe sigemptyset(&noSignals)
+        unsafe posix_spawnattr_setsigmask(&attributes, &noSignals)
+        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
+        let failure = unsafe posix_spawn(
+            &process, executable, &actions, &attributes, words, environ)
+        guard failure == 0 else {
+            process = 0
+            throw BenchFailure("\(executable) cannot be started (errno \(failure)).")
+        }
+        // Before it has threads of its own: they inherit it.
+        if let processor { try? Processors.pin(process: process, to: processor) }
+    }
+
+    /// Where it listens, once it is ready; nil before.
+    func poll() throws(BenchFailure) -> ListenAddress? {
+        var buffer = [UInt8](repeating: 0, count: 256)
+        let count = unsafe read(output, &buffer, buffer.count)
+        if count > 0 { text += buffer[..<count] }
+        if count == 0 {
+            throw BenchFailure("The service ended before it was ready.")
+        }
+        guard text.last == UInt8(ascii: "\n") else { return nil }
+        let line = String(decoding: text.dropLast(), as: UTF8.self)
+        guard let colon = line.lastIndex(of: ":"),
+            let port = UInt16(line[line.index(after: colon)...])
+        else { throw BenchFailure("The service said `\(line)` instead of where it listens.") }
+        return ListenAddress(host: "127.0.0.1", port: port)
+    }
+
+    /// Waits until it is ready.
+    func waitUntilReady(seconds: Int) throws(BenchFailure) -> ListenAddress {
+        for _ in 0..<seconds * 100 {
+            if let address = try poll() { return address }
+            var descriptor = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+            _ = unsafe Glibc.poll(&descriptor, 1, 10)
+        }
+        throw BenchFailure("The service was not ready within \(seconds) s.")
+    }
+
+    func signal(_ number: CInt) {
+        if process != 0 { kill(process, number) }
+    }
+
+    /// Whether it has ended; a process that has is buried.
+    func hasEnded() -> Bool {
+        guard process != 0 else { return true }
+        var status: CInt = 0
+        guard unsafe waitpid(process, &status, WNOHANG) != 0 else { return false }
+        process = 0
+        _ = Glibc.close(output)
+        return true
+    }
+
+    /// Ends it in whatever state it is, and removes its data.
+    func end() {
+        if process != 0 {
+            kill(process, SIGKILL)
+            var status: CInt = 0
+            _ = unsafe waitpid(process, &status, 0)
+            process = 0
+            _ = Glibc.close(output)
+        }
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+}

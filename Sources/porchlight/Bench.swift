@@ -1,0 +1,132 @@
+import ArgumentParser
+import EventLoop
+import Foundation
+import PresenceBench
+
+struct BenchVerb: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "bench",
+        abstract: "Put a load on the service and measure.",
+        discussion: """
+            Starts a service of its own, on an empty database and on another processor, unless
+            --connect names one. What is lost, doubled or wrong fails the run.
+            """,
+        subcommands: [
+            BenchFanout.self, BenchConnections.self, BenchSubscribe.self, BenchStorm.self,
+            BenchRestart.self, BenchCelebrity.self, BenchMixed.self,
+        ])
+}
+
+/// What every scenario takes.
+struct BenchArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A service that runs already, instead of one started for this. Use --auth open and "
+                + "--rate-limits off there.", valueName: "host:port"))
+    var connect: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The process of the service given with --connect, to read its CPU time.",
+            valueName: "number"))
+    var process: Int32?
+
+    @Option(help: ArgumentHelp("Fixes names, order and jitter.", valueName: "number"))
+    var seed: UInt64?
+
+    @Option(
+        help: ArgumentHelp(
+            "An option for the service that is started, such as durability=relaxed; may stand "
+                + "several times.", valueName: "name=value"))
+    var serve: [String] = []
+
+    @Flag(help: "Print one object of JSON, for programs.")
+    var json = false
+
+    @Option(
+        help: ArgumentHelp("Draw the distribution of latencies as SVG.", valueName: "file"))
+    var plot: String?
+
+    func options() throws -> BenchOptions {
+        let seed = self.seed ?? UInt64.random(in: 0..<1_000_000)
+        guard let connect else {
+            let path = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+            let more = serve.map { "--\($0)" }
+            return BenchOptions(target: .child(executable: path, options: more), seed: seed)
+        }
+        guard let address = parseAddress(connect) else {
+            throw ValidationError(
+                "--connect \(connect) is no address: give a host and a port, such as "
+                    + "127.0.0.1:7400.")
+        }
+        let target = ListenAddress(host: address.host, port: address.port)
+        return BenchOptions(target: .running(target, process: process), seed: seed)
+    }
+
+    /// Runs a scenario and shows what it has found.
+    func show(_ scenario: (BenchOptions) throws -> Report) throws {
+        let options = try options()
+        let report: Report
+        do {
+            report = try scenario(options)
+        } catch let failure as BenchFailure {
+            throw Failure("\(failure) (--seed \(options.seed))")
+        }
+        announce(json ? report.json : report.table)
+        guard let plot else { return }
+        do {
+            try Data(report.plot.utf8).write(to: URL(filePath: plot))
+        } catch {
+            throw Failure("The plot cannot be written to \(plot): \(error.localizedDescription)")
+        }
+    }
+}
+
+/// How long it is measured.
+struct BenchLength: ParsableArguments {
+    @Option(help: ArgumentHelp("Seconds for which it is measured.", valueName: "s"))
+    var duration = 10.0
+
+    @Option(help: "How many are measured, instead of for how long.")
+    var events: Int?
+
+    var end: Fanout.End { events.map { .events($0) } ?? .seconds(duration) }
+}
+
+struct BenchFanout: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fanout", abstract: "CPU time and latency of a delivery.")
+
+    @Option(help: "Accounts, all online.")
+    var accounts = 1_000
+
+    @Option(help: "Accounts in a group: each watches all others.")
+    var group = 100
+
+    @Option(help: "single: one event at a time. saturated: as many as --window allows.")
+    var mode = Mode.single
+
+    @Option(help: "Deliveries that are out at a time in mode saturated.")
+    var window = 20_000
+
+    @Option(help: "Events a second in mode paced.")
+    var rate = 100
+
+    @OptionGroup var length: BenchLength
+    @OptionGroup var bench: BenchArguments
+
+    enum Mode: String, ExpressibleByArgument, CaseIterable { case single, saturated, paced }
+
+    func run() throws {
+        var fanout = Fanout()
+        fanout.accounts = accounts
+        fanout.group = group
+        fanout.end = length.end
+        switch mode {
+        case .single: fanout.pace = .single
+        case .saturated: fanout.pace = .saturated(window: window)
+        case .paced: fanout.pace = .paced(perSecond: max(rate, 1))
+        }
+        try bench.show(fanout.run)
+    }
+}

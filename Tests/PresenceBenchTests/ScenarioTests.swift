@@ -1,0 +1,106 @@
+import PresenceBench
+import Testing
+
+/// Every scenario, tiny, against a real service: so that none of them rots.
+@Suite(.serialized) struct ScenarioTests {
+    @Test func `fanout, one event at a time`() throws {
+        var fanout = Fanout()
+        fanout.accounts = 25
+        fanout.group = 10
+        fanout.end = .events(100)
+        let report = try fanout.run(tiny())
+        #expect(report.value("events") == 100)
+        #expect(try #require(report.value("deliveries")) > 600)
+        #expect(report.json.contains("\"scenario\":\"fanout\""))
+        #expect(report.plot.hasPrefix("<svg"))
+    }
+
+    @Test func `fanout, saturated`() throws {
+        var fanout = Fanout()
+        fanout.accounts = 40
+        fanout.group = 20
+        fanout.pace = .saturated(window: 400)
+        fanout.end = .events(1_000)
+        let report = try fanout.run(tiny())
+        #expect(try #require(report.value("events")) >= 1_000)
+    }
+
+    @Test func `fanout, at a pace`() throws {
+        var fanout = Fanout()
+        fanout.accounts = 10
+        fanout.group = 10
+        fanout.pace = .paced(perSecond: 2_000)
+        fanout.end = .events(200)
+        let report = try fanout.run(tiny())
+        #expect(try #require(report.value("events")) >= 200)
+    }
+
+    @Test(arguments: [Storm.Drop.reset, .close])
+    func `storm`(drop: Storm.Drop) throws {
+        var storm = Storm()
+        storm.accounts = 30
+        storm.subscriptions = 6
+        storm.drop = drop
+        storm.times = 2
+        let report = try storm.run(tiny())
+        // Four groups of seven, and the last two are a group of their own.
+        #expect(report.value("2. states in lists") == 170)
+    }
+
+    @Test(arguments: [Restart.Ending.stop, .kill])
+    func `restart`(ending: Restart.Ending) throws {
+        var restart = Restart()
+        restart.accounts = 12
+        restart.subscriptions = 5
+        restart.stored = 300
+        restart.endings = [ending]
+        let report = try restart.run(tiny())
+        #expect(report.value("subscriptions stored") == 360)
+    }
+
+    @Test func `connections`() throws {
+        var connections = Connections()
+        connections.accounts = 20
+        connections.group = 5
+        connections.seconds = 0.2
+        connections.keepAliveSeconds = 0.1
+        let report = try connections.run(tiny())
+        #expect(try #require(report.value("memory of both together")) >= 0)
+    }
+
+    @Test func `subscribe`() throws {
+        var subscribing = Subscribing()
+        subscribing.accounts = 110
+        // More than a request may name, so that accounts need two.
+        subscribing.group = 110
+        subscribing.renewals = 1
+        let report = try subscribing.run(tiny())
+        #expect(report.value("subscriptions") == 11_990)
+        #expect(try #require(report.value("subscriptions renewed a second")) > 0)
+    }
+
+    @Test func `celebrity`() throws {
+        var celebrity = Celebrity()
+        celebrity.followers = 20
+        celebrity.offline = 150
+        celebrity.rate = 50
+        celebrity.pingers = 3
+        celebrity.seconds = 0.5
+        let report = try celebrity.run(tiny())
+        let events = try #require(report.value("events"))
+        #expect(events > 10)
+        #expect(report.value("deliveries") == events * 20)
+        #expect(try #require(report.value("ping meanwhile p50")) > 0)
+    }
+
+    @Test func `mixed`() throws {
+        var mixed = Mixed()
+        mixed.accounts = 30
+        mixed.group = 8
+        mixed.rate = 300
+        mixed.seconds = 1
+        let report = try mixed.run(tiny())
+        #expect(try #require(report.value("things done")) > 100)
+        #expect(try #require(report.value("events delivered")) > 100)
+    }
+}
