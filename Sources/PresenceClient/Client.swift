@@ -4,10 +4,27 @@ public enum ClientError: Error, CustomStringConvertible, Equatable {
     case connectionLost(String)
     case timedOut(String)
     case badAnswer(String)
-    /// The service has refused the request: its code, reason and message.
-    case refused(code: Int, reason: String, message: String)
-    /// The service has closed the connection: its code, reason and message.
-    case closed(code: Int, reason: String, message: String)
+    /// The service has refused the request.
+    case refused(Reply)
+    /// The service has closed the connection.
+    case closed(Reply)
+
+    /// What the service has said.
+    public struct Reply: Equatable, Sendable {
+        /// The protocol's number.
+        public let code: Int
+        /// The fixed word.
+        public let reason: String
+        /// One sentence for a person.
+        public let message: String
+        /// When to try again.
+        public let retryAfterSeconds: Int?
+
+        /// Whether the same may succeed later.
+        public var isTransient: Bool {
+            code == 416 || code == 503 || code >= 4_500 || code == 4_408 || code == 4_429
+        }
+    }
 
     /// One sentence for a person.
     public var description: String {
@@ -17,8 +34,7 @@ public enum ClientError: Error, CustomStringConvertible, Equatable {
         case .connectionLost(let why): "The connection was lost: \(why)."
         case .timedOut(let what): "No answer came to \(what)."
         case .badAnswer(let what): "The answer makes no sense: \(what)."
-        case .refused(let code, _, let message): "\(message) (\(code))"
-        case .closed(let code, _, let message): "\(message) (\(code))"
+        case .refused(let reply), .closed(let reply): "\(reply.message) (\(reply.code))"
         }
     }
 }
@@ -146,14 +162,19 @@ public final class Client {
 
     private func refused(_ error: JSON) -> ClientError {
         .refused(
-            code: Int(error["code"]?.integer ?? 0), reason: error["data"]?["reason"]?.string ?? "",
-            message: error["message"]?.string ?? "")
+            ClientError.Reply(
+                code: Int(error["code"]?.integer ?? 0),
+                reason: error["data"]?["reason"]?.string ?? "",
+                message: error["message"]?.string ?? "",
+                retryAfterSeconds: error["data"]?["retryAfter"]?.integer.map { Int($0) }))
     }
 
     /// What a `close` notification says, as an error.
     public func closed(_ params: JSON) -> ClientError {
         .closed(
-            code: Int(params["code"]?.integer ?? 0), reason: params["reason"]?.string ?? "",
-            message: params["message"]?.string ?? "")
+            ClientError.Reply(
+                code: Int(params["code"]?.integer ?? 0), reason: params["reason"]?.string ?? "",
+                message: params["message"]?.string ?? "",
+                retryAfterSeconds: params["retryAfter"]?.integer.map { Int($0) }))
     }
 }

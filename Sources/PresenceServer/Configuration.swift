@@ -48,9 +48,9 @@ public struct ConnectionLimits: Sendable {
     public var outboxBytesMax = 1 << 16
     /// Seconds in which a client that has something to take must have taken some of it.
     public var progressSeconds = 15
-    /// Bytes that may wait in all outboxes together; beyond, every connection that has not taken
-    /// all it was sent is treated as one whose outbox is full.
-    public var outboxBytesInAllMax = 512 << 20
+    /// Bytes in all that sockets may not have taken yet; beyond, every connection that has not
+    /// taken all it was sent is treated as one whose outbox is full.
+    public var bytesBlockedInAllMax = 512 << 20
     /// Frames of its login list that a connection is given in one turn of the loop.
     public var listFramesPerTurn = 8
     /// Watchers of large fans that are looked at in one turn of the loop: about a millisecond.

@@ -36,7 +36,7 @@ struct Connection {
         case free
         /// It has not logged in. To: `serving`, `closing`, `free`.
         case anonymous
-        /// It has. To: `closing`, `free`.
+        /// It has. To: `ending`, `closing`, `free`.
         case serving
         /// The peer sends no more; what it has asked for is still answered. To: `closing`, `free`.
         case ending

@@ -11,7 +11,6 @@ public final class Service {
     private let store: Store
     private let reactor: Reactor<Loop, Store>
     private let mailbox: Mailbox
-    private let configuration: Configuration
     /// Where clients connect.
     public let address: ListenAddress
 
@@ -24,7 +23,6 @@ public final class Service {
         var configuration = configuration
         configuration.admission.fillIn(
             memoryBytes: Loop.memoryBytesAvailable, descriptorsMax: Loop.raiseDescriptorsMax())
-        self.configuration = configuration
         do throws(StoreRefusal) {
             store = try Store.open(
                 directory: configuration.dataDirectory, durability: configuration.durability)
@@ -32,7 +30,7 @@ public final class Service {
             throw .store(error)
         }
         let name = "\(configuration.host):\(configuration.port)"
-        do throws(UVError) { loop = try Loop() } catch { throw .address(name, error) }
+        do throws(UVError) { loop = try Loop() } catch { throw .system(error) }
         do throws(UVError) {
             address = try loop.listen(host: configuration.host, port: configuration.port)
         } catch {
@@ -68,7 +66,7 @@ public final class Service {
         do throws(UVError) {
             if !signals.isEmpty { try loop.watchSignals(signals) }
         } catch {
-            throw .address("signals", error)
+            throw .system(error)
         }
         store.start { [mailbox] in mailbox.post($0) }
         reactor.begin(ready: ready)
@@ -103,6 +101,7 @@ public struct ServiceControl: Sendable {
 public enum ServiceRefusal: Error, CustomStringConvertible {
     case store(StoreRefusal)
     case address(String, UVError)
+    case system(UVError)
     case storeFault(StoreFault)
     case lostWrites(Int)
 
@@ -112,6 +111,8 @@ public enum ServiceRefusal: Error, CustomStringConvertible {
         case .store(let refusal): refusal.description
         case .address(let address, let error):
             "Cannot listen on \(address) (\(error)): give --listen another address or port."
+        case .system(let error):
+            "The system refuses what the service needs (\(error)): look at its limits."
         case .storeFault(let fault):
             "The database could not be written (\(fault)): nothing was served."
         case .lostWrites(let count):

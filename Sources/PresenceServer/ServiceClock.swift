@@ -12,8 +12,6 @@ struct ServiceClock {
     static let driftMillisecondsMax: Int64 = 500
 
     private var offset: Int64
-    /// How many times the wall clock was set while we watched.
-    private(set) var jumpCount = 0
 
     private let shift: ClockShift?
 
@@ -40,7 +38,6 @@ struct ServiceClock {
         let shown = Int64(clamping: mono) + offset
         if abs(wall - shown) > Self.driftMillisecondsMax {
             offset = wall - Int64(clamping: mono)
-            jumpCount += 1
         }
         return Moment(
             mono: Mono(milliseconds: mono),

@@ -66,9 +66,13 @@ struct Publish: ParsableCommand {
     /// Stays online until the person at the keyboard has had enough.
     private func stay(_ client: Client) throws {
         let interrupts = Interrupts()
+        var spoken = Date()
         while !interrupts.hasCome {
-            guard let notification = try client.nextNotification(withinMilliseconds: 1_000) else {
+            if Date().timeIntervalSince(spoken) > 10 {
                 try client.keepAlive()
+                spoken = Date()
+            }
+            guard let notification = try client.nextNotification(withinMilliseconds: 500) else {
                 continue
             }
             if notification.method == "close" { throw client.closed(notification.params) }

@@ -28,9 +28,14 @@ struct Query: ParsableCommand {
                         "type": .integer(Int64(type)),
                         "accounts": .array(some.map { .string($0) }),
                     ])
-                for state in result["states"]?.array ?? [] {
-                    announce(json ? state.text : line.line(state))
+                var states = result["states"]?.array ?? []
+                // Those that a frame does not hold follow it.
+                while states.count < Set(some).count,
+                    let more = try client.nextNotification(withinMilliseconds: 10_000)
+                {
+                    states += more.params["events"]?.array ?? []
                 }
+                for state in states { announce(json ? state.text : line.line(state)) }
             }
         }
     }

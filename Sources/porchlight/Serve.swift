@@ -57,6 +57,12 @@ struct Serve: ParsableCommand {
     @Option(help: "What a push-reachable device is when its connection is lost.")
     var pushReachable = PushReachableOption.online
 
+    @Option(
+        help: ArgumentHelp(
+            "How many subscribers a publisher may have for one type; any number if not given.",
+            valueName: "n"))
+    var subscribersMax: Int?
+
     @Option(help: "Limits on pace; off is for load tests.")
     var rateLimits = Switch.on
 
@@ -67,6 +73,10 @@ struct Serve: ParsableCommand {
         try check("--disconnect-grace", disconnectGrace, 0...300)
         try check("--restart-grace", restartGrace, 0...600)
         try check("--heartbeat", heartbeat, 5...300)
+        if let subscribersMax, subscribersMax < 1 {
+            throw ValidationError(
+                "--subscribers-max \(subscribersMax) is no limit: give 1 or more.")
+        }
         _ = try address()
     }
 
@@ -95,6 +105,7 @@ struct Serve: ParsableCommand {
         configuration.durability = durability == .full ? .full : .relaxed
         configuration.serverKeys = try serverKeys()
         if rateLimits == .off { configuration.switchOffPace() }
+        configuration.engine.subscribersPerPublisherMax = subscribersMax
         configuration.engine.disconnectGraceSeconds = disconnectGrace
         configuration.engine.restartGraceSeconds = restartGrace
         configuration.engine.heartbeatSeconds = heartbeat

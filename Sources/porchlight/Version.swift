@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The version of this program and of its protocol.
+/// The version of this program.
 let programVersion = "0.1.0"
 
 struct Version: ParsableCommand {

@@ -27,12 +27,13 @@ struct Watch: ParsableCommand {
     private static let expirySeconds: Int64 = 3_600
 
     func run() throws {
-        var pauseSeconds: UInt32 = 1
+        var pauseSeconds = 1
         var hasConnected = false
         while true {
             do {
                 let client = try server.open()
-                try subscribe(client)
+                try logIn(client)
+                for state in try subscribe(client, answer: .withStates) { show(state) }
                 hasConnected = true
                 pauseSeconds = 1
                 try follow(client)
@@ -40,50 +41,73 @@ struct Watch: ParsableCommand {
                 guard hasConnected, isWorthAnotherTry(error) else {
                     throw Failure(error.description)
                 }
+                pauseSeconds = max(pauseSeconds, retryAfterSeconds(error))
                 note("\(error.description) Trying again in \(pauseSeconds) s.")
             }
             // With jitter, so that many who lost the same service do not return as one.
-            usleep(UInt32.random(in: 500_000...1_000_000) * pauseSeconds)
+            usleep(UInt32.random(in: 1_000_000...1_500_000) * UInt32(pauseSeconds))
             pauseSeconds = min(pauseSeconds * 2, 30)
         }
     }
 
     private func isWorthAnotherTry(_ error: ClientError) -> Bool {
         switch error {
-        case .closed(let code, _, _): code >= 4_500 || code == 4_408 || code == 4_429
-        case .refused: false
+        case .closed(let reply), .refused(let reply): reply.isTransient
         default: true
         }
     }
 
-    private func subscribe(_ client: Client) throws {
+    private func retryAfterSeconds(_ error: ClientError) -> Int {
+        switch error {
+        case .closed(let reply), .refused(let reply): min(reply.retryAfterSeconds ?? 0, 600)
+        default: 0
+        }
+    }
+
+    private func logIn(_ client: Client) throws {
         _ = try client.call(
             "login",
             [
                 "account": .string(watcher), "device": .string(deviceName("watch")),
                 "client": "other", "sync": "none",
             ])
-        var isFirst = true
+    }
+
+    private enum Answer { case withStates, withoutStates }
+
+    /// Subscribes, or renews what there is; gives the states where they are wanted.
+    private func subscribe(_ client: Client, answer: Answer) throws -> [JSON] {
+        var states: [JSON] = []
         for start in stride(from: 0, to: accounts.count, by: 100) {
             let some = accounts[start..<min(start + 100, accounts.count)]
             let result = try client.call(
                 "subscribe",
                 [
                     "type": .integer(Int64(type)), "expiry": .integer(Self.expirySeconds),
-                    "publishers": .array(some.map { .string($0) }), "sync": true,
+                    "publishers": .array(some.map { .string($0) }),
+                    "sync": .bool(answer == .withStates),
                 ])
-            for state in result["states"]?.array ?? [] { show(state) }
-            isFirst = false
+            states += result["states"]?.array ?? []
         }
-        precondition(!isFirst, "there is at least one account to watch")
+        return states
     }
 
     /// Shows what comes, gives signs of life, and renews the subscriptions in time.
     private func follow(_ client: Client) throws {
-        let began = Date()
-        while Date().timeIntervalSince(began) < Double(Self.expirySeconds) / 2 {
-            guard let notification = try client.nextNotification(withinMilliseconds: 10_000) else {
+        var renewed = Date()
+        var spoken = Date()
+        while true {
+            if Date().timeIntervalSince(renewed) > Double(Self.expirySeconds) / 2 {
+                _ = try subscribe(client, answer: .withoutStates)
+                renewed = Date()
+                spoken = renewed
+            }
+            // What comes is no sign of ours, however much it is.
+            if Date().timeIntervalSince(spoken) > 10 {
                 try client.keepAlive()
+                spoken = Date()
+            }
+            guard let notification = try client.nextNotification(withinMilliseconds: 1_000) else {
                 continue
             }
             switch notification.method {

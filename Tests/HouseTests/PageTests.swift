@@ -31,8 +31,12 @@ import Testing
             let parts = text.components(separatedBy: "`")
             for (number, name) in parts.enumerated() where number % 2 == 1 {
                 let words = name.replacingOccurrences(of: "Tests/Conformance/", with: "")
-                let isThere = words.components(separatedBy: ".").allSatisfy {
-                    Self.tests.contains($0)
+                let isThere = words.components(separatedBy: ".").allSatisfy { word in
+                    [
+                        "struct \(word) ", "struct `\(word)` ", "func `\(word)`",
+                        "func \(word)(", "class \(word)(", "\(word).py\n", "\(word).swift\n",
+                        "\(word)\n", "/\(word)/", "def \(word)", "_\(word)(",
+                    ].contains { Self.tests.contains($0) }
                 }
                 #expect(isThere, "\(page) cites \(name)")
                 cited += 1

@@ -97,7 +97,7 @@ import Testing
             }
             alice.finishSending()
             var answer: JSON?
-            while answer == nil {
+            for _ in 0..<10 where answer == nil {
                 let message = try alice.nextMessage(withinMilliseconds: 10_000)
                 if message?["id"] == 9 { answer = message }
             }

@@ -26,10 +26,10 @@ final class SimulatedClient {
     /// Until when the service has acknowledged it: 0 where it was ended, -1 where it has run
     /// out, nil where it is not certain.
     private(set) var certain: [String: Int64?] = [:]
-    /// Changes of its status since it last knew it.
-    private(set) var ackedStatus: (value: Int64, expires: Int64)?
+    /// Its status of type 1 as the service has acknowledged it to be durable; and whether that
+    /// is certain.
+    private(set) var status: (value: Int64, expires: Int64)?
     private(set) var isStatusCertain = true
-    private(set) var answered = 0
 
     init(account: String, device: String) {
         self.account = account
@@ -95,11 +95,10 @@ final class SimulatedClient {
                 return violations.append("answer \(id) out of order")
             }
             asked.removeFirst()
-            answered += 1
             if let result = message["result"] { succeed(first.method, first.params, result) }
             // Those that are still under way may change what this one has made certain.
             for request in asked { doubt(request.method, request.params) }
-            if message["error"] != nil { fail(first.method, first.params) }
+            // A refusal has changed nothing; but what was in doubt stays so.
             return
         }
         let params = message["params"] ?? [:]
@@ -135,16 +134,13 @@ final class SimulatedClient {
             }
         case "publish" where type == 1:
             isStatusCertain = params["onlineOnly"] == false
-            ackedStatus = (params["value"]?.integer ?? 0, result["expires"]?.integer ?? 0)
+            status = (params["value"]?.integer ?? 0, result["expires"]?.integer ?? 0)
         case "clear" where type == 1:
             isStatusCertain = true
-            ackedStatus = nil
+            status = nil
         default: break
         }
     }
-
-    /// A refusal has changed nothing; but what was in doubt before stays so.
-    private func fail(_ method: String, _ params: JSON) {}
 
     private func expired(_ key: String) {
         if case .some(.some) = certain[key] { certain[key] = .some(.some(-1)) }

@@ -93,7 +93,8 @@ extension Simulation {
     }
 
     private func changeStatus(_ client: SimulatedClient) {
-        let type: JSON = chance(4) ? 100 : 1
+        // The owner alone has the status of type 1, so that it knows what is acknowledged.
+        let type: JSON = client.isOwner && !chance(4) ? 1 : 100
         if chance(5) { return ask(client, "clear", ["type": type]) }
         var params: [String: JSON] = [
             "type": type, "value": .integer(Int64.random(in: 10_000...10_050, using: &random)),

@@ -18,6 +18,7 @@ extension Simulation {
         checkPresence(auditor)
         for client in clients where client.isOwner {
             checkSubscriptions(client, auditor)
+            checkStatus(client, auditor)
             checkView(client, auditor)
         }
         reactor.engine.checkInvariants()
@@ -138,6 +139,20 @@ extension Simulation {
             if !hasClockJumped, expires < network.wallMilliseconds, there.contains(key) {
                 violation("\(client.account) still has \(key), which has run out")
             }
+        }
+    }
+
+    /// A status that was acknowledged to be durable is there until it runs out.
+    private func checkStatus(_ client: SimulatedClient, _ auditor: SimulatedClient) {
+        guard client.isStatusCertain, !hasClockJumped else { return }
+        let accounts: JSON = [.string(client.account)]
+        let result = answer(auditor, "query", ["type": 1, "accounts": accounts])
+        let real = result?["states"]?.array?.first?["status"]?["value"]?.integer
+        let isInForce = (client.status?.expires ?? 0) > network.wallMilliseconds
+        let expected = isInForce ? client.status?.value : nil
+        if real != expected {
+            let words = [real, expected].map { $0.map(String.init) ?? "none" }
+            violation("the status of \(client.account) is \(words[0]), acknowledged \(words[1])")
         }
     }
 

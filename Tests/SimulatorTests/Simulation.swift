@@ -13,9 +13,9 @@ import PresenceStore
 //     answers come in the order of requests; what is sent is JSON              SimulatedClient
 //     nothing older follows something newer, also over reconnections and crashes  SimulatedClient
 //     one event is the same for everybody who is told of it                     checkTruth
-//     in the end everybody knows the newest state of all it watches             checkQuiet
-//     what was acknowledged is there after a crash, what ended is not           checkQuiet
-//     nobody is shown online longer than the bound, nobody offline who is not   checkQuiet
+//     in the end everybody knows the newest state of all it watches             checkView
+//     what was acknowledged is there after a crash, what ended is not           checkSubscriptions
+//     nobody is shown online longer than the bound, nobody offline who is not   checkPresence
 //     no outbox holds more than the formula says; the counters add up           checkMemory
 
 /// A service, its clients and everything between them.
@@ -238,7 +238,7 @@ final class Simulation {
             if let before = told[key], before != words, state["cause"] != "sync" {
                 violation("\(key) is \(before) and \(words)")
             }
-            told[key] = words
+            if told[key] == nil { told[key] = words }
         }
     }
 

@@ -7,7 +7,7 @@
 // of a million costs a swap with its last member, whose own edge is then corrected.
 //
 // There is no wheel entry per subscription: an account has one, for the earliest of its
-// deadlines, and a renewal does not touch it (see `Engine+Expiry`). Together 24 bytes a
+// deadlines, and a renewal does not touch it (see `Engine.expectExpiry`). Together 24 bytes a
 // subscription, and what the arrays keep in reserve: they grow by an eighth, not by half.
 //
 // The index knows numbers only. Who owns them, and what becomes of a topic that nobody

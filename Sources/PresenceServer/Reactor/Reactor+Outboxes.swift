@@ -57,7 +57,7 @@ extension Reactor {
             if !isFull || write(slot) { return connections[slot].phase == .serving }
         }
         // What is pending counts, too; and when all together have too much, anything does.
-        guard bytesBlocked <= configuration.connection.outboxBytesInAllMax else { return false }
+        guard bytesBlocked <= configuration.connection.bytesBlockedInAllMax else { return false }
         return connections[slot].outbox.count + connections[slot].bytesPending
             < configuration.connection.outboxBytesMax
     }

@@ -137,8 +137,8 @@ extension Client {
         do {
             let result = try call(method, params)
             return "not refused: \(result.text)"
-        } catch .refused(let code, let reason, _) {
-            return "\(code) \(reason)"
+        } catch .refused(let reply) {
+            return "\(reply.code) \(reply.reason)"
         } catch {
             return "\(error)"
         }
