@@ -10,6 +10,11 @@ internal import Glibc
 enum Inspection {
     static func inspect(_ files: StoreFiles) throws(StoreRefusal) {
         let hasLog = files.size(of: files.log) > 0
+        if hasLog, !isLog(files.log) {
+            throw StoreRefusal(
+                .damaged, path: files.log,
+                detail: "it is no log of a database, and what was in it is lost")
+        }
         let hadSharedMemory = files.kind(of: files.sharedMemory) != nil
         do {
             var configuration = Configuration()
@@ -23,6 +28,20 @@ enum Inspection {
             if hasLog && !hadSharedMemory { unsafe unlink(files.sharedMemory) }
             throw refusal(error, files)
         }
+    }
+
+    /// Whether a file begins as SQLite's logs do, or with nothing at all, as one that a loss of
+    /// power has kept from being begun. Of any other SQLite would silently make an empty one.
+    private static func isLog(_ path: String) -> Bool {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return true }
+        defer { close(descriptor) }
+        var magic: UInt32 = 0
+        let count = unsafe withUnsafeMutableBytes(of: &magic) {
+            unsafe read(descriptor, $0.baseAddress, $0.count)
+        }
+        guard count == 4 else { return true }
+        return [0, 0x377F_0682, 0x377F_0683].contains(UInt32(bigEndian: magic))
     }
 
     private static func inspect(_ db: Database, _ files: StoreFiles) throws {

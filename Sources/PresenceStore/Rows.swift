@@ -57,14 +57,8 @@ public struct StatusRow: Sendable, Equatable {
     public var ext: [UInt8]?
     /// Whether it goes into the login list of subscribers who were away.
     public var kept = false
-    /// When it was published, in milliseconds since 1970.
-    public var published: Int64 = 0
     /// When it runs out, in milliseconds since 1970.
     public var expires: Int64 = 0
-    /// The kind of client that published it, by the caller's own numbers.
-    public var client: UInt8 = 0
-    /// The device that published it; empty where none did.
-    public var device: [UInt8] = []
 
     /// Creates a row whose other fields are set afterwards.
     public init(account: [UInt8], type: UInt16) {

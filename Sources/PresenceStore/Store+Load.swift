@@ -54,7 +54,7 @@ extension Store {
         let row = try PreparedStatement(
             db,
             """
-            SELECT account, type, value, ext, kept, published, expires, client, device
+            SELECT account, type, value, ext, kept, expires
             FROM status
             """)
         while try row.next() {
@@ -63,10 +63,7 @@ extension Store {
             status.value = try row.integer(2, as: Int32.self)
             status.ext = row.optionalBytes(3)
             status.kept = row.integer(4) != 0
-            status.published = row.integer(5)
-            status.expires = row.integer(6)
-            status.client = try row.integer(7, as: UInt8.self)
-            status.device = row.bytes(8)
+            status.expires = row.integer(5)
             reader.status(status)
         }
     }

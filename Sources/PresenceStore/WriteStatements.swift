@@ -30,8 +30,8 @@ struct WriteStatements {
             db,
             """
             INSERT OR REPLACE INTO status
-                (account, type, value, ext, kept, published, expires, client, device)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)
+                (account, type, value, ext, kept, expires)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6)
             """)
         removeStatus = try PreparedStatement(
             db, "DELETE FROM status WHERE account = ?1 AND type = ?2")
@@ -128,10 +128,7 @@ struct WriteStatements {
         putStatus.bind(3, Int64(row.value))
         try putStatus.bind(4, optional: row.ext)
         putStatus.bind(5, row.kept ? 1 : 0)
-        putStatus.bind(6, row.published)
-        putStatus.bind(7, row.expires)
-        putStatus.bind(8, Int64(row.client))
-        try putStatus.bind(9, row.device)
+        putStatus.bind(6, row.expires)
         try putStatus.run()
     }
 

@@ -35,7 +35,7 @@ import Testing
         case 4: return .removeAllSubscriptions(subscriber: who, type: 1)
         case 5:
             var status = StatusRow(account: who, type: 1)
-            status.published = time
+            status.expires = time
             return .putStatus(status)
         case 6: return .removeStatus(account: who, type: 1)
         case 7: return .putAccount(AccountRow(name: who, value: 1, lastSeen: time))

@@ -117,6 +117,15 @@ import Testing
                 + "restore the database, or move the log away to start empty.")
     }
 
+    @Test func `a log that is none`() throws {
+        try fill()
+        try Data("Dear diary. Today I was a log.".utf8)
+            .write(to: URL(filePath: path + "-wal"))
+        try expectRefusal(
+            "The database \(path)-wal is damaged (it is no log of a database, and what was in it "
+                + "is lost); restore it from a backup, or move it away to start empty.")
+    }
+
     @Test func `a damaged database with a log keeps both`() throws {
         let outcomes = Outcomes()
         let store = try Store.open(directory: directory.data, durability: .full)

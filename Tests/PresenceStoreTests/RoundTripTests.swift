@@ -50,10 +50,7 @@ import Testing
         status.value = 10_001
         status.ext = name("in a \"meeting\" 会议")
         status.kept = true
-        status.published = 21
         status.expires = 22
-        status.client = 1
-        status.device = name("phone")
         var other = StatusRow(account: name("bob"), type: 65_535)
         other.value = .max
         let found = try contents(

@@ -14,7 +14,7 @@ extension Engine {
             StatusRecord(
                 account: account, type: request.type, value: request.value,
                 ext: request.ext.map { effects.copy($0) }, audience: request.audience,
-                published: now.wall, expires: expires))
+                expires: expires))
         let origin = origin(of: connection)
         if request.audience == .everybody {
             let kind = PendingChange.Kind.publish(

@@ -127,8 +127,6 @@ public struct StatusRecord: Hashable, Sendable {
     public var ext: ByteRange?
     /// Whether it waits for those who are away.
     public var audience: Audience
-    /// When it was published.
-    public var published: Wall
     /// When it will be gone.
     public var expires: Wall
 }

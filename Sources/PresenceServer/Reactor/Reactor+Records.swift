@@ -36,7 +36,6 @@ extension Reactor {
         row.value = status.value
         row.ext = status.ext.map(bytes)
         row.kept = status.audience == .everybody
-        row.published = status.published.milliseconds
         row.expires = status.expires.milliseconds
         return row
     }

@@ -31,10 +31,7 @@ extension Schema {
                     value INTEGER NOT NULL,
                     ext TEXT,
                     kept INTEGER NOT NULL,
-                    published INTEGER NOT NULL,
                     expires INTEGER NOT NULL,
-                    client INTEGER NOT NULL,
-                    device TEXT NOT NULL,
                     PRIMARY KEY (account, type)
                 ) STRICT, WITHOUT ROWID;
                 """)
