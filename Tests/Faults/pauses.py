@@ -101,6 +101,8 @@ def client_frozen_for_good():
             rounds += 1
             most = max(most, service.memory_kibibytes())
             time.sleep(0.2)
+        # 15 s without progress, and 10 s in which the last words can be taken.
+        time.sleep(4)
         stats = service.server().ok("stats")
         require(service.is_alive(), "it died")
         say("%d KiB before, %d at most, %d after; %s", before, most, service.memory_kibibytes(),
