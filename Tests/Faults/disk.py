@@ -271,24 +271,27 @@ def contents(folder):
 # Damage
 
 def make(folder, pages, dies):
-    """A database with `pages` × 100 subscriptions; with its log, if the service dies."""
+    """A database with `pages` × 100 subscriptions; with its log, if the service dies.
+
+    Returns what was written together, in order.
+    """
     with Service("--rate-limits", "off", data=folder) as service:
-        names = set()
+        chunks = []
         for account in ("a", "b"):
             client = service.login(account)
             for page in range(pages):
                 chunk = ["%s-publisher-%04d" % (account, page * 100 + n) for n in range(100)]
                 client.subscribe(*chunk)
-                names |= set(chunk)
+                chunks.append(set(chunk))
         client.ok("publish", {"type": 1, "value": 10001, "onlineOnly": False, "ext": "x" * 4000})
         if dies:
             service.kill()
         else:
             service.stop()
-    return names
+    return chunks
 
 
-def try_damaged(folder, damaged, names, what):
+def try_damaged(damaged, chunks, what):
     """Starts on damaged files: refused with them untouched, or everything is there.
 
     Returns "refused", "started" or what was lost.
@@ -312,33 +315,43 @@ def try_damaged(folder, damaged, names, what):
         for account in ("a", "b"):
             known |= set(service.login(account).subscriptions())
         service.stop()
+    names = set().union(*chunks)
     if known == names:
         return "started"
+    if any(known == set().union(*chunks[:count]) for count in range(len(chunks))):
+        return "lost the end: %d of %d" % (len(names - known), len(names))
     return "lost %d of %d, gained %d" % (len(names - known), len(names), len(known - names))
 
 
-def damage_loop(title, pages, dies, harm, step=1, may_lose=False):
-    """Tries every damage that `harm` makes of a database."""
+def damage_loop(dies, harm, bearable=()):
+    """Tries every damage that `harm` makes of a database.
+
+    What is lost without a word is a fault, unless it is `bearable`.
+    """
     with Service(start=False) as scratch:
         source = os.path.join(scratch.temporary, "source")
-        names = make(source, pages, dies)
+        chunks = make(source, 3, dies)
         counts = {}
-        lost = []
-        for what, change in list(harm(source))[::step]:
+        silent = []
+        for what, change in harm(source):
             damaged = os.path.join(scratch.temporary, "damaged")
             shutil.copytree(source, damaged)
             change(damaged)
-            result = try_damaged(source, damaged, names, what)
-            if result.startswith("lost"):
-                lost.append("%s: %s" % (what, result))
-                result = "lost some"
-            counts[result] = counts.get(result, 0) + 1
+            result = try_damaged(damaged, chunks, what)
+            if result.startswith("lost") and not result.startswith(tuple(bearable)):
+                silent.append("%s: %s" % (what, result))
+            kind = result.split(":")[0]
+            counts[kind] = counts.get(kind, 0) + 1
             shutil.rmtree(damaged)
-        say("%s: %s", title, ", ".join("%d %s" % (counts[key], key) for key in sorted(counts)))
-        for line in lost[:12]:
-            say("  %s", line)
-        require(may_lose or not lost, "%d kinds of damage lost something silently, such as %s",
-                len(lost), lost[:1])
+        say("%s", ", ".join("%d %s" % (counts[key], key) for key in sorted(counts)))
+        require(not silent, "%d kinds of damage lost something silently, such as %s", len(silent),
+                "; ".join(silent[:3]))
+
+
+# SQLite takes a log that ends too early for one that was being written when the power failed.
+END = "lost the end"
+# Pages carry no checksums: a letter of a name is as good as another.
+LETTER = "lost 1 of 600, gained 1"
 
 
 def flips(path, offsets):
@@ -383,7 +396,7 @@ def damaged_database():
             with open(os.path.join(folder, DATABASE), "w") as file:
                 file.write("This is not a database. " * 1000)
         yield "a text", text
-    damage_loop("the database", 4, False, harm)
+    damage_loop(False, harm)
 
 
 @case("the database's log is cut, removed, or another file's", quick=True)
@@ -399,7 +412,7 @@ def damaged_log():
         def alone(folder):
             os.unlink(os.path.join(folder, DATABASE))
         yield "only the log is left", alone
-    damage_loop("the log", 3, True, harm, may_lose=True)
+    damage_loop(True, harm, [END])
 
 
 @case("each page of the database flipped at eight places, and every 4 KiB cut")
@@ -409,7 +422,7 @@ def damaged_pages():
         for page in range(0, whole, 4096):
             yield from flips(DATABASE, [page + n for n in (0, 3, 9, 17, 101, 1000, 3000, 4090)])
         yield from cuts(DATABASE, range(0, whole, 4096))
-    damage_loop("each page", 3, False, harm, may_lose=True)
+    damage_loop(False, harm, [LETTER])
 
 
 @case("each frame of the log flipped and cut: what is lost is the end, never the middle")
@@ -421,4 +434,4 @@ def damaged_frames():
         frames = list(range(32, whole, 4096 + 24))
         yield from flips(log, [0, 5, 20] + [at + n for at in frames[::4] for n in (2, 9, 30, 2000)])
         yield from cuts(log, [at for at in frames[::3]])
-    damage_loop("the log", 3, True, harm, may_lose=True)
+    damage_loop(True, harm, [END])
