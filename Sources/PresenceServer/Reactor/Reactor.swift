@@ -33,6 +33,8 @@ final class Reactor<Network: Transport, Disk: Persistence> {
     /// By slot of the stream.
     var connections: [Connection] = []
     var deadlines: TimingWheel
+    /// What had come in by then has been taken in.
+    var heardUpTo: Mono
     /// Slots that have something to write, or more to read from their splitter.
     var dirty: [UInt32] = []
     var resumable: [UInt32] = []
@@ -86,7 +88,9 @@ final class Reactor<Network: Transport, Disk: Persistence> {
         addresses = AddressBook(seed: seed)
         jitter = SeededJitter(seed: seed)
         decoder = RequestDecoder(limits: configuration.engine.limits)
-        deadlines = TimingWheel(now: clock.shifted(loop.monotonicMilliseconds))
+        let begin = clock.shifted(loop.monotonicMilliseconds)
+        deadlines = TimingWheel(now: begin)
+        heardUpTo = Mono(milliseconds: begin)
     }
 
     /// What both clocks show now.
