@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 
-from support import (Broken, Refused, Service, Skip, Started, case, need, need_root, require, say,
+from support import (Broken, Closed, Refused, Service, Skip, Started, case, need, need_root, require, say,
                      small_disk)
 
 DATABASE = "porchlight.sqlite"
@@ -216,6 +216,42 @@ def disk_errors():
         service.start()
         known = set(service.login("a").subscriptions())
         require(known == answered, "missing %s, come back %s", answered - known, known - answered)
+
+
+@case("the disk stands still for 10 s: who waits for it and speaks is not thrown out", quick=True)
+def disk_stalls():
+    need("strace")
+    with Service("--rate-limits", "off", "--heartbeat", "5", "--disconnect-grace", "1") as service:
+        waiting = [service.login("a%d" % number) for number in range(3)]
+        reading = service.login("r")
+        tracer = subprocess.Popen(
+            ["strace", "-f", "-e", "trace=fdatasync,fsync", "-e",
+             "inject=fdatasync,fsync:delay_enter=10000000:when=1", "-p", str(service.pid), "-o",
+             "/dev/null"], stderr=subprocess.PIPE)
+        if b"attached" not in tracer.stderr.readline():
+            raise Skip("tracing is not permitted")
+        try:
+            asked = [client.send("subscribe", {"type": 1, "expiry": 600, "publishers": ["b"]})
+                     for client in waiting]
+            begin = time.monotonic()
+            slowest = 0
+            while time.monotonic() - begin < 9:
+                for client in waiting:
+                    client.keep_alive()
+                sent = time.monotonic()
+                reading.ok("ping")
+                slowest = max(slowest, time.monotonic() - sent)
+                time.sleep(0.5)
+            for client, number in zip(waiting, asked):
+                try:
+                    client.answer(number, wait=15)
+                except Closed:
+                    raise Broken("closed with %s" % client.closing)
+            say("answered after %.1f s; slowest ping of the others %.0f ms",
+                time.monotonic() - begin, slowest * 1000)
+        finally:
+            tracer.send_signal(signal.SIGINT)
+            tracer.communicate(timeout=20)
 
 
 @case("a read-only disk at the start is refused in one sentence", quick=True)

@@ -103,6 +103,21 @@ import Testing
         #expect(seen == ["bob 3 disconnect []"])
     }
 
+    @Test func `who waits for the store is not silent`() {
+        let phone = world.login("bob", "phone")
+        world.storeWaits = true
+        world.subscribe(phone, ["carol"])
+        // Its connection is not read meanwhile: it may have spoken.
+        world.pass(seconds: 100)
+        #expect(world.isOpen(phone))
+        world.commit()
+        world.pass(milliseconds: 44_999)
+        #expect(world.isOpen(phone))
+        world.pass(milliseconds: 1)
+        #expect(!world.isOpen(phone))
+        world.checkInvariants()
+    }
+
     @Test func `the same device again replaces the old session unnoticed`() {
         let old = world.login("bob", "phone")
         _ = seen

@@ -50,10 +50,10 @@ extension Engine {
         _ slot: UInt32, at now: Moment, into effects: inout Effects
     ) {
         let record = connections[Int(slot)]
-        let deadline = record.lastHeard.advanced(
-            byMilliseconds: settings.silenceMillisecondsMax)
+        let lastHeard = record.requestsWaiting > 0 ? now.mono : record.lastHeard
+        let deadline = lastHeard.advanced(byMilliseconds: settings.silenceMillisecondsMax)
         guard deadline <= now.mono else {
-            // It has spoken since. Only now does that cost a wheel operation.
+            // It has spoken since, or could not be heard. Only now does that cost a wheel operation.
             connections[Int(slot)].timer = wheel.schedule(
                 Deadline.silence(slot).payload, at: deadline.milliseconds)
             return

@@ -87,6 +87,7 @@ extension Oracle {
     func commit() {
         guard !pending.isEmpty else { return }
         let (connection, name, change) = pending.removeFirst()
+        peers[connection]?.lastHeard = now
         apply(connection, name, change, audience: .everybody)
         settle(name)
     }
@@ -94,6 +95,7 @@ extension Oracle {
     func fail() {
         guard !pending.isEmpty else { return }
         let (connection, name, _) = pending.removeFirst()
+        peers[connection]?.lastHeard = now
         refuse(connection, .storeUnavailable)
         settle(name)
     }
@@ -104,6 +106,7 @@ extension Oracle {
             let next = deferred.firstIndex(where: { $0.account == name })
         {
             let entry = deferred.remove(at: next)
+            peers[entry.connection]?.lastHeard = now
             if peers[entry.connection] != nil { entry.again() }
         }
     }
