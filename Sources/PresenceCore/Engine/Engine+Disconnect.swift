@@ -53,7 +53,7 @@ extension Engine {
         let lastHeard = record.requestsWaiting > 0 ? now.mono : record.lastHeard
         let deadline = lastHeard.advanced(byMilliseconds: settings.silenceMillisecondsMax)
         guard deadline <= now.mono else {
-            // It has spoken since, or could not be heard. Only now does that cost a wheel operation.
+            // It has spoken since, or could not be. Only now does that cost a wheel operation.
             connections[Int(slot)].timer = wheel.schedule(
                 Deadline.silence(slot).payload, at: deadline.milliseconds)
             return
