@@ -218,7 +218,7 @@ def disk_errors():
         require(known == answered, "missing %s, come back %s", answered - known, known - answered)
 
 
-@case("the disk stands still for 10 s: who waits for it and speaks is not thrown out", quick=True)
+@case("the disk stands still for 10 s: who waits for it and speaks is not thrown out")
 def disk_stalls():
     need("strace")
     with Service("--rate-limits", "off", "--heartbeat", "5", "--disconnect-grace", "1") as service:
