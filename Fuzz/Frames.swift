@@ -75,6 +75,7 @@ struct Reader {
     }
 }
 
+/// Cuts one input up in several ways.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzFrames(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(start, count: count)

@@ -1,8 +1,9 @@
 // A body of any bytes: a request whose parts all lie inside, or a fault. The same every time,
 // whatever the decoder has read before; and what is answered can be read back.
 
-@testable import PresenceCore
 import PresenceWire
+
+@testable import PresenceCore
 
 /// Kept from input to input, as a service keeps its own.
 nonisolated(unsafe) private var decoder = RequestDecoder()
@@ -162,6 +163,7 @@ private func decode(_ body: [UInt8]) -> Result<Spelled, RequestFault> {
     decoder.decode(body.span.bytes).map { Spelled($0, decoder) }
 }
 
+/// Decodes one input, twice, and reads back what is answered.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzRequests(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(start, count: count)

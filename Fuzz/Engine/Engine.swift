@@ -6,6 +6,7 @@
 
 import PresenceCore
 
+/// Lets one history happen.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzEngine(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(start, count: count)

@@ -196,12 +196,14 @@ final class Owner {
         let now = now
         rows.edges = rows.edges.filter { now.wall < $0.value.expires }.mapValues {
             Rows.Edge(
-                created: $0.created, expires: $0.expires, deadline: now.mono(at: $0.expires))
+                created: $0.created, expires: $0.expires,
+                deadline: min(now.mono(at: $0.expires), now.mono.advanced(bySeconds: 2_592_000)))
         }
         rows.statuses = rows.statuses.filter { now.wall < $0.value.expires }
         rows.statuses = rows.statuses.mapValues {
             var row = $0
-            row.deadline = now.mono(at: row.expires)
+            row.deadline = min(
+                now.mono(at: row.expires), now.mono.advanced(bySeconds: 604_800))
             return row
         }
         begin()

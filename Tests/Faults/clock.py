@@ -21,6 +21,9 @@ class Clock:
         service.env = {
             "LD_PRELOAD": found[0], "FAKETIME_TIMESTAMP_FILE": self.path,
             "DONT_FAKE_MONOTONIC": "1", "FAKETIME_NO_CACHE": "1"}
+        # The library changes the environment when it begins, and Swift then does not find its
+        # arguments. In a process that was started by one with the library it is done already.
+        service.prefix = ["env"]
 
     def ahead(self, seconds):
         with open(self.path + ".new", "w") as file:
@@ -45,7 +48,6 @@ def clock_jumps():
         service.start()
         watcher, publisher = service.login("w"), service.login("p")
         watcher.subscribe("p", "q", expiry=60)
-        watcher.event(wait=0.2) if watcher.events else None
         publisher.ok("publish", {"type": 1, "value": 10001, "expiry": 60, "ext": "here"})
         seq = watcher.event(lambda event: event["value"] == 10001)["seq"]
         for seconds in (3600, -7200, 3650 * DAY, -50 * 365 * DAY, 0, 40 * 365 * DAY, 1):
@@ -78,12 +80,15 @@ def clock_no_immortals():
         jump(watcher, clock, 3600)
         jump(watcher, clock, -50 * 365 * DAY)
         watcher.subscribe("q", expiry=60)
-        event = watcher.event(lambda event: event["cause"] == "expired", wait=70)
+        while watcher.take(70) is None or "p" not in watcher.expired:
+            pass
         took = time.monotonic() - begin
-        require(58 < took < 62, "the status ended after %.1f s: %s", took, event)
-        time.sleep(1.5)
+        require(58 < took < 62, "the subscription ended after %.1f s", took)
+        time.sleep(1)
         require(watcher.subscriptions() == {}, "still there: %s", watcher.subscriptions())
-        say("the status ended after %.1f s", took)
+        state = service.server().ok("query", {"type": 1, "accounts": ["p"]})["states"][0]
+        require("status" not in state, "the status is still there: %s", state)
+        say("it ended after %.1f s", took)
 
 
 @case("the wall clock is wrong at the start: what is left is never more than was asked for",

@@ -3,11 +3,10 @@
 import os
 import random
 import signal
-import subprocess
 import threading
 import time
 
-from support import (Client, Closed, Refused, Service, case, require, say)
+from support import Closed, Refused, Service, case, require, say
 
 
 class Writer(threading.Thread):
@@ -134,14 +133,14 @@ def kill_9_at_start():
 @case("kill -9 while a new database is being made", quick=True)
 def kill_9_at_creation():
     randoms = random.Random(4)
-    for round in range(25):
+    for round in range(12):
         with Service(start=False) as service:
             service.launch()
             time.sleep(randoms.uniform(0, 0.12))
             service.kill()
             service.start()
             service.login("a").subscribe("b")
-    say("25 times; each started afterwards")
+    say("12 times; each started afterwards")
 
 
 @case("kill -9: a publisher who does not come back is told as 3 restart, one who does is not",

@@ -6,7 +6,7 @@ import select
 import socket
 import time
 
-from support import Closed, Service, case, require, say
+from support import Service, case, require, say
 
 
 def room_for(count):
@@ -96,12 +96,12 @@ def little_memory():
     room_for(3000)
     # Stacks, libraries and SQLite's map take most of it before anybody has come.
     with Service("--rate-limits", "off", prefix=["prlimit", "--as=%d" % (700 << 20)]) as service:
-        clients = [service.connect(receive_bytes=4096).login("c%d" % n) for n in range(400)]
+        clients = [service.connect(receive_bytes=4096).login("c%d" % n) for n in range(200)]
         publishers = [service.login("p%d" % n) for n in range(30)]
         for client in clients:
             client.subscribe(*["p%d" % n for n in range(30)])
-        for round in range(20):
+        for round in range(10):
             for publisher in publishers:
                 publisher.ok("publish", {"type": 1, "value": 10000 + round, "ext": "x" * 4000})
         require(service.is_alive(), "it died: %s", service.log_text()[-300:])
-        say("400 clients that read nothing: %d KiB resident", service.memory_kibibytes())
+        say("200 clients that read nothing: %d KiB resident", service.memory_kibibytes())

@@ -1,6 +1,5 @@
 """Processes that stand still: the service's, and those of its clients."""
 
-import contextlib
 import signal
 import time
 
@@ -19,6 +18,8 @@ def frozen(seconds, count):
             client.ok("ping")
         watcher.drain(0.3)
         service.signal(signal.SIGSTOP)
+        # It stands still before they speak: what they say is not what wakes it.
+        time.sleep(0.5)
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             for client in talkers + [watcher]:
@@ -26,8 +27,13 @@ def frozen(seconds, count):
             time.sleep(2)
         service.signal(signal.SIGCONT)
         begin = time.monotonic()
+        closed = 0
         for client in talkers:
-            client.ok("ping")
+            try:
+                client.ok("ping")
+            except (Closed, OSError):
+                closed += 1
+        require(closed == 0, "%d of %d who spoke were thrown out", closed, count)
         took = time.monotonic() - begin
         watcher.keep_alive()
         seen = watcher.drain(3)
@@ -39,9 +45,9 @@ def frozen(seconds, count):
             seconds, count, took)
 
 
-@case("the service stands still for 12 s: who spoke meanwhile is not thrown out", quick=True)
+@case("the service stands still for 9 s: who spoke meanwhile is not thrown out", quick=True)
 def service_frozen():
-    frozen(12, 200)
+    frozen(9, 200)
 
 
 @case("the service stands still for 60 s")
@@ -49,7 +55,7 @@ def service_frozen_long():
     frozen(60, 1000)
 
 
-@case("a client stands still while 200 MB are published: little memory, and it ends up right",
+@case("a client stands still while 100 MB are published: little memory, and it ends up right",
       quick=True)
 def client_frozen():
     count = 50
@@ -64,7 +70,7 @@ def client_frozen():
         begin = time.monotonic()
         rounds, published = 0, 0
         most = 0
-        while time.monotonic() - begin < 6:
+        while time.monotonic() - begin < 4:
             for number, publisher in enumerate(publishers):
                 publisher.ok("publish", {"type": 1, "value": 10000 + rounds, "ext": text})
                 published += 1
@@ -101,6 +107,8 @@ def client_frozen_for_good():
             rounds += 1
             most = max(most, service.memory_kibibytes())
             time.sleep(0.2)
+        # 15 s without progress, and as long again in which the last words can be taken.
+        time.sleep(10)
         stats = service.server().ok("stats")
         require(service.is_alive(), "it died")
         say("%d KiB before, %d at most, %d after; %s", before, most, service.memory_kibibytes(),

@@ -228,6 +228,7 @@ class Client:
         self.buffer = bytearray()
         self.number = 0
         self.events = []
+        self.expired = []
         self.closing = None
 
     def send(self, method, params=None):
@@ -269,6 +270,8 @@ class Client:
         frame = json.loads(body)
         if frame.get("method") == "events":
             self.events += frame["params"]["events"]
+        if frame.get("method") == "expired":
+            self.expired += frame["params"]["publishers"]
         if frame.get("method") == "close":
             self.closing = frame["params"]
         return frame

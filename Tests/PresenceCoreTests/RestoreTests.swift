@@ -62,4 +62,33 @@ import Testing
     @Test func `leaves out what has run out meanwhile`() {
         #expect(world.stats.subscriptions == 1)
     }
+
+    @Test func `bounds what a wall clock set back would leave for ever`() {
+        let century: Int64 = 100 * 365 * 86_400_000
+        let world = World()
+        world.withEngine { engine in
+            engine.restoreSequence(reservedUpTo: 5)
+            let carol = engine.restoreName(Array("carol".utf8).span)
+            let bob = engine.restoreName(Array("bob".utf8).span)
+            let later = Wall(milliseconds: World.start + century)
+            engine.restoreSubscription(
+                of: carol, to: bob, .presence, created: later, expires: later, at: world.now)
+            engine.restoreStatus(
+                of: carol, EventType(number: 100), value: 10_000, ext: nil, audience: .everybody,
+                expires: later, at: world.now)
+            engine.restoreSession(
+                of: carol, on: Array("phone".utf8), .ios, reach: .push, pushUntil: later,
+                session: SessionID(ordinal: 18), loggedIn: later, address: [], at: world.now)
+            var effects = Effects()
+            _ = engine.begin(into: &effects)
+        }
+        #expect(world.stats.subscriptions == 1)
+        #expect(world.stats.statuses == 1)
+        world.pass(seconds: 7 * 86_400)
+        #expect(world.stats.statuses == 0)
+        #expect(world.stats.sessions == 0)
+        world.pass(seconds: 23 * 86_400)
+        #expect(world.stats.subscriptions == 0)
+        world.checkInvariants()
+    }
 }

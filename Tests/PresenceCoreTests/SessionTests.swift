@@ -114,6 +114,22 @@ import Testing
         #expect(!world.isOpen(phone))
     }
 
+    @Test func `who waits for the store is not silent`() {
+        let phone = world.login("bob", "phone")
+        world.storeWaits = true
+        world.subscribe(phone, ["carol"])
+        // Its connection is not read meanwhile: it may have spoken.
+        world.pass(seconds: 100)
+        #expect(world.isOpen(phone))
+        world.commit()
+        // What it has said meanwhile is read now. If there is nothing, it is gone.
+        world.pass(milliseconds: 999)
+        #expect(world.isOpen(phone))
+        world.pass(milliseconds: 1_001)
+        #expect(!world.isOpen(phone))
+        world.checkInvariants()
+    }
+
     @Test func `the same device again replaces the old session unnoticed`() {
         let old = world.login("bob", "phone")
         _ = seen

@@ -101,13 +101,21 @@ final class Simulation {
         case 0..<45: act()
         case 45..<60: deliverSome()
         case 60..<75: readSome()
-        case 75..<85: reactor.report(disk.settle(isFailing: chance(8), lies: chance(3)))
+        case 75..<85: settleDisk()
         case 85..<97: pass(milliseconds: UInt64.random(in: 1...3_000, using: &random))
         case 97: pass(milliseconds: UInt64.random(in: 1...90_000, using: &random))
         case 98: if chance(6) { jumpClock() }
         default: if chance(4) { crash() }
         }
         endTurn()
+    }
+
+    /// The disk reports. Who waited for it could not be heard meanwhile, dead or alive.
+    private func settleDisk() {
+        for client in clients where client.stream != nil && !client.asked.isEmpty {
+            lastWhole["\(client.account)/\(client.device)"] = now
+        }
+        reactor.report(disk.settle(isFailing: chance(8), lies: chance(3)))
     }
 
     func endTurn() {

@@ -50,10 +50,13 @@ extension Engine {
         _ slot: UInt32, at now: Moment, into effects: inout Effects
     ) {
         let record = connections[Int(slot)]
-        let deadline = record.lastHeard.advanced(
-            byMilliseconds: settings.silenceMillisecondsMax)
+        // While its request waits for the store it is not read from: it may have spoken.
+        let deadline =
+            record.requestsWaiting > 0
+            ? now.mono.advanced(byMilliseconds: Self.hearingMilliseconds)
+            : record.lastHeard.advanced(byMilliseconds: settings.silenceMillisecondsMax)
         guard deadline <= now.mono else {
-            // It has spoken since. Only now does that cost a wheel operation.
+            // It has spoken since, or could not be. Only now does that cost a wheel operation.
             connections[Int(slot)].timer = wheel.schedule(
                 Deadline.silence(slot).payload, at: deadline.milliseconds)
             return

@@ -1,7 +1,8 @@
 // What an earlier run has stored comes back here, before the first command.
 //
 // Sessions wait for their devices to return; subscriptions and statuses go on with what is
-// left of them by the wall clock, the only one that survives a restart.
+// left of them by the wall clock, the only one that survives a restart. It may have been set
+// back meanwhile: what is left is never more than anybody can have asked for.
 
 import Containers
 
@@ -24,8 +25,14 @@ extension Engine {
     ) {
         guard now.wall < expires else { return }
         addSubscriptions(
-            of: subscriber, to: [publisher], type, created: created, deadline: now.mono(at: expires)
-        )
+            of: subscriber, to: [publisher], type, created: created,
+            deadline: deadline(
+                at: expires, secondsMax: settings.limits.subscriptionExpirySecondsMax, now))
+    }
+
+    /// When the monotonic clock will show the wall time `end`, at most `secondsMax` from now.
+    private func deadline(at end: Wall, secondsMax: Int, _ now: Moment) -> Mono {
+        min(now.mono(at: end), now.mono.advanced(bySeconds: secondsMax))
     }
 
     /// Brings back a status that has not run out.
@@ -36,7 +43,9 @@ extension Engine {
         guard now.wall < expires else { return }
         let topic = makeTopic(type, of: account)
         setStatus(
-            of: topic, value: value, ext: ext, audience: audience, deadline: now.mono(at: expires))
+            of: topic, value: value, ext: ext, audience: audience,
+            deadline: deadline(
+                at: expires, secondsMax: settings.limits.statusExpirySecondsMax, now))
     }
 
     /// Brings back what is remembered of an account.
@@ -65,7 +74,7 @@ extension Engine {
         link(session, to: account)
         _ = makeTopic(.presence, of: account)
         let end =
-            pushUntil.map { now.mono(at: $0) }
+            pushUntil.map { deadline(at: $0, secondsMax: settings.pushReachableSeconds, now) }
             ?? now.mono.advanced(bySeconds: settings.restartGraceSeconds)
         sessions[session].timer = wheel.schedule(
             Deadline.session(session).payload, at: end.milliseconds)

@@ -65,6 +65,7 @@ extension Engine {
         accounts[Int(account.index)].change = .inFlight
         lastTicket += 1
         pending[lastTicket] = change
+        beginWaiting(connection)
         effects.persist(record, ticket: Ticket(number: lastTicket))
     }
 
@@ -76,6 +77,7 @@ extension Engine {
     ) {
         sweep()
         guard let change = pending.removeValue(forKey: ticket.number) else { return }
+        endWaiting(change.connection, at: now)
         switch change.kind {
         case .subscribe(let request, let expires, let deadline):
             applySubscribe(
@@ -99,6 +101,7 @@ extension Engine {
     ) {
         sweep()
         guard let change = pending.removeValue(forKey: ticket.number) else { return }
+        endWaiting(change.connection, at: now)
         effects.items.append(.refuse(change.connection, Refusal(.storeUnavailable)))
         settle(change, at: now, into: &effects)
     }
@@ -120,8 +123,29 @@ extension Engine {
         let entry = DeferredCommand(connection: connection, command: command)
         pin(account, entry.others)
         deferred[account.index, default: []].append(entry)
+        beginWaiting(connection)
         return true
     }
+
+    private mutating func beginWaiting(_ connection: ConnectionID) {
+        guard isLoggedIn(connection) else { return }
+        connections[Int(connection.slot)].requestsWaiting += 1
+    }
+
+    /// What the peer has said while it waited will be read now, if there is anything: it has
+    /// a moment to be heard, and no more, since it may be gone.
+    private mutating func endWaiting(_ connection: ConnectionID, at now: Moment) {
+        guard isLoggedIn(connection) else { return }
+        let slot = Int(connection.slot)
+        connections[slot].requestsWaiting -= 1
+        let silence = settings.silenceMillisecondsMax
+        let granted = now.mono.advanced(byMilliseconds: Self.hearingMilliseconds).milliseconds
+        let lastHeard = Mono(milliseconds: granted - min(granted, silence))
+        connections[slot].lastHeard = max(connections[slot].lastHeard, lastHeard)
+    }
+
+    /// In how many milliseconds what has come is surely read.
+    static var hearingMilliseconds: UInt64 { 1_000 }
 
     /// Goes on with the commands that wait for `account`, until one has a change in flight.
     private mutating func resumeDeferred(
@@ -134,6 +158,7 @@ extension Engine {
             if !queue.isEmpty { deferred[account.index] = queue }
             // Whoever has gone meanwhile does not learn of it; so it is not carried out.
             if isLoggedIn(next.connection) {
+                endWaiting(next.connection, at: now)
                 perform(next.command, from: next.connection, at: now, into: &effects)
             }
             unpin(account, next.others)

@@ -61,6 +61,9 @@ struct Connection {
     var lastHeard: Mono
     /// Fires when the peer may have been silent for too long.
     var timer: TimerID
+    /// Requests that wait for the store. Its owner does not read from the connection
+    /// meanwhile, so that silence says nothing.
+    var requestsWaiting: UInt32 = 0
 
     /// Who is at the other end of a connection.
     enum Peer {

@@ -82,7 +82,7 @@ extension Reactor {
     }
 
     func meetDeadlines(at now: Moment) {
-        while let due = deadlines.popDue(now: now.mono.milliseconds) {
+        while let due = deadlines.popDue(now: heardUpTo.milliseconds) {
             let (kind, slot) = ConnectionDeadline.parts(of: due.payload)
             switch kind {
             case .progress:

@@ -62,6 +62,8 @@ extension Reactor {
                 connections[slot].outbox.appendKeepAliveFrame()
                 markDirty(slot)
             case .frame(let body):
+                // It is complete, and what is behind it may not be looked at for a while.
+                if connections[slot].phase == .serving { cancelDeadline(of: slot) }
                 read(body, in: chunk, of: slot)
             case .violation:
                 counters.violations += 1

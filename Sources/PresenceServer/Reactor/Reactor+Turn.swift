@@ -4,20 +4,18 @@ import PresenceCore
 import PresenceStore
 
 // The end of a turn, when everybody who spoke in it has been heard.
+//
+// A deadline is met only when the sockets have been looked at since it came. A process that has
+// stood still wakes up in the wait for them, with nothing from it (EINTR, or a timeout that is
+// long over), although the kernel may hold what everybody has said meanwhile. So a deadline that
+// comes while the loop waits makes one more turn, without waiting, and is judged at its end.
 
 extension Reactor {
     func turnEnded() {
         guard phase != .stopped else { return }
         let now = now()
-        if hasOverslept(at: now) {
-            // The process was stopped, or the machine. Those whose bytes wait in the kernel are
-            // heard before their silence is judged: in the next turn, which begins at once.
-            flush(at: now)
-            submit()
-            return armTimer(at: now.mono)
-        }
         var isMoreDue = false
-        if let wake = engine.nextWake, wake <= now.mono {
+        if let wake = engine.nextWake, wake <= heardUpTo {
             let progress = engine.advance(
                 to: now, deadlinesMax: configuration.connection.deadlinesPerTurn, into: &effects)
             isMoreDue = progress == .moreIsDue
@@ -35,18 +33,11 @@ extension Reactor {
         // Before the loop frees the slots of those that could not be written to.
         reportLost(at: now)
         goOnStopping()
+        heardUpTo = now.mono
         guard phase != .stopped else { return }
         // A list that is not complete, or a splitter that is not empty, waits for its next share.
         let hasMore = isMoreDue || !dirty.isEmpty || !resumable.isEmpty || !lost.isEmpty
         armTimer(at: hasMore ? now.mono : nextDeadline)
-        expectedWake = nextDeadline
-    }
-
-    /// Whether what was to be done next is late by far more than a turn takes; once a time.
-    private func hasOverslept(at now: Moment) -> Bool {
-        guard let expected = expectedWake else { return false }
-        expectedWake = nil
-        return expected.advanced(byMilliseconds: Self.oversleptMilliseconds) < now.mono
     }
 
     private var nextDeadline: Mono? {

@@ -33,6 +33,8 @@ final class Reactor<Network: Transport, Disk: Persistence> {
     /// By slot of the stream.
     var connections: [Connection] = []
     var deadlines: TimingWheel
+    /// What had come in by then has been taken in.
+    var heardUpTo: Mono
     /// Slots that have something to write, or more to read from their splitter.
     var dirty: [UInt32] = []
     var resumable: [UInt32] = []
@@ -55,16 +57,10 @@ final class Reactor<Network: Transport, Disk: Persistence> {
     var submissions: [Submission] = []
     var counters = ReactorCounters()
 
-    /// When the next turn was to do something, as the last one saw it.
-    var expectedWake: Mono?
-
     var phase = Phase.starting
     private(set) var ready: () -> Void = {}
     /// Why the service ended before it was told to.
     var refusal: ServiceRefusal?
-
-    /// A turn that is late by this was not held up by work.
-    static var oversleptMilliseconds: UInt64 { 500 }
 
     /// How far the service has come.
     enum Phase: Equatable {
@@ -92,7 +88,9 @@ final class Reactor<Network: Transport, Disk: Persistence> {
         addresses = AddressBook(seed: seed)
         jitter = SeededJitter(seed: seed)
         decoder = RequestDecoder(limits: configuration.engine.limits)
-        deadlines = TimingWheel(now: clock.shifted(loop.monotonicMilliseconds))
+        let begin = clock.shifted(loop.monotonicMilliseconds)
+        deadlines = TimingWheel(now: begin)
+        heardUpTo = Mono(milliseconds: begin)
     }
 
     /// What both clocks show now.

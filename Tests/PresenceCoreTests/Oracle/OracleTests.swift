@@ -160,6 +160,15 @@ final class OracleRun {
 
     private func settle() {
         guard world.storeWaits else { return }
+        let waiting = Set(oracle.pending.map(\.connection) + oracle.deferred.map(\.connection))
+        defer {
+            // Those who have been answered in the same millisecond speak one after the other, so
+            // that they do not fall silent in the same one.
+            for connection in waiting.sorted(by: { $0.slot < $1.slot }) {
+                pass(milliseconds: 1)
+                if world.isOpen(connection) { hear(connection) }
+            }
+        }
         if Int.random(in: 0..<6, using: &random) == 0 {
             world.fail()
             oracle.fail()
