@@ -14,6 +14,7 @@ struct BenchVerb: ParsableCommand {
         subcommands: [
             BenchFanout.self, BenchConnections.self, BenchSubscribe.self, BenchStorm.self,
             BenchRestart.self, BenchCelebrity.self, BenchMixed.self,
+            BenchFloorServer.self,
         ])
 }
 
@@ -112,6 +113,9 @@ struct BenchFanout: ParsableCommand {
     @Option(help: "Events a second in mode paced.")
     var rate = 100
 
+    @Flag(help: "Measure the least that it can cost, too: ready-made bytes, written.")
+    var floor = false
+
     @OptionGroup var length: BenchLength
     @OptionGroup var bench: BenchArguments
 
@@ -122,11 +126,34 @@ struct BenchFanout: ParsableCommand {
         fanout.accounts = accounts
         fanout.group = group
         fanout.end = length.end
+        fanout.isFloorMeasured = floor
         switch mode {
         case .single: fanout.pace = .single
         case .saturated: fanout.pace = .saturated(window: window)
         case .paced: fanout.pace = .paced(perSecond: max(rate, 1))
         }
         try bench.show(fanout.run)
+    }
+}
+
+/// What `fanout --floor` starts.
+struct BenchFloorServer: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "floor-server", shouldDisplay: false)
+
+    @Option var listen: String
+    @Option var group: Int
+
+    func run() throws {
+        guard let address = parseAddress(listen), group >= 1 else {
+            throw ValidationError("--listen takes an address, --group a number from 1.")
+        }
+        do {
+            try FloorServer.run(host: address.host, port: address.port, group: group) {
+                announce("ready on \($0)")
+            }
+        } catch {
+            throw Failure("Cannot listen on \(listen) (\(error)).")
+        }
     }
 }

@@ -25,6 +25,16 @@ import Testing
         #expect(try #require(report.value("events")) >= 1_000)
     }
 
+    @Test func `fanout, beside its floor`() throws {
+        var fanout = Fanout()
+        fanout.accounts = 40
+        fanout.group = 20
+        fanout.end = .seconds(0.5)
+        fanout.isFloorMeasured = true
+        let report = try fanout.run(tiny())
+        #expect(try #require(report.value("ratio to the floor")) > 0)
+    }
+
     @Test func `fanout, at a pace`() throws {
         var fanout = Fanout()
         fanout.accounts = 10
