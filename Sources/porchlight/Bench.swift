@@ -1,3 +1,6 @@
+// `porchlight bench`: what every scenario takes, and the fan-out. Each scenario is a struct of
+// settings in PresenceBench; here they get their options.
+
 import ArgumentParser
 import EventLoop
 import Foundation

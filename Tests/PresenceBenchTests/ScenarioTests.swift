@@ -9,7 +9,7 @@ import Testing
         fanout.group = 10
         fanout.end = .events(100)
         let report = try fanout.run(tiny())
-        #expect(report.value("events") == 100)
+        #expect(try #require(report.value("events")) >= 100)
         #expect(try #require(report.value("deliveries")) > 600)
         #expect(report.json.contains("\"scenario\":\"fanout\""))
         #expect(report.plot.hasPrefix("<svg"))

@@ -41,7 +41,7 @@ final class EventStream: LoadObserver {
     private var eventsMax = Int.max
     private var deliveries = 0
     private var deliveriesSeen = 0
-    private var progressAt: UInt64 = 0
+    private var progressAt: UInt64
     private let patienceSeconds: Double
     private var frame: [UInt8]
     private let valueOffset: Int
@@ -53,6 +53,7 @@ final class EventStream: LoadObserver {
     init(_ load: Load, _ groups: Groups, pace: Fanout.Pace, patienceSeconds: Double = 10) {
         self.patienceSeconds = patienceSeconds
         self.load = load
+        progressAt = load.loop.monotonicNanoseconds
         self.groups = groups
         self.pace = pace
         check = EventCheck(names: load.names)
