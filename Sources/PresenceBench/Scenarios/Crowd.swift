@@ -110,7 +110,7 @@ final class Crowd: LoadObserver {
         report.add(prefix + "time until connected", connects)
         report.add(prefix + "time until list complete", arrivals)
         report.add(prefix + "attempts that failed", now.connectFailures - before.connectFailures)
-        report.add(prefix + "  of them after 10 s", now.timeouts - before.timeouts)
+        report.add(prefix + "attempts given up after 10 s", now.timeouts - before.timeouts)
         report.add(prefix + "logins refused", now.refusals - before.refusals)
         for (code, count) in now.closes.sorted(by: { $0.key < $1.key }) {
             let new = count - before.closes[code, default: 0]

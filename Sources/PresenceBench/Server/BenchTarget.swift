@@ -69,6 +69,7 @@ final class Bench {
             load = try Load(target: address, seed: options.seed, progress: progress)
         }
         load.serverKey = options.serverKey
+        load.watchInterrupts()
     }
 
     /// What the service has used until now; zeros where it is not known.
