@@ -167,7 +167,7 @@ struct BenchFloorServer: ParsableCommand {
             throw ValidationError("--listen takes an address, --group a number from 1.")
         }
         do {
-            try FloorServer.run(host: address.host, port: address.port, group: group) {
+            try Floor.serve(host: address.host, port: address.port, group: group) {
                 announce("ready on \($0)")
             }
         } catch {

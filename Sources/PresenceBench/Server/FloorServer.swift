@@ -8,7 +8,21 @@ import Glibc
 import PresenceWire
 
 /// A service without a rule, to compare with.
-public final class FloorServer: LoopHandler {
+public enum Floor {
+    /// Serves groups of this size until SIGTERM; `ready` is told where.
+    public static func serve(
+        host: String, port: UInt16, group: Int, ready: (ListenAddress) -> Void
+    ) throws(UVError) {
+        let loop = try Loop()
+        defer { loop.close() }
+        let address = try loop.listen(host: host, port: port)
+        try loop.watchSignals([SIGTERM, SIGINT])
+        ready(address)
+        loop.run(FloorServer(loop, group: group))
+    }
+}
+
+private final class FloorServer: LoopHandler {
     private struct Peer {
         var account = -1
         var splitter = FrameSplitter()
@@ -25,21 +39,9 @@ public final class FloorServer: LoopHandler {
     private var dirty: [Int32] = []
     private var seq = 0
 
-    private init(_ loop: Loop, group: Int) {
+    init(_ loop: Loop, group: Int) {
         self.loop = loop
         self.group = group
-    }
-
-    /// Serves until SIGTERM; `ready` is told where.
-    public static func run(
-        host: String, port: UInt16, group: Int, ready: (ListenAddress) -> Void
-    ) throws(UVError) {
-        let loop = try Loop()
-        defer { loop.close() }
-        let address = try loop.listen(host: host, port: port)
-        try loop.watchSignals([SIGTERM, SIGINT])
-        ready(address)
-        loop.run(FloorServer(loop, group: group))
     }
 
     // MARK: Requests
@@ -134,7 +136,7 @@ public final class FloorServer: LoopHandler {
 
     // MARK: The loop's events
 
-    public func streamAccepted(_ id: StreamID) {
+    func streamAccepted(_ id: StreamID) {
         let slot = Int(id.slot)
         while peers.count <= slot {
             peers.append(Peer())
@@ -145,7 +147,7 @@ public final class FloorServer: LoopHandler {
         loop.startReading(id)
     }
 
-    public func streamReceived(_ id: StreamID, _ bytes: UnsafeRawBufferPointer) {
+    func streamReceived(_ id: StreamID, _ bytes: UnsafeRawBufferPointer) {
         let slot = Int(id.slot)
         var splitter = peers[slot].splitter
         peers[slot].splitter = FrameSplitter()
@@ -160,7 +162,7 @@ public final class FloorServer: LoopHandler {
         peers[slot].splitter = splitter
     }
 
-    public func turnEnded() {
+    func turnEnded() {
         for number in dirty {
             let slot = Int(number)
             peers[slot].isDirty = false
@@ -174,20 +176,20 @@ public final class FloorServer: LoopHandler {
         dirty.removeAll(keepingCapacity: true)
     }
 
-    public func streamDrained(_ id: StreamID) {
+    func streamDrained(_ id: StreamID) {
         peers[Int(id.slot)].isBlocked = false
         touch(Int(id.slot))
     }
 
-    public func streamEnded(_ id: StreamID, _ reason: StreamEnd) {
+    func streamEnded(_ id: StreamID, _ reason: StreamEnd) {
         let account = peers[Int(id.slot)].account
         if account >= 0 { slotOfAccount[account] = -1 }
         loop.close(id)
     }
 
-    public func streamClosed(_ id: StreamID) {}
-    public func acceptFailed(_ error: UVError) {}
-    public func timerFired() {}
-    public func wokenUp() {}
-    public func signalReceived(_ signal: CInt) { loop.stop() }
+    func streamClosed(_ id: StreamID) {}
+    func acceptFailed(_ error: UVError) {}
+    func timerFired() {}
+    func wokenUp() {}
+    func signalReceived(_ signal: CInt) { loop.stop() }
 }
