@@ -87,7 +87,7 @@ let package = Package(
             name: "PresenceStoreTests", dependencies: ["PresenceStore"], swiftSettings: common),
         .testTarget(
             name: "PresenceBenchTests",
-            dependencies: ["EventLoop", "PresenceBench", "porchlight"],
+            dependencies: ["EventLoop", "PresenceBench", "PresenceWire", "porchlight"],
             swiftSettings: common),
         .testTarget(name: "HouseTests", swiftSettings: common),
         .testTarget(

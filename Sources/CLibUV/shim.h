@@ -53,6 +53,13 @@ static inline int cuv_accept(int listener) {
 static inline int cuv_listening_socket(int family) {
     return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
 }
+// The port is chosen by connect, which knows the peer, and not by bind.
+static inline int cuv_connecting_socket(int family) {
+    int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
+    int on = 1;
+    if (fd >= 0) setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
+    return fd;
+}
 static inline int cuv_set_option(int fd, int level, int name, int value) {
     return setsockopt(fd, level, name, &value, sizeof value);
 }

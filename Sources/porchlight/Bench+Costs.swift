@@ -17,6 +17,9 @@ struct BenchConnections: ParsableCommand {
     @Option(help: ArgumentHelp("Seconds for which they idle.", valueName: "s"))
     var duration = 20.0
 
+    @Option(help: ArgumentHelp("Seconds between a client's signs of life.", valueName: "s"))
+    var keepAlive = 27.0
+
     @OptionGroup var bench: BenchArguments
 
     func run() throws {
@@ -24,6 +27,7 @@ struct BenchConnections: ParsableCommand {
         connections.accounts = most ? nil : accounts
         connections.group = group
         connections.seconds = duration
+        connections.keepAliveSeconds = max(keepAlive, 0.1)
         try bench.show(connections.run)
     }
 }

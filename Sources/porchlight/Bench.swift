@@ -1,3 +1,6 @@
+// `porchlight bench`: what every scenario takes, and the fan-out. Each scenario is a struct of
+// settings in PresenceBench; here they get their options.
+
 import ArgumentParser
 import EventLoop
 import Foundation
@@ -8,12 +11,13 @@ struct BenchVerb: ParsableCommand {
         commandName: "bench",
         abstract: "Put a load on the service and measure.",
         discussion: """
-            Starts a service of its own, on an empty database and on another processor, unless
-            --connect names one. What is lost, doubled or wrong fails the run.
+            Starts a service of its own, on an empty database and on another processor, unless it
+            is told of one with --connect. What is lost, doubled or wrong fails the run.
             """,
         subcommands: [
             BenchFanout.self, BenchConnections.self, BenchSubscribe.self, BenchStorm.self,
             BenchRestart.self, BenchCelebrity.self, BenchMixed.self,
+            BenchFloorServer.self,
         ])
 }
 
@@ -21,8 +25,9 @@ struct BenchVerb: ParsableCommand {
 struct BenchArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A service that runs already, instead of one started for this. Use --auth open and "
-                + "--rate-limits off there.", valueName: "host:port"))
+            "A service that runs already, instead of one started for this. It needs --auth open, "
+                + "--rate-limits off and, for storm, --disconnect-grace 60.",
+            valueName: "host:port"))
     var connect: String?
 
     @Option(
@@ -30,6 +35,11 @@ struct BenchArguments: ParsableArguments {
             "The process of the service given with --connect, to read its CPU time.",
             valueName: "number"))
     var process: Int32?
+
+    @Option(
+        help: ArgumentHelp(
+            "A file whose first line is an app server's key for it.", valueName: "file"))
+    var serverKey: String?
 
     @Option(help: ArgumentHelp("Fixes names, order and jitter.", valueName: "number"))
     var seed: UInt64?
@@ -60,7 +70,16 @@ struct BenchArguments: ParsableArguments {
                     + "127.0.0.1:7400.")
         }
         let target = ListenAddress(host: address.host, port: address.port)
-        return BenchOptions(target: .running(target, process: process), seed: seed)
+        return BenchOptions(
+            target: .running(target, process: process), seed: seed, serverKey: try key())
+    }
+
+    private func key() throws -> String? {
+        guard let serverKey else { return nil }
+        guard let content = try? String(contentsOfFile: serverKey, encoding: .utf8),
+            let key = content.split(whereSeparator: \.isNewline).first
+        else { throw Failure("The file \(serverKey) given with --server-key holds no key.") }
+        return String(key)
     }
 
     /// Runs a scenario and shows what it has found.
@@ -112,6 +131,9 @@ struct BenchFanout: ParsableCommand {
     @Option(help: "Events a second in mode paced.")
     var rate = 100
 
+    @Flag(help: "Measure the least that it can cost, too: ready-made bytes, written.")
+    var floor = false
+
     @OptionGroup var length: BenchLength
     @OptionGroup var bench: BenchArguments
 
@@ -122,11 +144,34 @@ struct BenchFanout: ParsableCommand {
         fanout.accounts = accounts
         fanout.group = group
         fanout.end = length.end
+        fanout.isFloorMeasured = floor
         switch mode {
         case .single: fanout.pace = .single
         case .saturated: fanout.pace = .saturated(window: window)
         case .paced: fanout.pace = .paced(perSecond: max(rate, 1))
         }
         try bench.show(fanout.run)
+    }
+}
+
+/// What `fanout --floor` starts.
+struct BenchFloorServer: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "floor-server", shouldDisplay: false)
+
+    @Option var listen: String
+    @Option var group: Int
+
+    func run() throws {
+        guard let address = parseAddress(listen), group >= 1 else {
+            throw ValidationError("--listen takes an address, --group a number from 1.")
+        }
+        do {
+            try Floor.serve(host: address.host, port: address.port, group: group) {
+                announce("ready on \($0)")
+            }
+        } catch {
+            throw Failure("Cannot listen on \(listen) (\(error)).")
+        }
     }
 }

@@ -67,6 +67,19 @@ import Testing
         loop.close()
     }
 
+    @Test func `a connection comes from the address it was told`() throws {
+        let loop = try Loop()
+        let recorder = connecting(loop)
+        let port = try loop.listenAnywhere()
+        let target = ListenAddress(host: "127.0.0.1", port: port)
+        _ = try loop.connect(to: target, from: "127.0.0.7")
+        recorder.run(until: { !recorder.connected.isEmpty && !recorder.accepted.isEmpty })
+        let server = try #require(recorder.accepted.first)
+        #expect(loop.peerAddress(of: server)?.hasPrefix("127.0.0.7:") == true)
+        #expect(throws: UVError.self) { _ = try loop.connect(to: target, from: "192.0.2.1") }
+        loop.close()
+    }
+
     @Test func `an address that is none is refused`() throws {
         let loop = try Loop()
         #expect(throws: UVError.self) {

@@ -1,11 +1,15 @@
 import Foundation
 import PresenceBench
 
-/// Options of a tiny run against the program that was built beside this one.
-func tiny(seed: UInt64 = 1, serve: [String] = []) throws -> BenchOptions {
+/// The program that was built beside these tests.
+func builtProgram() throws -> String {
     let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-    let executable = URL(filePath: tests).deletingLastPathComponent().appending(path: "porchlight")
-    return BenchOptions(
-        target: .child(executable: executable.path, options: serve), seed: seed,
+    return URL(filePath: tests).deletingLastPathComponent().appending(path: "porchlight").path
+}
+
+/// Options of a tiny run against a service of its own.
+func tiny(seed: UInt64 = 1, serve: [String] = []) throws -> BenchOptions {
+    BenchOptions(
+        target: .child(executable: try builtProgram(), options: serve), seed: seed,
         isProgressShown: false)
 }

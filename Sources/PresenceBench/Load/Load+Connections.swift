@@ -70,7 +70,7 @@ extension Load {
         leave(client, to: .connecting)
         clients[client].deadline = loop.monotonicNanoseconds + Self.patienceNanoseconds
         do throws(UVError) {
-            let stream = try loop.connect(to: target)
+            let stream = try loop.connect(to: target, from: localHost(of: client))
             clients[client].stream = stream
             let slot = Int(stream.slot)
             while clientOfSlot.count <= slot { clientOfSlot.append(-1) }
@@ -80,6 +80,13 @@ extension Load {
             lost(client, "cannot connect (\(error))", retryAfterSeconds: nil)
         }
     }
+
+    /// Loopback has many addresses, which share the ports among them.
+    private func localHost(of client: Int) -> String? {
+        target.host == "127.0.0.1" ? Self.localHosts[client % Self.localHosts.count] : nil
+    }
+
+    private static let localHosts = (1...8).map { "127.0.0.\($0)" }
 
     /// Nanoseconds after which a client that gets nowhere tries again.
     ///

@@ -40,7 +40,7 @@ extension Load {
             arrive(client, states: states)
         case .answer(let id, let answer): takeAnswer(id, answer, by: client, body)
         case .close(let code, let retryAfterSeconds):
-            counters.closes += 1
+            counters.closes[code, default: 0] += 1
             lost(
                 client, "was closed by the service (\(code))",
                 retryAfterSeconds: code >= 4_500 ? max(retryAfterSeconds, 1) : nil)

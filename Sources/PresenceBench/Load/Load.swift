@@ -6,6 +6,7 @@
 // of some milliseconds sees to keep-alives, to clients that come back, and to the progress line.
 
 import EventLoop
+import Glibc
 import PresenceWire
 
 final class Load: LoopHandler {
@@ -69,6 +70,12 @@ final class Load: LoopHandler {
     func close() {
         lossPolicy = .comeBack
         loop.close()
+    }
+
+    /// Makes ^C and SIGTERM end the run in order, so that the service goes with it.
+    func watchInterrupts() {
+        // Where that cannot be they end the process at once; the run is as good.
+        try? loop.watchSignals([SIGINT, SIGTERM])
     }
 
     /// Seconds of the clock that never jumps.
@@ -156,5 +163,5 @@ final class Load: LoopHandler {
     func streamAccepted(_ id: StreamID) {}
     func acceptFailed(_ error: UVError) {}
     func wokenUp() {}
-    func signalReceived(_ signal: Int32) {}
+    func signalReceived(_ signal: Int32) { fail("The run was interrupted.") }
 }

@@ -43,7 +43,8 @@ struct LoadCounters {
     var connectFailures = 0
     var timeouts = 0
     var refusals = 0
-    var closes = 0
+    /// Connections that the service has closed, by its code.
+    var closes: [Int: Int] = [:]
     var losses = 0
     var requestsOutstanding = 0
     var unexpected: String?

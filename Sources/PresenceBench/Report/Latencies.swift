@@ -28,5 +28,4 @@ struct Latencies {
     }
 
     var maxMilliseconds: Double { count == 0 ? 0 : Double(histogram.max) / 1e6 }
-    var meanMilliseconds: Double { count == 0 ? 0 : histogram.mean / 1e6 }
 }

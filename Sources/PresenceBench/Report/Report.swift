@@ -51,7 +51,9 @@ public struct Report {
         guard let begin, let end, operations > 0 else { return }
         let unit = 1e6 / Double(operations)
         add("server CPU per \(name)", (end.cpuSeconds - begin.cpuSeconds) * unit, "µs", digits: 3)
-        add("  of it system", (end.systemSeconds - begin.systemSeconds) * unit, "µs", digits: 3)
+        add(
+            "server CPU per \(name), system", (end.systemSeconds - begin.systemSeconds) * unit,
+            "µs", digits: 3)
     }
 
     /// A figure by its name.

@@ -6,8 +6,8 @@ public struct Connections: Sendable {
     public var group = 100
     /// For how long the idle service is watched.
     public var seconds = 20.0
-    /// Seconds between the signs of life of a client.
-    public var keepAliveSeconds = 20.0
+    /// Seconds between the signs of life of a client; the heartbeat is 30 unless set otherwise.
+    public var keepAliveSeconds = 27.0
 
     /// The defaults.
     public init() {}
@@ -51,6 +51,10 @@ public struct Connections: Sendable {
         if let rested {
             report.add(
                 "server memory", Double(rested.residentBytes) / 1_048_576, "MiB", digits: 1)
+            report.add(
+                "server memory, shared pages in parts",
+                Double(rested.proportionalBytes) / 1_048_576, "MiB",
+                digits: 1)
         }
         return report
     }

@@ -110,9 +110,12 @@ final class Crowd: LoadObserver {
         report.add(prefix + "time until connected", connects)
         report.add(prefix + "time until list complete", arrivals)
         report.add(prefix + "attempts that failed", now.connectFailures - before.connectFailures)
-        report.add(prefix + "  of them after 10 s", now.timeouts - before.timeouts)
+        report.add(prefix + "attempts given up after 10 s", now.timeouts - before.timeouts)
         report.add(prefix + "logins refused", now.refusals - before.refusals)
-        report.add(prefix + "closed by the service", now.closes - before.closes)
+        for (code, count) in now.closes.sorted(by: { $0.key < $1.key }) {
+            let new = count - before.closes[code, default: 0]
+            if new > 0 { report.add(prefix + "closed by the service, \(code)", new) }
+        }
         report.add(prefix + "states in lists", now.listedStates - before.listedStates)
     }
 

@@ -40,14 +40,20 @@ final class EventStream: LoadObserver {
     private var dueNext: UInt64 = 0
     private var eventsMax = Int.max
     private var deliveries = 0
+    private var deliveriesSeen = 0
+    private var progressAt: UInt64
+    private let patienceSeconds: Double
     private var frame: [UInt8]
     private let valueOffset: Int
 
     private static let firstValue = 1_000_000_000
     private static let checkedEvery = 1_024
 
-    init(_ load: Load, _ groups: Groups, pace: Fanout.Pace) {
+    /// `patienceSeconds` is how long may come nothing of what is out.
+    init(_ load: Load, _ groups: Groups, pace: Fanout.Pace, patienceSeconds: Double = 10) {
+        self.patienceSeconds = patienceSeconds
         self.load = load
+        progressAt = load.loop.monotonicNanoseconds
         self.groups = groups
         self.pace = pace
         check = EventCheck(names: load.names)
@@ -111,6 +117,7 @@ final class EventStream: LoadObserver {
     // MARK: Sending
 
     func turnEnded() {
+        noticeLoss()
         guard isPublishing else { return }
         switch pace {
         case .single:
@@ -130,6 +137,17 @@ final class EventStream: LoadObserver {
                 send(due: dueNext)
                 dueNext += 1_000_000_000 / UInt64(perSecond)
             }
+        }
+    }
+
+    /// An event that does not come is lost; waiting for it would hide that.
+    private func noticeLoss() {
+        let now = load.loop.monotonicNanoseconds
+        if deliveriesOut == 0 || deliveries > deliveriesSeen {
+            deliveriesSeen = deliveries
+            progressAt = now
+        } else if Double(now - progressAt) / 1e9 > patienceSeconds {
+            load.fail("\(deliveriesOut) deliveries are lost: nothing comes any more.")
         }
     }
 

@@ -30,6 +30,11 @@ public struct Fanout: Sendable {
     public var pace = Pace.single
     /// When it is over.
     public var end = End.seconds(10)
+    /// Seconds without any delivery after which those that are out count as lost.
+    public var patienceSeconds = 10.0
+
+    /// Whether the least that it can cost is measured, too, right after.
+    public var isFloorMeasured = false
 
     /// The defaults.
     public init() {}
@@ -41,7 +46,29 @@ public struct Fanout: Sendable {
         guard accounts >= 2, group >= 2, accounts <= Names.accountsMax else {
             throw BenchFailure("A fan-out needs two accounts and groups of two at least.")
         }
-        let bench = try Bench(options, connections: accounts)
+        var report = Report("fanout", options)
+        report.set("accounts", accounts)
+        report.set("group", group)
+        report.set("mode", pace.text)
+        let own = try measure(.service, options, &report)
+        guard isFloorMeasured, case .child = options.target else { return report }
+        var floorOptions = options
+        // The floor server knows one run's names only.
+        floorOptions.seed = 0
+        var floorReport = Report("floor", floorOptions)
+        let floor = try measure(.floor(group: group), floorOptions, &floorReport)
+        if let own, let floor, floor > 0 {
+            report.add("floor: server CPU per delivery", floor, "µs", digits: 3)
+            report.add("ratio to the floor", own / floor, "", digits: 2)
+        }
+        return report
+    }
+
+    /// Measures a service and gives its CPU time per delivery in microseconds, where it is known.
+    private func measure(
+        _ program: ChildServer.Program, _ options: BenchOptions, _ report: inout Report
+    ) throws(BenchFailure) -> Double? {
+        let bench = try Bench(options, connections: accounts, program: program)
         defer { bench.end() }
         let groups = Groups(accounts: accounts, size: group)
         let load = bench.load
@@ -51,21 +78,16 @@ public struct Fanout: Sendable {
         let online = bench.sample()
         try load.subscribe(groups)
         let subscribed = bench.sample()
-        let stream = EventStream(load, groups, pace: pace)
+        let stream = EventStream(load, groups, pace: pace, patienceSeconds: patienceSeconds)
         load.observer = stream
         let measured = try stream.run(until: end, sample: bench.sample)
         let (begin, finish) = (measured.before, measured.after)
 
-        var report = Report("fanout", options)
-        report.set("accounts", accounts)
-        report.set("group", group)
-        report.set("mode", pace.text)
         report.addCPU("delivery", from: begin, to: finish, per: measured.deliveries)
         report.add("deliveries", measured.deliveries)
         report.add("events", measured.events)
         report.add(
-            "deliveries a second", Double(measured.deliveries) / measured.seconds, "/s",
-            digits: 0)
+            "deliveries a second", Double(measured.deliveries) / measured.seconds, "/s", digits: 0)
         report.add("bytes of an event", measured.bytesPerEvent, "B", digits: 0)
         if let begin, let finish {
             let share = (finish.cpuSeconds - begin.cpuSeconds) / measured.seconds
@@ -73,13 +95,10 @@ public struct Fanout: Sendable {
         }
         report.add("latency", stream.latencies)
         report.addCPU("subscription", from: online, to: subscribed, per: groups.subscriptions)
-        if let before, let subscribed {
-            let bytes = subscribed.residentBytes - before.residentBytes
-            report.add(
-                "memory a connection and its subscriptions", Double(bytes) / Double(accounts),
-                "B", digits: 0)
-        }
-        return report
+        report.addBytes(
+            "memory a connection and its subscriptions", from: before, to: subscribed,
+            per: accounts)
+        return report.value("server CPU per delivery")
     }
 }
 

@@ -39,7 +39,8 @@ final class Bench {
 
     /// Starts or finds the service. `connections` is how many there will be at once.
     init(
-        _ options: BenchOptions, connections: Int, serverOptions: [String] = []
+        _ options: BenchOptions, connections: Int, serverOptions: [String] = [],
+        program: ChildServer.Program = .service
     ) throws(BenchFailure) {
         try Descriptors.require(connections)
         progress = ProgressLine(isShown: options.isProgressShown)
@@ -47,7 +48,7 @@ final class Bench {
         case .child(let executable, let more):
             let processors = Processors.allowed()
             let child = try ChildServer(
-                executable: executable, options: serverOptions + more,
+                executable: executable, program: program, options: serverOptions + more,
                 processor: processors.count > 1 ? processors.first : nil)
             do throws(BenchFailure) {
                 try child.start(port: 0)
@@ -68,6 +69,7 @@ final class Bench {
             load = try Load(target: address, seed: options.seed, progress: progress)
         }
         load.serverKey = options.serverKey
+        load.watchInterrupts()
     }
 
     /// What the service has used until now; zeros where it is not known.

@@ -9,18 +9,30 @@ import Glibc
 final class ChildServer {
     let directory: String
     private(set) var process: pid_t = 0
+    /// What runs in the child.
+    enum Program {
+        case service
+        /// `FloorServer`, for groups of this size.
+        case floor(group: Int)
+    }
+
     private let executable: String
+    private let program: Program
     private let options: [String]
     private let processor: Int?
     private var output: CInt = -1
     private var text: [UInt8] = []
 
     /// Makes the data directory; nothing is started.
-    init(executable: String, options: [String], processor: Int?) throws(BenchFailure) {
+    init(
+        executable: String, program: Program = .service, options: [String], processor: Int?
+    ) throws(BenchFailure) {
         self.executable = executable
+        self.program = program
         self.options = options
         self.processor = processor
-        var template = Array((NSTemporaryDirectory() + "/porchlight-bench-XXXXXX").utf8CString)
+        var template = Array(
+            (FileManager.default.temporaryDirectory.path + "/porchlight-bench-XXXXXX").utf8CString)
         let made = unsafe template.withUnsafeMutableBufferPointer {
             unsafe $0.baseAddress.flatMap { unsafe mkdtemp($0) } != nil
         }
@@ -32,11 +44,6 @@ final class ChildServer {
     /// Starts the service; `poll` tells when it is ready.
     func start(port: UInt16) throws(BenchFailure) {
         precondition(process == 0, "a child is started while it runs")
-        let arguments =
-            [
-                executable, "serve", "--listen", "127.0.0.1:\(port)", "--data", directory,
-                "--rate-limits", "off", "--log-level", "error",
-            ] + options
         var pipeEnds: [CInt] = [-1, -1]
         guard unsafe pipe(&pipeEnds) == 0 else { throw BenchFailure("No pipe can be made.") }
         for end in pipeEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -50,7 +57,9 @@ final class ChildServer {
             unsafe posix_spawn_file_actions_destroy(&actions)
             _ = Glibc.close(pipeEnds[1])
         }
-        var words: [UnsafeMutablePointer<CChar>?] = unsafe arguments.map { unsafe strdup($0) }
+        var words: [UnsafeMutablePointer<CChar>?] = unsafe arguments(port: port).map {
+            unsafe strdup($0)
+        }
         unsafe words.append(nil)
         defer { unsafe words.forEach { unsafe free($0) } }
         // A thread of a pool blocks signals, and a child inherits that: SIGTERM must reach it.
@@ -69,6 +78,21 @@ final class ChildServer {
         }
         // Before it has threads of its own: they inherit it.
         if let processor { try? Processors.pin(process: process, to: processor) }
+    }
+
+    private func arguments(port: UInt16) -> [String] {
+        let address = "127.0.0.1:\(port)"
+        switch program {
+        case .service:
+            return [
+                executable, "serve", "--listen", address, "--data", directory,
+                "--rate-limits", "off", "--log-level", "error",
+            ] + options
+        case .floor(let group):
+            return [
+                executable, "bench", "floor-server", "--listen", address, "--group", "\(group)",
+            ]
+        }
     }
 
     /// Where it listens, once it is ready; nil before.

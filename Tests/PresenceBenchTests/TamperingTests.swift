@@ -1,0 +1,52 @@
+import EventLoop
+import PresenceBench
+import Testing
+
+/// The load test's own test: each fault it is there to find, it finds.
+@Suite(.serialized) struct TamperingTests {
+    private func run(
+        _ wrong: Tamperer.Wrong, group: Int = 6, pace: Fanout.Pace
+    ) throws -> BenchFailure? {
+        let service = try RunningChild()
+        defer { service.end() }
+        return try Tamperer.with(wrong, at: 50, before: service.address) { address in
+            var fanout = Fanout()
+            fanout.accounts = 12
+            fanout.group = group
+            fanout.pace = pace
+            fanout.end = .events(300)
+            fanout.patienceSeconds = 1
+            let options = BenchOptions(
+                target: .running(address, process: nil), seed: 1, isProgressShown: false)
+            do {
+                _ = try fanout.run(options)
+                return nil
+            } catch let failure as BenchFailure {
+                return failure
+            }
+        }
+    }
+
+    @Test func `a lost event is found`() throws {
+        let failure = try #require(try run(.lose, pace: .single))
+        #expect(failure.description == "1 deliveries are lost: nothing comes any more.")
+    }
+
+    @Test func `an event that comes twice is found`() throws {
+        let failure = try #require(try run(.double, pace: .saturated(window: 60)))
+        let text = failure.description
+        #expect(text.contains("once more") || text.contains("behind a newer one"))
+    }
+
+    @Test func `events in the wrong order are found`() throws {
+        // Groups of two: the next event of a receiver is of the same publisher.
+        let failure = try #require(
+            try run(.swapWithNext, group: 2, pace: .saturated(window: 60)))
+        #expect(failure.description.contains("behind a newer one"))
+    }
+
+    @Test func `an event of the wrong publisher is found`() throws {
+        let failure = try #require(try run(.otherPublisher, pace: .single))
+        #expect(failure.description.contains("another publisher"))
+    }
+}
