@@ -65,9 +65,8 @@ extension Loop {
         guard streams[index].phase != .closing else { return }
         if status < 0 {
             finish(index, .failed(UVError(code: status, operation: "uv_write")))
-        } else if streams[index].phase == .open,
-            !streams[index].activity.contains(.ended)
-        {
+        } else if streams[index].phase == .open {
+            // Also after the peer's FIN: it may still be reading.
             handler?.streamDrained(streams.id(slot))
         }
     }

@@ -16,6 +16,8 @@ public struct AdmissionLimits: Sendable {
     /// Connections in all; beyond, a new one is closed with 4504. Below the descriptors that
     /// the process may have, or the rest waits in the kernel.
     public var connectionsMax = 1_000_000
+    /// Writes that may wait for the store; beyond, what has to be stored is refused.
+    public var storePendingMax = 200_000
     /// Bytes that the process may have in memory; beyond, logins and subscriptions are refused.
     public var memoryBytesMax: UInt64?
 

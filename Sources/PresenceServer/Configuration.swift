@@ -42,15 +42,20 @@ public struct ConnectionLimits: Sendable {
     public var frameSeconds = 10
     /// Seconds that a connection that is being closed has to take our last words.
     public var farewellSeconds = 10
+    /// The same when the service stops: whoever stops it waits ten seconds at most.
+    public var farewellSecondsAtStop = 5
     /// Bytes of events that may wait for a client to take them. Beyond, its outbox holds no
     /// events but the set of topics that have changed, and the newest state of each follows
     /// when it has drained. Answers are not counted: there is one at a time.
     public var outboxBytesMax = 1 << 16
     /// Seconds in which a client that has something to take must have taken some of it.
     public var progressSeconds = 15
-    /// Bytes in all that sockets may not have taken yet; beyond, every connection that has not
-    /// taken all it was sent is treated as one whose outbox is full.
-    public var bytesBlockedInAllMax = 512 << 20
+    /// Bytes in all that may wait for clients who have not taken what they were sent; beyond,
+    /// the outboxes of all of them are treated as full.
+    public var outboxBytesInAllMax = 512 << 20
+    /// Bytes in the outbox of a client that has not taken what it was sent, answers and
+    /// expiries included; one that has more is closed.
+    public var backlogBytesMax = 2 << 20
     /// Frames of its login list that a connection is given in one turn of the loop.
     public var listFramesPerTurn = 8
     /// Watchers of large fans that are looked at in one turn of the loop: about a millisecond.

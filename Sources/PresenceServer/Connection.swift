@@ -27,6 +27,8 @@ struct Connection {
     var requests = TokenBucket()
     /// The address it comes from, in the address book.
     var address = UInt32.max
+    /// Bytes in the outbox that came while the socket had not taken the last write.
+    var bytesHeldBack = 0
     /// Bytes that the socket had not taken yet when that was last looked at.
     var bytesPending = 0
 

@@ -79,3 +79,25 @@ import Testing
         #expect(world.events(alice).map(\.value) == [1, 2], "the stream goes on")
     }
 }
+
+@Suite struct `What a login list owes` {
+    /// Who was told by an answer that a publisher is online, while its list had not come to
+    /// him, must not be left with that.
+    @Test func `the end of a publisher whose state was answered before it was listed`() {
+        var settings = Settings()
+        settings.limits.statesPerFrameMax = 1
+        let world = World(settings)
+        let before = world.login("alice")
+        world.subscribe(before, ["p0", "p1", "p2", "p3"])
+        world.handle(.logout, from: before)
+        let publishers = (0..<4).map { world.login("p\($0)") }
+        world.listsWait = true
+        let alice = world.login("alice", sync: .online)
+        world.subscribe(alice, ["p3"], answer: .withStates)
+        #expect(world.view[alice]?["1/p3"]?.online == ["ios:d1"])
+        world.handle(.logout, from: publishers[3])
+        for _ in 0..<6 { world.continueLists() }
+        #expect(world.view[alice]?["1/p3"]?.online == [])
+        #expect(world.view[alice]?["1/p3"]?.value == 2)
+    }
+}

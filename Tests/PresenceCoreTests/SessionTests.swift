@@ -172,15 +172,15 @@ import Testing
         #expect(world.stats.sessions == 11)
     }
 
-    @Test func `a device that is not connected gives way to a new one`() {
-        for number in 0..<10 { world.login("bob", "d\(number)") }
-        let server = world.appServer()
-        world.query(server, ["bob"])
-        _ = world.take(alice)
-        world.kick(server, "bob", device: "d3")
-        let lost = world.login("bob", "d3")
-        _ = world.take(alice)
+    @Test func `a device that only push reaches gives way to a new one`() {
+        for number in 0..<9 { world.login("bob", "d\(number)") }
+        let lost = world.login("bob", "lost", reach: .push)
         world.drop(lost)
+        let early = world.connect()
+        world.login("bob", "early", on: early)
+        #expect(world.take(early) == [.refused(.sessionQuota)], "it may be back in a moment")
+        world.pass(seconds: 6)
+        _ = world.take(alice)
         world.login("bob", "new")
         let events = world.events(alice)
         #expect(events.map(\.value) == [3, 1])

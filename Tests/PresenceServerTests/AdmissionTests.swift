@@ -100,3 +100,20 @@ import Testing
         }
     }
 }
+
+@Suite struct `Logins that come to nothing` {
+    @Test func `take nobody's turn`() throws {
+        try withService({ $0.admission.loginPace = Pace(perSecond: 1, burst: 5) }) { service in
+            let busy = try service.login("busy")
+            for _ in 0..<50 {
+                #expect(busy.refusal("login", ["key": "no-key-at-all-of-ours"]) != "503 overloaded")
+            }
+            let stranger = try service.connect()
+            for _ in 0..<50 {
+                let refusal = stranger.refusal("login", ["key": "no-key-at-all-of-ours"])
+                #expect(refusal == "401 invalid_token")
+            }
+            _ = try service.login("alice")
+        }
+    }
+}

@@ -1,6 +1,9 @@
 import Containers
 
 extension Engine {
+    /// Receivers and names after which `advance` lets others have their turn: some milliseconds.
+    private static var workPerAdvanceMax: Int { 10_000 }
+
     /// Whether everything that was due has been done.
     public enum Progress: Sendable {
         case done
@@ -17,7 +20,8 @@ extension Engine {
     ) -> Progress {
         sweep()
         var left = deadlinesMax
-        while left > 0 {
+        // A deadline may be worth thousands of receivers or names.
+        while left > 0, effects.receivers.count + effects.names.count < Self.workPerAdvanceMax {
             guard let due = wheel.popDue(now: now.mono.milliseconds) else {
                 reserveSequence(into: &effects)
                 return .done
@@ -45,7 +49,8 @@ extension Engine {
         let record = topics[topic.index]
         let account = AccountHandle(index: record.account)
         endStatus(of: topic, cause: .expired, at: now, into: &effects)
-        // A change in flight may put a new one under the same key, ahead of this removal.
+        // A change in flight may put a new one under the same key, ahead of this removal. What
+        // is left on disk then has run out, and is dropped by the next start.
         guard accounts[Int(record.account)].change == .none else { return }
         effects.persist(.removeStatus(account: account, type: record.type))
     }

@@ -17,6 +17,17 @@ extension Engine {
         links[Int(session)].listedBelow = list == .none ? none : 0
     }
 
+    /// Has the rest of a list that is under way hold everybody.
+    ///
+    /// A connection that has been sent the state of a publisher still to be listed relies on
+    /// the list for what has happened since; and the publisher may be offline by then.
+    mutating func completeList(of connection: ConnectionID) {
+        guard case .client(let session, _) = caller(of: connection),
+            links[Int(session)].listedBelow != none
+        else { return }
+        sessions[session].list = .all
+    }
+
     /// Appends the next frame's worth of the connection's login list, if that is not complete.
     ///
     /// Ends with `Effect.synced`. Call it again when the connection has drained.
@@ -58,7 +69,7 @@ extension Engine {
         for topic in missed where Int(topic.index) < topics.elements.count {
             let isListed = topic.index < links[Int(session)].listedBelow
             let isWatched = index.position(of: topic, watchedBy: account) != nil
-            guard isListed, isWatched || isOwn(topic, account) else { continue }
+            guard isWatched ? isListed : isOwn(topic, account) else { continue }
             appendState(topic, at: now, into: &effects)
             noteKnown(topic, to: session)
         }

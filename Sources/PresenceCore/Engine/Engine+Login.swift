@@ -75,15 +75,16 @@ extension Engine {
         return before.client == login.client ? .unnoticed : .noticed
     }
 
-    /// Refuses the login that would be one session too many. Devices that are not connected
-    /// give way, the oldest first: seven days of push must not lock an account out.
+    /// Refuses the login that would be one session too many. Devices that only push reaches
+    /// give way, the oldest first: seven days of that must not lock an account out. Those in
+    /// grace do not, since they may be back in a moment.
     private mutating func makeRoomForSession(
         of account: AccountHandle, at now: Moment, into effects: inout Effects
     ) throws(Refusal) {
         let limit = settings.limits.sessionsPerAccountMax
         guard Int(accounts[Int(account.index)].sessionCount) >= limit else { return }
         var oldest = firstSession[Int(account.index)]
-        while oldest != none, sessions[oldest].phase == .connected {
+        while oldest != none, sessions[oldest].phase != .pushOnly {
             oldest = links[Int(oldest)].next
         }
         guard oldest != none else {

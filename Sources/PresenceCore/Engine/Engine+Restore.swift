@@ -80,6 +80,21 @@ extension Engine {
             Deadline.session(session).payload, at: end.milliseconds)
     }
 
+    /// Gives every device that may return the whole of the grace, from now on: loading a large
+    /// database has taken time in which nobody could. Of `secondsMin`, where that is more.
+    public mutating func beginReturns(at now: Moment, secondsMin: Int = 0) {
+        let end = now.mono.advanced(bySeconds: max(settings.restartGraceSeconds, secondsMin))
+        for number in firstSession.indices {
+            var session = firstSession[number]
+            while session != none {
+                if sessions[session].phase == .awaitingReturn {
+                    wheel.reschedule(sessions[session].timer, at: end.milliseconds)
+                }
+                session = links[Int(session)].next
+            }
+        }
+    }
+
     /// Ends the restoring: has the first block of numbers reserved, under a ticket.
     ///
     /// Serve nobody before the store has committed it: from then on `seq` cannot fall.

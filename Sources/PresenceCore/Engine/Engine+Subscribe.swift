@@ -88,6 +88,7 @@ extension Engine {
                     noteKnown(topic, to: session)
                 }
             }
+            completeList(of: change.connection)
             states = start..<effects.events.count
         }
         effects.answer(

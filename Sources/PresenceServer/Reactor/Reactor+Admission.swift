@@ -1,6 +1,7 @@
 import Containers
 import EventLoop
 import PresenceCore
+import PresenceStore
 
 // Pace and room: of connections when they come, of logins, of requests.
 
@@ -27,15 +28,40 @@ extension Reactor {
         close(slot, .overloaded)
     }
 
+    /// Whether a command of this kind may be carried out now, by those who may give it at all.
+    func admit(_ kind: CommandKind, of slot: Int, at now: Moment) throws(Refusal) {
+        let connection = ConnectionID(connections[slot].id)
+        guard engine.refusal(of: kind, from: connection) == nil else { return }
+        switch kind {
+        case .login:
+            try checkMemory(at: now)
+            try checkBacklog()
+            try admitLogin(of: slot, at: now)
+        case .subscribe, .publish:
+            try checkMemory(at: now)
+            try checkBacklog()
+        default: break
+        }
+    }
+
+    /// Refuses what has to be stored while the store is far behind.
+    private func checkBacklog() throws(Refusal) {
+        guard store.counters.pending > configuration.admission.storePendingMax else { return }
+        counters.refusedForStore += 1
+        throw Refusal(.storeUnavailable, retryAfterSeconds: retryAfterSeconds())
+    }
+
     /// Whether a login may be carried out now. One that may not ends its connection: so that
     /// many who come at once are spread over as many seconds as it takes to serve them.
     func admitLogin(of slot: Int, at now: Moment) throws(Refusal) {
-        try checkMemory(at: now)
         guard let pace = configuration.admission.loginPace,
-            let wait = logins.take(pace, at: now.mono)
+            logins.take(pace, at: now.mono) != nil
         else { return }
         counters.loginsDelayed += 1
-        let seconds = retryAfterSeconds(waitMilliseconds: wait)
+        // Each who is sent away is given a time behind those who were before: at the pace at
+        // which they can be served, a hundred thousand are spread over as long as that takes.
+        let wait = returns.charge(Pace(perSecond: pace.perSecond, burst: 1), at: now.mono)
+        let seconds = retryAfterSeconds(waitMilliseconds: wait ?? 0)
         refuse(slot, Refusal(.overloaded, retryAfterSeconds: seconds))
         close(slot, .overloaded, retryAfterSeconds: seconds)
         throw Refusal(.overloaded)

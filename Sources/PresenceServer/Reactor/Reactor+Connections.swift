@@ -58,6 +58,7 @@ extension Reactor {
     func free(_ slot: Int) {
         cancelDeadline(of: slot)
         progressEnded(of: slot)
+        forgetHeldBack(slot)
         addresses.leave(connections[slot].address)
         pool.giveBack(&connections[slot].outbox)
         connections[slot] = Connection(id: connections[slot].id)

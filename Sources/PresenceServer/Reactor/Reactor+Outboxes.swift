@@ -5,7 +5,7 @@
 // client costs a bounded number of bytes, is told nothing older after something newer, and
 // ends up knowing the truth. What it can hold at most:
 //
-//     outboxBytesMax + one answer            in the outbox
+//     outboxBytesMax + one answer            in the outbox, and expiries up to backlogBytesMax
 //   + as much                                handed to the kernel and not yet taken
 //   + 4 bytes a subscription                 topics that have changed
 //   + one frame and one read of the loop     of its own that it has sent ahead
@@ -45,6 +45,15 @@ extension Reactor {
         pool.lend(to: &connections[slot].outbox)
         connections[slot].outbox.append(contentsOf: frame)
         markDirty(slot)
+        guard connections[slot].state.contains(.isBlocked) else { return }
+        bytesHeldBack += frame.count
+        connections[slot].bytesHeldBack += frame.count
+        guard connections[slot].outbox.count > configuration.connection.backlogBytesMax else {
+            return
+        }
+        // What cannot be left out has come faster than it was taken, for long.
+        counters.closedTooSlow += 1
+        close(slot, .tooSlow)
     }
 
     /// Whether an outbox takes events.
@@ -57,7 +66,8 @@ extension Reactor {
             if !isFull || write(slot) { return connections[slot].phase == .serving }
         }
         // What is pending counts, too; and when all together have too much, anything does.
-        guard bytesBlocked <= configuration.connection.bytesBlockedInAllMax else { return false }
+        let bytesInAll = bytesBlocked + bytesHeldBack
+        guard bytesInAll <= configuration.connection.outboxBytesInAllMax else { return false }
         return connections[slot].outbox.count + connections[slot].bytesPending
             < configuration.connection.outboxBytesMax
     }
@@ -128,6 +138,7 @@ extension Reactor {
         else { return false }
         guard !connections[slot].outbox.isEmpty else { return true }
         let id = connections[slot].id
+        forgetHeldBack(slot)
         let outcome = unsafe connections[slot].outbox.withUnsafeBytes { unsafe loop.write(id, $0) }
         pool.giveBack(&connections[slot].outbox)
         switch outcome {
@@ -143,12 +154,19 @@ extension Reactor {
         }
     }
 
+    /// What is in the outbox of a connection that has not taken its last write is counted, until
+    /// it is written or the connection ends.
+    func forgetHeldBack(_ slot: Int) {
+        bytesHeldBack -= connections[slot].bytesHeldBack
+        connections[slot].bytesHeldBack = 0
+    }
+
     // MARK: Progress
 
     private func watchProgress(of slot: Int, pending bytes: Int) {
         bytesBlocked += bytes - connections[slot].bytesPending
         connections[slot].bytesPending = bytes
-        guard connections[slot].phase == .serving, connections[slot].progressDeadline == .none
+        guard connections[slot].phase != .closing, connections[slot].progressDeadline == .none
         else { return }
         connections[slot].progressDeadline = deadlines.schedule(
             ConnectionDeadline.progress.payload(slot),

@@ -139,12 +139,8 @@ extension Reactor {
         guard phase == .serving else {
             throw Refusal(.shuttingDown, retryAfterSeconds: retryAfterSeconds())
         }
-        switch method {
-        case .login: try admitLogin(of: slot, at: now)
-        case .subscribe: try checkMemory(at: now)
-        default: break
-        }
         let command = try command(for: method, of: slot)
+        try admit(command.kind, of: slot, at: now)
         engine.handle(command, from: ConnectionID(connections[slot].id), at: now, into: &effects)
     }
 

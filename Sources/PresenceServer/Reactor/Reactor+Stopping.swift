@@ -21,7 +21,12 @@ extension Reactor {
     func goOnStopping() {
         if phase == .stopping, engine.changesInFlight == 0 {
             phase = .farewell
-            for slot in connections.indices { close(slot, .shuttingDown) }
+            for slot in connections.indices {
+                close(slot, .shuttingDown)
+                guard connections[slot].phase == .closing else { continue }
+                setDeadline(
+                    of: slot, afterSeconds: configuration.connection.farewellSecondsAtStop)
+            }
         }
         if phase == .farewell, loop.streamCount == 0 { stop() }
     }

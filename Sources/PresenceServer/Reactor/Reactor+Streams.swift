@@ -97,9 +97,16 @@ extension Reactor {
         }
     }
 
+    /// In how many seconds all who were online can have logged in again, with as much to spare.
+    private var secondsToServeReturns: Int {
+        guard let pace = configuration.admission.loginPace else { return 0 }
+        return engine.currentStats.sessions / pace.perSecond * 2
+    }
+
     private func letIn() {
         guard phase == .starting else { return }
         phase = .serving
+        engine.beginReturns(at: now(), secondsMin: secondsToServeReturns)
         loop.resumeAccepting()
         ready()
     }

@@ -15,7 +15,9 @@ extension Reactor {
         guard phase != .stopped else { return }
         let now = now()
         var isMoreDue = false
-        if let wake = engine.nextWake, wake <= heardUpTo {
+        // Nobody's session is judged before its device can return, nor when everybody is sent away.
+        let isServing = phase == .serving || phase == .stopping
+        if isServing, let wake = engine.nextWake, wake <= heardUpTo {
             let progress = engine.advance(
                 to: now, deadlinesMax: configuration.connection.deadlinesPerTurn, into: &effects)
             isMoreDue = progress == .moreIsDue

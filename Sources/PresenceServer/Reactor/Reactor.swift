@@ -44,12 +44,16 @@ final class Reactor<Network: Transport, Disk: Persistence> {
     var addresses: AddressBook
     /// What logins may be carried out now.
     var logins = TokenBucket()
+    /// When those who were sent away are expected back.
+    var returns = TokenBucket()
     var jitter = SeededJitter(seed: 0)
     /// What the process had in memory when that was last looked at, and when it is next.
     var memoryBytes: UInt64 = 0
     var memoryCheckAt = Mono(milliseconds: 0)
     /// Bytes that sockets have not taken yet.
     var bytesBlocked = 0
+    /// Bytes in the outboxes of those whose sockets have not.
+    var bytesHeldBack = 0
     /// Frames of large fan-outs that are under way.
     var kept: [FanOutID: [UInt8]] = [:]
     /// The frame that is being sent to many.
@@ -147,6 +151,8 @@ struct ReactorCounters {
     var loginsDelayed = 0
     /// Requests refused because memory was short.
     var refusedForMemory = 0
+    /// Requests refused because the store was far behind.
+    var refusedForStore = 0
     /// How many times a connection was not read from because it had asked too much.
     var throttled = 0
 }
