@@ -71,6 +71,26 @@ import Testing
         }
     }
 
+    @Test func `or asks very much at once holds nobody up and is answered in order`() throws {
+        try withService({
+            $0.switchOffPace()
+            $0.connection.framesPerTurn = 3
+        }) { service in
+            let eager = try service.login("eager")
+            for id in 0..<5_000 {
+                try eager.send(["jsonrpc": "2.0", "id": .integer(Int64(id)), "method": "ping"])
+            }
+            let server = try service.appServer()
+            #expect(try server.call("stats")["sessionsConnected"] == 1)
+            var ids: [Int64] = []
+            for _ in 0..<5_000 {
+                let message = try eager.nextMessage(withinMilliseconds: 10_000)
+                if let id = message?["id"]?.integer { ids.append(id) }
+            }
+            #expect(ids == Array(0..<5_000))
+        }
+    }
+
     @Test func `but asks and asks is not read from either`() throws {
         try withService({ $0.switchOffPace() }) { service in
             let flooder = try service.login("flooder")

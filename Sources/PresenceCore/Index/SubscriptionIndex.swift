@@ -23,6 +23,8 @@ struct SubscriptionIndex {
     private(set) var count = 0
     /// Of the topics that are being walked: how many of the fan's first members are still to come.
     private var walks: [UInt32: Int] = [:]
+    /// How many of the lists and fans are not empty.
+    private var arraysInUse = 0
     /// For how many edges the arrays have room.
     private var edgeCapacity = 0
     /// For how many watchers the fans have room.
@@ -79,6 +81,7 @@ struct SubscriptionIndex {
         var list: [Edge] = []
         swap(&list, &edges[index])
         let before = list.count
+        if before == 0 { arraysInUse += 1 }
         reserve(&list, adding: topics.count)
         for topic in topics {
             list.append(Edge(topic: topic.index, position: 0, created: created, deadline: deadline))
@@ -109,6 +112,7 @@ struct SubscriptionIndex {
             fans.append([])
         }
         let place = fans[index].count
+        if place == 0 { arraysInUse += 1 }
         if place == fans[index].capacity {
             let before = fans[index].capacity
             fans[index].reserveCapacity(place + Swift.max(2, place / 8))
@@ -181,6 +185,7 @@ extension SubscriptionIndex {
         }
         let capacity = fans[topic].capacity
         if fans[topic].isEmpty {
+            arraysInUse -= 1
             fans[topic] = []
         } else if capacity > 16, capacity > fans[topic].count * 2 {
             fans[topic] = Array(fans[topic])
@@ -197,6 +202,7 @@ extension SubscriptionIndex {
     private mutating func trim(_ list: inout [Edge]) {
         let capacity = list.capacity
         if list.isEmpty {
+            arraysInUse -= 1
             list = []
         } else if capacity > 16, capacity > list.count * 2 {
             list = Array(list)
@@ -262,11 +268,6 @@ extension SubscriptionIndex {
         return slots + lists + edgeCapacity * MemoryLayout<Edge>.stride + fanCapacity * 4
     }
 
-    private var arraysInUse: Int {
-        // Counted only when asked for: statistics are rare, subscriptions are not.
-        edges.count { !$0.isEmpty } + fans.count { !$0.isEmpty }
-    }
-
     /// Traps unless both directions tell the same. O(all subscriptions); for tests.
     func checkInvariants() {
         var total = 0
@@ -280,6 +281,8 @@ extension SubscriptionIndex {
             total += list.count
         }
         precondition(total == count, "miscounted edges")
+        let used = edges.count { !$0.isEmpty } + fans.count { !$0.isEmpty }
+        precondition(used == arraysInUse, "miscounted arrays")
         precondition(fans.reduce(0) { $0 + $1.count } == count, "miscounted fans")
         precondition(edges.reduce(0) { $0 + $1.capacity } == edgeCapacity, "edge capacity")
         precondition(fans.reduce(0) { $0 + $1.capacity } == fanCapacity, "fan capacity")

@@ -33,7 +33,8 @@ extension Reactor {
             connections[slot].state.remove(.isResumable)
             var offset = 0
             readFrames(RawSpan(), from: &offset, in: slot)
-            if isListening(slot), connections[slot].state.contains(.isPaused) {
+            let isReadUp = !connections[slot].state.contains(.isResumable)
+            if isReadUp, isListening(slot), connections[slot].state.contains(.isPaused) {
                 connections[slot].state.remove(.isPaused)
                 loop.startReading(connections[slot].id)
             }
@@ -44,7 +45,11 @@ extension Reactor {
     private func readFrames(_ chunk: RawSpan, from offset: inout Int, in slot: Int) {
         var frameCount = 0
         let now = now()
+        turnWorkLeft = configuration.connection.framesPerTurn
         while isListening(slot) {
+            // The others have their turn, too.
+            guard turnWorkLeft > 0 else { return postpone(slot) }
+            turnWorkLeft -= 1
             let bodyBytesMax: Int
             switch connections[slot].phase {
             case .anonymous:
@@ -90,10 +95,7 @@ extension Reactor {
         let hasMore =
             connections[slot].splitter.bytesBuffered > 0
             || connections[slot].state.contains(.isPaused)
-        if hasMore, !connections[slot].state.contains(.isResumable) {
-            connections[slot].state.insert(.isResumable)
-            resumable.append(UInt32(slot))
-        }
+        if hasMore { postpone(slot) }
     }
 
     /// Sets a time for the rest of a frame that has begun, or none where none has.
@@ -135,12 +137,21 @@ extension Reactor {
         return RequestFault(id: fault.id, cause: .refused(refusal), kind: kind)
     }
 
+    /// Leaves the frames that a connection has sent for the next turn.
+    private func postpone(_ slot: Int) {
+        guard !connections[slot].state.contains(.isResumable) else { return }
+        connections[slot].state.insert(.isResumable)
+        resumable.append(UInt32(slot))
+    }
+
     private func perform(_ method: Method, of slot: Int, at now: Moment) throws(Refusal) {
         guard phase == .serving else {
             throw Refusal(.shuttingDown, retryAfterSeconds: retryAfterSeconds())
         }
         let command = try command(for: method, of: slot)
         try admit(command.kind, of: slot, at: now)
+        // These look at all watchers, or at all there is.
+        if command.kind == .subscribers || command.kind == .stats { turnWorkLeft -= 31 }
         engine.handle(command, from: ConnectionID(connections[slot].id), at: now, into: &effects)
     }
 

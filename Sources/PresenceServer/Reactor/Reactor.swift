@@ -38,6 +38,8 @@ final class Reactor<Network: Transport, Disk: Persistence> {
     /// Slots that have something to write, or more to read from their splitter.
     var dirty: [UInt32] = []
     var resumable: [UInt32] = []
+    /// How many more frames the connection whose turn it is may have carried out.
+    var turnWorkLeft = 0
     /// Connections that have ended while effects were being carried out.
     var lost: [ConnectionID] = []
     var pool = BufferPool()
