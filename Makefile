@@ -10,7 +10,8 @@ run: build
 build: setup
 	swift build -c release --product porchlight
 
-test: setup
+test:
+	@scripts/setup test
 	scripts/test
 
 SEED ?=

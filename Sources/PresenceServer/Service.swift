@@ -54,6 +54,21 @@ public final class Service {
         mailbox = Mailbox(loop.wakeup)
     }
 
+    /// How far the wall clock may have come since the database was last written before it is
+    /// not believed to have run that long.
+    private static var absenceMillisecondsMax: Int64 { 24 * 3_600 * 1_000 }
+
+    /// After a long absence, or with a clock that is set wrong, nothing is removed for good.
+    private var cleaning: Reactor<Loop, Store>.Cleaning {
+        guard let lastWritten = store.lastWritten else { return .ofExpired }
+        let absence = loop.wallMilliseconds - lastWritten
+        guard absence > Self.absenceMillisecondsMax else { return .ofExpired }
+        reactor.logger.warning(
+            "the clock is far ahead of the database: nothing that has run out is removed",
+            metadata: ["hours": "\(absence / 3_600_000)"])
+        return .none
+    }
+
     /// What other threads may do to the service.
     public var control: ServiceControl { ServiceControl(mailbox) }
 
@@ -69,7 +84,7 @@ public final class Service {
             throw .system(error)
         }
         store.start { [mailbox] in mailbox.post($0) }
-        reactor.begin(ready: ready)
+        reactor.begin(cleaning: cleaning, ready: ready)
         loop.run(Driver(reactor, mailbox))
         let report = store.stop()
         loop.close()

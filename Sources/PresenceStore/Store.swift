@@ -26,7 +26,12 @@ public final class Store: Sendable {
     private let gauges: Gauges
     private let tuning: StoreTuning
 
-    private init(_ writer: sending Writer, _ tuning: StoreTuning) {
+    /// When the database was last written before it was opened, in milliseconds since 1970 by
+    /// the clock of that time; nil for a new one.
+    public let lastWritten: Int64?
+
+    private init(_ writer: sending Writer, _ tuning: StoreTuning, lastWritten: Int64?) {
+        self.lastWritten = lastWritten
         gauges = writer.gauges
         self.tuning = tuning
         self.writer = Mutex(writer)
@@ -49,13 +54,15 @@ public final class Store: Sendable {
         try files.prepareDirectory()
         let lock = try DirectoryLock(files)
         files.removeUnfinished()
+        let written = [files.written(files.database), files.written(files.log)]
+        let lastWritten = written.compactMap(\.self).max()
         if try files.databaseExists() {
             try Inspection.inspect(files)
         } else {
             try Creation.create(files)
         }
         let writer = try Writer(files, lock: lock, durability: durability, tuning: tuning)
-        return Store(writer, tuning)
+        return Store(writer, tuning, lastWritten: lastWritten)
     }
 
     /// What the store has done and has to do.

@@ -60,6 +60,13 @@ struct StoreFiles: Sendable {
         return unsafe stat(path, &status) == 0 ? status.st_size : 0
     }
 
+    /// When a file was last written, in milliseconds since 1970 by the clock of that time.
+    func written(_ path: String) -> Int64? {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else { return nil }
+        return Int64(status.st_mtim.tv_sec) * 1_000
+    }
+
     func kind(of path: String) -> mode_t? {
         var status = stat()
         return unsafe stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil

@@ -111,14 +111,23 @@ final class Reactor<Network: Transport, Disk: Persistence> {
     }
 
     /// Has the first block of numbers made durable; clients are let in when it is.
-    func begin(ready: @escaping () -> Void) {
+    func begin(cleaning: Cleaning = .ofExpired, ready: @escaping () -> Void) {
         self.ready = ready
         _ = engine.begin(into: &effects)
         let now = now()
-        submissions.append(
-            Submission(write: .removeExpired(before: now.wall.milliseconds)))
+        if cleaning == .ofExpired {
+            submissions.append(
+                Submission(write: .removeExpired(before: now.wall.milliseconds)))
+        }
         carryOut(at: now)
         submit()
+    }
+
+    /// Whether rows that have run out are removed from the store at the start.
+    enum Cleaning {
+        case ofExpired
+        /// The clock may be wrong: nothing is removed that a right one would bring back.
+        case none
     }
 
     /// The connection in a slot, if `id` is still its name.
