@@ -49,4 +49,14 @@ import Testing
         let failure = try #require(try run(.otherPublisher, pace: .single))
         #expect(failure.description.contains("another publisher"))
     }
+
+    @Test func `a storm that somebody hears of is found`() throws {
+        var storm = Storm()
+        storm.accounts = 40
+        storm.subscriptions = 9
+        // Without grace, whoever is lost is gone at once.
+        let options = try tiny(serve: ["--disconnect-grace", "0"])
+        let failure = #expect(throws: BenchFailure.self) { _ = try storm.run(options) }
+        #expect(failure?.description.contains("to a watcher that was never away") == true)
+    }
 }
