@@ -18,6 +18,8 @@ import Glibc
 /// The listening socket and whether it is watched.
 @safe struct Listener {
     enum Phase {
+        /// The address is ours; who connects is refused. Exits: accepting.
+        case bound
         /// The socket is watched. Exits: resting, paused.
         case accepting
         /// After a failure, until the back-off timer. Exits: accepting, paused.
@@ -28,7 +30,7 @@ import Glibc
 
     let fd: CInt
     let poll: UnsafeMutablePointer<uv_poll_t>
-    var phase = Phase.accepting
+    var phase = Phase.bound
 
     /// A turn's share: about a millisecond of accept4 and what belongs to it.
     static let acceptsPerTurnMax = 64
@@ -41,17 +43,24 @@ import Glibc
 extension Loop {
     /// Listens at a numeric IPv4 or IPv6 address; port 0 is any.
     ///
-    /// One listener per loop. Answers the address really bound. The kernel caps `backlog` at
-    /// `net.core.somaxconn`.
-    public func listen(
-        host: String, port: UInt16, backlog: CInt = 1_024
-    ) throws(UVError) -> ListenAddress {
-        precondition(listener == nil, "listen while listening")
+    /// One listener per loop. Answers the address really bound.
+    public func listen(host: String, port: UInt16) throws(UVError) -> ListenAddress {
+        let address = try bind(host: host, port: port)
+        try startListening()
+        return address
+    }
+
+    /// Makes a numeric IPv4 or IPv6 address ours, port 0 being any, and lets nobody in yet.
+    ///
+    /// Who connects before `startListening` is refused at once, and tries again. In a backlog
+    /// that nobody empties he would wait, and those for whom there is no room in it for long.
+    public func bind(host: String, port: UInt16) throws(UVError) -> ListenAddress {
+        precondition(listener == nil, "bind while bound")
         let wanted = try SocketAddress(host: host, port: port)
         let fd = try checkSystem(cuv_listening_socket(wanted.family), "socket")
         do throws(UVError) {
             try configure(fd)
-            try bindAndListen(fd, wanted, backlog)
+            try bind(fd, wanted)
             let bound = try SocketAddress.bound(to: fd)
             try watch(fd)
             return bound.listenAddress
@@ -61,9 +70,20 @@ extension Loop {
         }
     }
 
+    /// Lets connections in. The kernel caps `backlog` at `net.core.somaxconn`.
+    ///
+    /// Fails when somebody else has begun to listen at the address since it was bound.
+    public func startListening(backlog: CInt = 65_535) throws(UVError) {
+        guard let listener, listener.phase == .bound else {
+            preconditionFailure("startListening without an address, or twice")
+        }
+        try checkSystem(Glibc.listen(listener.fd, backlog), "listen")
+        beginAccepting()
+    }
+
     /// Leaves new connections in the backlog until `resumeAccepting`; idempotent.
     public func pauseAccepting() {
-        guard let phase = listener?.phase, phase != .paused else { return }
+        guard let phase = listener?.phase, phase != .paused, phase != .bound else { return }
         listener?.phase = .paused
         unsafe uv_timer_stop(acceptBackoffTimer)
         if let poll = unsafe listener?.poll { unsafe uv_poll_stop(poll) }
@@ -101,13 +121,10 @@ extension Loop {
         }
     }
 
-    private func bindAndListen(
-        _ fd: CInt, _ address: SocketAddress, _ backlog: CInt
-    ) throws(UVError) {
+    private func bind(_ fd: CInt, _ address: SocketAddress) throws(UVError) {
         var storage = address.storage
         try checkSystem(
             unsafe Glibc.bind(fd, cuv_sockaddr(&storage), address.byteCount), "bind")
-        try checkSystem(Glibc.listen(fd, backlog), "listen")
     }
 
     private func watch(_ fd: CInt) throws(UVError) {
@@ -119,7 +136,6 @@ extension Loop {
             throw UVError(code: failure, operation: "uv_poll_init")
         }
         listener = unsafe Listener(fd: fd, poll: poll)
-        beginAccepting()
     }
 
     private func beginAccepting() {

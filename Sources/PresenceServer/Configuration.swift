@@ -62,8 +62,9 @@ public struct ConnectionLimits: Sendable {
     public var listFramesPerTurn = 8
     /// Watchers of large fans that are looked at in one turn of the loop: about a millisecond.
     public var watchersPerTurn = 20_000
-    /// Receivers of large fan-outs that are written to in one turn: about four milliseconds.
-    public var receiversPerTurn = 1_000
+    /// Receivers of large fan-outs that are written to in one turn: some three milliseconds,
+    /// nearly all of them the kernel's.
+    public var receiversPerTurn = 250
     /// Deadlines that are met in one turn of the loop.
     public var deadlinesPerTurn = 2_000
 

@@ -32,12 +32,11 @@ public final class Service {
         let name = "\(configuration.host):\(configuration.port)"
         do throws(UVError) { loop = try Loop() } catch { throw .system(error) }
         do throws(UVError) {
-            address = try loop.listen(host: configuration.host, port: configuration.port)
+            address = try loop.bind(host: configuration.host, port: configuration.port)
         } catch {
             loop.close()
             throw .address(name, error)
         }
-        loop.pauseAccepting()
         var clock = ServiceClock(
             mono: loop.monotonicMilliseconds, wall: loop.wallMilliseconds, shift: shift)
         let now = clock.moment(mono: loop.monotonicMilliseconds, wall: loop.wallMilliseconds)

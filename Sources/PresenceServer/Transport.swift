@@ -25,13 +25,15 @@ protocol Transport: AnyObject {
 
     func armTimer(atMonotonicMilliseconds deadline: UInt64)
     func disarmTimer()
-    func resumeAccepting()
+    func startListening() throws(UVError)
     func stopListening()
     func stop()
 }
 
 extension Loop: Transport {
     var wallMilliseconds: Int64 { Self.wallMilliseconds() }
+
+    func startListening() throws(UVError) { try startListening(backlog: 65_535) }
 }
 
 /// Where writes go; their outcomes come back through `Reactor.report`.

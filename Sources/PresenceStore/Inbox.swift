@@ -23,7 +23,15 @@ final class Inbox: Sendable {
 
     fileprivate struct State {
         var contents = Contents()
-        var isAsleep = false
+        /// Whether something in the box must not wait.
+        var isPressing = false
+        var sleep = Sleep.awake
+    }
+
+    fileprivate enum Sleep {
+        case awake
+        case untilAnything
+        case untilPressing
     }
 
     private let state = Mutex(State())
@@ -31,8 +39,10 @@ final class Inbox: Sendable {
 
     func add(_ batch: consuming [Submission]) {
         let batch = batch
+        let isPressing = batch.contains { !$0.isPatient }
         let mustCall = state.withLock { state in
             precondition(!state.contents.isLast, "submit after stop")
+            state.isPressing = state.isPressing || isPressing
             if state.contents.submissions.isEmpty {
                 state.contents.submissions = batch
             } else {
@@ -46,6 +56,7 @@ final class Inbox: Sendable {
     func close() {
         let mustCall = state.withLock { state in
             state.contents.isLast = true
+            state.isPressing = true
             return state.wake()
         }
         if mustCall { call.signal() }
@@ -55,6 +66,7 @@ final class Inbox: Sendable {
         state.withLock { state in
             let contents = state.contents
             state.contents.submissions = []
+            state.isPressing = false
             return contents
         }
     }
@@ -64,18 +76,36 @@ final class Inbox: Sendable {
     /// Only the store's thread may call it.
     func wait(milliseconds: Int?) -> Wakening {
         let mustSleep = state.withLock { state in
-            state.isAsleep = state.contents.submissions.isEmpty && !state.contents.isLast
-            return state.isAsleep
+            guard state.contents.submissions.isEmpty, !state.contents.isLast else { return false }
+            state.sleep = .untilAnything
+            return true
         }
         guard mustSleep else { return .called }
         guard let milliseconds else {
             call.wait()
             return .called
         }
+        return sleep(milliseconds: milliseconds)
+    }
+
+    /// Waits while nothing in the box presses, but no longer than so long: what nobody waits
+    /// for is not worth a commit of its own each time.
+    ///
+    /// Only the store's thread may call it.
+    func gather(milliseconds: Int) {
+        let mustSleep = state.withLock { state in
+            guard !state.contents.submissions.isEmpty, !state.isPressing else { return false }
+            state.sleep = .untilPressing
+            return true
+        }
+        if mustSleep { _ = sleep(milliseconds: milliseconds) }
+    }
+
+    private func sleep(milliseconds: Int) -> Wakening {
         if call.wait(timeout: .now() + .milliseconds(milliseconds)) == .success { return .called }
         let wasCalled = state.withLock { state in
-            defer { state.isAsleep = false }
-            return !state.isAsleep
+            defer { state.sleep = .awake }
+            return state.sleep == .awake
         }
         // Called between the end of the wait and here: that call is on its way and ours.
         if wasCalled { call.wait() }
@@ -84,9 +114,12 @@ final class Inbox: Sendable {
 }
 
 extension Inbox.State {
-    /// Whether the thread sleeps and nobody has called it yet.
+    /// Whether the thread sleeps, nobody has called it yet, and there is reason to.
     fileprivate mutating func wake() -> Bool {
-        defer { isAsleep = false }
-        return isAsleep
+        guard sleep == .untilAnything || sleep == .untilPressing && isPressing else {
+            return false
+        }
+        sleep = .awake
+        return true
     }
 }

@@ -140,6 +140,7 @@ public final class Store: Sendable {
         writer.withLock { writer in
             var backoffMilliseconds = tuning.backoffMillisecondsMin
             while true {
+                inbox.gather(milliseconds: tuning.gatherMilliseconds)
                 let contents = inbox.take()
                 let isRetry = contents.submissions.isEmpty && !contents.isLast
                 if isRetry {

@@ -5,6 +5,8 @@ package struct StoreTuning: Sendable {
     /// The rows after which a transaction is closed and the next one begun: 20,000 rows at
     /// 1.5 µs are 30 ms, about as long as anybody should wait for another's writes.
     package var transactionRowsMax = 20_000
+    /// How long what nobody waits for may wait for more of its kind.
+    package var gatherMilliseconds = 50
     /// The pause before the first try to write again after a failure.
     package var backoffMillisecondsMin = 250
     /// The pause grows by doubling up to this.

@@ -61,6 +61,15 @@ public struct Submission: Sendable {
     }
 }
 
+extension Submission {
+    /// Whether it may wait for others: a status that nobody waits for, of which a publisher
+    /// makes many. Sessions do not wait: a crash must not forget who was there.
+    var isPatient: Bool {
+        guard ticket == nil, case .putStatus = write else { return false }
+        return true
+    }
+}
+
 /// What became of a write that somebody waits for.
 public struct Outcome: Sendable, Equatable {
     /// How a write can end.

@@ -11,6 +11,15 @@ import Testing
         loop.close()
     }
 
+    @Test func `who connects before anybody listens is refused at once`() throws {
+        let loop = try Loop()
+        let address = try loop.bind(host: "127.0.0.1", port: 0)
+        #expect(throws: ClientError.self) { try Client(port: address.port) }
+        try loop.startListening()
+        let client = try Client(port: address.port)
+        withExtendedLifetime(client) { loop.close() }
+    }
+
     @Test func `an IPv6 address is written in brackets`() {
         #expect(ListenAddress(host: "::1", port: 5_000).description == "[::1]:5000")
     }

@@ -34,6 +34,28 @@ import Testing
         #expect(try Contents(of: directory.data).subscriptions.count == 202)
     }
 
+    @Test func `statuses that nobody waits for wait for each other, and for nobody else`() throws {
+        var tuning = StoreTuning()
+        // For as long as the test may take: only what presses ends it.
+        tuning.gatherMilliseconds = 600_000
+        let store = try Store.open(directory: directory.data, durability: .full, tuning: tuning)
+        store.start(outcome: outcomes.report)
+        for number in 0..<20 {
+            store.submit([
+                Submission(write: .putStatus(StatusRow(account: name("s\(number)"), type: 1)))
+            ])
+        }
+        store.submit([Submission(ticket: 1, write: put(1))])
+        #expect(try outcomes.next() == [Outcome(ticket: 1, result: .committed)])
+        #expect(store.counters.commits == 1)
+        #expect(store.counters.rows == 22)
+        store.submit([
+            Submission(write: .putStatus(StatusRow(account: name("last"), type: 1)))
+        ])
+        #expect(store.stop().lostWrites == 0)
+        #expect(try Contents(of: directory.data).statuses.count == 21)
+    }
+
     @Test func `a transaction holds a bounded number of rows`() throws {
         var tuning = StoreTuning()
         tuning.transactionRowsMax = 5

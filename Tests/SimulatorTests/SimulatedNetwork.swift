@@ -111,7 +111,7 @@ final class SimulatedNetwork: Transport {
 
     func armTimer(atMonotonicMilliseconds deadline: UInt64) { armed = deadline }
     func disarmTimer() { armed = nil }
-    func resumeAccepting() { isAccepting = true }
+    func startListening() { isAccepting = true }
     func stopListening() { isAccepting = false }
     func stop() { isStopped = true }
 }

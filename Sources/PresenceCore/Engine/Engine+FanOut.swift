@@ -102,7 +102,8 @@ extension Engine {
             guard watchersLeft > 0, effects.receivers.count < receiversEnd else {
                 return .moreIsDue
             }
-            let share = min(watchersLeft, settings.watchersPerSlice)
+            let receiversLeft = receiversEnd - effects.receivers.count
+            let share = min(watchersLeft, settings.watchersPerSlice, max(1, receiversLeft))
             watchersLeft -= walkSlice(share, into: &effects)
         }
         return .done

@@ -105,9 +105,14 @@ extension Reactor {
 
     private func letIn() {
         guard phase == .starting else { return }
+        do throws(UVError) {
+            try loop.startListening()
+        } catch {
+            refusal = .address("\(configuration.host):\(configuration.port)", error)
+            return stop()
+        }
         phase = .serving
         engine.beginReturns(at: now(), secondsMin: secondsToServeReturns)
-        loop.resumeAccepting()
         ready()
     }
 }
