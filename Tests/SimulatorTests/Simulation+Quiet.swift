@@ -30,7 +30,7 @@ extension Simulation {
         for client in clients { client.isStalled = false }
         for _ in 0..<400 {
             for id in network.ids { deliver(id, bytesMax: .max) }
-            reactor.report(disk.settle(isFailing: false))
+            settleDisk(.sound)
             endTurn()
             for client in clients { read(client, bytesMax: .max) }
             if isSettled { return }

@@ -110,12 +110,20 @@ final class Simulation {
         endTurn()
     }
 
+    /// How the disk is.
+    enum Health {
+        case asItIs
+        case sound
+    }
+
     /// The disk reports. Who waited for it could not be heard meanwhile, dead or alive.
-    private func settleDisk() {
+    func settleDisk(_ health: Health = .asItIs) {
         for client in clients where client.stream != nil && !client.asked.isEmpty {
             lastWhole["\(client.account)/\(client.device)"] = now
         }
-        reactor.report(disk.settle(isFailing: chance(8), lies: chance(3)))
+        let isFailing = health == .asItIs && chance(8)
+        let lies = health == .asItIs && chance(3)
+        reactor.report(disk.settle(isFailing: isFailing, lies: lies))
     }
 
     func endTurn() {

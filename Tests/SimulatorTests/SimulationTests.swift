@@ -33,6 +33,22 @@ struct SeededGenerator: RandomNumberGenerator {
         #expect(simulation.violations.isEmpty, "\(simulation.violations)")
     }
 
+    /// `SIMULATE_COMMANDS=1000000 swift test --filter 'commands that are asked for'`
+    @Test(.enabled(if: ProcessInfo.processInfo.environment["SIMULATE_COMMANDS"] != nil))
+    func `stays true over the commands that are asked for`() throws {
+        let wanted = Int(ProcessInfo.processInfo.environment["SIMULATE_COMMANDS"] ?? "") ?? 0
+        var commands = 0
+        var seed: UInt64 = 10_000
+        while commands < wanted {
+            let simulation = Simulation(seed: seed)
+            Self.run(simulation, steps: 5_000)
+            try #require(simulation.violations.isEmpty, "\(simulation.violations)")
+            commands += simulation.commandCount
+            seed += 1
+        }
+        print("\(commands) commands, seeds 10000 to \(seed - 1)")
+    }
+
     @Test func `is found out when it lies`() {
         let found = (1...40).contains { seed in
             let simulation = Simulation(
