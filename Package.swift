@@ -62,7 +62,7 @@ let package = Package(
         .target(
             name: "PresenceBench",
             dependencies: [
-                "EventLoop", "PresenceWire",
+                "Containers", "EventLoop", "PresenceWire",
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
             swiftSettings: strict),
@@ -80,7 +80,8 @@ let package = Package(
             name: "PresenceCoreTests", dependencies: ["Containers", "PresenceCore"],
             swiftSettings: common),
         .testTarget(
-            name: "PresenceWireTests", dependencies: ["PresenceCore", "PresenceWire"],
+            name: "PresenceWireTests",
+            dependencies: ["Containers", "PresenceCore", "PresenceWire"],
             swiftSettings: common),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: common),
         .testTarget(
@@ -96,7 +97,7 @@ let package = Package(
         .testTarget(
             name: "SimulatorTests",
             dependencies: [
-                "EventLoop", "PresenceClient", "PresenceCore", "PresenceServer", "PresenceStore",
+                "Containers", "EventLoop", "PresenceClient", "PresenceCore", "PresenceServer", "PresenceStore",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: common),

@@ -1,3 +1,4 @@
+import Containers
 import PresenceCore
 import Testing
 
@@ -115,7 +116,7 @@ import Testing
     @Test(arguments: 1...60)
     func `of every view on the state that is`(seed: Int) {
         print("convergence seed \(seed)")
-        var random = SeededGenerator(seed: UInt64(seed))
+        var random = SplitMix64(seed: UInt64(seed))
         var settings = Settings()
         settings.watchersPerSlice = 1
         settings.limits.statesPerFrameMax = 2
@@ -135,7 +136,7 @@ import Testing
     }
 
     func step(
-        _ world: World, _ open: inout [ConnectionID], _ random: inout SeededGenerator
+        _ world: World, _ open: inout [ConnectionID], _ random: inout SplitMix64
     ) {
         let names = ["a", "b", "c", "d", "e"]
         guard let someone = open.randomElement(using: &random),

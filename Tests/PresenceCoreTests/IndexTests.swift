@@ -1,3 +1,4 @@
+import Containers
 import Testing
 
 @testable import PresenceCore
@@ -11,7 +12,7 @@ import Testing
     @Test(arguments: 1...20)
     func `agrees with sets on random changes`(seed: Int) {
         print("index seed \(seed)")
-        var random = SeededGenerator(seed: UInt64(seed))
+        var random = SplitMix64(seed: UInt64(seed))
         var index = SubscriptionIndex()
         var model: [Int: [Int: UInt64]] = [:]
         for step in 0..<600 {

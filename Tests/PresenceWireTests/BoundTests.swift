@@ -1,3 +1,4 @@
+import Containers
 import PresenceWire
 import Testing
 
@@ -150,7 +151,7 @@ import Testing
     }
 
     @Test func `a list without repeats is what a set says`() {
-        var generator = SeededGenerator(seed: 5)
+        var generator = SplitMix64(seed: 5)
         for _ in 0..<300 {
             let kinds = Int.random(in: 1...120, using: &generator)
             let names = (0..<Int.random(in: 1...300, using: &generator)).map { _ in

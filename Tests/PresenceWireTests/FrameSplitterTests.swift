@@ -1,3 +1,4 @@
+import Containers
 import PresenceWire
 import Testing
 
@@ -122,7 +123,7 @@ private func framed(_ body: [UInt8]) -> [UInt8] {
     }
 
     @Test func `every split gives the same frames`() {
-        var generator = SeededGenerator(seed: 7)
+        var generator = SplitMix64(seed: 7)
         let stream: [[UInt8]] = (0..<60).map { _ in
             let count = Int.random(in: 0...100, using: &generator)
             return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
@@ -145,7 +146,7 @@ private func framed(_ body: [UInt8]) -> [UInt8] {
     }
 
     @Test func `an owner may stop after any frame and go on later`() {
-        var generator = SeededGenerator(seed: 11)
+        var generator = SplitMix64(seed: 11)
         let stream = (0..<40).map { [UInt8](repeating: UInt8($0), count: $0 % 7) }
         let bytes = stream.flatMap(framed)
         let expected = stream.map { $0.isEmpty ? Seen.keepAlive : .body($0) }

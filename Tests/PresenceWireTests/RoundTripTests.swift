@@ -1,3 +1,4 @@
+import Containers
 import Foundation
 import PresenceWire
 import Testing
@@ -12,18 +13,18 @@ import Testing
         "אב", " ", "\n", "\r\n", "\\u0041", "{}", "e\u{301}",
     ]
 
-    private func name(_ generator: inout SeededGenerator) -> String {
+    private func name(_ generator: inout SplitMix64) -> String {
         (0..<Int.random(in: 0...12, using: &generator)).map { _ in
             Self.pieces.randomElement(using: &generator) ?? ""
         }.joined()
     }
 
-    private func time(_ generator: inout SeededGenerator) -> Wall {
+    private func time(_ generator: inout SplitMix64) -> Wall {
         Wall(milliseconds: Int64.random(in: 0...4_000_000_000_000, using: &generator))
     }
 
     private func randomEvent(
-        _ fixture: inout Fixture, _ generator: inout SeededGenerator
+        _ fixture: inout Fixture, _ generator: inout SplitMix64
     ) -> Event {
         var event = fixture.event(
             name(&generator), type: UInt16.random(in: 1...999, using: &generator))
@@ -88,7 +89,7 @@ import Testing
     }
 
     @Test func `random events come back from another's parser`() throws {
-        var generator = SeededGenerator(seed: 17)
+        var generator = SplitMix64(seed: 17)
         for _ in 0..<500 {
             var fixture = Fixture()
             fixture.effects.events = (0..<3).map { _ in randomEvent(&fixture, &generator) }
@@ -108,7 +109,7 @@ import Testing
     }
 
     @Test func `an id comes back through decoder and encoder`() throws {
-        var generator = SeededGenerator(seed: 23)
+        var generator = SplitMix64(seed: 23)
         for _ in 0..<500 {
             let id = String(name(&generator).prefix(20))
             guard id.utf8.count <= 128 else { continue }

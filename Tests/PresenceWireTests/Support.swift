@@ -2,24 +2,6 @@ import PresenceWire
 
 @testable import PresenceCore
 
-/// A small generator whose whole run follows from its seed (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) {
-        state = seed
-        print("seed \(seed)")
-    }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
-    }
-}
-
 /// What a decoder made of a body, with its texts spelled out.
 struct Decoded {
     var result: Result<Request, RequestFault>

@@ -1,3 +1,4 @@
+import Containers
 import PresenceWire
 import Testing
 
@@ -130,7 +131,7 @@ import Testing
     }
 
     @Test func `random bytes and broken requests end in an answer`() {
-        var generator = SeededGenerator(seed: 3)
+        var generator = SplitMix64(seed: 3)
         let whole =
             Array(
                 #"{"jsonrpc":"2.0","id":"a\u00e9","method":"subscribe","params":{"type":1,"#.utf8)

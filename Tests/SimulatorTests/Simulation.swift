@@ -1,3 +1,4 @@
+import Containers
 import EventLoop
 import Logging
 import PresenceClient
@@ -21,7 +22,7 @@ import PresenceStore
 /// A service, its clients and everything between them.
 final class Simulation {
     let seed: UInt64
-    var random: SeededGenerator
+    var random: SplitMix64
     let configuration: Configuration
     let disk: SimulatedDisk
     private(set) var network = SimulatedNetwork()
@@ -37,7 +38,7 @@ final class Simulation {
 
     init(seed: UInt64, canary: SimulatedDisk.Canary = .none) {
         self.seed = seed
-        random = SeededGenerator(seed: seed)
+        random = SplitMix64(seed: seed)
         var configuration = Configuration()
         configuration.switchOffPace()
         configuration.engine.watchersPerSlice = Int.random(in: 1...4, using: &random)

@@ -5,6 +5,7 @@
 // The loop's own turn is the unit of everything: conditions are looked at when it ends, and a tick
 // of some milliseconds sees to keep-alives, to clients that come back, and to the progress line.
 
+import Containers
 import EventLoop
 import Glibc
 import PresenceWire

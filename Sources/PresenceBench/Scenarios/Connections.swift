@@ -1,3 +1,5 @@
+import EventLoop
+
 /// `porchlight bench connections`: what a client costs that does nothing.
 public struct Connections: Sendable {
     /// How many clients; nil: as many as there can be.
@@ -14,7 +16,7 @@ public struct Connections: Sendable {
 
     /// Runs it.
     public func run(_ options: BenchOptions) throws(BenchFailure) -> Report {
-        let accounts = self.accounts ?? Descriptors.raise() - Descriptors.spare
+        let accounts = self.accounts ?? Loop.raiseDescriptorsMax() - Descriptors.spare
         guard accounts >= 1, group >= 1 else {
             throw BenchFailure("One connection and groups of one are the least.")
         }

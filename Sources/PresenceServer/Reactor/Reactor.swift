@@ -48,7 +48,7 @@ final class Reactor<Network: Transport, Disk: Persistence> {
     var logins = TokenBucket()
     /// When those who were sent away are expected back.
     var returns = TokenBucket()
-    var jitter = SeededJitter(seed: 0)
+    var jitter = SplitMix64(seed: 0)
     /// What the process had in memory when that was last looked at, and when it is next.
     var memoryBytes: UInt64 = 0
     var memoryCheckAt = Mono(milliseconds: 0)
@@ -92,7 +92,7 @@ final class Reactor<Network: Transport, Disk: Persistence> {
         self.store = store
         self.logger = logger
         addresses = AddressBook(seed: seed)
-        jitter = SeededJitter(seed: seed)
+        jitter = SplitMix64(seed: seed)
         decoder = RequestDecoder(limits: configuration.engine.limits)
         let begin = clock.shifted(loop.monotonicMilliseconds)
         deadlines = TimingWheel(now: begin)
@@ -166,22 +166,6 @@ struct ReactorCounters {
     var refusedForStore = 0
     /// How many times a connection was not read from because it had asked too much.
     var throttled = 0
-}
-
-/// Randomness for waits. Not for secrets.
-struct SeededJitter: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    /// SplitMix64.
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
 }
 
 extension ConnectionID {

@@ -1,20 +1,6 @@
+import Containers
 import PresenceCore
 import Testing
-
-/// SplitMix64: a seed is a whole run.
-struct SeededGenerator: RandomNumberGenerator {
-    var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
 
 @Suite struct `The engine and the oracle` {
     @Test(arguments: 1...200)
@@ -33,13 +19,13 @@ struct SeededGenerator: RandomNumberGenerator {
 final class OracleRun {
     let world: World
     let oracle: Oracle
-    private var random: SeededGenerator
+    private var random: SplitMix64
     private var connections: [ConnectionID] = []
     private let names = ["a", "b", "c", "d", "e", "f"]
     private var history: [String] = []
 
     init(seed: UInt64) {
-        var random = SeededGenerator(seed: seed)
+        var random = SplitMix64(seed: seed)
         var settings = Settings()
         settings.limits.subscriptionsPerAccountMax = 7
         settings.limits.sessionsPerAccountMax = 3
