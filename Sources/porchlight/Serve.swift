@@ -121,11 +121,12 @@ struct Serve: ParsableCommand {
     }
 
     private func address() throws -> (host: String, port: UInt16) {
-        guard let address = parseAddress(listen) else {
+        guard var address = parseAddress(listen) else {
             throw ValidationError(
                 "--listen \(listen) is no address: give a numeric address and a port, such as "
                     + "127.0.0.1:7400 or [::1]:7400.")
         }
+        if address.host == "localhost" { address.host = "127.0.0.1" }
         let isLoopback = address.host.hasPrefix("127.") || address.host == "::1"
         guard isLoopback || isKnownToBeOpen else {
             throw ValidationError(
