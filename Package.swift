@@ -22,7 +22,11 @@ let strict: [SwiftSetting] = common + [.strictMemorySafety()]
 let package = Package(
     name: "porchlight",
     products: [
-        .executable(name: "porchlight", targets: ["porchlight"])
+        .executable(name: "porchlight", targets: ["porchlight"]),
+        // For Benchmarks/, a package of its own.
+        .library(name: "Containers", targets: ["Containers"]),
+        .library(name: "PresenceCore", targets: ["PresenceCore"]),
+        .library(name: "PresenceWire", targets: ["PresenceWire"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
