@@ -101,7 +101,8 @@ let package = Package(
         .testTarget(
             name: "SimulatorTests",
             dependencies: [
-                "Containers", "EventLoop", "PresenceClient", "PresenceCore", "PresenceServer", "PresenceStore",
+                "Containers", "EventLoop", "PresenceClient", "PresenceCore", "PresenceServer",
+                "PresenceStore",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: common),
