@@ -195,6 +195,14 @@ extension Reactor {
             // There is no room for a last word. It is tried all the same, and not for long.
             return close(slot, .tooSlow)
         }
+        noteProgress(of: slot)
         watchProgress(of: slot, pending: pending)
+    }
+
+    /// Who is not read from, because it has not taken its answers, cannot be heard. That it
+    /// takes them is its sign of life then.
+    func noteProgress(of slot: Int) {
+        guard connections[slot].state.contains(.isPaused) else { return }
+        engine.heard(ConnectionID(connections[slot].id), at: now().mono)
     }
 }

@@ -42,6 +42,7 @@ extension Reactor {
     func streamDrained(_ id: StreamID) {
         guard let slot = slot(of: id) else { return }
         connections[slot].state.remove(.isBlocked)
+        noteProgress(of: slot)
         progressEnded(of: slot)
         markDirty(slot)
     }
