@@ -15,9 +15,7 @@ extension Reactor {
         guard phase != .stopped else { return }
         let now = now()
         var isMoreDue = false
-        // Nobody's session is judged before its device can return, nor when everybody is sent away.
-        let isServing = phase == .serving || phase == .stopping
-        if isServing, let wake = engine.nextWake, wake <= heardUpTo {
+        if let wake = engineDeadline, wake <= heardUpTo {
             let progress = engine.advance(
                 to: now, deadlinesMax: configuration.connection.deadlinesPerTurn, into: &effects)
             isMoreDue = progress == .moreIsDue
@@ -42,9 +40,15 @@ extension Reactor {
         armTimer(at: hasMore ? now.mono : nextDeadline)
     }
 
+    /// When the engine will have something to do. Nothing, before clients can come and once
+    /// everybody is being sent away: nobody's session is judged then.
+    private var engineDeadline: Mono? {
+        phase == .serving || phase == .stopping ? engine.nextWake : nil
+    }
+
     private var nextDeadline: Mono? {
         let own = deadlines.nextWake.map { Mono(milliseconds: $0) }
-        guard let engines = engine.nextWake else { return own }
+        guard let engines = engineDeadline else { return own }
         return own.map { min($0, engines) } ?? engines
     }
 

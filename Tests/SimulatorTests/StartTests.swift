@@ -1,0 +1,34 @@
+import Logging
+import PresenceCore
+import PresenceStore
+import Testing
+
+@testable import PresenceServer
+
+@Suite struct `A start that takes long` {
+    /// A session's deadline that has come is not met before clients can come. So it must not be
+    /// waited for either: the loop would go round and round.
+    @Test func `waits for the disk, and for no deadline that it will not meet`() {
+        let network = SimulatedNetwork()
+        let disk = SimulatedDisk()
+        var clock = ServiceClock(
+            mono: network.monotonicMilliseconds, wall: network.wallMilliseconds)
+        let now = clock.moment(
+            mono: network.monotonicMilliseconds, wall: network.wallMilliseconds)
+        var reader = EngineReader(
+            engine: Engine(settings: Settings(), at: now, seed: 1), now: now)
+        reader.session(SessionRow(account: Array("bob".utf8), device: Array("phone".utf8)))
+        let reactor = Reactor(
+            Configuration(), engine: reader.finish(), clock: clock, loop: network, store: disk,
+            logger: Logger(label: "test"), seed: 1)
+        reactor.begin {}
+        network.monotonicMilliseconds += 60_000
+        for _ in 0..<3 { reactor.turnEnded() }
+        #expect(network.armed.map { $0 > network.monotonicMilliseconds } ?? true)
+        #expect(reactor.engine.currentStats.sessions == 1)
+        reactor.report(disk.settle(isFailing: false))
+        reactor.turnEnded()
+        let armed = network.armed ?? 0
+        #expect(armed > network.monotonicMilliseconds, "the whole of the grace, from now on")
+    }
+}
