@@ -60,10 +60,5 @@ public final class ClockShift: Sendable {
         }
     }
 
-    /// Sets the wall clock forward or back; the monotonic one does not care.
-    public func setWall(aheadByMilliseconds milliseconds: Int64) {
-        shift.withLock { $0.wall += milliseconds }
-    }
-
     var current: (mono: UInt64, wall: Int64) { shift.withLock { $0 } }
 }

@@ -38,7 +38,6 @@ final class EventStream: LoadObserver {
     private var publishers: [Int32]
     private var isPublishing = false
     private var dueNext: UInt64 = 0
-    private var eventsMax = Int.max
     private var deliveries = 0
     private var deliveriesSeen = 0
     private var progressAt: UInt64

@@ -101,7 +101,7 @@ extension Engine {
     public mutating func begin(into effects: inout Effects) -> Ticket {
         retired.append(contentsOf: interned)
         interned.removeAll(keepingCapacity: true)
-        let ticket = Ticket(number: 0)
+        let ticket = Ticket.start
         guard let end = sequence.blockToReserve() else {
             preconditionFailure("the numbers of a start come from a new block")
         }

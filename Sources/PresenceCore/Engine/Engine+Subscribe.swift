@@ -193,11 +193,7 @@ extension Engine {
 
 /// Whether a sorted list has a topic. O(log n).
 private func contains(_ topic: UInt32, in sorted: [TopicHandle]) -> Bool {
-    var low = 0
-    var high = sorted.count
-    while low < high {
-        let middle = (low + high) / 2
-        if sorted[middle].index < topic { low = middle + 1 } else { high = middle }
-    }
-    return low < sorted.count && sorted[low].index == topic
+    let wanted = TopicHandle(index: topic)
+    let place = sorted.lowerBound(of: wanted)
+    return place < sorted.count && sorted[place] == wanted
 }

@@ -84,6 +84,9 @@ public struct Ticket: Hashable, Comparable, Sendable {
     /// Its place among all tickets of this run.
     public let number: UInt64
 
+    /// Stands for the first block of numbers: nobody is served before it is durable.
+    public static let start = Ticket(number: 0)
+
     /// The ticket with this number.
     public init(number: UInt64) {
         self.number = number

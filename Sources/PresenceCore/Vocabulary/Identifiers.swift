@@ -25,6 +25,19 @@ public struct TopicHandle: Hashable, Comparable, Sendable {
     }
 }
 
+extension [TopicHandle] {
+    /// Where `topic` stands in this sorted list, or would. O(log n).
+    public func lowerBound(of topic: TopicHandle) -> Int {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle] < topic { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
+
 /// A connection as the owner of the sockets names it.
 ///
 /// The slot is reused when a connection is gone, with another generation.

@@ -74,15 +74,12 @@ extension Reactor {
 
     private func note(_ topic: TopicHandle, behind slot: Int) {
         counters.conflated += 1
-        var low = 0
-        var high = connections[slot].behind.count
-        while low < high {
-            let middle = (low + high) / 2
-            if connections[slot].behind[middle] < topic { low = middle + 1 } else { high = middle }
-        }
-        if low < connections[slot].behind.count, connections[slot].behind[low] == topic { return }
+        let place = connections[slot].behind.lowerBound(of: topic)
+        let isKnown =
+            place < connections[slot].behind.count && connections[slot].behind[place] == topic
+        if isKnown { return }
         if connections[slot].behind.isEmpty { counters.fellBehind += 1 }
-        connections[slot].behind.insert(topic, at: low)
+        connections[slot].behind.insert(topic, at: place)
         markDirty(slot)
     }
 

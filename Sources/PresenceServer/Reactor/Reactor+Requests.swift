@@ -9,10 +9,11 @@ extension Reactor {
     /// Takes in what a connection has sent.
     func receive(_ chunk: RawSpan, in slot: Int) {
         var offset = 0
+        let now = now()
         if connections[slot].phase == .serving {
-            engine.heard(ConnectionID(connections[slot].id), at: now().mono)
+            engine.heard(ConnectionID(connections[slot].id), at: now.mono)
         }
-        readFrames(chunk, from: &offset, in: slot)
+        readFrames(chunk, from: &offset, in: slot, at: now)
         guard connections[slot].phase == .anonymous || connections[slot].phase == .serving
         else { return }
         if offset < chunk.byteCount {
@@ -32,7 +33,7 @@ extension Reactor {
             guard connections[slot].state.contains(.isResumable) else { continue }
             connections[slot].state.remove(.isResumable)
             var offset = 0
-            readFrames(RawSpan(), from: &offset, in: slot)
+            readFrames(RawSpan(), from: &offset, in: slot, at: now)
             let isReadUp = !connections[slot].state.contains(.isResumable)
             if isReadUp, isListening(slot), connections[slot].state.contains(.isPaused) {
                 connections[slot].state.remove(.isPaused)
@@ -42,9 +43,10 @@ extension Reactor {
     }
 
     /// Carries out one frame after the other, until there is none, or one has to be waited for.
-    private func readFrames(_ chunk: RawSpan, from offset: inout Int, in slot: Int) {
+    private func readFrames(
+        _ chunk: RawSpan, from offset: inout Int, in slot: Int, at now: Moment
+    ) {
         var frameCount = 0
-        let now = now()
         turnWorkLeft = configuration.connection.framesPerTurn
         while isListening(slot) {
             // The others have their turn, too.
@@ -69,7 +71,7 @@ extension Reactor {
             case .frame(let body):
                 // It is complete, and what is behind it may not be looked at for a while.
                 if connections[slot].phase == .serving { cancelDeadline(of: slot) }
-                read(body, in: chunk, of: slot)
+                read(body, in: chunk, of: slot, at: now)
             case .violation:
                 counters.violations += 1
                 return close(slot, .protocolViolation)
@@ -108,13 +110,12 @@ extension Reactor {
         }
     }
 
-    private func read(_ body: FrameBody, in chunk: RawSpan, of slot: Int) {
+    private func read(_ body: FrameBody, in chunk: RawSpan, of slot: Int, at now: Moment) {
         counters.requests += 1
         let result = connections[slot].splitter.withBody(body, in: chunk) { decoder.decode($0) }
         switch result {
         case .success(let request):
             connections[slot].awaiting = request.id
-            let now = now()
             do throws(Refusal) {
                 try perform(request.method, of: slot, at: now)
             } catch {

@@ -79,7 +79,7 @@ extension Reactor {
         let ticket = Ticket(number: outcome.ticket)
         switch outcome.result {
         case .committed:
-            if outcome.ticket == 0 { return letIn() }
+            if ticket == .start { return letIn() }
             engine.committed(ticket, at: now, into: &effects)
         case .failed(let fault):
             counters.storeFailures += 1
@@ -90,7 +90,7 @@ extension Reactor {
                         "fault": "\(fault)", "times": "\(counters.storeFailures)",
                     ])
             }
-            guard outcome.ticket != 0 else {
+            guard ticket != .start else {
                 refusal = .storeFault(fault)
                 return stop()
             }
