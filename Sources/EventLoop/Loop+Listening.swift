@@ -163,7 +163,7 @@ extension Loop {
             guard let listener = listener, listener.phase == .accepting else { return }
             let fd = cuv_accept(listener.fd)
             if fd >= 0 {
-                adopt(fd)
+                handler?.streamAccepted(adopt(fd))
                 continue
             }
             switch AcceptFailure(errno) {
@@ -172,18 +172,6 @@ extension Loop {
             case .resources(let error): return rest(error)
             }
         }
-    }
-
-    private func adopt(_ fd: CInt) {
-        let tcp = UnsafeMutablePointer<uv_tcp_t>.allocate(capacity: 1)
-        // It fails only for flags that are not given.
-        precondition(unsafe uv_tcp_init(uvLoop, tcp) == 0)
-        let slot = unsafe streams.take(tcp)
-        unsafe cuv_set_slot(tcp, slot)
-        let failure = unsafe uv_tcp_open(tcp, fd)
-        // Only a descriptor that is no socket, or is watched already, is refused.
-        precondition(failure == 0, "an accepted socket cannot be opened")
-        handler?.streamAccepted(streams.id(slot))
     }
 }
 

@@ -59,6 +59,11 @@ public final class Client {
         public let params: JSON
     }
 
+    /// Speaks over a connected socket, which is the client's from now on.
+    public init(socket descriptor: CInt) {
+        socket = Socket(adopting: descriptor)
+    }
+
     /// Connects.
     public init(host: String, port: UInt16) throws(ClientError) {
         socket = try Socket(host: host, port: port)

@@ -34,6 +34,12 @@ final class Socket {
         throw .cannotConnect("\(host):\(port)", failure)
     }
 
+    /// A connection that somebody has made; it is ours from now on.
+    init(adopting descriptor: CInt) {
+        self.descriptor = descriptor
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
+    }
+
     deinit {
         if isOpen { close(descriptor) }
     }

@@ -63,6 +63,8 @@ struct Connection {
         static let isThrottled = State(rawValue: 32)
         /// It has logged in as an app server.
         static let isAppServer = State(rawValue: 64)
+        /// It comes from this process.
+        static let isOfTheHouse = State(rawValue: 128)
     }
 }
 

@@ -27,6 +27,7 @@ final class Driver: LoopHandler {
     func wokenUp() {
         let contents = mailbox.take()
         reactor.report(contents.outcomes)
+        for socket in contents.visitors { reactor.receive(visitor: reactor.loop.adopt(socket)) }
         if contents.isToStop { reactor.beginStopping() }
     }
 

@@ -9,7 +9,11 @@ final class Mailbox: Sendable {
     /// What has been left since the loop last looked.
     struct Contents: Sendable {
         var outcomes: [Outcome] = []
+        /// Sockets of the house, to be taken in.
+        var visitors: [CInt] = []
         var isToStop = false
+        /// Nobody looks any more.
+        var isClosed = false
     }
 
     private let contents = Mutex(Contents())
@@ -23,6 +27,17 @@ final class Mailbox: Sendable {
     func post(_ batch: [Outcome]) {
         contents.withLock { $0.outcomes.append(contentsOf: batch) }
         wakeup.wake()
+    }
+
+    /// Leaves one end of a pair of sockets; false: the service has ended, and it is not taken.
+    func post(visitor socket: CInt) -> Bool {
+        let isTaken = contents.withLock { contents in
+            guard !contents.isClosed else { return false }
+            contents.visitors.append(socket)
+            return true
+        }
+        wakeup.wake()
+        return isTaken
     }
 
     /// Asks for the end of the service. Any thread.
@@ -40,6 +55,14 @@ final class Mailbox: Sendable {
     func take() -> Contents {
         contents.withLock { contents in
             defer { contents = Contents() }
+            return contents
+        }
+    }
+
+    /// Takes nothing more, and gives back what is left. The loop's thread, at its end.
+    func close() -> Contents {
+        contents.withLock { contents in
+            defer { contents = Contents(isClosed: true) }
             return contents
         }
     }

@@ -86,6 +86,7 @@ public final class Service {
         reactor.begin(cleaning: cleaning, ready: ready)
         loop.run(Driver(reactor, mailbox))
         let report = store.stop()
+        for socket in mailbox.close().visitors { SocketPair.close(socket) }
         loop.close()
         if let refusal = reactor.refusal { throw refusal }
         if report.lostWrites > 0 { throw .lostWrites(report.lostWrites) }
@@ -105,6 +106,22 @@ public struct ServiceControl: Sendable {
         mailbox.postStop()
     }
 
+    /// A connection to the service that has logged in as an app server, for those who work for
+    /// it in this process: the caller's end, which speaks the protocol and does not block.
+    ///
+    /// It counts against no limit of pace. Its end is the service's end, and the other way
+    /// round. Any thread.
+    public func connect() throws(ServiceRefusal) -> CInt {
+        let pair: SocketPair
+        do throws(UVError) { pair = try SocketPair() } catch { throw .system(error) }
+        guard mailbox.post(visitor: pair.loopEnd) else {
+            SocketPair.close(pair.loopEnd)
+            SocketPair.close(pair.otherEnd)
+            throw .ended
+        }
+        return pair.otherEnd
+    }
+
     /// Has the service look at its clocks, which a test has moved.
     public func wake() {
         mailbox.wake()
@@ -118,6 +135,7 @@ public enum ServiceRefusal: Error, CustomStringConvertible {
     case system(UVError)
     case storeFault(StoreFault)
     case lostWrites(Int)
+    case ended
 
     /// One sentence for whoever runs the service.
     public var description: String {
@@ -132,6 +150,7 @@ public enum ServiceRefusal: Error, CustomStringConvertible {
         case .lostWrites(let count):
             "The database could not be written at the end: \(count) changes of sessions or "
                 + "statuses that nobody waited for are lost."
+        case .ended: "The service has ended."
         }
     }
 }

@@ -8,15 +8,31 @@ import PresenceStore
 extension Reactor {
     /// Takes a new connection in.
     func accept(_ id: StreamID) {
-        let slot = Int(id.slot)
-        while connections.count <= slot {
-            connections.append(Connection(id: StreamID(slot: 0, generation: 0)))
-        }
-        connections[slot] = Connection(id: id, phase: .anonymous)
+        let slot = enter(id, .anonymous)
         counters.accepted += 1
         guard admit(slot) else { return }
         setDeadline(of: slot, afterSeconds: configuration.connection.loginSeconds)
         loop.startReading(id)
+    }
+
+    /// Takes in a connection from this process, which is an app server's without a login.
+    func receive(visitor id: StreamID) {
+        let slot = enter(id, .serving)
+        connections[slot].state = [.isAppServer, .isOfTheHouse]
+        let now = now()
+        engine.handle(.loginAppServer, from: ConnectionID(id), at: now, into: &effects)
+        carryOut(at: now)
+        guard phase == .serving else { return close(slot, .shuttingDown) }
+        loop.startReading(id)
+    }
+
+    private func enter(_ id: StreamID, _ phase: Connection.Phase) -> Int {
+        let slot = Int(id.slot)
+        while connections.count <= slot {
+            connections.append(Connection(id: StreamID(slot: 0, generation: 0)))
+        }
+        connections[slot] = Connection(id: id, phase: phase)
+        return slot
     }
 
     /// Takes in what a connection has sent.

@@ -57,6 +57,11 @@ final class RunningService: @unchecked Sendable {
         control?.wake()
     }
 
+    /// A connection as this process's own.
+    func visit() throws -> CInt {
+        try #require(control).connect()
+    }
+
     func connect() throws -> Client {
         try Client(host: address.host, port: address.port)
     }
