@@ -1,0 +1,16 @@
+-- Presence and rosters, and nothing else: no TLS, no message archive, no limits on pace. Who
+-- runs it for presence would leave more on.
+pidfile = "@DIR@/prosody.pid"
+data_path = "@DIR@/data"
+run_as_root = true
+modules_enabled = { "roster", "saslauth" }
+modules_disabled = { "s2s", "tls", "offline" }
+authentication = "internal_plain"
+allow_unencrypted_plain_auth = true
+c2s_require_encryption = false
+network_backend = "epoll"
+storage = "internal"
+interfaces = { "127.0.0.1" }
+c2s_ports = { @PORT@ }
+log = { error = "@DIR@/prosody.log" }
+VirtualHost "localhost"

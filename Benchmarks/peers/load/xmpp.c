@@ -1,0 +1,160 @@
+// XMPP presence (RFC 6121). Each account's roster holds the others of its group with a
+// subscription both ways, made before the server starts. To subscribe is here to send the
+// initial presence: the server tells all contacts, and tells the client who of them is there.
+
+#include "load.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { OPENED = 1, REOPENED, BOUND };
+
+static void send_text(struct client *client, const char *text) {
+    client_send(client, text, strlen(text));
+}
+
+static void open_stream(struct client *client) {
+    send_text(
+        client,
+        "<stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams' "
+        "to='localhost' version='1.0'>");
+}
+
+static void begin(struct client *client) {
+    client->step = OPENED;
+    open_stream(client);
+}
+
+static size_t base64(char *out, const unsigned char *bytes, size_t count) {
+    static const char set[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t length = 0;
+    for (size_t at = 0; at < count; at += 3) {
+        size_t here = count - at < 3 ? count - at : 3;
+        uint32_t bits = 0;
+        for (size_t byte = 0; byte < 3; byte++)
+            bits = bits << 8 | (byte < here ? bytes[at + byte] : 0);
+        for (size_t digit = 0; digit < 4; digit++)
+            out[length++] = digit <= here ? set[bits >> (18 - 6 * digit) & 63] : '=';
+    }
+    return length;
+}
+
+// SASL PLAIN: the password is the account's name.
+static void authenticate(struct client *client) {
+    char name[NAME_BYTES + 1], secret[64], text[128], out[256];
+    name_of(client->account, name);
+    int count = snprintf(secret, sizeof secret, "%c%s%c%s", 0, name, 0, name);
+    size_t length = base64(text, (const unsigned char *)secret, (size_t)count);
+    snprintf(
+        out, sizeof out,
+        "<auth xmlns='urn:ietf:params:xml:ns:xmpp-sasl' mechanism='PLAIN'>%.*s</auth>",
+        (int)length, text);
+    send_text(client, out);
+}
+
+static void bind_device(struct client *client) {
+    send_text(
+        client,
+        "<iq type='set' id='b'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'>"
+        "<resource>d</resource></bind></iq>");
+}
+
+static void subscribe(struct client *client) { send_text(client, "<presence/>"); }
+
+static void publish(struct client *client, uint32_t number) {
+    (void)number;
+    char out[PAYLOAD_BYTES_MAX + 64];
+    int count = snprintf(
+        out, sizeof out, "<presence><status>%.*s</status></presence>",
+        (int)settings.payload_bytes, payload);
+    client_send(client, out, (size_t)count);
+}
+
+static bool has(const char *stanza, size_t count, const char *text) {
+    return memmem(stanza, count, text, strlen(text)) != NULL;
+}
+
+static bool starts(const char *stanza, size_t count, const char *text) {
+    return count >= strlen(text) && memcmp(stanza, text, strlen(text)) == 0;
+}
+
+// A client hears of itself, too: that is not a delivery to a subscriber.
+static bool is_own(const struct client *client, const char *stanza, size_t count) {
+    char name[NAME_BYTES + 1], from[64];
+    name_of(client->account, name);
+    snprintf(from, sizeof from, "from='%s@", name);
+    return has(stanza, count, from);
+}
+
+static void presence_came(struct client *client, const char *stanza, size_t count) {
+    static const char opening[] = "<status>", closing[] = "</status>";
+    // Of contacts who have not come yet.
+    if (has(stanza, count, " type='unavailable'")) return;
+    if (has(stanza, count, " type='")) fail("unexpected: %.*s", (int)count, stanza);
+    if (is_own(client, stanza, count)) return;
+    const char *status = memmem(stanza, count, opening, sizeof opening - 1);
+    if (status) {
+        status += sizeof opening - 1;
+        const char *end =
+            memmem(status, count - (size_t)(status - stanza), closing, sizeof closing - 1);
+        payload_delivered(client, status, (size_t)(end - status));
+    } else if (++client->heard == settings.group - 1) {
+        client_subscribed(client);
+    } else if (client->heard >= settings.group) {
+        fail("a presence came once more: %.*s", (int)count, stanza);
+    }
+}
+
+static void stanza_came(struct client *client, const char *stanza, size_t count) {
+    if (starts(stanza, count, "<presence")) {
+        presence_came(client, stanza, count);
+    } else if (starts(stanza, count, "<stream:features")) {
+        if (client->step == OPENED) authenticate(client);
+        else bind_device(client);
+    } else if (starts(stanza, count, "<success")) {
+        client->step = REOPENED;
+        open_stream(client);
+    } else if (starts(stanza, count, "<iq") && has(stanza, count, "type='result'")) {
+        client->step = BOUND;
+        client_ready(client);
+    } else {
+        fail("unexpected: %.*s", (int)count, stanza);
+    }
+}
+
+// The end of the stanza that begins at `at`, or null. Servers escape angle brackets in texts and
+// attributes, so tags can be found by them.
+static const char *stanza_end(const char *at, const char *end) {
+    int depth = 0;
+    while (at < end && (at = memchr(at, '<', (size_t)(end - at)))) {
+        const char *close = memchr(at, '>', (size_t)(end - at));
+        if (!close) return NULL;
+        if (at[1] == '/') depth--;
+        else if (close[-1] != '/') depth++;
+        at = close + 1;
+        if (depth == 0) return at;
+    }
+    return NULL;
+}
+
+static size_t consume(struct client *client, const char *bytes, size_t count) {
+    const char *at = bytes, *end = bytes + count;
+    while (at < end) {
+        const char *next;
+        size_t left = (size_t)(end - at);
+        if (starts(at, left, "<?xml") || starts(at, left, "<stream:stream")) {
+            // Opens, and has its end with the connection's.
+            const char *close = memchr(at, '>', left);
+            if (!close) break;
+            next = close + 1;
+        } else {
+            if (!(next = stanza_end(at, end))) break;
+            stanza_came(client, at, (size_t)(next - at));
+        }
+        at = next;
+    }
+    return (size_t)(at - bytes);
+}
+
+const struct driver xmpp_driver = {"xmpp", false, begin, subscribe, publish, consume};

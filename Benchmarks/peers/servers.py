@@ -1,0 +1,159 @@
+"""The servers that are compared: how each is installed, started, asked for its version."""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Failure(Exception):
+    """What a person is told instead of a table."""
+
+
+class Server:
+    """A kind of server. `protocol` is the name of its driver in the load program."""
+
+    title = protocol = package = program = config = None
+
+    def __init__(self, tools):
+        self.tools = tools  # Paths of what was built or installed for this run.
+
+    def command(self, folder, port, workload):
+        return [self.binary(), *self.arguments(self.write_config(folder, port))]
+
+    def arguments(self, config):
+        return [config]
+
+    def binary(self):
+        return find_program(self.program)
+
+    def version(self):
+        package = self.package
+        return run_for_text(["dpkg-query", "-W", "-f=${Version}", package]) or "unknown"
+
+    def provision(self, folder, workload):
+        """Writes what must be there before the start."""
+
+    def write_config(self, folder, port):
+        with open(os.path.join(HERE, "config", self.config)) as file:
+            text = file.read()
+        path = os.path.join(folder, self.config)
+        with open(path, "w") as file:
+            file.write(text.replace("@PORT@", str(port)).replace("@DIR@", folder))
+        return path
+
+    def wait_until_ready(self, process, port):
+        """Waits until somebody listens, and gives the port."""
+        deadline = time.monotonic() + 20
+        while time.monotonic() < deadline and process.poll() is None:
+            with socket.socket() as probe:
+                if probe.connect_ex(("127.0.0.1", port)) == 0:
+                    return port
+            time.sleep(0.02)
+        raise Failure(f"{self.title} does not listen; what it said is above.")
+
+
+class SaysItsPort(Server):
+    """A server that takes any port and prints `ready on HOST:PORT`."""
+
+    def wait_until_ready(self, process, port):
+        line = process.stdout.readline().decode()
+        found = re.match(r"ready on \S+?:(\d+)", line)
+        if not found:
+            raise Failure(f"{self.title} does not start; it said {line!r}.")
+        return int(found[1])
+
+
+class Ours(SaysItsPort):
+    title, protocol = "Porchlight", "ours"
+
+    def command(self, folder, port, workload):
+        # Limits on pace are for abuse, which this is not; a heartbeat would be noise.
+        return [
+            self.tools["porchlight"], "serve", "--listen", "127.0.0.1:0",
+            "--data", os.path.join(folder, "data"), "--rate-limits", "off", "--heartbeat", "300",
+        ]
+
+    def version(self):
+        return run_for_text([self.tools["porchlight"], "version"]).replace("porchlight ", "")
+
+
+class Floor(SaysItsPort):
+    title, protocol = "the floor: write", "floor"
+
+    def command(self, folder, port, workload):
+        numbers = (workload["accounts"], workload["group"], workload["payload"])
+        return [self.tools["load"], "serve-floor", *map(str, numbers)]
+
+    def version(self):
+        return "load/floor_server.c"
+
+
+class Redis(Server):
+    title, protocol, config = "Redis pub/sub", "redis", "redis.conf"
+    package = program = "redis-server"
+
+
+class Mosquitto(Server):
+    title, protocol, config = "Mosquitto", "mqtt", "mosquitto.conf"
+    package = program = "mosquitto"
+
+    def arguments(self, config):
+        return ["-c", config]
+
+
+class Nats(Server):
+    title, protocol, config = "NATS", "nats", "nats.conf"
+
+    def arguments(self, config):
+        return ["-c", config]
+
+    def binary(self):
+        return self.tools["nats-server"]
+
+    def version(self):
+        return run_for_text([self.binary(), "--version"]).split("v")[-1]
+
+
+class Prosody(Server):
+    title, protocol, config = "Prosody (XMPP)", "xmpp", "prosody.cfg.lua"
+    package = program = "prosody"
+
+    def arguments(self, config):
+        return ["-F", "--config", config]
+
+    def provision(self, folder, workload):
+        """Accounts, and rosters with subscriptions both ways, as Prosody keeps them."""
+        host = os.path.join(folder, "data", "localhost")
+        for kind in ("accounts", "roster"):
+            os.makedirs(os.path.join(host, kind))
+        for account in range(workload["accounts"]):
+            name = f"u{account:07}"
+            with open(os.path.join(host, "accounts", f"{name}.dat"), "w") as file:
+                file.write(f'return {{ ["password"] = "{name}"; }};\n')
+            first = account - account % workload["group"]
+            with open(os.path.join(host, "roster", f"{name}.dat"), "w") as file:
+                file.write('return {\n[false] = { ["version"] = 1; ["pending"] = {}; };\n')
+                for other in range(first, first + workload["group"]):
+                    if other != account:
+                        file.write(
+                            f'["u{other:07}@localhost"] = '
+                            '{ ["subscription"] = "both"; ["groups"] = {}; };\n')
+                file.write("};\n")
+
+
+ALL = [Floor, Ours, Redis, Mosquitto, Nats, Prosody]
+
+
+def find_program(name):
+    """A path; Debian keeps servers where not everybody looks."""
+    return shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin:/usr/local/sbin")
+
+
+def run_for_text(command):
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return (done.stdout or done.stderr).strip()

@@ -1,0 +1,95 @@
+"""python3 Benchmarks/peers/test_peers.py: what measures is itself measured."""
+
+import contextlib
+import io
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+
+import install
+import table
+from measure import figures, measure
+from servers import Failure, Floor, Ours
+
+WORKLOAD = {
+    "accounts": 20, "group": 10, "window": 900, "payload": 100, "single": 0.05,
+    "saturated": 0.05, "patience": 1,
+}
+
+
+class FaultyFloor(Floor):
+    """A server that does one thing wrong, once."""
+
+    fault = ""
+
+    def command(self, folder, port, workload):
+        return super().command(folder, port, workload) + [self.fault]
+
+
+class Load(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.tools = {"load": install.build_load()}
+
+    def faulty(self, fault):
+        server = FaultyFloor(self.tools)
+        server.fault = fault
+        return server
+
+    def test_takes_what_is_right(self):
+        result = measure(self.faulty(""), WORKLOAD)
+        self.assertEqual(result["single"]["deliveries"], result["single"]["events"] * 9)
+        self.assertEqual(result["saturated"]["deliveries"], result["saturated"]["events"] * 9)
+
+    def test_finds_a_lost_delivery(self):
+        with self.assertRaises(Failure):
+            measure(self.faulty("lose"), WORKLOAD)
+
+    def test_finds_a_doubled_delivery(self):
+        with self.assertRaises(Failure):
+            measure(self.faulty("double"), WORKLOAD)
+
+
+class FakeSample:
+    def __init__(self, cpu, memory):
+        self.cpu, self.memory, self.load_cpu = cpu, memory, 0.0
+
+
+class Table(unittest.TestCase):
+    phases = {
+        "connected": (FakeSample(1.0, 1_000_000),),
+        "subscribed": (FakeSample(1.18, 1_200_000),),
+        "single-begins": (FakeSample(2.0, 0),),
+        "single": (FakeSample(2.5, 0), 100_000, 11_000, 1.0),
+        "saturated-begins": (FakeSample(3.0, 0),),
+        "saturated": (FakeSample(3.5, 0), 1_000_000, 110_000, 1.0),
+    }
+
+    def test_divides_by_what_was_done(self):
+        found = figures(self.phases, FakeSample(0.0, 1_000_000), WORKLOAD)
+        self.assertAlmostEqual(found["single"]["delivery_us"], 5.0)
+        self.assertAlmostEqual(found["saturated"]["delivery_us"], 0.5)
+        self.assertAlmostEqual(found["subscription_us"], 1000.0)
+        self.assertAlmostEqual(found["connection_bytes"], 10_000)
+
+    def test_compares_within_a_round(self):
+        def round_of(microseconds):
+            return {"single": {"delivery_us": microseconds}}
+
+        # A machine that is three times slower in the second round changes no ratio.
+        results = {Ours.title: [round_of(2.0), round_of(6.0)],
+                   "other": [round_of(4.0), round_of(12.0)]}
+        self.assertEqual(table.ratios(results, "other", Ours.title, "single"), 2.0)
+
+
+if __name__ == "__main__":
+    # What the load says of the faults is expected.
+    with contextlib.redirect_stderr(io.StringIO()):
+        program = unittest.main(exit=False, verbosity=0)
+    failed = not program.result.wasSuccessful()
+    print("peers:", "FAILED" if failed else f"ok, {program.result.testsRun} tests")
+    if failed:
+        for _, trace in program.result.failures + program.result.errors:
+            print(trace)
+    sys.exit(failed)
