@@ -138,6 +138,9 @@ let package = Package(
             name: "PresenceBenchTests",
             dependencies: ["EventLoop", "PresenceBench", "PresenceWire", "porchlight"],
             swiftSettings: common),
+        .testTarget(
+            name: "PresenceTokensTests", dependencies: ["PresenceTokens"],
+            swiftSettings: common),
         .testTarget(name: "HouseTests", swiftSettings: common),
         .testTarget(
             name: "PresenceClientTests", dependencies: ["PresenceClient"],

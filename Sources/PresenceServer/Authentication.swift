@@ -1,23 +1,8 @@
-/// A key with which app servers log in.
-public struct ServerKey: Sendable {
-    /// Bytes of a key: enough to be beyond guessing, little enough to fit a frame.
-    public static let byteCountRange = 16...512
-
-    private let bytes: [UInt8]
-
-    /// A key, or nil where it is too short to be one or too long.
-    public init?(_ bytes: [UInt8]) {
-        guard Self.byteCountRange.contains(bytes.count) else { return nil }
-        self.bytes = bytes
-    }
-
-    /// Whether `candidate` is this key, in a time that does not tell where they differ.
-    func matches(_ candidate: [UInt8]) -> Bool {
-        var difference = UInt8(truncatingIfNeeded: bytes.count ^ candidate.count)
-        difference |= UInt8(truncatingIfNeeded: (bytes.count ^ candidate.count) >> 8)
-        for place in bytes.indices {
-            difference |= bytes[place] ^ (place < candidate.count ? candidate[place] : 0)
-        }
-        return difference == 0
-    }
+/// Who knows whether credentials hold. The service itself knows nothing of keys and signatures.
+public protocol Authenticator: Sendable {
+    /// What an app server's key is called in the log; nil where it is no key.
+    ///
+    /// Asked on the loop's thread: it must cost no more than microseconds, and not tell by the
+    /// time it takes which key a candidate was near.
+    func name(ofServerKey candidate: [UInt8]) -> String?
 }

@@ -11,8 +11,8 @@ public struct Configuration: Sendable {
     public var dataDirectory = "./data"
     /// When an answer counts as kept.
     public var durability = Durability.full
-    /// Keys with which app servers log in.
-    public var serverKeys: [ServerKey] = []
+    /// Who knows whether credentials hold; nil: none do.
+    public var authenticator: (any Authenticator)?
     /// How the engine treats those who vanish, and the bounds of the protocol.
     public var engine = Settings()
     /// The bounds of a connection.

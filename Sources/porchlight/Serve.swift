@@ -6,6 +6,7 @@ import Logging
 import PresenceCore
 import PresenceServer
 import PresenceStore
+import PresenceTokens
 
 struct Serve: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -31,7 +32,7 @@ struct Serve: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "A file with keys for app servers, one a line, 16 to 512 bytes each.",
+            "A file with keys for app servers, a line each, as `porchlight key` makes them.",
             valueName: "file"))
     var serverKey: String?
 
@@ -87,8 +88,12 @@ struct Serve: ParsableCommand {
             handler.logLevel = logLevel
             return handler
         }
+        let logger = Logger(label: "porchlight")
         do {
-            let service = try Service(try settings(), logger: Logger(label: "porchlight"))
+            var configuration = try settings()
+            let keys = try readServerKeys(from: serverKey, logger: logger)
+            configuration.authenticator = Doorkeeper(keys: KeyRing(keys))
+            let service = try Service(configuration, logger: logger)
             let address = service.address
             try service.run(signals: [SIGTERM, SIGINT]) { announce("ready on \(address)") }
         } catch let refusal as ServiceRefusal {
@@ -103,7 +108,6 @@ struct Serve: ParsableCommand {
         configuration.port = address.port
         configuration.dataDirectory = data
         configuration.durability = durability == .full ? .full : .relaxed
-        configuration.serverKeys = try serverKeys()
         if rateLimits == .off { configuration.switchOffPace() }
         configuration.engine.subscribersPerPublisherMax = subscribersMax
         configuration.engine.disconnectGraceSeconds = disconnectGrace
@@ -134,26 +138,6 @@ struct Serve: ParsableCommand {
                     + "anybody: listen on 127.0.0.1, or give --i-know-this-is-open, too.")
         }
         return address
-    }
-
-    private func serverKeys() throws -> [ServerKey] {
-        guard let serverKey else { return [] }
-        guard let content = FileManager.default.contents(atPath: serverKey) else {
-            throw Failure("The file \(serverKey) given with --server-key cannot be read.")
-        }
-        let lines = content.split(whereSeparator: { $0 == 10 || $0 == 13 })
-        let keys = try lines.enumerated().map { number, line in
-            guard let key = ServerKey(Array(line)) else {
-                throw Failure(
-                    "Key \(number + 1) in \(serverKey) has \(line.count) bytes: a key has 16 to "
-                        + "512.")
-            }
-            return key
-        }
-        guard !keys.isEmpty else {
-            throw Failure("The file \(serverKey) given with --server-key holds no key.")
-        }
-        return keys
     }
 }
 

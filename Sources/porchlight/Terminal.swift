@@ -14,6 +14,11 @@ func announce(_ line: String) {
     FileHandle.standardOutput.write(Data((line + "\n").utf8))
 }
 
+/// Says a line to whoever sits at the terminal, beside what is printed for programs.
+func note(_ line: String) {
+    FileHandle.standardError.write(Data((line + "\n").utf8))
+}
+
 /// `127.0.0.1:7400` or `[::1]:7400` in its parts; nil where it is neither.
 func parseAddress(_ text: String) -> (host: String, port: UInt16)? {
     guard let colon = text.lastIndex(of: ":") else { return nil }

@@ -124,8 +124,4 @@ struct Watch: ParsableCommand {
     private func show(_ event: JSON) {
         announce(json ? event.text : StateLine(style: Style()).line(event))
     }
-
-    private func note(_ line: String) {
-        FileHandle.standardError.write(Data((line + "\n").utf8))
-    }
 }

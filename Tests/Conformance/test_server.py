@@ -1,9 +1,11 @@
 """§7: sessions of app servers."""
 
+import hashlib
 import os
+import subprocess
 import tempfile
 
-from porchlight import Case
+from porchlight import BINARY, Case
 
 
 class Server(Case):
@@ -234,3 +236,30 @@ class Key(Case):
                               ((401, "invalid_token"), (414, "too_long")))
                 self.refused(c.call("stats"), 401, "not_logged_in")
         self.assertNotIn("first-key", service.log_text())
+
+    def make(self, name):
+        """What `porchlight key` prints: the key, and the line for the file."""
+        done = subprocess.run([BINARY, "key", name], capture_output=True, timeout=15, check=True)
+        return done.stdout.decode().strip(), done.stderr.decode().strip()
+
+    def test_made_keys(self):
+        key, line = self.make("billing")
+        other, other_line = self.make("feed")
+        self.assertEqual(line, "billing sha256:" + hashlib.sha256(key.encode()).hexdigest())
+        with open(self.path, "w") as file:
+            file.write("# two\n\n%s\n%s\n" % (line, other_line))
+        service = self.fresh("--server-key", self.path, "--log-level", "info")
+        for good in (key, other):
+            self.keep(service.connect()).ok("login", {"key": good})
+        for bad in (line, line.split(":")[1], key[:-1]):
+            self.refused(self.keep(service.connect()).call("login", {"key": bad}),
+                         401, "invalid_token", field="key")
+        log = service.log_text()
+        self.assertIn("billing", log)
+        self.assertNotIn(key, log)
+
+    def test_plain_keys_are_warned_of(self):
+        service = self.fresh("--server-key", self.path)
+        log = service.log_text()
+        self.assertIn("porchlight key NAME", log)
+        self.assertNotIn("first-key", log)

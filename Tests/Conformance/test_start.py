@@ -92,7 +92,8 @@ class Start(Case):
 
     def test_server_key_files(self):
         path = os.path.join(self.data, "keys")
-        for text in (b"short\n", b"x" * 513 + b"\n", b""):
+        for text in (b"short\n", b"x" * 513 + b"\n", b"", b"# nothing\n", b"a sha256:00\n",
+                     b"a/b sha256:" + b"0" * 64):
             with self.subTest(text=text[:10]):
                 with open(path, "wb") as file:
                     file.write(text)

@@ -17,7 +17,11 @@ import Testing
 
     @Test(arguments: [
         ("CLibUV", ["EventLoop"]), ("CSimdJSON", ["PresenceWire"]), ("GRDB", ["PresenceStore"]),
-        ("Foundation", ["PresenceStore", "PresenceClient", "PresenceBench", "porchlight"]),
+        (
+            "Foundation",
+            ["PresenceStore", "PresenceClient", "PresenceBench", "PresenceTokens", "porchlight"]
+        ),
+        ("JWTKit", ["PresenceTokens"]),
         ("Glibc", ["EventLoop", "PresenceBench", "PresenceClient", "PresenceStore"]),
         ("ArgumentParser", ["porchlight"]), ("Histogram", ["PresenceBench"]),
     ])

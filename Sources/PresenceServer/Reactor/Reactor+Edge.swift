@@ -1,4 +1,5 @@
 import EventLoop
+import Logging
 import PresenceCore
 import PresenceWire
 
@@ -64,9 +65,10 @@ extension Reactor {
             return .loginAppServer
         case .key(let range):
             let candidate = decoder.bytes(range)
-            // Every key is compared, so that the time does not tell which one was near.
-            let matches = configuration.serverKeys.count { $0.matches(candidate) }
-            guard matches > 0 else { throw Refusal(.invalidToken, field: .key) }
+            guard let name = configuration.authenticator?.name(ofServerKey: candidate) else {
+                throw Refusal(.invalidToken, field: .key)
+            }
+            logger.info("an app server logs in", metadata: ["key": "\(name)"])
             return .loginAppServer
         case .token:
             throw Refusal(.invalidToken, field: .token)

@@ -1,0 +1,34 @@
+import FoundationEssentials
+
+/// Base64 as tokens have it: two other characters, and no padding (RFC 4648 §5, RFC 7515 §2).
+enum Base64URL {
+    /// The text for these bytes.
+    static func encode(_ bytes: [UInt8]) -> String {
+        var text = [UInt8](Data(bytes).base64EncodedData())
+        while text.last == UInt8(ascii: "=") { text.removeLast() }
+        for place in text.indices {
+            switch text[place] {
+            case UInt8(ascii: "+"): text[place] = UInt8(ascii: "-")
+            case UInt8(ascii: "/"): text[place] = UInt8(ascii: "_")
+            default: break
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The bytes; nil where the text has other characters, padding, or a length that none has.
+    static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
+        var padded: [UInt8] = []
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "-"): padded.append(UInt8(ascii: "+"))
+            case UInt8(ascii: "_"): padded.append(UInt8(ascii: "/"))
+            case UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="): return nil
+            default: padded.append(byte)
+            }
+        }
+        guard padded.count % 4 != 1 else { return nil }
+        while padded.count % 4 != 0 { padded.append(UInt8(ascii: "=")) }
+        return Data(base64Encoded: Data(padded)).map { [UInt8]($0) }
+    }
+}

@@ -1,0 +1,110 @@
+// The file of `--server-key`. A line a key:
+//
+//     # billing, since March
+//     billing sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
+//     a-key-as-it-is-which-is-16-to-512-bytes-long
+//
+// What is no comment and has not the form NAME sha256:… is a key as it is. It holds like any
+// other, under the name key-N, where N is the number of its line, but whoever reads the file has
+// it: so its owner is warned.
+
+/// What stands in a file of server keys.
+public struct ServerKeyFile: Sendable {
+    /// Keys that a file may have: each candidate is compared with all.
+    public static let keyCountMax = 100
+
+    /// The keys, in their order.
+    public private(set) var keys: [ServerKey] = []
+    /// Lines that hold a key as it is, from 1.
+    public private(set) var plainLines: [Int] = []
+
+    /// Reads the content of a file.
+    ///
+    /// - Throws: which line is to blame, and what would be right.
+    public init(_ content: [UInt8]) throws(ServerKeyFileFault) {
+        // CR LF makes one line more each time, so lines are counted by LF.
+        let lines = content.split(separator: 10, omittingEmptySubsequences: false)
+        for (index, line) in lines.enumerated() {
+            var bytes = Array(line)
+            if bytes.last == 13 { bytes.removeLast() }
+            guard let first = bytes.first(where: { $0 != 32 && $0 != 9 }),
+                first != UInt8(ascii: "#")
+            else { continue }
+            try add(bytes, line: index + 1)
+        }
+        guard !keys.isEmpty else { throw .empty }
+    }
+
+    private mutating func add(_ line: [UInt8], line number: Int) throws(ServerKeyFileFault) {
+        let hashed = try hashedKey(line, number)
+        let key = if let hashed { hashed } else { try plainKey(line, number) }
+        guard !keys.contains(where: { $0.name == key.name }) else {
+            throw .nameTwice(line: number, name: key.name)
+        }
+        if let other = keys.first(where: { $0.digest == key.digest }) {
+            throw .keyTwice(line: number, other: other.name)
+        }
+        guard keys.count < Self.keyCountMax else { throw .tooMany }
+        keys.append(key)
+    }
+
+    /// The key of a line of the form NAME sha256:HEX; nil where it has another.
+    private func hashedKey(_ line: [UInt8], _ number: Int) throws(ServerKeyFileFault) -> ServerKey?
+    {
+        let words = line.split { $0 == 32 || $0 == 9 }
+        guard words.count == 2, words[1].starts(with: "sha256:".utf8) else { return nil }
+        let name = String(decoding: words[0], as: UTF8.self)
+        guard ServerKey.isName(name) else { throw .invalidName(line: number) }
+        guard let digest = hexBytes(words[1].dropFirst(7)), digest.count == 32 else {
+            throw .invalidHash(line: number)
+        }
+        return ServerKey(name: name, digest: digest)
+    }
+
+    private mutating func plainKey(
+        _ line: [UInt8], _ number: Int
+    ) throws(ServerKeyFileFault) -> ServerKey {
+        guard let key = ServerKey(name: "key-\(number)", key: line) else {
+            throw .invalidLength(line: number, count: line.count)
+        }
+        plainLines.append(number)
+        return key
+    }
+
+    private func hexBytes(_ text: ArraySlice<UInt8>) -> [UInt8]? {
+        let digits = text.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+        guard digits.count == text.count, digits.count % 2 == 0 else { return nil }
+        return stride(from: 0, to: digits.count, by: 2).map {
+            UInt8(digits[$0] << 4 | digits[$0 + 1])
+        }
+    }
+}
+
+/// Why a file of server keys is refused. Never says what stands in a line.
+public enum ServerKeyFileFault: Error, Equatable, CustomStringConvertible {
+    case empty
+    case tooMany
+    case invalidLength(line: Int, count: Int)
+    case invalidName(line: Int)
+    case invalidHash(line: Int)
+    case nameTwice(line: Int, name: String)
+    case keyTwice(line: Int, other: String)
+
+    /// One sentence, which goes on after the name of the file.
+    public var description: String {
+        switch self {
+        case .empty: "holds no key: make one with `porchlight key NAME`."
+        case .tooMany: "holds more than \(ServerKeyFile.keyCountMax) keys."
+        case .invalidLength(let line, let count):
+            "has \(count) bytes in line \(line): a key has 16 to 512."
+        case .invalidName(let line):
+            "has in line \(line) a name that is none: 1 to 64 letters, digits, `.`, `_` and `-`."
+        case .invalidHash(let line):
+            "has in line \(line) no hash behind `sha256:`: 64 hexadecimal digits."
+        case .nameTwice(let line, let name):
+            "has in line \(line) the name \(name) for the second time."
+        case .keyTwice(let line, let other):
+            "has in line \(line) the key that stands there as \(other) already."
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import PresenceTokens
+import Testing
+
+@Suite struct KeyRingTests {
+    func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+    func key(_ name: String, _ text: String) throws -> ServerKey {
+        try #require(ServerKey(name: name, key: bytes(text)))
+    }
+
+    @Test func `a key is known by its name, and nothing near it is`() throws {
+        let first = "the-first-secret-key-of-all"
+        let ring = KeyRing([try key("a", first), try key("b", "another-key-to-rotate-to")])
+        #expect(ring.name(of: bytes(first)) == "a")
+        #expect(ring.name(of: bytes("another-key-to-rotate-to")) == "b")
+        for wrong in [String(first.dropLast()), first + "x", first.uppercased(), "", "short"] {
+            #expect(ring.name(of: bytes(wrong)) == nil)
+        }
+        #expect(ring.name(of: Array(repeating: 65, count: 1 << 20)) == nil)
+        #expect(KeyRing().name(of: bytes(first)) == nil)
+    }
+
+    @Test func `other keys can take their place while it is in use`() throws {
+        let ring = KeyRing([try key("old", "a-key-that-has-leaked-somewhere")])
+        ring.replace(with: [try key("new", "a-key-that-nobody-else-knows-yet")])
+        #expect(ring.name(of: bytes("a-key-that-has-leaked-somewhere")) == nil)
+        #expect(ring.name(of: bytes("a-key-that-nobody-else-knows-yet")) == "new")
+        #expect(ring.count == 1)
+    }
+
+    @Test func `a key is neither guessable nor endless`() {
+        #expect(ServerKey(name: "k", key: Array(repeating: 65, count: 15)) == nil)
+        #expect(ServerKey(name: "k", key: Array(repeating: 65, count: 16)) != nil)
+        #expect(ServerKey(name: "k", key: Array(repeating: 65, count: 512)) != nil)
+        #expect(ServerKey(name: "k", key: Array(repeating: 65, count: 513)) == nil)
+    }
+
+    @Test func `a key that was made holds by its line`() throws {
+        let made = ServerKey.generate(name: "billing")
+        let file = try ServerKeyFile(bytes(made.key.line + "\n"))
+        #expect(file.keys == [made.key])
+        #expect(file.plainLines.isEmpty)
+        #expect(KeyRing(file.keys).name(of: bytes(made.secret)) == "billing")
+        #expect(made.secret.utf8.count == 47)
+        #expect(!made.key.line.contains(made.secret))
+        #expect(ServerKey.generate(name: "billing").secret != made.secret)
+    }
+
+    @Test func `the hash of a line is SHA-256 of the key`() throws {
+        // FIPS 180-2, appendix B.2.
+        let key = try key("n", "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq")
+        #expect(
+            key.line
+                == "n sha256:248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1")
+    }
+
+    @Test func `a file has comments, hashes and keys as they are`() throws {
+        let hash = String(repeating: "0F", count: 32)
+        let file = try ServerKeyFile(
+            bytes("# since March\n\n \t# x\nbilling\tsha256:\(hash)\r\n a key with blanks in it\n"))
+        #expect(file.keys.map(\.name) == ["billing", "key-5"])
+        #expect(file.plainLines == [5])
+        #expect(KeyRing(file.keys).name(of: bytes(" a key with blanks in it")) == "key-5")
+        #expect(file.keys[0].line == "billing sha256:\(hash.lowercased())")
+    }
+
+    @Test(
+        arguments: [
+            ("", .empty), ("# nothing\n", .empty),
+            ("short\n", .invalidLength(line: 1, count: 5)),
+            ("#\n" + String(repeating: "x", count: 513), .invalidLength(line: 2, count: 513)),
+            ("a/b sha256:00", .invalidName(line: 1)), ("a sha256:00", .invalidHash(line: 1)),
+            ("a sha256:" + String(repeating: "0g", count: 32), .invalidHash(line: 1)),
+            ("same-key-same-key\nsame-key-same-key", .keyTwice(line: 2, other: "key-1")),
+        ] as [(String, ServerKeyFileFault)])
+    func `a file that is not right is refused by line`(text: String, fault: ServerKeyFileFault) {
+        #expect(throws: fault) { try ServerKeyFile(bytes(text)) }
+    }
+
+    @Test func `a name stands once, and there is an end`() {
+        let one = "n sha256:" + String(repeating: "1", count: 64)
+        let other = "n sha256:" + String(repeating: "2", count: 64)
+        #expect(throws: ServerKeyFileFault.nameTwice(line: 2, name: "n")) {
+            try ServerKeyFile(bytes(one + "\n" + other))
+        }
+        let many = (0...100).map { "key number \($0), as it stands" }
+        #expect(throws: ServerKeyFileFault.tooMany) {
+            try ServerKeyFile(bytes(many.joined(separator: "\n")))
+        }
+    }
+}
