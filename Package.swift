@@ -59,7 +59,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "PresenceStore",
-            dependencies: [.product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: ["Containers", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: strict),
         .target(
             name: "PresenceServer",

@@ -10,6 +10,15 @@ extension Loop {
         return unsafe uv_resident_set_memory(&bytes) == 0 ? UInt64(bytes) : 0
     }
 
+    /// Microseconds that processors have spent on the process, in it and in the kernel for it.
+    public var processorMicroseconds: UInt64 {
+        var usage = uv_rusage_t()
+        guard unsafe uv_getrusage(&usage) == 0 else { return 0 }
+        let seconds = usage.ru_utime.tv_sec + usage.ru_stime.tv_sec
+        let microseconds = usage.ru_utime.tv_usec + usage.ru_stime.tv_usec
+        return UInt64(clamping: seconds) * 1_000_000 + UInt64(clamping: microseconds)
+    }
+
     /// Bytes that the process may have: what its control group allows, or what the machine has.
     public static var memoryBytesAvailable: UInt64 {
         let constrained = uv_get_constrained_memory()

@@ -7,6 +7,8 @@ public struct Configuration: Sendable {
     public var host = "127.0.0.1"
     /// The port; 0: any.
     public var port: UInt16 = 7_400
+    /// The version of the program, for metrics.
+    public var version = "unknown"
     /// The folder with the database.
     public var dataDirectory = "./data"
     /// When an answer counts as kept.

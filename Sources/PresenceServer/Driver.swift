@@ -12,19 +12,34 @@ final class Driver: LoopHandler {
         self.mailbox = mailbox
     }
 
-    func streamAccepted(_ id: StreamID) { reactor.accept(id) }
+    func streamAccepted(_ id: StreamID) {
+        reactor.beginTurn()
+        reactor.accept(id)
+    }
+
     func streamReceived(_ id: StreamID, _ bytes: UnsafeRawBufferPointer) {
+        reactor.beginTurn()
         unsafe reactor.receive(RawSpan(_unsafeBytes: bytes), from: id)
     }
-    func streamEnded(_ id: StreamID, _ reason: StreamEnd) { reactor.streamEnded(id, reason) }
-    func streamDrained(_ id: StreamID) { reactor.streamDrained(id) }
+
+    func streamEnded(_ id: StreamID, _ reason: StreamEnd) {
+        reactor.beginTurn()
+        reactor.streamEnded(id, reason)
+    }
+
+    func streamDrained(_ id: StreamID) {
+        reactor.beginTurn()
+        reactor.streamDrained(id)
+    }
+
     func streamClosed(_ id: StreamID) { reactor.streamClosed(id) }
     func acceptFailed(_ error: UVError) { reactor.acceptFailed(error) }
     // What is due is done at the end of the turn, after those who have spoken are heard.
-    func timerFired() {}
+    func timerFired() { reactor.beginTurn() }
     func turnEnded() { reactor.turnEnded() }
 
     func wokenUp() {
+        reactor.beginTurn()
         let contents = mailbox.take()
         reactor.report(contents.outcomes)
         for socket in contents.visitors { reactor.receive(visitor: reactor.loop.adopt(socket)) }

@@ -1,3 +1,4 @@
+import Containers
 import EventLoop
 import PresenceStore
 
@@ -8,10 +9,14 @@ import PresenceStore
 protocol Transport: AnyObject {
     /// Milliseconds of a clock that never jumps.
     var monotonicMilliseconds: UInt64 { get }
+    /// The same clock, finer.
+    var monotonicNanoseconds: UInt64 { get }
     /// Milliseconds since 1970 UTC, by a clock that may.
     var wallMilliseconds: Int64 { get }
     /// Bytes that the process has in memory.
     var memoryBytes: UInt64 { get }
+    /// Time that processors have spent on the process.
+    var processorMicroseconds: UInt64 { get }
     /// Connections that are not wholly closed.
     var streamCount: Int { get }
 
@@ -40,6 +45,7 @@ extension Loop: Transport {
 protocol Persistence: AnyObject {
     func submit(_ batch: consuming [Submission])
     var counters: StoreCounters { get }
+    var commitTimes: DurationHistogram { get }
 }
 
 extension Store: Persistence {}

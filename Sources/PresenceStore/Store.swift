@@ -1,3 +1,4 @@
+public import Containers
 internal import Dispatch
 internal import Foundation
 internal import Synchronization
@@ -67,6 +68,9 @@ public final class Store: Sendable {
 
     /// What the store has done and has to do.
     public var counters: StoreCounters { gauges.snapshot }
+
+    /// How long its transactions took, from the first write to the end of the commit.
+    public var commitTimes: DurationHistogram { gauges.commitTimes }
 
     // MARK: Reading
 

@@ -1,3 +1,4 @@
+internal import Containers
 internal import Synchronization
 
 /// What the store has done and has to do, for `stats` and the log.
@@ -27,6 +28,7 @@ final class Gauges: Sendable {
     private let rows = Atomic<Int>(0)
     private let failures = Atomic<Int>(0)
     private let lastCommitMicroseconds = Atomic<Int>(0)
+    private let times = Mutex(DurationHistogram())
 
     func submitted(count: Int) {
         pending.add(count, ordering: .relaxed)
@@ -36,6 +38,7 @@ final class Gauges: Sendable {
         commits.add(1, ordering: .relaxed)
         rows.add(rowCount, ordering: .relaxed)
         lastCommitMicroseconds.store(microseconds, ordering: .relaxed)
+        times.withLock { $0.observe(microseconds: UInt64(max(0, microseconds))) }
     }
 
     func failed() {
@@ -46,6 +49,9 @@ final class Gauges: Sendable {
         pending.subtract(submissionCount, ordering: .relaxed)
         retained.store(retainedKeyCount, ordering: .relaxed)
     }
+
+    /// How long transactions took.
+    var commitTimes: DurationHistogram { times.withLock { $0 } }
 
     var snapshot: StoreCounters {
         var counters = StoreCounters()

@@ -107,6 +107,7 @@ struct Serve: ParsableCommand {
         configuration.host = address.host
         configuration.port = address.port
         configuration.dataDirectory = data
+        configuration.version = programVersion
         configuration.durability = durability == .full ? .full : .relaxed
         if rateLimits == .off { configuration.switchOffPace() }
         configuration.engine.subscribersPerPublisherMax = subscribersMax

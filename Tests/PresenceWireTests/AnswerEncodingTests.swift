@@ -152,6 +152,11 @@ import Testing
         #expect(body == expected(json + #","connections":3,"outboxBytes":4}"#))
     }
 
+    @Test func `a text`() {
+        let body = frame { $0.appendTextFrame(Array("a{b=\"c\"} 1\n".utf8), to: .integer(1)) }
+        #expect(body == expected(#"{"text":"a{b=\"c\"} 1\n"}"#))
+    }
+
     @Test(
         arguments: [
             (.integer(.min), "-9223372036854775808"), (.integer(0), "0"), (.unknown, "null"),
@@ -169,6 +174,7 @@ import Testing
         bytes.appendErrorFrame(Refusal(.forbidden), to: .none, in: Effects())
         bytes.appendErrorFrame(EnvelopeFault(.unknownMethod), to: .none)
         bytes.appendStatsFrame(Stats(), further: [], to: .none)
+        bytes.appendTextFrame([1], to: .none)
         #expect(outcome == .appended)
         #expect(bytes == [9])
     }

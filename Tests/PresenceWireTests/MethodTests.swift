@@ -7,6 +7,7 @@ import Testing
     @Test(
         arguments: [
             ("logout", .logout), ("ping", .ping), ("stats", .stats),
+            ("metrics", .metrics),
         ] as [(String, Method)])
     func `methods without parameters`(name: String, method: Method) {
         #expect(Decoded(#"{"jsonrpc":"2.0","id":1,"method":"\#(name)"}"#).method == method)

@@ -1,3 +1,4 @@
+import Containers
 import PresenceStore
 
 @testable import PresenceServer
@@ -28,6 +29,7 @@ final class SimulatedDisk: Persistence {
     private var retained: [Submission] = []
     private let canary: Canary
     var counters = StoreCounters()
+    var commitTimes: DurationHistogram { DurationHistogram() }
 
     init(canary: Canary = .none) { self.canary = canary }
 

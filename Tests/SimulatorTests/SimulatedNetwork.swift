@@ -29,7 +29,9 @@ final class SimulatedNetwork: Transport {
 
     var monotonicMilliseconds: UInt64 = 1_000_000
     var wallMilliseconds: Int64 = 1_763_700_000_000
+    var monotonicNanoseconds: UInt64 { monotonicMilliseconds * 1_000_000 }
     var memoryBytes: UInt64 { 0 }
+    var processorMicroseconds: UInt64 { 0 }
     private(set) var streams: [StreamID: Stream] = [:]
     private var generations: [UInt32] = []
     private var freeSlots: [UInt32] = []

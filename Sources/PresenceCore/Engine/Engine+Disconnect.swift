@@ -35,7 +35,7 @@ extension Engine {
         detach(connection)
         guard case .client(let session, _) = caller else { return }
         sessions[session].lastHeard = lastHeard
-        sessions[session].phase = .inGrace
+        enter(.inGrace, session)
         let grace = settings.disconnectGraceSeconds
         guard grace > 0 else {
             return graceEnded(session, cause: .disconnect, at: now, into: &effects)
@@ -97,7 +97,7 @@ extension Engine {
                 lastSeen: sessions[session].lastHeard, at: now, into: &effects)
         }
         let end = now.mono.advanced(bySeconds: settings.pushReachableSeconds)
-        sessions[session].phase = .pushOnly
+        enter(.pushOnly, session)
         // The state is another now, though nobody is told; who asks gets it under a new number.
         topics[accounts[Int(sessions[session].account)].presenceTopic].seq = sequence.next()
         sessions[session].timer = wheel.schedule(

@@ -26,6 +26,7 @@ extension Engine {
         let seq = sequence.next()
         topics[topic.index].seq = seq
         stats.events += 1
+        tallies.count(happening.cause)
         guard hasReceivers(topic, own) else { return seq }
         appendEvent(happening, on: topic, at: now, into: &effects)
         fanOut(topic, alsoTo: own, into: &effects)

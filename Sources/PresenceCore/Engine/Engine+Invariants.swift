@@ -15,6 +15,9 @@ extension Engine {
             checkTopics(of: AccountHandle(index: number))
         }
         precondition(sessionCount == sessions.count, "miscounted sessions")
+        let inPhases = SessionEntry.Connectedness.allCases.reduce(0) { $0 + tallies.sessions($1) }
+        precondition(inPhases == sessionCount, "miscounted phases")
+        precondition(tallies.sessions(.connected) == stats.sessionsConnected, "miscounted phases")
         precondition(online == stats.accountsOnline, "miscounted accounts online")
     }
 

@@ -65,7 +65,7 @@ extension Engine {
         sessions[session].address = strings.insert(login.address.span)
         sessions[session].client = login.client
         sessions[session].reach = login.reach
-        sessions[session].phase = .connected
+        enter(.connected, session)
         if before.phase == .pushOnly {
             // A new arrival for those who saw it reachable by push alone.
             unlink(session)
@@ -104,6 +104,7 @@ extension Engine {
                 account: login.account.index, device: strings.insert(login.device.span),
                 address: strings.insert(login.address.span), client: login.client,
                 reach: login.reach, phase: .connected))
+        tallies.enter(.connected)
         link(session, to: login.account)
         return session
     }

@@ -162,7 +162,7 @@ extension Engine {
 
 extension Session.Phase {
     /// What a listing calls it.
-    fileprivate var connectedness: SessionEntry.Connectedness {
+    var connectedness: SessionEntry.Connectedness {
         switch self {
         case .connected: .connected
         case .inGrace: .inGrace

@@ -71,6 +71,7 @@ extension Engine {
                 device: strings.insert(device.span), address: strings.insert(address.span),
                 client: client, reach: reach,
                 phase: pushUntil == nil ? .awaitingReturn : .pushOnly))
+        tallies.enter(sessions[session].phase)
         link(session, to: account)
         _ = makeTopic(.presence, of: account)
         let end =

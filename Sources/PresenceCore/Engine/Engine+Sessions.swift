@@ -86,6 +86,13 @@ extension Engine {
         return ConnectionID(slot: slot, generation: connections[Int(slot)].generation)
     }
 
+    /// Lets a session go to another phase.
+    mutating func enter(_ phase: Session.Phase, _ session: UInt32) {
+        tallies.leave(sessions[session].phase)
+        tallies.enter(phase)
+        sessions[session].phase = phase
+    }
+
     mutating func cancelTimer(of session: UInt32) {
         guard sessions[session].timer != .none else { return }
         wheel.cancel(sessions[session].timer)
@@ -105,6 +112,7 @@ extension Engine {
         unlink(session)
         strings.remove(record.device)
         strings.remove(record.address)
+        tallies.leave(record.phase)
         sessions.remove(session)
         effects.persist(.removeSession(account: account, device: origin.name))
         if firstSession[Int(account.index)] == none {

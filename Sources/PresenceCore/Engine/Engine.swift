@@ -48,6 +48,8 @@ public struct Engine: ~Copyable {
     var wheel: TimingWheel
     var sequence: Numbering
     var stats = Stats()
+    /// What is counted by kind.
+    public internal(set) var tallies = Tallies()
 
     /// Changes that wait for the store, by ticket.
     var pending: [UInt64: PendingChange] = [:]

@@ -28,7 +28,7 @@ struct Session {
     var phase: Phase
 
     /// Whether there is a connection, and if not, what is waited for.
-    enum Phase: UInt8 {
+    enum Phase: UInt8, CaseIterable {
         /// There is. To: `inGrace` when it is lost; ended by logout or kick.
         case connected
         /// Lost a moment ago. To: `connected`, `pushOnly`, or ended as a disconnect.

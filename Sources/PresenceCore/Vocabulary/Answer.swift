@@ -81,7 +81,7 @@ public struct SessionEntry: Hashable, Sendable {
     public var connection: Connectedness
 
     /// What has become of a session's connection.
-    public enum Connectedness: UInt8, Sendable {
+    public enum Connectedness: UInt8, CaseIterable, Sendable {
         case connected
         /// Lost a moment ago; a return in time makes no event.
         case inGrace

@@ -37,6 +37,8 @@ public enum Command: Hashable, Sendable {
 public enum CommandKind: String, CaseIterable, Sendable {
     case login, logout, ping, subscribe, unsubscribe, subscriptions, publish, clear
     case query, subscribers, sessions, kick, stats
+    /// Answered by whoever owns the engine, which reads what there is to tell.
+    case metrics
 }
 
 extension Command {

@@ -11,9 +11,11 @@ extension Reactor {
         guard let id = connections[slot].awaiting else { return }
         switch answer {
         case .loggedIn:
+            counters.loginsOfClients += 1
             connections[slot].state.insert(.isListing)
             beginServing(slot)
         case .loggedInAppServer:
+            counters.loginsOfAppServers += 1
             connections[slot].state.insert(.isAppServer)
             beginServing(slot)
         default:
@@ -27,6 +29,7 @@ extension Reactor {
     /// Refuses the request that a connection waits for.
     func refuse(_ slot: Int, _ refusal: Refusal) {
         guard let id = connections[slot].awaiting else { return }
+        count(refusal, of: slot)
         pool.lend(to: &connections[slot].outbox)
         connections[slot].outbox.appendErrorFrame(refusal, to: id, in: effects)
         settle(slot)
@@ -88,7 +91,7 @@ extension Reactor {
             StatsField("fellBehind", counters.fellBehind),
             StatsField("bytesBlocked", bytesBlocked),
             StatsField("bytesHeldBack", bytesHeldBack),
-            StatsField("outboxBytes", connections.reduce(0) { $0 + $1.outbox.count }),
+            StatsField("outboxBytes", outboxBytes),
             StatsField("poolBytesIdle", pool.bytesIdle),
             StatsField("storePending", store.pending),
             StatsField("storeRetained", store.retained),

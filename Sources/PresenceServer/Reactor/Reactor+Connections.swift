@@ -10,6 +10,7 @@ extension Reactor {
     /// Tells the peer why, and lets it go when it has taken that.
     func close(_ slot: Int, _ reason: CloseReason?, retryAfterSeconds: Int? = nil) {
         guard connections[slot].phase != .free, connections[slot].phase != .closing else { return }
+        count(reason.map(Ending.init) ?? .logout, of: slot)
         if let reason {
             pool.lend(to: &connections[slot].outbox)
             connections[slot].outbox.appendCloseFrame(
@@ -35,6 +36,7 @@ extension Reactor {
 
     /// Closes a connection that takes nothing more.
     func abandon(_ slot: Int) {
+        count(.lost, of: slot)
         loseSession(of: slot)
         connections[slot].phase = .closing
         loop.close(connections[slot].id)

@@ -56,6 +56,8 @@ extension Reactor {
                     reason: request.reason.map { decoder.bytes($0) }))
         case .stats:
             return .stats
+        case .metrics:
+            preconditionFailure("a question that the engine does not answer")
         }
     }
 

@@ -116,6 +116,7 @@ extension Reactor {
         switch result {
         case .success(let request):
             connections[slot].awaiting = request.id
+            counters.requestsByMethod.count(request.method.kind)
             do throws(Refusal) {
                 try perform(request.method, of: slot, at: now)
             } catch {
@@ -124,8 +125,10 @@ extension Reactor {
             carryOut(at: now)
         case .failure(let fault):
             connections[slot].awaiting = nil
+            let judged = judged(fault, of: slot)
+            count(judged, of: slot)
             pool.lend(to: &connections[slot].outbox)
-            connections[slot].outbox.appendErrorFrame(judged(fault, of: slot))
+            connections[slot].outbox.appendErrorFrame(judged)
             markDirty(slot)
         }
     }
@@ -149,6 +152,7 @@ extension Reactor {
         guard phase == .serving else {
             throw Refusal(.shuttingDown, retryAfterSeconds: retryAfterSeconds())
         }
+        if try answerAtOnce(method, of: slot, at: now) { return }
         let command = try command(for: method, of: slot)
         try admit(command.kind, of: slot, at: now)
         // These look at all watchers, or at all there is.

@@ -46,6 +46,7 @@ extension Reactor {
         guard connections[slot].phase != .closing, reason == .endOfFile else {
             return abandon(slot)
         }
+        count(.lost, of: slot)
         guard connections[slot].awaiting != nil else {
             loseSession(of: slot)
             return finish(slot)

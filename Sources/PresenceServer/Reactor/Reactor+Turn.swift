@@ -14,6 +14,7 @@ extension Reactor {
     func turnEnded() {
         guard phase != .stopped else { return }
         let now = now()
+        noteLag(at: now.mono)
         var isMoreDue = false
         if let wake = engineDeadline, wake <= heardUpTo {
             let progress = engine.advance(
@@ -38,6 +39,7 @@ extension Reactor {
         // A list that is not complete, or a splitter that is not empty, waits for its next share.
         let hasMore = isMoreDue || !dirty.isEmpty || !resumable.isEmpty || !lost.isEmpty
         armTimer(at: hasMore ? now.mono : nextDeadline)
+        endTurn()
     }
 
     /// When the engine will have something to do. Nothing, before clients can come and once

@@ -62,6 +62,9 @@ final class Reactor<Network: Transport, Disk: Persistence> {
     var frame: [UInt8] = []
     var submissions: [Submission] = []
     var counters = ReactorCounters()
+    var loopTimes = LoopTimes()
+    /// When the service began, by its own clocks.
+    let begun: Moment
 
     var phase = Phase.starting
     private(set) var ready: () -> Void = {}
@@ -97,6 +100,7 @@ final class Reactor<Network: Transport, Disk: Persistence> {
         let begin = clock.shifted(loop.monotonicMilliseconds)
         deadlines = TimingWheel(now: begin)
         heardUpTo = Mono(milliseconds: begin)
+        begun = self.clock.moment(mono: loop.monotonicMilliseconds, wall: loop.wallMilliseconds)
     }
 
     /// What both clocks show now.
@@ -106,7 +110,10 @@ final class Reactor<Network: Transport, Disk: Persistence> {
 
     /// Arms the loop's timer for a point of our own, possibly shifted, clock.
     func armTimer(at deadline: Mono?) {
+        loopTimes.awaited = nil
         guard let deadline else { return loop.disarmTimer() }
+        // One that has come already is met in the next turn, as is meant.
+        if deadline > heardUpTo { loopTimes.awaited = deadline }
         loop.armTimer(atMonotonicMilliseconds: clock.unshifted(deadline.milliseconds))
     }
 
@@ -142,30 +149,6 @@ final class Reactor<Network: Transport, Disk: Persistence> {
     func slot(of connection: ConnectionID) -> Int? {
         slot(of: StreamID(slot: connection.slot, generation: connection.generation))
     }
-}
-
-/// What the reactor counts, since its start.
-struct ReactorCounters {
-    var accepted = 0
-    var acceptFailures = 0
-    var requests = 0
-    var closedTooSlow = 0
-    /// Events that were left out of a full outbox, whose newest state followed.
-    var conflated = 0
-    /// How many times an outbox was full.
-    var fellBehind = 0
-    var violations = 0
-    var storeFailures = 0
-    /// Connections that were one too many.
-    var turnedAway = 0
-    /// Logins that were told to come back later.
-    var loginsDelayed = 0
-    /// Requests refused because memory was short.
-    var refusedForMemory = 0
-    /// Requests refused because the store was far behind.
-    var refusedForStore = 0
-    /// How many times a connection was not read from because it had asked too much.
-    var throttled = 0
 }
 
 extension ConnectionID {

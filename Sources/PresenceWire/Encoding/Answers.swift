@@ -48,6 +48,16 @@ extension [UInt8] {
         endResponse(start)
     }
 
+    /// Appends the response to `metrics`: a text.
+    public mutating func appendTextFrame(_ text: [UInt8], to id: RequestID) {
+        guard id != .none else { return }
+        let start = beginResponse(to: id)
+        append(#"{"text":"#)
+        appendString(text.span)
+        append("}")
+        endResponse(start)
+    }
+
     private mutating func beginResponse(to id: RequestID) -> Int {
         let start = beginFrame()
         append(#"{"jsonrpc":"2.0","id":"#)

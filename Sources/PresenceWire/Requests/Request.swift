@@ -39,6 +39,29 @@ public enum Method: Hashable, Sendable {
     case sessions(SessionsRequest)
     case kick(KickRequest)
     case stats
+    case metrics
+}
+
+extension Method {
+    /// What is asked, whatever the parameters.
+    public var kind: CommandKind {
+        switch self {
+        case .login: .login
+        case .logout: .logout
+        case .ping: .ping
+        case .subscribe: .subscribe
+        case .unsubscribe: .unsubscribe
+        case .subscriptions: .subscriptions
+        case .publish: .publish
+        case .clear: .clear
+        case .query: .query
+        case .subscribers: .subscribers
+        case .sessions: .sessions
+        case .kick: .kick
+        case .stats: .stats
+        case .metrics: .metrics
+        }
+    }
 }
 
 /// A list of names, each once, in the order of first appearance: a range of the decoder's

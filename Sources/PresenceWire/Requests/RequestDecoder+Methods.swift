@@ -17,6 +17,7 @@ extension RequestDecoder {
         case .sessions: .sessions(try readSessions())
         case .kick: .kick(try readKick())
         case .stats: .stats
+        case .metrics: .metrics
         }
     }
 

@@ -1,0 +1,36 @@
+/// How long things took: how many fell into each of a fixed row of buckets.
+///
+/// Takes some 200 bytes, whatever is counted. The buckets reach from 10 µs to 10 s in steps of 1,
+/// 2.5 and 5, so that what is told of a quantile is off by a factor of 2.5 at most.
+public struct DurationHistogram: Hashable, Sendable {
+    /// The upper bounds of all buckets but the last, which holds what is longer.
+    public static let boundsMicroseconds: [UInt64] = [
+        10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000,
+        500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000,
+    ]
+
+    /// How many there are in each bucket, the last of which has no bound.
+    public private(set) var counts: [UInt64]
+    /// How long all took together.
+    public private(set) var sumMicroseconds: UInt64 = 0
+
+    /// A histogram of nothing.
+    public init() {
+        counts = Array(repeating: 0, count: Self.boundsMicroseconds.count + 1)
+    }
+
+    /// Counts something that took so long.
+    ///
+    /// - Complexity: O(1): one comparison for each bucket at most, one or two for what is short.
+    public mutating func observe(microseconds: UInt64) {
+        var bucket = 0
+        while bucket < Self.boundsMicroseconds.count,
+            microseconds > Self.boundsMicroseconds[bucket]
+        { bucket += 1 }
+        counts[bucket] += 1
+        sumMicroseconds &+= microseconds
+    }
+
+    /// How many things were counted.
+    public var count: UInt64 { counts.reduce(0, +) }
+}

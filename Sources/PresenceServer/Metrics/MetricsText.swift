@@ -1,0 +1,97 @@
+/// Prometheus' text format, as it is written: families of samples, one after the other.
+///
+/// Names, helps and the names of labels are words of ours that need no escapes, and so are the
+/// values of labels, which come from closed sets; the version alone is escaped.
+/// https://prometheus.io/docs/instrumenting/exposition_formats/
+struct MetricsText {
+    private(set) var bytes: [UInt8] = []
+    private var name: StaticString = ""
+
+    /// What the samples of a family are.
+    enum Kind: String {
+        /// It only rises, until the service starts again.
+        case counter
+        /// It is what it is now.
+        case gauge
+        case histogram
+    }
+
+    /// Begins a family; its samples follow.
+    mutating func begin(_ kind: Kind, _ name: StaticString, _ help: StaticString) {
+        self.name = name
+        append("# HELP ")
+        append(name)
+        append(" ")
+        append(help)
+        append("\n# TYPE ")
+        append(name)
+        append(" ")
+        append(kind.rawValue)
+        append("\n")
+    }
+
+    /// A family of one sample.
+    mutating func add(_ kind: Kind, _ name: StaticString, _ help: StaticString, _ value: Int) {
+        begin(kind, name, help)
+        sample(value)
+    }
+
+    /// A family of one sample that is a time, in microseconds here and in seconds there.
+    mutating func add(
+        _ kind: Kind, _ name: StaticString, _ help: StaticString, microseconds: UInt64
+    ) {
+        begin(kind, name, help)
+        append(name)
+        append(" ")
+        append(seconds: microseconds)
+        append("\n")
+    }
+
+    /// A sample without labels.
+    mutating func sample(_ value: Int) {
+        append(name)
+        append(" ")
+        append(String(value))
+        append("\n")
+    }
+
+    /// A sample with one label.
+    mutating func sample(_ label: StaticString, _ word: String, _ value: Int) {
+        append(name)
+        append("{")
+        append(label)
+        append("=\"")
+        for character in word.unicodeScalars { append(escaped(character)) }
+        append("\"} ")
+        append(String(value))
+        append("\n")
+    }
+
+    private func escaped(_ character: Unicode.Scalar) -> String {
+        switch character {
+        case "\\": "\\\\"
+        case "\"": "\\\""
+        case "\n": "\\n"
+        default: String(character)
+        }
+    }
+
+    mutating func append(_ text: StaticString) {
+        append(text.description)
+    }
+
+    mutating func append(_ text: String) {
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    /// Appends a number of microseconds as seconds.
+    mutating func append(seconds microseconds: UInt64) {
+        let (whole, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+        append(String(whole))
+        guard rest > 0 else { return }
+        var digits = String(rest)
+        digits = String(repeating: "0", count: 6 - digits.utf8.count) + digits
+        while digits.hasSuffix("0") { digits.removeLast() }
+        append("." + digits)
+    }
+}
