@@ -19,6 +19,14 @@ extension Loop {
         return UInt64(clamping: seconds) * 1_000_000 + UInt64(clamping: microseconds)
     }
 
+    /// Gives pages back to the kernel that hold nothing any more. Any thread; milliseconds where
+    /// much has been freed.
+    ///
+    /// glibc does so by itself only at the end of its heaps.
+    public static func returnFreeMemory() {
+        _ = malloc_trim(0)
+    }
+
     /// Bytes that the process may have: what its control group allows, or what the machine has.
     public static var memoryBytesAvailable: UInt64 {
         let constrained = uv_get_constrained_memory()

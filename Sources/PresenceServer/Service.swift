@@ -82,7 +82,8 @@ public final class Service {
         } catch {
             throw .system(error)
         }
-        store.start { [mailbox] in mailbox.post($0) }
+        store.start(
+            outcome: { [mailbox] in mailbox.post($0) }, rested: { Loop.returnFreeMemory() })
         reactor.begin(cleaning: cleaning, ready: ready)
         loop.run(Driver(reactor, mailbox))
         let report = store.stop()

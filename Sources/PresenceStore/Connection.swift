@@ -147,6 +147,24 @@ internal import GRDBSQLite
         guard code == SQLITE_OK else { throw StoreFault(code: code) }
     }
 
+    /// Bytes of pages in memory.
+    var cacheBytes: Int {
+        queue.inDatabase { db in
+            var bytes: Int32 = 0
+            var peakBytes: Int32 = 0
+            let code = unsafe sqlite3_db_status(
+                db.sqliteConnection, SQLITE_DBSTATUS_CACHE_USED, &bytes, &peakBytes, 0)
+            return code == SQLITE_OK ? Int(bytes) : 0
+        }
+    }
+
+    /// Forgets the pages in memory; they are read again when they are needed.
+    func releaseMemory() {
+        queue.inDatabase { db in
+            _ = unsafe sqlite3_db_release_memory(db.sqliteConnection)
+        }
+    }
+
     /// Closes the connection; what is committed stays so whether or not this succeeds.
     func close() {
         // SQLite refuses to close while there are statements.

@@ -94,14 +94,18 @@ public final class Store: Sendable {
     /// Starts the thread.
     ///
     /// `outcome` is called on it after each transaction that somebody
-    /// waits for, with the outcomes in the order of submission.
-    public func start(outcome: @escaping @Sendable ([Outcome]) -> Void) {
+    /// waits for, with the outcomes in the order of submission; `rested` when it has had nothing
+    /// to do for a while and has freed what it had in memory.
+    public func start(
+        outcome: @escaping @Sendable ([Outcome]) -> Void,
+        rested: @escaping @Sendable () -> Void = {}
+    ) {
         phase.withLock { phase in
             guard case .opened = phase else { preconditionFailure("start a second time") }
             phase = .running
         }
         let thread = Thread { [self] in
-            run(outcome)
+            run(outcome, rested)
             ended.signal()
         }
         thread.name = "porchlight-store"
@@ -140,17 +144,27 @@ public final class Store: Sendable {
     }
 
     /// The thread's life: round after round, until the last one.
-    private func run(_ report: Writer.Report) {
+    private func run(_ report: Writer.Report, _ rested: () -> Void) {
         writer.withLock { writer in
             var backoffMilliseconds = tuning.backoffMillisecondsMin
+            var hasRested = false
             while true {
                 inbox.gather(milliseconds: tuning.gatherMilliseconds)
                 let contents = inbox.take()
                 let isRetry = contents.submissions.isEmpty && !contents.isLast
                 if isRetry {
-                    let pause = writer.hasRetained ? backoffMilliseconds : nil
+                    let pause =
+                        writer.hasRetained
+                        ? backoffMilliseconds : hasRested ? nil : tuning.restMilliseconds
                     if inbox.wait(milliseconds: pause) == .called { continue }
+                    guard writer.hasRetained else {
+                        writer.rest()
+                        rested()
+                        hasRested = true
+                        continue
+                    }
                 }
+                hasRested = false
                 do throws(StoreFault) {
                     try writer.perform(contents.submissions, report)
                     backoffMilliseconds = tuning.backoffMillisecondsMin

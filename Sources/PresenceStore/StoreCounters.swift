@@ -15,6 +15,8 @@ public struct StoreCounters: Sendable, Equatable {
     public var failures = 0
     /// How long the last transaction took, in microseconds.
     public var lastCommitMicroseconds = 0
+    /// Bytes of the database's pages in memory.
+    public var cacheBytes = 0
 
     /// Creates counters that stand at zero.
     public init() {}
@@ -29,6 +31,7 @@ final class Gauges: Sendable {
     private let failures = Atomic<Int>(0)
     private let lastCommitMicroseconds = Atomic<Int>(0)
     private let times = Mutex(DurationHistogram())
+    private let cacheBytes = Atomic<Int>(0)
 
     func submitted(count: Int) {
         pending.add(count, ordering: .relaxed)
@@ -39,6 +42,10 @@ final class Gauges: Sendable {
         rows.add(rowCount, ordering: .relaxed)
         lastCommitMicroseconds.store(microseconds, ordering: .relaxed)
         times.withLock { $0.observe(microseconds: UInt64(max(0, microseconds))) }
+    }
+
+    func cached(bytes: Int) {
+        cacheBytes.store(bytes, ordering: .relaxed)
     }
 
     func failed() {
@@ -61,6 +68,7 @@ final class Gauges: Sendable {
         counters.rows = rows.load(ordering: .relaxed)
         counters.failures = failures.load(ordering: .relaxed)
         counters.lastCommitMicroseconds = lastCommitMicroseconds.load(ordering: .relaxed)
+        counters.cacheBytes = cacheBytes.load(ordering: .relaxed)
         return counters
     }
 }

@@ -16,8 +16,10 @@ package struct StoreTuning: Sendable {
     package var checkpointPages: Int32 = 4_096
     /// How long another program (a shell, a backup) may hold the database.
     package var busyMilliseconds = 1_000
-    /// The page cache, in KiB.
+    /// The page cache, in KiB, while there is something to write.
     package var cacheKibibytes = 16_384
+    /// How long nothing must have come before memory is given back.
+    package var restMilliseconds = 3_000
     /// A bound on the size of the database; nil for none.
     package var databasePagesMax: Int?
     /// Faults that are to happen; nil in the product.

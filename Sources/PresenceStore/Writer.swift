@@ -98,6 +98,7 @@ final class Writer {
             throw error
         }
         let microseconds = (DispatchTime.now().uptimeNanoseconds - start) / 1_000
+        gauges.cached(bytes: connection?.cacheBytes ?? 0)
         gauges.committed(
             rowCount: transaction.reduce(0) { $0 + $1.write.rowCount },
             microseconds: Int(microseconds))
@@ -116,6 +117,12 @@ final class Writer {
             submission.ticket.map { Outcome(ticket: $0, result: result) }
         }
         if !outcomes.isEmpty { report(outcomes) }
+    }
+
+    /// Gives back memory that is of use only while there is much to write.
+    func rest() {
+        connection?.releaseMemory()
+        gauges.cached(bytes: connection?.cacheBytes ?? 0)
     }
 
     // MARK: The connection
