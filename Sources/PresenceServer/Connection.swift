@@ -68,6 +68,35 @@ struct Connection {
     }
 }
 
+extension Connection {
+    /// What has become of an event's bytes.
+    enum Taking {
+        /// They are in the outbox.
+        case taken
+        /// They are in the outbox, which is to be flushed from now on.
+        case takenFirst
+        /// Something has to be considered first; nothing has happened.
+        case notSimple
+    }
+
+    /// Takes an event into the outbox of a client that keeps up.
+    ///
+    /// One access to the connection, where each property by itself would be one to the
+    /// reactor's array, which the runtime checks for overlaps: it is what a fan-out does most.
+    mutating func take(
+        _ bytes: Span<UInt8>, upTo outboxBytesMax: Int, from pool: inout BufferPool
+    ) -> Taking {
+        guard phase == .serving, !state.contains(.isBlocked), behind.isEmpty,
+            outbox.count < outboxBytesMax
+        else { return .notSimple }
+        pool.lend(to: &outbox)
+        outbox.append(bytes)
+        guard !state.contains(.isDirty) else { return .taken }
+        state.insert(.isDirty)
+        return .takenFirst
+    }
+}
+
 /// Memory for outboxes, lent for as long as bytes wait.
 struct BufferPool {
     /// Buffers kept at most; what comes back beyond that is freed.

@@ -45,6 +45,8 @@ public struct Connections: Sendable {
         report.addBytes(
             "memory a subscription", from: connected, to: subscribed, per: groups.subscriptions)
         report.addBytes("memory of both together", from: empty, to: subscribed, per: accounts)
+        // The store has given back by then what it needed to write.
+        report.addBytes("memory of both together, at rest", from: empty, to: rested, per: accounts)
         report.addCPU("login", from: empty, to: connected, per: accounts)
         report.addCPU("subscription", from: connected, to: subscribed, per: groups.subscriptions)
         report.addCPU(

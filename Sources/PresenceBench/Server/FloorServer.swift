@@ -3,6 +3,7 @@
 // kernel's share, on this machine and in this hour; what the real service takes beyond that is its
 // own. Like it, it writes once a connection and turn.
 
+import Containers
 public import EventLoop
 import Glibc
 import PresenceWire
@@ -100,7 +101,7 @@ private final class FloorServer: LoopHandler {
         for other in start..<min(start + group, slotOfAccount.count) where other != account {
             let receiver = Int(slotOfAccount[other])
             guard receiver >= 0 else { continue }
-            peers[receiver].outbox.append(contentsOf: frame)
+            peers[receiver].outbox.append(frame.span)
             touch(receiver)
         }
     }

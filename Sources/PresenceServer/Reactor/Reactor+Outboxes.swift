@@ -21,29 +21,38 @@ import PresenceWire
 extension Reactor {
     /// Puts an event's bytes, encoded once, into the outboxes of all receivers.
     func deliver(_ frame: [UInt8], of topic: TopicHandle, to receivers: Range<Int>) {
-        for place in receivers {
-            let slot = Int(effects.receivers[place])
-            guard connections[slot].phase == .serving else { continue }
-            guard hasRoom(slot) else {
-                note(topic, behind: slot)
-                continue
+        let bytes = frame.span
+        let outboxBytesMax = configuration.connection.outboxBytesMax
+        for receiver in effects.receivers[receivers] {
+            let slot = Int(receiver)
+            // Nearly always it is as simple as that.
+            switch connections[slot].take(bytes, upTo: outboxBytesMax, from: &pool) {
+            case .taken: continue
+            case .takenFirst: dirty.append(receiver)
+            case .notSimple: deliver(bytes, of: topic, to: slot)
             }
-            append(frame, to: slot)
         }
+    }
+
+    private func deliver(_ bytes: Span<UInt8>, of topic: TopicHandle, to slot: Int) {
+        guard connections[slot].phase == .serving else { return }
+        guard hasRoom(slot) else { return note(topic, behind: slot) }
+        append(bytes, to: slot)
     }
 
     /// Puts bytes that must not be left out into the outboxes of all receivers.
     func deliver(_ frame: [UInt8], to receivers: Range<Int>) {
+        let bytes = frame.span
         for place in receivers {
             let slot = Int(effects.receivers[place])
             guard connections[slot].phase == .serving else { continue }
-            append(frame, to: slot)
+            append(bytes, to: slot)
         }
     }
 
-    private func append(_ frame: [UInt8], to slot: Int) {
+    private func append(_ frame: Span<UInt8>, to slot: Int) {
         pool.lend(to: &connections[slot].outbox)
-        connections[slot].outbox.append(contentsOf: frame)
+        connections[slot].outbox.append(frame)
         markDirty(slot)
         guard connections[slot].state.contains(.isBlocked) else { return }
         bytesHeldBack += frame.count
