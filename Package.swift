@@ -135,6 +135,14 @@ let package = Package(
         .testTarget(
             name: "PresenceStoreTests", dependencies: ["PresenceStore"], swiftSettings: common),
         .testTarget(
+            name: "PresenceGatewayTests",
+            dependencies: [
+                "EventLoop", "PresenceGateway",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: common),
+        .testTarget(
             name: "PresenceBenchTests",
             dependencies: ["EventLoop", "PresenceBench", "PresenceWire", "porchlight"],
             swiftSettings: common),
