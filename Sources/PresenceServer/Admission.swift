@@ -1,4 +1,5 @@
 import Containers
+import EventLoop
 public import PresenceCore
 
 // Who is let in, and how fast: so that the service is never driven beyond what it can serve.
@@ -31,6 +32,12 @@ public struct AdmissionLimits: Sendable {
     mutating func fillIn(memoryBytes: UInt64, descriptorsMax: Int) {
         if memoryBytesMax == nil { memoryBytesMax = memoryBytes / 10 * 8 }
         connectionsMax = min(connectionsMax, max(16, descriptorsMax - Self.descriptorsReserved))
+    }
+
+    /// Sets what depends on this machine, unless somebody has.
+    mutating func fillInFromMachine() {
+        fillIn(
+            memoryBytes: Loop.memoryBytesAvailable, descriptorsMax: Loop.raiseDescriptorsMax())
     }
 
     /// The limits that stay when those on pace are off.

@@ -6,10 +6,14 @@ import PresenceStore
 final class Driver: LoopHandler {
     private let reactor: Reactor<Loop, Store>
     private let mailbox: Mailbox
+    private let signals: [CInt: SignalMeaning]
 
-    init(_ reactor: Reactor<Loop, Store>, _ mailbox: Mailbox) {
+    init(
+        _ reactor: Reactor<Loop, Store>, _ mailbox: Mailbox, signals: [CInt: SignalMeaning]
+    ) {
         self.reactor = reactor
         self.mailbox = mailbox
+        self.signals = signals
     }
 
     func streamAccepted(_ id: StreamID) {
@@ -43,11 +47,30 @@ final class Driver: LoopHandler {
         let contents = mailbox.take()
         reactor.report(contents.outcomes)
         for socket in contents.visitors { reactor.receive(visitor: reactor.loop.adopt(socket)) }
+        if var configuration = contents.configuration {
+            configuration.admission.fillInFromMachine()
+            reactor.apply(configuration)
+        }
         if contents.isToStop { reactor.beginStopping() }
     }
 
     func signalReceived(_ signal: CInt) {
-        reactor.logger.info("stopping", metadata: ["signal": "\(signal)"])
-        reactor.beginStopping()
+        switch signals[signal] {
+        case .stop:
+            reactor.logger.info("stopping", metadata: ["signal": "\(signal)"])
+            reactor.beginStopping()
+        case .call(let body):
+            body()
+        case nil:
+            break
+        }
     }
+}
+
+/// What is done when a signal comes, instead of what the system does.
+public enum SignalMeaning {
+    /// The service stops in order.
+    case stop
+    /// Somebody else is told, on the loop's thread: what takes time is to be done elsewhere.
+    case call(() -> Void)
 }

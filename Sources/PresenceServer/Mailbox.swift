@@ -11,6 +11,8 @@ final class Mailbox: Sendable {
         var outcomes: [Outcome] = []
         /// Sockets of the house, to be taken in.
         var visitors: [CInt] = []
+        /// The configuration to go on with; the last one counts.
+        var configuration: Configuration?
         var isToStop = false
         /// Nobody looks any more.
         var isClosed = false
@@ -38,6 +40,12 @@ final class Mailbox: Sendable {
         }
         wakeup.wake()
         return isTaken
+    }
+
+    /// Leaves a configuration to go on with. Any thread.
+    func post(_ configuration: Configuration) {
+        contents.withLock { $0.configuration = configuration }
+        wakeup.wake()
     }
 
     /// Asks for the end of the service. Any thread.

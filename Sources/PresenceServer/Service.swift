@@ -21,8 +21,7 @@ public final class Service {
         _ configuration: Configuration, logger: Logger, shift: ClockShift? = nil
     ) throws(ServiceRefusal) {
         var configuration = configuration
-        configuration.admission.fillIn(
-            memoryBytes: Loop.memoryBytesAvailable, descriptorsMax: Loop.raiseDescriptorsMax())
+        configuration.admission.fillInFromMachine()
         do throws(StoreRefusal) {
             store = try Store.open(
                 directory: configuration.dataDirectory, durability: configuration.durability)
@@ -75,17 +74,17 @@ public final class Service {
     ///
     /// `ready` is called once, on this thread, when clients are let in.
     public func run(
-        signals: [CInt] = [], ready: @escaping () -> Void
+        signals: [CInt: SignalMeaning] = [:], ready: @escaping () -> Void
     ) throws(ServiceRefusal) {
         do throws(UVError) {
-            if !signals.isEmpty { try loop.watchSignals(signals) }
+            if !signals.isEmpty { try loop.watchSignals(signals.keys.sorted()) }
         } catch {
             throw .system(error)
         }
         store.start(
             outcome: { [mailbox] in mailbox.post($0) }, rested: { Loop.returnFreeMemory() })
         reactor.begin(cleaning: cleaning, ready: ready)
-        loop.run(Driver(reactor, mailbox))
+        loop.run(Driver(reactor, mailbox, signals: signals))
         let report = store.stop()
         for socket in mailbox.close().visitors { SocketPair.close(socket) }
         loop.close()
@@ -105,6 +104,13 @@ public struct ServiceControl: Sendable {
     /// Stops the service in order, as SIGTERM does.
     public func stop() {
         mailbox.postStop()
+    }
+
+    /// Has the service go on with another configuration, without anybody noticing: with its
+    /// limits, graces and keys. Addresses, the folder, the heartbeat and the sizes of clients'
+    /// frames stay what they were at the start. Any thread.
+    public func apply(_ configuration: Configuration) {
+        mailbox.post(configuration)
     }
 
     /// A connection to the service that has logged in as an app server, for those who work for

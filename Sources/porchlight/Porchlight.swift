@@ -12,7 +12,8 @@ struct Porchlight: ParsableCommand {
             `porchlight publish 10001 --account bob`.
             """,
         subcommands: [
-            Serve.self, Watch.self, Publish.self, Query.self, Stats.self, Key.self, BenchVerb.self,
+            Serve.self, ConfigVerb.self, Watch.self, Publish.self, Query.self, Stats.self,
+            Key.self, BenchVerb.self,
             Version.self,
         ])
 }

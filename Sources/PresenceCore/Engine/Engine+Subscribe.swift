@@ -28,7 +28,8 @@ extension Engine {
             topic(request.type, of: publisher)
                 .flatMap { index.position(of: $0, watchedBy: account) } == nil
         }
-        guard count + added > limit else { return }
+        // Who has had more since before the limit was lowered may renew all of it.
+        guard added > 0, count + added > limit else { return }
         throw Refusal(.subscriptionQuota, limit: limit, count: count)
     }
 

@@ -21,7 +21,7 @@ import Containers
 /// The presence state machine. See the top of `Engine.swift` for its order of use.
 public struct Engine: ~Copyable {
     /// What whoever runs the service has set.
-    public let settings: Settings
+    public private(set) var settings: Settings
 
     // Accounts; all four by the number of the name.
     var names: NameTable
@@ -75,6 +75,16 @@ public struct Engine: ~Copyable {
         names = NameTable(seed: seed)
         wheel = TimingWheel(now: now.mono.milliseconds)
         sequence = Numbering(after: 0)
+    }
+
+    /// Goes on with other settings, from the next call on.
+    ///
+    /// What is under way keeps the deadlines that it has, and who has more than a new limit
+    /// allows keeps it. The heartbeat stays: those who have logged in were told which one holds.
+    public mutating func apply(_ new: Settings) {
+        let heartbeatSeconds = settings.heartbeatSeconds
+        settings = new
+        settings.heartbeatSeconds = heartbeatSeconds
     }
 
     /// When `advance` will next have something to do, or before; nil: never.

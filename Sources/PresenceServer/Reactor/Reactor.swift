@@ -20,7 +20,7 @@ import PresenceWire
 
 /// The owner of the engine and its sockets, on the loop's thread.
 final class Reactor<Network: Transport, Disk: Persistence> {
-    let configuration: Configuration
+    private(set) var configuration: Configuration
     let loop: Network
     let store: Disk
     let logger: Logger
@@ -101,6 +101,24 @@ final class Reactor<Network: Transport, Disk: Persistence> {
         deadlines = TimingWheel(now: begin)
         heardUpTo = Mono(milliseconds: begin)
         begun = self.clock.moment(mono: loop.monotonicMilliseconds, wall: loop.wallMilliseconds)
+    }
+
+    /// Goes on with another configuration: with what of it can change while clients are
+    /// connected. Whoever has more than a new limit allows keeps it.
+    func apply(_ new: Configuration) {
+        let old = configuration
+        configuration = new
+        // Addresses, files, and what clients and buffers go by already.
+        configuration.host = old.host
+        configuration.port = old.port
+        configuration.dataDirectory = old.dataDirectory
+        configuration.durability = old.durability
+        let limits = old.engine.limits
+        configuration.engine.heartbeatSeconds = old.engine.heartbeatSeconds
+        configuration.engine.limits.frameBytesMax = limits.frameBytesMax
+        configuration.engine.limits.frameBytesBeforeLoginMax = limits.frameBytesBeforeLoginMax
+        engine.apply(configuration.engine)
+        decoder.apply(configuration.engine.limits)
     }
 
     /// What both clocks show now.

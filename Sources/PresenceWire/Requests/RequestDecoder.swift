@@ -19,7 +19,7 @@ public import PresenceCore
 @safe
 public struct RequestDecoder: ~Copyable {
     /// The bounds that requests are held to.
-    public let limits: Limits
+    public private(set) var limits: Limits
     /// The names that the lists of the last request refer to.
     public internal(set) var names: [ByteRange] = []
 
@@ -41,6 +41,15 @@ public struct RequestDecoder: ~Copyable {
         unsafe self.parser = parser
         self.limits = limits
         text = [UInt8](repeating: 0, count: bodyBytesMax)
+    }
+
+    /// Holds requests to other bounds from now on. Those of a frame stay: there is memory for
+    /// frames that the old ones allow, and frames that they have allowed may still be on their way.
+    public mutating func apply(_ new: Limits) {
+        let old = limits
+        limits = new
+        limits.frameBytesMax = old.frameBytesMax
+        limits.frameBytesBeforeLoginMax = old.frameBytesBeforeLoginMax
     }
 
     deinit {

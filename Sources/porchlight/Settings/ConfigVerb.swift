@@ -1,0 +1,84 @@
+import ArgumentParser
+import Foundation
+import PresenceClient
+
+struct ConfigVerb: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config",
+        abstract: "Print the settings that are in force, and where each comes from.",
+        discussion: """
+            Takes the flags of `porchlight serve`, reads the same file and environment, checks all \
+            of it as `serve` does, and starts nothing. A setting NAME is set in the file by a line \
+            `NAME: value`, in the environment by PORCHLIGHT_NAME with _ for -, and where `serve` \
+            has it, by the flag --NAME. Flags outweigh the environment, and that the file.
+            """)
+
+    @Flag(help: "Print one object of JSON, for programs.")
+    var json = false
+
+    @Flag(help: "Print a settings file with every setting and its default, instead.")
+    var example = false
+
+    @OptionGroup var flags: SettingFlags
+
+    func run() throws {
+        guard !example else { return announce(ExampleFile.text) }
+        let inForce = try refuse {
+            let inForce = try flags.sources.read()
+            _ = try KeyFiles(inForce.settings)
+            return inForce
+        }
+        announce(json ? inForce.json.text : inForce.table)
+    }
+}
+
+extension SettingsInForce {
+    /// A line a setting, for a person.
+    fileprivate var table: String {
+        let rows = SettingTable.all.map { setting in
+            (setting.name, visible(setting.text(of: value(of: setting))), origin(of: setting).text)
+        }
+        let nameWidth = rows.map(\.0.count).max() ?? 0
+        let valueWidth = min(32, rows.map(\.1.count).max() ?? 0)
+        return rows.map { name, value, origin in
+            name.filled(nameWidth) + "  " + value.filled(valueWidth) + "  " + origin
+        }.joined(separator: "\n")
+    }
+
+    /// An object of one object a setting, for programs.
+    fileprivate var json: JSON {
+        .object(
+            Dictionary(
+                uniqueKeysWithValues: SettingTable.all.map { setting in
+                    var fields: [String: JSON] = [
+                        "from": .string(origin(of: setting).word),
+                        "takesEffect": .string(setting.takesEffect.rawValue),
+                        "value": json(of: setting),
+                    ]
+                    switch origin(of: setting) {
+                    case .standard: break
+                    case .file(let place), .variable(let place), .flag(let place):
+                        fields["place"] = .string(place)
+                    }
+                    return (setting.name, .object(fields))
+                }))
+    }
+
+    private func json(of setting: Setting) -> JSON {
+        guard let value = value(of: setting) else { return .null }
+        guard !setting.isSecret else { return .string("set, hidden") }
+        return switch value {
+        case .integer(let number): .integer(Int64(number))
+        case .text(let text): .string(text)
+        case .isOn(let isOn): .bool(isOn)
+        case .list(let elements): .array(elements.map { .string($0) })
+        }
+    }
+}
+
+extension String {
+    /// With spaces behind it, up to a width.
+    func filled(_ width: Int) -> String {
+        padding(toLength: max(width, count), withPad: " ", startingAt: 0)
+    }
+}

@@ -1,0 +1,47 @@
+/// A settings file with every setting in a comment, made from the table.
+enum ExampleFile {
+    static var text: String {
+        let head = """
+            # Settings of porchlight, for `porchlight serve --config FILE`. Every line shows the
+            # default: take away the # of those that you change. An environment variable (such
+            # as PORCHLIGHT_HEARTBEAT) outweighs this file, a flag (--heartbeat) outweighs that,
+            # and `porchlight config --config FILE` says what is in force. This file is read
+            # again on SIGHUP; settings with a * take effect at the next start.
+            """
+        return head + "\n" + SettingTable.groups.map(text(of:)).joined(separator: "\n")
+    }
+
+    private static func text(of group: SettingGroup) -> String {
+        "\n# " + group.title + "\n\n" + group.settings.map(text(of:)).joined(separator: "\n\n")
+            + "\n"
+    }
+
+    private static func text(of setting: Setting) -> String {
+        let star = setting.takesEffect == .atRestart ? " *" : ""
+        let range = setting.kind.isTold ? " (\(setting.kind.expectation))" : ""
+        return "# \(setting.help)\(range)\(star)\n#\(setting.name): \(setting.yaml)"
+    }
+}
+
+extension Setting {
+    /// The standard as it would be written in the file.
+    fileprivate var yaml: String {
+        switch standard {
+        case .list(let elements)?: "[\(elements.joined(separator: ", "))]"
+        case .text(let text)?: text
+        case let value?: value.text
+        case nil: "(\(unset))"
+        }
+    }
+}
+
+extension Setting.Kind {
+    /// Whether what is expected goes without saying.
+    fileprivate var isTold: Bool {
+        switch self {
+        case .integer: true
+        case .choice(let words): words.count > 1
+        case .address, .path, .text, .onOff, .list: false
+        }
+    }
+}

@@ -1,0 +1,119 @@
+// What SIGHUP does. The settings are read again and checked whole, on a thread that nothing else
+// waits for; then all that can change while clients are connected changes at once, or nothing.
+
+import Dispatch
+import Logging
+import PresenceServer
+import PresenceTokens
+import Synchronization
+
+/// Reads the settings again when it is asked to, and has the service go on with them.
+final class Reloading: Sendable {
+    private let sources: SettingSources
+    private let logger: Logger
+    private let control: ServiceControl
+    private let doorkeeper: Doorkeeper
+    private let queue = DispatchQueue(label: "porchlight.settings")
+    private let state: Mutex<State>
+
+    private struct State {
+        /// By which the service goes. What needs a restart stays as it was at the start.
+        var inForce: SettingsInForce
+        var isAsked = false
+    }
+
+    init(
+        _ sources: SettingSources, inForce: SettingsInForce, doorkeeper: Doorkeeper,
+        of control: ServiceControl, logger: Logger
+    ) {
+        self.sources = sources
+        self.control = control
+        self.doorkeeper = doorkeeper
+        self.logger = logger
+        state = Mutex(State(inForce: inForce))
+    }
+
+    /// Asks for it, and does not wait. Asking again before it has begun asks for nothing more.
+    func ask() {
+        let isFirst = state.withLock { state in
+            defer { state.isAsked = true }
+            return !state.isAsked
+        }
+        if isFirst { queue.async { self.reload() } }
+    }
+
+    private func reload() {
+        let before = state.withLock { state in
+            state.isAsked = false
+            return state.inForce
+        }
+        do throws(SettingsRefusal) {
+            let read = try sources.read()
+            let next = try before.reloaded(from: read)
+            let settings = next.settings
+            let keys = try KeyFiles(settings)
+            // Nothing can fail from here on.
+            var configuration = settings.service
+            configuration.authenticator = doorkeeper
+            control.apply(configuration)
+            doorkeeper.keys.replace(with: keys.serverKeys)
+            AdjustableLog.setThreshold(settings.logLevel)
+            keys.warn(logger)
+            state.withLock { $0.inForce = next }
+            report(before.changes(to: read))
+        } catch {
+            for fault in error.faults {
+                logger.error("settings are wrong, nothing was changed: \(fault)")
+            }
+        }
+    }
+
+    private func report(_ changes: [SettingChange]) {
+        for change in changes {
+            let place = change.origin.text
+            switch change.setting.takesEffect {
+            case .atReload:
+                logger.notice("setting changed: \(change.text) (\(place))")
+            case .atRestart:
+                logger.warning("setting needs a restart: \(change.text) (\(place))")
+            }
+        }
+        let count = changes.count { $0.setting.takesEffect == .atReload }
+        logger.notice("settings and keys read again, \(count) changed")
+    }
+}
+
+/// A setting that is to have another value.
+struct SettingChange: Sendable {
+    let setting: Setting
+    let before: Setting.Value?
+    let after: Setting.Value?
+    let origin: SettingsInForce.Origin
+
+    /// `disconnect-grace 5 → 10`, of a secret the name alone.
+    var text: String {
+        setting.isSecret
+            ? "\(setting.name) (hidden)"
+            : "\(setting.name) \(cut(setting.text(of: before))) → \(cut(setting.text(of: after)))"
+    }
+}
+
+extension SettingsInForce {
+    /// What differs from these in others.
+    func changes(to other: SettingsInForce) -> [SettingChange] {
+        SettingTable.all.filter { value(of: $0) != other.value(of: $0) }.map {
+            SettingChange(
+                setting: $0, before: value(of: $0), after: other.value(of: $0),
+                origin: other.origin(of: $0))
+        }
+    }
+
+    /// These, with all of others that needs no restart. What comes out must hold together, too.
+    func reloaded(from other: SettingsInForce) throws(SettingsRefusal) -> SettingsInForce {
+        var next = other
+        for setting in SettingTable.all where setting.takesEffect == .atRestart {
+            next.entries[setting.name] = entries[setting.name]
+        }
+        return try next.checked()
+    }
+}

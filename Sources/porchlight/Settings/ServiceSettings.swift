@@ -1,0 +1,83 @@
+import Logging
+import PresenceCore
+import PresenceServer
+import PresenceStore
+
+/// What `serve` has been told: what the table of settings fills in, and nothing else.
+struct ServiceSettings: Sendable {
+    var configuration = Configuration()
+    var listen = "127.0.0.1:7400"
+    var auth = AuthenticationMode.open
+    var isKnownToBeOpen = false
+    /// The file with the keys of app servers.
+    var serverKeyPath: String?
+    var rateLimits = Switch.on
+    var logLevel = LogLevel.notice
+}
+
+enum AuthenticationMode: String, CaseIterable { case open }
+
+/// What the log holds at least.
+enum LogLevel: String, CaseIterable {
+    case trace, debug, info, notice, warning, error, critical
+
+    var level: Logger.Level { Logger.Level(rawValue: rawValue) ?? .notice }
+}
+
+/// Whether something is done; a word, since a setting is written.
+enum Switch: String, CaseIterable { case on, off }
+
+extension Durability {
+    /// As it is written in the settings.
+    enum Word: String, CaseIterable { case full, relaxed }
+
+    var word: Word {
+        get { self == .full ? .full : .relaxed }
+        set { self = newValue == .full ? .full : .relaxed }
+    }
+}
+
+extension Pace? {
+    /// The rate of a pace that there is.
+    var ratePerSecond: Int {
+        get { self?.perSecond ?? 0 }
+        set { self?.perSecond = newValue }
+    }
+
+    /// The burst of a pace that there is.
+    var burstMax: Int {
+        get { self?.burst ?? 0 }
+        set { self?.burst = newValue }
+    }
+}
+
+extension ServiceSettings {
+    /// What the service is to do; keys are not in it.
+    var service: Configuration {
+        guard var address = parseAddress(listen) else {
+            preconditionFailure("an address that was not looked at")
+        }
+        if address.host == "localhost" { address.host = "127.0.0.1" }
+        var configuration = configuration
+        configuration.host = address.host
+        configuration.port = address.port
+        configuration.version = programVersion
+        if rateLimits == .off { configuration.switchOffPace() }
+        return configuration
+    }
+}
+
+/// Why settings cannot be in force: one sentence a fault.
+struct SettingsRefusal: Error, CustomStringConvertible {
+    let faults: [String]
+
+    init(_ fault: String) {
+        faults = [fault]
+    }
+
+    init(_ faults: [String]) {
+        self.faults = faults
+    }
+
+    var description: String { faults.joined(separator: "\n") }
+}

@@ -1,0 +1,92 @@
+import PresenceServer
+
+// How the lines of the table are made. Where a setting belongs is a key path, and its standard
+// is what stands there in settings that nobody has touched: it is written down once.
+
+extension Setting {
+    typealias Path<Content> = any WritableKeyPath<ServiceSettings, Content> & Sendable
+
+    /// A number of something.
+    static func count(
+        _ name: String, _ path: Path<Int>, _ range: ClosedRange<Int>, _ unit: Kind.Unit,
+        _ help: String, takesEffect: TakesEffect = .atReload
+    ) -> Setting {
+        Setting(
+            name: name, kind: .integer(range, unit), help: help,
+            standard: .integer(ServiceSettings()[keyPath: path]), unset: "",
+            takesEffect: takesEffect, isSecret: false
+        ) { value, settings in
+            if case .integer(let number) = value { settings[keyPath: path] = number }
+        }
+    }
+
+    /// A number that need not be given.
+    static func count<Number: FixedWidthInteger & SendableMetatype>(
+        _ name: String, _ path: Path<Number?>, _ range: ClosedRange<Int>, _ unit: Kind.Unit,
+        unset: String, _ help: String, takesEffect: TakesEffect = .atReload
+    ) -> Setting {
+        Setting(
+            name: name, kind: .integer(range, unit), help: help,
+            standard: ServiceSettings()[keyPath: path].map { .integer(Int($0)) }, unset: unset,
+            takesEffect: takesEffect, isSecret: false
+        ) { value, settings in
+            if case .integer(let number) = value { settings[keyPath: path] = Number(number) }
+        }
+    }
+
+    /// One of some words.
+    static func choice<Word: RawRepresentable<String> & CaseIterable & SendableMetatype>(
+        _ name: String, _ path: Path<Word>, _ help: String, takesEffect: TakesEffect = .atReload
+    ) -> Setting {
+        let words = Word.allCases.map(\.rawValue)
+        return Setting(
+            name: name, kind: words == ["on", "off"] ? .onOff : .choice(words), help: help,
+            standard: words == ["on", "off"]
+                ? .isOn(ServiceSettings()[keyPath: path].rawValue == "on")
+                : .text(ServiceSettings()[keyPath: path].rawValue), unset: "",
+            takesEffect: takesEffect, isSecret: false
+        ) { value, settings in
+            if let word = Word(rawValue: value.text) { settings[keyPath: path] = word }
+        }
+    }
+
+    /// Something that is done only if it is said.
+    static func onlyIfSaid(
+        _ name: String, _ path: Path<Bool>, _ help: String, takesEffect: TakesEffect
+    ) -> Setting {
+        Setting(
+            name: name, kind: .onOff, help: help,
+            standard: .isOn(ServiceSettings()[keyPath: path]), unset: "",
+            takesEffect: takesEffect, isSecret: false
+        ) { value, settings in
+            settings[keyPath: path] = value == .isOn(true)
+        }
+    }
+
+    /// A text, of whatever kind.
+    static func text(
+        _ name: String, _ path: Path<String>, _ kind: Kind, _ help: String,
+        takesEffect: TakesEffect
+    ) -> Setting {
+        Setting(
+            name: name, kind: kind, help: help,
+            standard: .text(ServiceSettings()[keyPath: path]), unset: "",
+            takesEffect: takesEffect, isSecret: false
+        ) { value, settings in
+            settings[keyPath: path] = value.text
+        }
+    }
+
+    /// A text that need not be given.
+    static func text(
+        _ name: String, _ path: Path<String?>, _ kind: Kind, unset: String, _ help: String,
+        takesEffect: TakesEffect, isSecret: Bool = false
+    ) -> Setting {
+        Setting(
+            name: name, kind: kind, help: help, standard: nil, unset: unset,
+            takesEffect: takesEffect, isSecret: isSecret
+        ) { value, settings in
+            settings[keyPath: path] = value.text
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import ArgumentParser
+import Foundation
+
+/// The common settings as flags; the others are set in the file or the environment.
+///
+/// A flag is a text here: its help, and what it may be, stand in the table. `options` and
+/// `switches` are compared with what the parser knows by a test.
+struct SettingFlags: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A file of settings, in YAML or JSON; flags and the environment outweigh it.",
+            valueName: "file"))
+    var config: String?
+
+    @Option(help: .of("listen")) var listen: String?
+    @Option(help: .of("data")) var data: String?
+    @Option(help: .of("auth")) var auth: String?
+    @Flag(help: .of("i-know-this-is-open")) var iKnowThisIsOpen = false
+    @Option(help: .of("server-key")) var serverKey: String?
+    @Option(help: .of("durability")) var durability: String?
+    @Option(help: .of("disconnect-grace")) var disconnectGrace: String?
+    @Option(help: .of("restart-grace")) var restartGrace: String?
+    @Option(help: .of("heartbeat")) var heartbeat: String?
+    @Option(help: .of("push-reachable")) var pushReachable: String?
+    @Option(help: .of("subscribers-max")) var subscribersMax: String?
+    @Option(help: .of("rate-limits")) var rateLimits: String?
+    @Option(help: .of("log-level")) var logLevel: String?
+
+    private static let options: [(name: String, path: any KeyPath<Self, String?> & Sendable)] = [
+        ("listen", \.listen), ("data", \.data), ("auth", \.auth), ("server-key", \.serverKey),
+        ("durability", \.durability), ("disconnect-grace", \.disconnectGrace),
+        ("restart-grace", \.restartGrace), ("heartbeat", \.heartbeat),
+        ("push-reachable", \.pushReachable), ("subscribers-max", \.subscribersMax),
+        ("rate-limits", \.rateLimits), ("log-level", \.logLevel),
+    ]
+
+    private static let switches: [(name: String, path: any KeyPath<Self, Bool> & Sendable)] = [
+        ("i-know-this-is-open", \.iKnowThisIsOpen)
+    ]
+
+    /// The settings that have a flag.
+    static var names: [String] { options.map(\.name) + switches.map(\.name) }
+
+    /// What was typed, by name of the setting.
+    private var given: [String: String] {
+        var given: [String: String] = [:]
+        for option in Self.options { given[option.name] = self[keyPath: option.path] }
+        for option in Self.switches where self[keyPath: option.path] { given[option.name] = "on" }
+        return given
+    }
+
+    /// Where the settings of this process come from.
+    var sources: SettingSources {
+        SettingSources(
+            flags: given, environment: ProcessInfo.processInfo.environment, path: config)
+    }
+}
+
+extension ArgumentHelp {
+    /// The help of a setting's flag, from the table.
+    static func of(_ name: String) -> ArgumentHelp {
+        guard let setting = SettingTable.named(name) else {
+            preconditionFailure("a flag of no setting")
+        }
+        return ArgumentHelp(
+            setting.helpOfFlag, valueName: setting.kind.valueName)
+    }
+}
+
+extension Setting {
+    /// The sentence of help, with what the value may be and what it is.
+    fileprivate var helpOfFlag: String {
+        var facts: [String] = []
+        if case .integer(let range, _) = kind, range.upperBound < 1_000_000 {
+            facts.append(kind.expectation)
+        }
+        if case .choice(let words) = kind, words.count > 4 { facts.append(kind.expectation) }
+        let isSwitch = kind == .onOff && standard == .isOn(false)
+        if !isSwitch { facts.append("default: \(text(of: standard))") }
+        return facts.isEmpty ? help : "\(help) (\(facts.joined(separator: "; ")))"
+    }
+}
+
+/// Runs a verb, and gives what is wrong with its settings line by line, with exit code 64.
+func refuse<T>(_ body: () throws -> T) throws -> T {
+    do {
+        return try body()
+    } catch let refusal as SettingsRefusal {
+        for fault in refusal.faults {
+            FileHandle.standardError.write(Data("Error: \(fault)\n".utf8))
+        }
+        throw ExitCode.validationFailure
+    }
+}

@@ -1,0 +1,68 @@
+/// What is in force, and where each value comes from.
+struct SettingsInForce: Sendable {
+    /// What somebody has set; for the rest the table's standard is in force.
+    var entries: [String: Entry] = [:]
+
+    struct Entry: Hashable, Sendable {
+        var value: Setting.Value
+        var origin: Origin
+    }
+
+    /// Where a value comes from.
+    enum Origin: Hashable, Sendable {
+        case standard
+        /// With its line.
+        case file(String)
+        case variable(String)
+        case flag(String)
+
+        /// For a person.
+        var text: String {
+            switch self {
+            case .standard: "default"
+            case .file(let place): place
+            case .variable(let name): "environment \(name)"
+            case .flag(let name): "flag \(name)"
+            }
+        }
+
+        /// For programs.
+        var word: String {
+            switch self {
+            case .standard: "default"
+            case .file: "file"
+            case .variable: "environment"
+            case .flag: "flag"
+            }
+        }
+    }
+
+    func value(of setting: Setting) -> Setting.Value? {
+        entries[setting.name]?.value ?? setting.standard
+    }
+
+    func origin(of setting: Setting) -> Origin { entries[setting.name]?.origin ?? .standard }
+
+    /// The settings with everything put where it belongs.
+    var settings: ServiceSettings {
+        var settings = ServiceSettings()
+        for setting in SettingTable.all {
+            if let value = entries[setting.name]?.value { setting.put(value, &settings) }
+        }
+        return settings
+    }
+
+    /// The same, if every rule holds.
+    func checked() throws(SettingsRefusal) -> SettingsInForce {
+        let settings = settings
+        let faults = SettingRule.all.filter { !$0.holds(settings) }.map { rule in
+            let parts = rule.names.compactMap(SettingTable.named).map { setting in
+                "\(setting.name) \(setting.text(of: value(of: setting)))"
+                    + " (\(origin(of: setting).text))"
+            }
+            return "\(parts.joined(separator: ", ")): \(rule.remedy)."
+        }
+        guard faults.isEmpty else { throw SettingsRefusal(faults) }
+        return self
+    }
+}

@@ -1,0 +1,196 @@
+import Foundation
+import PresenceCore
+import PresenceServer
+import Testing
+
+@testable import porchlight
+
+/// A settings file for the length of a test.
+final class TemporaryFile {
+    let path = FileManager.default.temporaryDirectory
+        .appending(path: "porchlight-settings-\(UUID().uuidString).yml").path
+
+    init(_ text: String) throws {
+        try text.write(toFile: path, atomically: true, encoding: .utf8)
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+}
+
+@Suite struct `Where settings come from` {
+    func read(
+        _ text: String? = nil, environment: [String: String] = [:], flags: [String: String] = [:]
+    ) throws -> SettingsInForce {
+        let file = try text.map { try TemporaryFile($0) }
+        defer { withExtendedLifetime(file) {} }
+        return try SettingSources(flags: flags, environment: environment, path: file?.path).read()
+    }
+
+    /// What is said of a file, without the folder it is in.
+    func faults(_ text: String, environment: [String: String] = [:]) throws -> [String] {
+        let file = try TemporaryFile(text)
+        let refusal = #expect(throws: SettingsRefusal.self) {
+            try SettingSources(flags: [:], environment: environment, path: file.path).read()
+        }
+        return (refusal?.faults ?? []).map { $0.replacingOccurrences(of: file.path, with: "FILE") }
+    }
+
+    @Test func `a flag outweighs the environment, and that the file`() throws {
+        let heartbeat = try #require(SettingTable.named("heartbeat"))
+        var inForce = try read()
+        #expect(inForce.value(of: heartbeat) == .integer(30))
+        #expect(inForce.origin(of: heartbeat) == .standard)
+        inForce = try read("heartbeat: 10")
+        #expect(inForce.settings.configuration.engine.heartbeatSeconds == 10)
+        let variables = ["PORCHLIGHT_HEARTBEAT": "20"]
+        inForce = try read("heartbeat: 10", environment: variables)
+        #expect(inForce.settings.configuration.engine.heartbeatSeconds == 20)
+        #expect(inForce.origin(of: heartbeat) == .variable("PORCHLIGHT_HEARTBEAT"))
+        inForce = try read("heartbeat: 10", environment: variables, flags: ["heartbeat": "40"])
+        #expect(inForce.settings.configuration.engine.heartbeatSeconds == 40)
+        #expect(inForce.origin(of: heartbeat) == .flag("--heartbeat"))
+    }
+
+    @Test func `the environment can name the file`() throws {
+        let file = try TemporaryFile("# first\nheartbeat: 10\n")
+        let inForce = try SettingSources(
+            flags: [:], environment: ["PORCHLIGHT_CONFIG": file.path], path: nil
+        ).read()
+        let heartbeat = try #require(SettingTable.named("heartbeat"))
+        #expect(inForce.origin(of: heartbeat) == .file("\(file.path):2"))
+    }
+
+    @Test(arguments: ["", "# nothing is set\n", "---\n", "{}"])
+    func `a file may be empty`(text: String) throws {
+        #expect(try read(text).entries.isEmpty)
+    }
+
+    @Test func `a file may be JSON, and its values quoted`() throws {
+        let inForce = try read(#"{"heartbeat": 10, "rate-limits": "off", "durability": "full"}"#)
+        #expect(inForce.settings.configuration.engine.heartbeatSeconds == 10)
+        #expect(inForce.settings.rateLimits == .off)
+    }
+
+    @Test(arguments: ["off", "false", "no", "'off'"])
+    func `a switch is a word or a truth value`(text: String) throws {
+        #expect(try read("rate-limits: \(text)").settings.rateLimits == .off)
+    }
+
+    @Test(arguments: [
+        (
+            "heartbeat: 10\nhartbeat: 5\n",
+            "FILE:2: there is no setting hartbeat: did you mean heartbeat?"
+        ),
+        ("heartbeat: 4", "FILE:1: heartbeat 4 is out of its range: give 5 to 300 seconds."),
+        (
+            "\n\nheartbeat: soon",
+            "FILE:3: heartbeat soon is no whole number: give 5 to 300 seconds."
+        ),
+        ("heartbeat: 12.5", "FILE:1: heartbeat 12.5 is no whole number: give 5 to 300 seconds."),
+        ("heartbeat: true", "FILE:1: heartbeat true is no whole number: give 5 to 300 seconds."),
+        ("heartbeat: [5]", "FILE:1: heartbeat is of the wrong kind: give 5 to 300 seconds."),
+        ("heartbeat:", "FILE:1: heartbeat has no value."),
+        (
+            "durability: sometimes",
+            "FILE:1: durability sometimes is none of its words: give full or relaxed."
+        ),
+        ("rate-limits: 0", "FILE:1: rate-limits 0 is neither on nor off: give on or off."),
+        ("heartbeat: 10\nheartbeat: 20", "FILE:1: set twice: heartbeat."),
+        (
+            "serve:\n  heartbeat: 10",
+            "FILE:1: serve: settings do not nest: give a line `name: value` for each."
+        ),
+        ("- heartbeat", "FILE:1: this is no list of settings: give a line `name: value` for each."),
+        (
+            "heartbeat 10",
+            "FILE:1: this is no list of settings: give a line `name: value` for each."
+        ),
+    ])
+    func `a fault in the file is told with its line and what would be right`(
+        text: String, fault: String
+    ) throws {
+        #expect(try faults(text) == [fault])
+    }
+
+    @Test func `a file that is not YAML is refused with the line`() throws {
+        let fault = try #require(try faults("heartbeat: 10\nlisten: [127\ndata: x").first)
+        #expect(fault.hasPrefix("FILE:3: this is not YAML"))
+    }
+
+    @Test func `a file that is not there is named`() {
+        let refusal = #expect(throws: SettingsRefusal.self) {
+            try SettingSources(flags: [:], environment: [:], path: "/nowhere/at.yml").read()
+        }
+        #expect(refusal?.description == "The settings file /nowhere/at.yml cannot be read.")
+    }
+
+    @Test func `all faults are told at once, also those that a flag would hide`() throws {
+        let file = try TemporaryFile("heartbeat: 1\nlog-level: loud\n")
+        let refusal = #expect(throws: SettingsRefusal.self) {
+            try SettingSources(
+                flags: ["heartbeat": "30"], environment: ["PORCHLIGHT_DISCONNECT_GRACE": "301"],
+                path: file.path
+            ).read()
+        }
+        #expect(refusal?.faults.count == 3)
+    }
+
+    @Test func `a variable that is no setting is refused, if it is meant for us`() throws {
+        let refusal = #expect(throws: SettingsRefusal.self) {
+            try read(environment: ["PORCHLIGHT_HEARTBEATS": "1", "PATH": "/bin"])
+        }
+        #expect(
+            refusal?.faults == [
+                "PORCHLIGHT_HEARTBEATS is set in the environment and is no setting: "
+                    + "did you mean PORCHLIGHT_HEARTBEAT?"
+            ])
+        // What Kubernetes gives to every container beside a service called porchlight.
+        _ = try read(environment: [
+            "PORCHLIGHT_SERVICE_HOST": "10.0.0.1", "PORCHLIGHT_SERVICE_PORT_HTTP": "7401",
+            "PORCHLIGHT_PORT": "tcp://10.0.0.1:7400", "PORCHLIGHT_PORT_7400_TCP_ADDR": "10.0.0.1",
+            "PORCHLIGHT_WEB_SERVICE_PORT": "1", "PORCHLIGHT_BIN": "/usr/bin/porchlight",
+        ])
+    }
+
+    @Test func `controls in what is shown are escaped, and long texts cut`() throws {
+        let fault = try #require(
+            try faults("log-level: \"\\e[31m\(String(repeating: "x", count: 5_000))\"").first)
+        #expect(!fault.contains("\u{1b}"))
+        #expect(fault.count < 200)
+    }
+}
+
+@Suite struct `Settings that contradict each other` {
+    @Test(arguments: [
+        ["subscription-expiry-min": "3600", "subscription-expiry-max": "60"],
+        ["status-expiry-min": "604801"], ["status-expiry-max": "60"],
+        ["page-entries-max": "99"], ["custom-type-min": "65535", "custom-type-max": "100"],
+        ["custom-value-max": "9999"], ["frame-bytes-max": "16000"],
+        ["outbox-bytes-max": "67108864", "outbox-bytes-in-all-max": "1048576"],
+        ["backlog-bytes-max": "1048576"], ["server-frame-bytes-max": "67108864"],
+        ["ext-bytes-max": "32768", "server-frame-bytes-max": "65536"],
+        ["listen": "0.0.0.0:7400"], ["listen": "[::]:0"],
+    ])
+    func `are refused by their names, values and places`(flags: [String: String]) throws {
+        let refusal = #expect(throws: SettingsRefusal.self, "\(flags)") {
+            try SettingSources(flags: flags, environment: [:], path: nil).read()
+        }
+        for (name, value) in flags {
+            let named = "\(name) \(value) (flag --\(name))"
+            #expect(refusal?.description.contains(named) == true, "\(String(describing: refusal))")
+        }
+    }
+
+    @Test func `are about settings that there are`() {
+        for rule in SettingRule.all {
+            for name in rule.names { #expect(SettingTable.named(name) != nil, "\(name)") }
+        }
+    }
+
+    @Test func `may be open to the world if that is said`() throws {
+        let flags = ["listen": "0.0.0.0:7400", "i-know-this-is-open": "on"]
+        _ = try SettingSources(flags: flags, environment: [:], path: nil).read()
+    }
+}

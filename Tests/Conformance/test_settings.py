@@ -1,0 +1,299 @@
+"""The settings: file, environment and flags, what is refused, and what SIGHUP does."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import threading
+import time
+
+from porchlight import BINARY, WAIT, Case, Timeout
+
+
+class Files(Case):
+    flags = None
+
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory(prefix="porchlight-conf-")
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def file(self, text, name="porchlight.yml"):
+        """Writes a file as those who deploy do: whole, under its name."""
+        path = os.path.join(self.folder, name)
+        with open(path + ".new", "w") as file:
+            file.write(text)
+        os.chmod(path + ".new", 0o600)
+        os.rename(path + ".new", path)
+        return path
+
+    def run_command(self, *words, **variables):
+        return subprocess.run([BINARY, *map(str, words)], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=30,
+                              env=dict(os.environ, **variables))
+
+    def config(self, *flags, **variables):
+        done = self.run_command("config", "--json", *flags, **variables)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return json.loads(done.stdout)
+
+    def refuses(self, *flags, verbs=("serve", "config"), **variables):
+        """What is said when it does not start; the same by both verbs."""
+        said = set()
+        for verb in verbs:
+            more = ["--data", self.folder + "/data"] if verb == "serve" else []
+            done = self.run_command(verb, *more, *flags, **variables)
+            self.assertEqual((done.returncode, done.stdout), (64, ""), done)
+            for line in done.stderr.splitlines():
+                self.assertTrue(line.startswith("Error: "), done.stderr)
+            said.add(done.stderr)
+        self.assertEqual(len(said), 1, said)
+        self.assertFalse(os.path.exists(self.folder + "/data"), "it began to work")
+        return said.pop().rstrip()
+
+
+class Start(Files):
+    def test_what_is_in_force_and_where_it_comes_from(self):
+        path = self.file("# a comment\nheartbeat: 10\ndisconnect-grace: 7\nlog-level: info\n")
+        found = self.config("--config", path, "--heartbeat", "20",
+                            PORCHLIGHT_DISCONNECT_GRACE="8")
+        self.assertEqual(found["heartbeat"], {"value": 20, "from": "flag", "place": "--heartbeat",
+                                              "takesEffect": "restart"})
+        self.assertEqual(found["disconnect-grace"], {
+            "value": 8, "from": "environment", "place": "PORCHLIGHT_DISCONNECT_GRACE",
+            "takesEffect": "reload"})
+        self.assertEqual(found["log-level"]["place"], path + ":4")
+        self.assertEqual(found["listen"], {"value": "127.0.0.1:7400", "from": "default",
+                                           "takesEffect": "restart"})
+        lines = self.run_command("config", "--config", path).stdout.splitlines()
+        self.assertEqual(len(lines), len(found))
+        line = next(line for line in lines if line.startswith("disconnect-grace"))
+        self.assertEqual(line.split(), ["disconnect-grace", "7", path + ":3"])
+
+    def test_the_example_sets_every_setting_to_its_default(self):
+        example = self.run_command("config", "--example").stdout
+        plain = "\n".join(line[1:] if line.startswith("#") and not line.startswith("# ")
+                          and "(" not in line else line for line in example.splitlines())
+        before = self.config()
+        after = self.config("--config", self.file(plain))
+        self.assertEqual({k: v["value"] for k, v in before.items()},
+                         {k: v["value"] for k, v in after.items()})
+        kept = {name for name, one in after.items() if one["from"] == "default"}
+        self.assertEqual(kept, {n for n, one in before.items() if one["value"] is None})
+        self.assertEqual(self.config("--config", self.file(example, "other.yml")), before)
+
+    def test_settings_reach_the_service(self):
+        path = self.file("heartbeat: 11\next-bytes-max: 10\nsubscription-expiry-min: 30\n")
+        s = self.fresh("--config", path)
+        c = self.login("a", service=s)
+        self.assertEqual(c.welcome["heartbeat"], 11)
+        self.assertEqual(c.welcome["limits"]["extBytesMax"], 10)
+        c.subscribe("x", expiry=30)
+        self.refused(c.call("subscribe", {"type": 1, "expiry": 29, "publishers": ["x"]}),
+                     414, "out_of_range", field="expiry", min=30)
+        self.refused(c.call("publish", {"type": 1, "value": 10001, "ext": "x" * 11}),
+                     414, "too_long", limit=10)
+
+    def test_unknown_names_are_refused_with_the_nearest(self):
+        path = self.file("\nhartbeat: 10\n")
+        self.assertEqual(
+            self.refuses("--config", path),
+            "Error: %s:2: there is no setting hartbeat: did you mean heartbeat?" % path)
+        self.assertEqual(
+            self.refuses(PORCHLIGHT_HEARTBEET="10"),
+            "Error: PORCHLIGHT_HEARTBEET is set in the environment and is no setting: did you "
+            "mean PORCHLIGHT_HEARTBEAT?")
+
+    def test_values_are_refused_with_their_place_and_what_would_be_right(self):
+        path = self.file("heartbeat: 301\ndurability: mostly\n")
+        self.assertEqual(
+            self.refuses("--config", path, "--restart-grace=-1", PORCHLIGHT_LISTEN="7400"),
+            "Error: PORCHLIGHT_LISTEN=7400 is no address: give a numeric address and a port, "
+            "such as 127.0.0.1:7400 or [::1]:7400.\n"
+            "Error: %s:2: durability mostly is none of its words: give full or relaxed.\n"
+            "Error: --restart-grace -1 is out of its range: give 0 to 600 seconds.\n"
+            "Error: %s:1: heartbeat 301 is out of its range: give 5 to 300 seconds."
+            % (path, path))
+
+    def test_what_contradicts_itself_is_refused(self):
+        path = self.file("page-entries-max: 10\n")
+        self.assertEqual(
+            self.refuses("--config", path),
+            "Error: page-entries-default 100 (default), page-entries-max 10 (%s:1): "
+            "page-entries-default may not be above page-entries-max." % path)
+
+    def test_files_that_are_none(self):
+        self.refuses("--config", self.folder + "/none.yml")
+        self.refuses("--config", self.folder)
+        for text in ("heartbeat", "- 1", "heartbeat: [", "\t: :", "a: b: c", "\0", "heartbeat: {}",
+                     "heartbeat: &a [*a]", "!!binary x", "? [a]\n: b", "heartbeat: 10\n...\nx: 1"):
+            with self.subTest(text=text):
+                said = self.refuses("--config", self.file(text))
+                self.assertIn(self.folder, said)
+        with open(self.folder + "/latin", "wb") as file:
+            file.write(b"data: \xe9\xff\n")
+        self.assertIn("latin", self.refuses("--config", self.folder + "/latin"))
+
+
+class Reload(Files):
+    weight = 5
+
+    def until(self, holds, what):
+        end = time.monotonic() + WAIT
+        while not holds():
+            if time.monotonic() > end:
+                raise Timeout(what)
+            time.sleep(0.01)
+
+    def reload(self, s):
+        """SIGHUP; returns what the log says of it."""
+        before = len(s.log_text())
+        s.signal(signal.SIGHUP)
+        words = ("read again", "nothing was changed")
+        self.until(lambda: any(w in s.log_text()[before:] for w in words), "no word of SIGHUP")
+        return s.log_text()[before:]
+
+    def test_without_anything_to_read_it_ends_nothing(self):
+        s = self.fresh()
+        c = self.login("a", service=s)
+        self.assertIn("0 changed", self.reload(s))
+        self.assertIn("time", c.ok("ping"))
+        self.assertEqual(s.terminate(), 0)
+
+    def test_limits_change_for_those_who_are_connected(self):
+        path = self.file("ext-bytes-max: 10\nsubscriptions-per-account-max: 2\n")
+        s = self.fresh("--config", path)
+        c = self.login("a", service=s)
+        c.subscribe("x", "y")
+        self.refused(c.call("publish", {"type": 1, "value": 10001, "ext": "x" * 20}),
+                     414, "too_long", limit=10)
+        self.file("ext-bytes-max: 20\nsubscriptions-per-account-max: 1\ndisconnect-grace: 9\n")
+        said = self.reload(s)
+        self.assertIn("setting changed: ext-bytes-max 10 → 20 (%s:1)" % path, said)
+        self.assertIn("setting changed: disconnect-grace 5 → 9", said)
+        self.assertIn("3 changed", said)
+        c.publish(10001, ext="x" * 20)
+        self.refused(c.call("subscribe", {"type": 1, "expiry": 60, "publishers": ["z"]}),
+                     419, "subscription_quota", limit=1, count=2)
+        self.assertEqual(self.login("b", service=s).welcome["limits"]["extBytesMax"], 20)
+
+    def test_what_needs_a_restart_is_named_and_not_done(self):
+        path = self.file("heartbeat: 20\n")
+        s = self.fresh("--config", path)
+        self.file("heartbeat: 40\nframe-bytes-max: 100000\nlisten: 127.0.0.1:1\n")
+        for _ in range(2):
+            said = self.reload(s)
+            self.assertIn("setting needs a restart: heartbeat 20 → 40 (%s:1)" % path, said)
+            self.assertIn("setting needs a restart: frame-bytes-max 65536 → 100000", said)
+        c = self.login("a", service=s)
+        self.assertEqual(c.welcome["heartbeat"], 20)
+        self.assertEqual(c.welcome["limits"]["frameBytesMax"], 65536)
+
+    def test_a_broken_file_changes_nothing(self):
+        path = self.file("ext-bytes-max: 10\n")
+        s = self.fresh("--config", path)
+        c = self.login("a", service=s)
+        for text, word in (
+                ("ext-bytes-max: 20\nheartbeat: 1\n", path + ":2"),
+                ("ext-bytes-max: 20\nhartbeat: 10\n", "did you mean heartbeat?"),
+                ("ext-bytes-max: 20\npage-entries-max: 1\n", "page-entries-max 1"),
+                ("ext-bytes-max: 20\nserver-key: /none\n", "/none"),
+                ("ext-bytes-max: [", "not YAML")):
+            with self.subTest(text=text):
+                self.file(text)
+                said = self.reload(s)
+                self.assertIn(word, said)
+                self.assertEqual(len(said.strip().splitlines()), 1, said)
+                self.assertEqual(self.login("b", service=s).welcome["limits"]["extBytesMax"], 10)
+        os.unlink(path)
+        self.assertIn("cannot be read", self.reload(s))
+        self.assertIn("time", c.ok("ping"))
+
+    def test_keys_change_for_those_who_come(self):
+        old, new = "old-key-" + "x" * 20, "new-key-" + "y" * 20
+        path = self.file(old + "\n", "keys")
+        s = self.fresh("--server-key", path)
+        first = self.keep(s.connect())
+        first.ok("login", {"key": old})
+        self.file(new + "\n", "keys")
+        said = self.reload(s)
+        self.keep(s.connect()).ok("login", {"key": new})
+        self.refused(self.keep(s.connect()).call("login", {"key": old}), 401, "invalid_token")
+        self.assertIn("accounts", first.ok("stats"))
+        for key in (old, new):
+            self.assertNotIn(key, said)
+
+    def test_the_log_level_changes(self):
+        path = self.file("log-level: notice\n")
+        s = self.fresh("--config", path)
+        self.file("log-level: warning\n")
+        before = len(s.log_text())
+        s.signal(signal.SIGHUP)
+        self.file("log-level: notice\n")
+        self.reload(s)
+        self.assertTrue(s.log_text()[before:])
+
+    def test_a_thousand_signals_under_load(self):
+        path = self.file("ext-bytes-max: 1000\n")
+        s = self.fresh("--config", path, "--rate-limits", "off")
+        watcher = self.login("w", service=s)
+        watcher.subscribe("p")
+        publisher = self.login("p", service=s)
+        stop = threading.Event()
+        sent = []
+
+        def load():
+            while not stop.is_set():
+                sent.append(publisher.publish(10001, ext="x" * 900)["seq"])
+
+        thread = threading.Thread(target=load)
+        thread.start()
+        for number in range(1000):
+            if number % 100 == 0:
+                self.file("ext-bytes-max: %d\n" % (1000 + number))
+            s.signal(signal.SIGHUP)
+            time.sleep(0.001)
+        stop.set()
+        thread.join()
+        self.until(lambda: "→ 1900" in s.log_text(), "the last file is not in force")
+        self.assertTrue(s.alive())
+        seen = []
+        while not seen or seen[-1] < sent[-1]:
+            seen += [e["seq"] for e in self.events_of(watcher)]
+        self.assertEqual(seen, sorted(seen))
+        self.assertEqual(self.login("b", service=s).welcome["limits"]["extBytesMax"], 1900)
+        self.assertEqual(s.terminate(), 0)
+
+    def events_of(self, client):
+        note = client.note()
+        return note["params"]["events"] if note["method"] == "events" else []
+
+    def test_a_supervisor_is_told_when_it_is_ready(self):
+        path = os.path.join(self.folder, "notify")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
+            listener.bind(path)
+            listener.settimeout(WAIT)
+            done = subprocess.Popen(
+                [BINARY, "serve", "--listen", "127.0.0.1:0", "--data", self.folder + "/d"],
+                stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                env=dict(os.environ, NOTIFY_SOCKET=path))
+            try:
+                self.assertEqual(listener.recv(100), b"READY=1")
+            finally:
+                done.terminate()
+                done.communicate(timeout=15)
+            self.assertEqual(done.returncode, 0)
+
+    def test_signals_while_it_stops(self):
+        s = self.fresh()
+        c = self.login("a", service=s)
+        s.signal(signal.SIGTERM)
+        for _ in range(20):
+            if s.alive():
+                s.signal(signal.SIGHUP)
+            time.sleep(0.005)
+        self.assertEqual(c.closing()["code"], 4503)
+        self.assertEqual(s.wait(), 0)
