@@ -26,6 +26,7 @@ let package = Package(
         // For Benchmarks/, a package of its own.
         .library(name: "Containers", targets: ["Containers"]),
         .library(name: "PresenceCore", targets: ["PresenceCore"]),
+        .library(name: "PresenceStore", targets: ["PresenceStore"]),
         .library(name: "PresenceWire", targets: ["PresenceWire"]),
     ],
     dependencies: [

@@ -2,7 +2,7 @@
 import PackageDescription
 
 // Micro-benchmarks of the rooms, in a package of their own, so that what measures never gets
-// into the service. Run: swift package --package-path Benchmarks benchmark
+// into the service. See README.md here.
 let package = Package(
     name: "porchlight-benchmarks",
     platforms: [.macOS(.v14)],
@@ -11,16 +11,37 @@ let package = Package(
         .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.0", traits: []),
     ],
     targets: [
-        .executableTarget(
-            name: "Rooms",
+        // What is measured, in either way.
+        .target(
+            name: "Operations",
             dependencies: [
-                .product(name: "Benchmark", package: "benchmark"),
                 .product(name: "Containers", package: "porchlight"),
                 .product(name: "PresenceCore", package: "porchlight"),
                 .product(name: "PresenceWire", package: "porchlight"),
             ],
+            path: "Benchmarks/Operations"),
+        // Time: swift package --package-path Benchmarks benchmark
+        .executableTarget(
+            name: "Rooms",
+            dependencies: [
+                "Operations",
+                .product(name: "Benchmark", package: "benchmark"),
+                .product(name: "PresenceStore", package: "porchlight"),
+            ],
             path: "Benchmarks/Rooms",
-            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")])
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
+        // What the processor executes: Benchmarks/instructions
+        .executableTarget(
+            name: "Instructions", dependencies: ["Operations"], path: "Benchmarks/Instructions"),
+        // How costs grow with what the service holds: Benchmarks/growth
+        .executableTarget(
+            name: "Growth",
+            dependencies: [
+                .product(name: "Containers", package: "porchlight"),
+                .product(name: "PresenceCore", package: "porchlight"),
+                .product(name: "PresenceWire", package: "porchlight"),
+            ],
+            path: "Benchmarks/Growth"),
     ],
     cxxLanguageStandard: .cxx17
 )

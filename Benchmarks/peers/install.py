@@ -40,7 +40,7 @@ def tools(kinds, porchlight):
     return {
         "load": build_load(),
         "nats-server": nats,
-        "porchlight": porchlight or build_ours(),
+        "porchlight": os.path.abspath(porchlight) if porchlight else build_ours(),
     }
 
 

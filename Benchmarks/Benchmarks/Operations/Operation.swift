@@ -1,0 +1,29 @@
+// What the hot rooms do most, each as a thing that can be done again and again. Two programs use
+// them: `Rooms` measures time, `Instructions` counts what the processor executes.
+
+/// One kind of work, by name.
+public struct Operation: Sendable {
+    /// `room: what`.
+    public let name: String
+    /// How many operations a run of the body is.
+    public let perRun: Int
+    /// Builds the world that the work needs and gives the work itself.
+    public let make: @Sendable () -> Work
+
+    init(_ name: String, perRun: Int = 1, _ make: @escaping @Sendable () -> Work) {
+        (self.name, self.perRun, self.make) = (name, perRun, make)
+    }
+
+    /// All there are.
+    public static let all = wheel + names + wire + engine
+}
+
+/// The work with its world.
+public struct Work {
+    private let body: () -> Void
+
+    init(_ body: @escaping () -> Void) { self.body = body }
+
+    /// Does it once.
+    public func run() { body() }
+}
