@@ -27,6 +27,9 @@ extension Owner {
             deliver(nil, id.seq, topic, receivers)
         case .drop(let id):
             require(kept.remove(id) != nil, "dropped what was not kept")
+        case .feed(let event, _):
+            require(effects.events[event].seq > fedUpTo, "the feed is not in order")
+            fedUpTo = effects.events[event].seq
         case .states(let connection, let range, _):
             require(open[connection.slot] == connection, "states for nobody")
             require(range.count <= settings.limits.statesPerFrameMax || range.count <= 4, "a page")

@@ -24,6 +24,8 @@ final class Owner {
     var queue: [(ticket: Ticket?, write: RowWrite)] = []
     var topicsSeen = 0
     var seqMax: UInt64 = 0
+    /// The last event of the feed.
+    var fedUpTo: UInt64 = 0
 
     /// What one connection is, and has been told.
     struct Peer {
@@ -46,6 +48,7 @@ final class Owner {
 
     /// The first numbers are reserved, and that is durable, before anybody comes.
     private func begin() {
+        engine.setFeed(storeWaits ? .on : .off)
         _ = engine.begin(into: &effects)
         for record in effects.records { rows.carryOut(spell(record)) }
         effects.removeAll()

@@ -19,6 +19,8 @@ public struct Configuration: Sendable {
     public var engine = Settings()
     /// The bounds of a connection.
     public var connection = ConnectionLimits()
+    /// The bounds of the feed.
+    public var feed = FeedLimits()
     /// Limits on pace and on connections.
     public var admission = AdmissionLimits()
 
@@ -34,6 +36,23 @@ public struct Configuration: Sendable {
         engine.loginPace = nil
         admission = admission.withoutPace
     }
+}
+
+/// What the feed may take, in time and memory, while somebody reads it or has lately.
+public struct FeedLimits: Sendable {
+    /// Bytes of events that are kept for readers to go on from.
+    public var feedBytesMax = 64 << 20
+    /// Seconds for which events are kept; and for which they are, once nobody reads any more.
+    public var feedSeconds = 3_600
+    /// Connections that read the feed at a time.
+    public var readersMax = 64
+    /// Events in one `feed` notification.
+    public var eventsPerFrameMax = 500
+    /// Topics that are looked at for one frame of the states with which a reader begins.
+    public var topicsPerFrame = 5_000
+
+    /// The defaults.
+    public init() {}
 }
 
 /// What one connection may take, in time and memory.

@@ -48,7 +48,7 @@ struct Connection {
 
     /// What is going on beside the phase.
     struct State: OptionSet {
-        let rawValue: UInt8
+        let rawValue: UInt16
         /// It is in the list of those to be flushed at the end of the turn.
         static let isDirty = State(rawValue: 1)
         /// The socket has not taken all of the last write yet.
@@ -65,6 +65,8 @@ struct Connection {
         static let isAppServer = State(rawValue: 64)
         /// It comes from this process.
         static let isOfTheHouse = State(rawValue: 128)
+        /// It reads the feed.
+        static let isFeedReader = State(rawValue: 256)
     }
 }
 

@@ -6,11 +6,12 @@ import PresenceStore
 extension Engine {
     /// An engine that knows everything that is stored and has not run out.
     static func restored(
-        from store: Store, _ settings: Settings, at now: Moment
+        from store: Store, _ settings: Settings, feed: FeedSwitch = .off, at now: Moment
     ) throws(StoreRefusal) -> Engine {
         var generator = SystemRandomNumberGenerator()
         var reader = EngineReader(
             engine: Engine(settings: settings, at: now, seed: generator.next()), now: now)
+        reader.engine.setFeed(feed)
         try store.load(&reader)
         return reader.finish()
     }

@@ -11,6 +11,7 @@ public final class Service {
     private let store: Store
     private let reactor: Reactor<Loop, Store>
     private let mailbox: Mailbox
+    private let feedFile: FeedFile
     /// Where clients connect.
     public let address: ListenAddress
 
@@ -39,16 +40,20 @@ public final class Service {
         var clock = ServiceClock(
             mono: loop.monotonicMilliseconds, wall: loop.wallMilliseconds, shift: shift)
         let now = clock.moment(mono: loop.monotonicMilliseconds, wall: loop.wallMilliseconds)
+        let feedFile = FeedFile(configuration)
+        var log = feedFile.take(stamp: store.stampAtOpening, logger, at: now)
         do throws(StoreRefusal) {
+            let engine = try Engine.restored(
+                from: store, configuration.engine, feed: log == nil ? .off : .on, at: now)
+            if let kept = log, kept.head > engine.lastSeq { log = nil }
             reactor = Reactor(
-                configuration,
-                engine: try Engine.restored(from: store, configuration.engine, at: now),
-                clock: clock, loop: loop, store: store, logger: logger,
-                seed: UInt64.random(in: 0...UInt64.max))
+                configuration, engine: engine, clock: clock, loop: loop, store: store,
+                logger: logger, seed: UInt64.random(in: 0...UInt64.max), feed: log)
         } catch {
             loop.close()
             throw .store(error)
         }
+        self.feedFile = feedFile
         mailbox = Mailbox(loop.wakeup)
     }
 
@@ -88,6 +93,9 @@ public final class Service {
         let report = store.stop()
         for socket in mailbox.close().visitors { SocketPair.close(socket) }
         loop.close()
+        if let log = reactor.feed?.log, reactor.refusal == nil, report.lostWrites == 0 {
+            feedFile.put(log, reactor.logger, at: reactor.now())
+        }
         if let refusal = reactor.refusal { throw refusal }
         if report.lostWrites > 0 { throw .lostWrites(report.lostWrites) }
     }

@@ -30,9 +30,14 @@ public final class Store: Sendable {
     /// When the database was last written before it was opened, in milliseconds since 1970 by
     /// the clock of that time; nil for a new one.
     public let lastWritten: Int64?
+    /// Which state of which database was found when it was opened.
+    public let stampAtOpening: UInt64
 
-    private init(_ writer: sending Writer, _ tuning: StoreTuning, lastWritten: Int64?) {
+    private init(
+        _ writer: sending Writer, _ tuning: StoreTuning, lastWritten: Int64?, stamp: UInt64
+    ) {
         self.lastWritten = lastWritten
+        stampAtOpening = stamp
         gauges = writer.gauges
         self.tuning = tuning
         self.writer = Mutex(writer)
@@ -57,13 +62,14 @@ public final class Store: Sendable {
         files.removeUnfinished()
         let written = [files.written(files.database), files.written(files.log)]
         let lastWritten = written.compactMap(\.self).max()
+        let stamp = files.stamp
         if try files.databaseExists() {
             try Inspection.inspect(files)
         } else {
             try Creation.create(files)
         }
         let writer = try Writer(files, lock: lock, durability: durability, tuning: tuning)
-        return Store(writer, tuning, lastWritten: lastWritten)
+        return Store(writer, tuning, lastWritten: lastWritten, stamp: stamp)
     }
 
     /// What the store has done and has to do.

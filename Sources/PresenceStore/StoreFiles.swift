@@ -67,6 +67,22 @@ struct StoreFiles: Sendable {
         return Int64(status.st_mtim.tv_sec) * 1_000
     }
 
+    /// A number that is another one whenever the database or its log has been written.
+    var stamp: UInt64 {
+        var sum: UInt64 = 0
+        for path in [database, log] {
+            var status = stat()
+            let isThere = unsafe stat(path, &status) == 0 && status.st_size > 0
+            let numbers =
+                isThere ? [status.st_size, status.st_mtim.tv_sec, status.st_mtim.tv_nsec] : [0]
+            for number in numbers {
+                sum = (sum ^ UInt64(bitPattern: Int64(number))) &* 0x9e37_79b9_7f4a_7c15
+                sum ^= sum >> 32
+            }
+        }
+        return sum
+    }
+
     func kind(of path: String) -> mode_t? {
         var status = stat()
         return unsafe stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
@@ -97,7 +113,7 @@ struct StoreFiles: Sendable {
         }
     }
 
-    private func synchronize(_ path: String) -> Bool {
+    func synchronize(_ path: String) -> Bool {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }

@@ -5,6 +5,21 @@ import Testing
 @Suite struct `Who may do what` {
     enum Peer: CaseIterable { case anonymous, client, appServer, gone }
 
+    @Test func `only app servers may read the feed`() {
+        let world = World()
+        for peer in Peer.allCases {
+            let connection = connection(peer, world)
+            let refusal = world.withEngine { $0.refusal(of: .feed, from: connection) }
+            let expected: Refusal.Reason? =
+                switch peer {
+                case .anonymous, .gone: .notLoggedIn
+                case .client: .forbidden
+                case .appServer: nil
+                }
+            #expect(refusal?.reason == expected, "\(peer)")
+        }
+    }
+
     static let words = [
         "login", "loginAppServer", "logout", "ping", "subscribe", "unsubscribe",
         "subscriptions", "publish", "clear", "query", "subscribers", "sessions", "kick", "stats",

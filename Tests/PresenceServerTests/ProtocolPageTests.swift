@@ -90,6 +90,8 @@ private final class Conversation {
     private var clients: [String: Client] = [:]
     /// What has come while a sign of life was waited for.
     private var received: [String: [String]] = [:]
+    /// The last place in the feed that each was told.
+    private var cursors: [String: String] = [:]
 
     init(with service: RunningService) {
         self.service = service
@@ -100,10 +102,16 @@ private final class Conversation {
         switch step.kind {
         case .send(let body):
             if clients[step.name] == nil { clients[step.name] = try service.connect() }
-            try client(step.name).sendFrame(Array(body.utf8))
+            // The cursor on the page stands for the one that was sent.
+            let whole = body.replacing(
+                /[0-9A-Z]{26}/, with: cursors[step.name] ?? "none", maxReplacements: 1)
+            try client(step.name).sendFrame(Array(whole.utf8))
         case .receive(let shown):
             let sent = try next(step.name)
             #expect(isShown(sent, as: shown), "\(place): \(sent)")
+            if let match = sent.firstMatch(of: /"cursor":"([0-9A-Z]{26})"/) {
+                cursors[step.name] = String(match.1)
+            }
         case .isClosed:
             #expect(try client(step.name).end(), place)
             clients[step.name] = nil

@@ -5,6 +5,10 @@ import PresenceClient
 final class SimulatedClient {
     let account: String
     let device: String
+    /// A backend that reads the feed, rather than somebody's device.
+    let isReader: Bool
+    /// What a reader keeps.
+    private(set) var table = SimulatedTable()
     var stream: StreamID?
     private var received: [UInt8] = []
     private var lastID: Int64 = 0
@@ -31,9 +35,10 @@ final class SimulatedClient {
     private(set) var status: (value: Int64, expires: Int64)?
     private(set) var isStatusCertain = true
 
-    init(account: String, device: String) {
+    init(account: String, device: String, isReader: Bool = false) {
         self.account = account
         self.device = device
+        self.isReader = isReader
     }
 
     /// The bytes of a request.
@@ -112,6 +117,8 @@ final class SimulatedClient {
             }
         case "synced":
             isSynced = true
+        case "feed":
+            violations += table.apply(params)
         default: break
         }
     }
@@ -121,6 +128,8 @@ final class SimulatedClient {
         switch method {
         case "login":
             isLoggedIn = true
+        case "feed":
+            table.begin(result)
         case "subscribe":
             for publisher in params["publishers"]?.array?.compactMap(\.string) ?? [] {
                 certain["\(type)/\(publisher)"] = .some(result["expires"]?.integer)

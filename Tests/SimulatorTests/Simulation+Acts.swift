@@ -9,6 +9,7 @@ extension Simulation {
     /// Some client does something.
     func act() {
         guard let client = clients.randomElement(using: &random) else { return }
+        if client.isReader { return actAsReader(client) }
         guard let id = client.stream else { return logIn(client) }
         guard client.isLoggedIn, !client.isDead else {
             if chance(20) { vanish(client, id) }
@@ -25,6 +26,26 @@ extension Simulation {
         case 8...45: changeStatus(client)
         default: ask(client, "ping", [:])
         }
+    }
+
+    private func actAsReader(_ client: SimulatedClient) {
+        guard let id = client.stream else {
+            _ = open(client)
+            ask(client, "login", ["client": "server"])
+            return readFeed(client)
+        }
+        switch Int.random(in: 0..<30, using: &random) {
+        case 0: finish(client, id)
+        case 1: vanish(client, id)
+        case 2: client.isDead = true
+        case 3 where client.asked.isEmpty: readFeed(client)
+        case 4..<12: client.isStalled.toggle()
+        default: ask(client, "ping", [:])
+        }
+    }
+
+    private func readFeed(_ client: SimulatedClient) {
+        ask(client, "feed", client.table.cursor.map { ["cursor": .string($0)] } ?? [:])
     }
 
     private func logIn(_ client: SimulatedClient) {
@@ -71,8 +92,7 @@ extension Simulation {
     }
 
     private func some(_ count: Int) -> JSON {
-        let names = Set(clients.map(\.account)).sorted().shuffled(using: &random)
-        return .array(names.prefix(count).map { .string($0) })
+        .array(accounts.shuffled(using: &random).prefix(count).map { .string($0) })
     }
 
     private func changeSubscriptions(_ client: SimulatedClient) {

@@ -21,6 +21,7 @@ extension Simulation {
             checkStatus(client, auditor)
             checkView(client, auditor)
         }
+        for client in clients where client.isReader { checkTable(client, auditor) }
         reactor.engine.checkInvariants()
         _ = answer(auditor, "logout", [:])
         settle()
@@ -40,7 +41,7 @@ extension Simulation {
 
     private var isSettled: Bool {
         guard disk.isIdle, reactor.dirty.isEmpty, reactor.resumable.isEmpty,
-            reactor.engine.currentStats.fanOuts == 0
+            reactor.engine.currentStats.fanOuts == 0, areTablesComplete
         else { return false }
         return clients.allSatisfy { client in
             guard let id = client.stream, !client.isDead else { return true }
@@ -50,7 +51,7 @@ extension Simulation {
         }
     }
 
-    private func answer(_ client: SimulatedClient, _ method: String, _ params: JSON) -> JSON? {
+    func answer(_ client: SimulatedClient, _ method: String, _ params: JSON) -> JSON? {
         guard let id = client.stream else { return nil }
         let request = client.request(method, params)
         _ = network.withStream(id) { $0.toServer += request }
@@ -85,7 +86,6 @@ extension Simulation {
 
     /// Nobody who is there is shown offline; nobody is shown online longer than the bound.
     private func checkPresence(_ auditor: SimulatedClient) {
-        let accounts = Set(clients.map(\.account)).sorted()
         let result = answer(
             auditor, "query",
             ["type": 1, "accounts": .array(accounts.map { .string($0) })])

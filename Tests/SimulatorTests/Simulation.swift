@@ -17,6 +17,7 @@ import PresenceStore
 //     in the end everybody knows the newest state of all it watches             checkView
 //     what was acknowledged is there after a crash, what ended is not           checkSubscriptions
 //     nobody is shown online longer than the bound, nobody offline who is not   checkPresence
+//     the table of a backend that reads the feed is the truth                   checkTable
 //     no outbox holds more than the formula says; the counters add up           checkMemory
 
 /// A service, its clients and everything between them.
@@ -50,6 +51,10 @@ final class Simulation {
         configuration.connection.watchersPerTurn = Int.random(in: 1...6, using: &random)
         configuration.connection.receiversPerTurn = Int.random(in: 1...4, using: &random)
         configuration.connection.deadlinesPerTurn = Int.random(in: 1...4, using: &random)
+        configuration.feed.feedBytesMax = Int.random(in: 2_000...60_000, using: &random)
+        configuration.feed.feedSeconds = Int.random(in: 20...3_600, using: &random)
+        configuration.feed.topicsPerFrame = Int.random(in: 1...9, using: &random)
+        configuration.feed.eventsPerFrameMax = Int.random(in: 1...9, using: &random)
         self.configuration = configuration
         disk = SimulatedDisk(canary: canary)
         reactor = Self.start(configuration, network, disk)
@@ -59,10 +64,19 @@ final class Simulation {
                 clients.append(SimulatedClient(account: account, device: device))
             }
         }
+        for name in ["backend-1", "backend-2"] {
+            clients.append(SimulatedClient(account: name, device: "r", isReader: true))
+        }
+    }
+
+    /// Whose devices there are.
+    var accounts: [String] {
+        Set(clients.filter { !$0.isReader }.map(\.account)).sorted()
     }
 
     private static func start(
-        _ configuration: Configuration, _ network: SimulatedNetwork, _ disk: SimulatedDisk
+        _ configuration: Configuration, _ network: SimulatedNetwork, _ disk: SimulatedDisk,
+        feed kept: [UInt8]? = nil
     ) -> Reactor<SimulatedNetwork, SimulatedDisk> {
         var clock = ServiceClock(
             mono: network.monotonicMilliseconds, wall: network.wallMilliseconds)
@@ -70,12 +84,18 @@ final class Simulation {
             mono: network.monotonicMilliseconds, wall: network.wallMilliseconds)
         var reader = EngineReader(
             engine: Engine(settings: configuration.engine, at: now, seed: 7), now: now)
+        let limits = configuration.feed
+        let feed = try? kept.flatMap {
+            try FeedLog(
+                $0, stamp: 1, bytesMax: limits.feedBytesMax, seconds: limits.feedSeconds, at: now)
+        }
+        reader.engine.setFeed(feed == nil ? .off : .on)
         disk.load(&reader)
         var logger = Logger(label: "simulator")
         logger.logLevel = .critical
         return Reactor(
             configuration, engine: reader.finish(), clock: clock, loop: network, store: disk,
-            logger: logger, seed: 11)
+            logger: logger, seed: 11, feed: feed)
     }
 
     private func begin() {
@@ -106,7 +126,7 @@ final class Simulation {
         case 85..<97: pass(milliseconds: UInt64.random(in: 1...3_000, using: &random))
         case 97: pass(milliseconds: UInt64.random(in: 1...90_000, using: &random))
         case 98: if chance(6) { jumpClock() }
-        default: if chance(4) { crash() }
+        default: if chance(4) { restart(chance(2) ? .inOrder : .afterCrash) }
         }
         endTurn()
     }
@@ -188,19 +208,32 @@ final class Simulation {
 
     // MARK: Crash
 
-    private func crash() {
+    private enum End { case inOrder, afterCrash }
+
+    /// The service ends and comes back.
+    private func restart(_ end: End) {
+        var feed: [UInt8]?
+        switch end {
+        case .afterCrash: disk.crash()
+        case .inOrder:
+            while !disk.isIdle {
+                settleDisk(.sound)
+                endTurn()
+            }
+            feed = reactor.feed?.log.encoded(stamp: 1, at: reactor.now())
+        }
         for id in network.ids {
             if let client = clients.first(where: { $0.stream == id }) {
                 lastWhole["\(client.account)/\(client.device)"] = now
                 client.connectionEnded()
             }
         }
-        disk.crash()
         let before = network
+        let absence = end == .afterCrash ? 500 : UInt64.random(in: 1...100_000, using: &random)
         network = SimulatedNetwork()
-        network.monotonicMilliseconds = before.monotonicMilliseconds + 500
-        network.wallMilliseconds = before.wallMilliseconds + 500
-        reactor = Self.start(configuration, network, disk)
+        network.monotonicMilliseconds = before.monotonicMilliseconds + absence
+        network.wallMilliseconds = before.wallMilliseconds + Int64(absence)
+        reactor = Self.start(configuration, network, disk, feed: feed)
         begin()
     }
 

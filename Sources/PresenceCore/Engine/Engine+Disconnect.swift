@@ -98,8 +98,13 @@ extension Engine {
         }
         let end = now.mono.advanced(bySeconds: settings.pushReachableSeconds)
         enter(.pushOnly, session)
-        // The state is another now, though nobody is told; who asks gets it under a new number.
-        topics[accounts[Int(sessions[session].account)].presenceTopic].seq = sequence.next()
+        // The state is another now, though no watcher is told; who asks gets it under a new number.
+        let topic = TopicHandle(index: accounts[Int(sessions[session].account)].presenceTopic)
+        topics[topic.index].seq = sequence.next()
+        if feed == .on {
+            appendState(topic, at: now, into: &effects)
+            effects.feedLast(topic)
+        }
         sessions[session].timer = wheel.schedule(
             Deadline.session(session).payload, at: end.milliseconds)
         persist(session, into: &effects, pushUntil: now.wall(at: end))

@@ -27,9 +27,11 @@ extension Engine {
         topics[topic.index].seq = seq
         stats.events += 1
         tallies.count(happening.cause)
-        guard hasReceivers(topic, own) else { return seq }
+        let hasReceivers = hasReceivers(topic, own)
+        guard hasReceivers || feed == .on else { return seq }
         appendEvent(happening, on: topic, at: now, into: &effects)
-        fanOut(topic, alsoTo: own, into: &effects)
+        if hasReceivers { fanOut(topic, alsoTo: own, into: &effects) }
+        if feed == .on { effects.feedLast(topic) }
         return seq
     }
 

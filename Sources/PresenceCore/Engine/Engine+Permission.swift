@@ -47,7 +47,7 @@ extension Engine {
         case (_, .login): Refusal(.alreadyLoggedIn)
         case (.appServer, _): nil
         case (.client, .query), (.client, .subscribers), (.client, .sessions), (.client, .kick),
-            (.client, .stats), (.client, .metrics):
+            (.client, .stats), (.client, .metrics), (.client, .feed):
             Refusal(.forbidden)
         case (.client, _): nil
         }

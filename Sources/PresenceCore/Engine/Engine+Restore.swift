@@ -35,12 +35,13 @@ extension Engine {
         min(now.mono(at: end), now.mono.advanced(bySeconds: secondsMax))
     }
 
-    /// Brings back a status that has not run out.
+    /// Brings back a status that has not run out; for readers of the feed, one that has, too: they
+    /// are told of its end, as of any.
     public mutating func restoreStatus(
         of account: AccountHandle, _ type: EventType, value: Int32, ext: [UInt8]?,
         audience: Audience, expires: Wall, at now: Moment
     ) {
-        guard now.wall < expires else { return }
+        guard now.wall < expires || feed == .on else { return }
         let topic = makeTopic(type, of: account)
         setStatus(
             of: topic, value: value, ext: ext, audience: audience,

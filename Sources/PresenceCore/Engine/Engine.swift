@@ -42,6 +42,9 @@ public struct Engine: ~Copyable {
     /// By slot of the connection.
     var connections: [Connection] = []
 
+    /// Whether somebody reads the feed, or has lately.
+    var feed = FeedSwitch.off
+
     /// Fan-outs that take more than one turn.
     var fanOuts = FanOuts()
 

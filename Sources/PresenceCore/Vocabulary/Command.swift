@@ -39,6 +39,8 @@ public enum CommandKind: String, CaseIterable, Sendable {
     case query, subscribers, sessions, kick, stats
     /// Answered by whoever owns the engine, which reads what there is to tell.
     case metrics
+    /// Answered by whoever keeps the feed; the engine only judges who may ask.
+    case feed
 }
 
 extension Command {

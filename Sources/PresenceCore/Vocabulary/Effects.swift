@@ -59,6 +59,8 @@ public enum Effect: Hashable, Sendable {
     case deliverKept(FanOutID, topic: TopicHandle, receivers: Range<Int>)
     /// Forget an event that was kept.
     case drop(FanOutID)
+    /// Add `events[event]` to the feed; it stands behind the effects that deliver it.
+    case feed(event: Int, topic: TopicHandle)
     /// Send `events[range]` to the connection as states.
     case states(ConnectionID, Range<Int>, StatesKind)
     /// Tell the connection that its login list is complete.
@@ -77,6 +79,8 @@ public enum StatesKind: UInt8, Sendable {
     case loginList
     /// They stand for changes that the connection has not been told of one by one.
     case missed
+    /// They belong to the list with which a reader of the feed begins.
+    case feedList
 }
 
 /// Stands for a change that waits to become durable.

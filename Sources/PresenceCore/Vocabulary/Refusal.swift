@@ -51,6 +51,7 @@ public struct Refusal: Error, Hashable, Sendable {
         case subscriberQuota = "subscriber_quota"
         case sessionQuota = "session_quota"
         case statusQuota = "status_quota"
+        case feedQuota = "feed_quota"
         case `internal`
         case storeUnavailable = "store_unavailable"
         case overloaded
@@ -65,7 +66,7 @@ public struct Refusal: Error, Hashable, Sendable {
                 .reservedValue, .tooLong, .duplicateField:
                 414
             case .rateLimited: 416
-            case .subscriptionQuota, .subscriberQuota, .sessionQuota, .statusQuota: 419
+            case .subscriptionQuota, .subscriberQuota, .sessionQuota, .statusQuota, .feedQuota: 419
             case .internal: 500
             case .storeUnavailable, .overloaded, .shuttingDown: 503
             }

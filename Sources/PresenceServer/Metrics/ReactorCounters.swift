@@ -24,6 +24,8 @@ struct ReactorCounters {
     var refusedForStore = 0
     /// How many times a connection was not read from because it had asked too much.
     var throttled = 0
+    /// Readers of the feed that were begun anew.
+    var feedResets = 0
     /// Sessions that have begun, returns included.
     var loginsOfClients = 0
     /// Sessions of app servers that have begun, those of the house included.

@@ -29,6 +29,7 @@ extension Reactor {
         connections[slot].splitter = FrameSplitter()
         connections[slot].behind = []
         connections[slot].state.remove([.isListing, .isResumable])
+        stopReadingFeed(slot)
         stopWatchingProgress(of: slot)
         setDeadline(of: slot, afterSeconds: configuration.connection.farewellSeconds)
         markDirty(slot)
@@ -38,6 +39,7 @@ extension Reactor {
     func abandon(_ slot: Int) {
         count(.lost, of: slot)
         loseSession(of: slot)
+        stopReadingFeed(slot)
         connections[slot].phase = .closing
         loop.close(connections[slot].id)
     }
@@ -59,6 +61,7 @@ extension Reactor {
 
     func free(_ slot: Int) {
         cancelDeadline(of: slot)
+        stopReadingFeed(slot)
         progressEnded(of: slot)
         forgetHeldBack(slot)
         addresses.leave(connections[slot].address)
@@ -95,6 +98,9 @@ extension Reactor {
             case .throttle:
                 throttleEnded(of: slot)
                 continue
+            case .feed:
+                lookAfterFeed(at: now)
+                continue
             case .phase:
                 break
             }
@@ -118,6 +124,8 @@ enum ConnectionDeadline: UInt64 {
     case progress
     /// A connection that has asked too much may ask again.
     case throttle
+    /// The feed may hold what is too old, or have no readers any more. Of no slot.
+    case feed
 
     func payload(_ slot: Int) -> UInt64 { rawValue << 32 | UInt64(slot) }
 

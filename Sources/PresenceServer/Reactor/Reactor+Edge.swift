@@ -56,7 +56,7 @@ extension Reactor {
                     reason: request.reason.map { decoder.bytes($0) }))
         case .stats:
             return .stats
-        case .metrics:
+        case .metrics, .feed:
             preconditionFailure("a question that the engine does not answer")
         }
     }

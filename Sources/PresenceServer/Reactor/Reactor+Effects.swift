@@ -14,11 +14,20 @@ extension Reactor {
 
     func carryOutItems(at now: Moment) {
         guard !effects.items.isEmpty else { return }
-        for index in effects.items.indices { carryOut(effects.items[index]) }
+        for index in effects.items.indices { carryOut(effects.items[index], at: now) }
         effects.removeAll()
+        framedEvent = nil
     }
 
-    private func carryOut(_ effect: Effect) {
+    /// Puts an event into `frame`, unless it is what stands there.
+    private func encode(_ event: Int) {
+        guard framedEvent != event else { return }
+        frame.removeAll(keepingCapacity: true)
+        frame.appendEventFrame(effects.events[event], in: effects)
+        framedEvent = event
+    }
+
+    private func carryOut(_ effect: Effect, at now: Moment) {
         switch effect {
         case .answer(let connection, let index):
             guard let slot = slot(of: connection) else { return }
@@ -27,24 +36,26 @@ extension Reactor {
             guard let slot = slot(of: connection) else { return }
             refuse(slot, refusal)
         case .keep(let id, let event):
-            var bytes: [UInt8] = []
-            bytes.appendEventFrame(effects.events[event], in: effects)
-            kept[id] = bytes
+            encode(event)
+            // Of its own size: the other has grown to that of the largest.
+            kept[id] = Array(frame[...])
         case .deliverKept(let id, let topic, let receivers):
             guard let bytes = kept[id] else { preconditionFailure("an event that was not kept") }
             deliver(bytes, of: topic, to: receivers)
         case .drop(let id):
             kept[id] = nil
         case .deliver(let event, let topic, let receivers):
-            frame.removeAll(keepingCapacity: true)
-            frame.appendEventFrame(effects.events[event], in: effects)
+            encode(event)
             deliver(frame, of: topic, to: receivers)
+        case .feed(let event, let topic):
+            encode(event)
+            feed?.log.append(
+                frame.eventOfFrame, seq: effects.events[event].seq, topic: topic, at: now.mono)
         case .states(let connection, let range, let kind):
             guard let slot = slot(of: connection) else { return }
             pool.lend(to: &connections[slot].outbox)
             connections[slot].outbox.appendEventFrames(
-                range, of: kind == .loginList ? .loginList : .changes, in: effects,
-                limits: configuration.engine.limits)
+                range, of: kind.list, in: effects, limits: configuration.engine.limits)
             markDirty(slot)
         case .synced(let connection, let count):
             guard let slot = slot(of: connection) else { return }
@@ -53,6 +64,7 @@ extension Reactor {
             connections[slot].outbox.appendSyncedFrame(count: count)
             markDirty(slot)
         case .expired(let type, let names, let receivers):
+            framedEvent = nil
             frame.removeAll(keepingCapacity: true)
             frame.appendExpiredFrames(
                 type, names, in: effects, limits: configuration.engine.limits)
@@ -63,6 +75,16 @@ extension Reactor {
         case .close(let connection, let reason):
             guard let slot = slot(of: connection) else { return }
             close(slot, reason)
+        }
+    }
+}
+
+extension StatesKind {
+    fileprivate var list: EventList {
+        switch self {
+        case .loginList: .loginList
+        case .missed: .changes
+        case .feedList: .feedList
         }
     }
 }

@@ -13,13 +13,17 @@ import PresenceWire
 extension Reactor {
     /// Answers the questions that are not the engine's; whether this is one.
     func answerAtOnce(_ method: Method, of slot: Int, at now: Moment) throws(Refusal) -> Bool {
-        guard method.kind == .metrics else { return false }
+        guard method.kind == .metrics || method.kind == .feed else { return false }
         if let refusal = engine.refusal(
             of: method.kind, from: ConnectionID(connections[slot].id))
         {
             throw refusal
         }
         guard let id = connections[slot].awaiting else { return true }
+        if case .feed(let cursor) = method {
+            try readFeed(from: cursor, in: slot, for: id, at: now)
+            return true
+        }
         turnWorkLeft -= 31
         pool.lend(to: &connections[slot].outbox)
         connections[slot].outbox.appendTextFrame(metricsText(at: now), to: id)
@@ -34,6 +38,7 @@ extension Reactor {
         addRequests(to: &text)
         addPresence(to: &text)
         addDelivery(to: &text)
+        addFeed(to: &text)
         addStore(to: &text)
         addProcess(to: &text, at: now)
         return text.bytes
@@ -164,6 +169,31 @@ extension Reactor {
         text.add(
             .gauge, "porchlight_held_back_bytes",
             "Bytes that wait behind those the kernel has not taken.", bytesHeldBack)
+    }
+
+    private func addFeed(to text: inout MetricsText) {
+        text.add(
+            .gauge, "porchlight_feed_readers", "Connections that read the feed.",
+            feed?.readers.count ?? 0)
+        text.add(
+            .gauge, "porchlight_feed_events", "Events kept for readers of the feed.",
+            feed?.log.count ?? 0)
+        text.add(
+            .gauge, "porchlight_feed_bytes", "Bytes of these.", feed?.log.bytes ?? 0)
+        text.add(
+            .gauge, "porchlight_feed_bytes_max", "Bytes that there may be of these.",
+            configuration.feed.feedBytesMax)
+        text.add(
+            .gauge, "porchlight_feed_oldest_seconds", "How old the oldest of these is.",
+            feedOldestSeconds)
+        text.add(
+            .gauge, "porchlight_feed_lag_seconds",
+            "How old the oldest event is that a connected reader has not been given.",
+            feedLagSeconds)
+        text.add(
+            .counter, "porchlight_feed_resets_total",
+            "Readers of the feed that were begun anew, first reads included.",
+            counters.feedResets)
     }
 
     private func addStore(to text: inout MetricsText) {

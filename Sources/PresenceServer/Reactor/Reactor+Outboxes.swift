@@ -119,12 +119,17 @@ extension Reactor {
         }
     }
 
-    /// Whether there is a list to go on with, or changes to catch up with.
+    /// Whether there is a list to go on with, changes to catch up with, or more of the feed.
     private func hasMoreToSay(_ slot: Int) -> Bool {
-        connections[slot].state.contains(.isListing) || !connections[slot].behind.isEmpty
+        let state = connections[slot].state
+        guard state.isDisjoint(with: [.isListing, .isFeedReader]) else {
+            return state.contains(.isListing) || hasMoreOfFeed(slot)
+        }
+        return !connections[slot].behind.isEmpty
     }
 
     private func sayMore(_ slot: Int, at now: Moment) {
+        if connections[slot].state.contains(.isFeedReader) { return sayMoreOfFeed(slot, at: now) }
         let connection = ConnectionID(connections[slot].id)
         if connections[slot].behind.isEmpty {
             engine.continueList(of: connection, at: now, into: &effects)

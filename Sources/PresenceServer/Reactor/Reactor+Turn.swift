@@ -30,6 +30,7 @@ extension Reactor {
         meetDeadlines(at: now)
         resume(at: now)
         submit()
+        wakeFeedReaders()
         flush(at: now)
         // Before the loop frees the slots of those that could not be written to.
         reportLost(at: now)

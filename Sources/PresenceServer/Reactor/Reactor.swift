@@ -60,6 +60,10 @@ final class Reactor<Network: Transport, Disk: Persistence> {
     var kept: [FanOutID: [UInt8]] = [:]
     /// The frame that is being sent to many.
     var frame: [UInt8] = []
+    /// Which event of `effects` that is.
+    var framedEvent: Int?
+    /// While somebody reads the feed, or has lately.
+    var feed: Feed?
     var submissions: [Submission] = []
     var counters = ReactorCounters()
     var loopTimes = LoopTimes()
@@ -86,7 +90,7 @@ final class Reactor<Network: Transport, Disk: Persistence> {
 
     init(
         _ configuration: Configuration, engine: consuming Engine, clock: ServiceClock,
-        loop: Network, store: Disk, logger: Logger, seed: UInt64
+        loop: Network, store: Disk, logger: Logger, seed: UInt64, feed log: FeedLog? = nil
     ) {
         self.configuration = configuration
         self.engine = engine
@@ -101,6 +105,7 @@ final class Reactor<Network: Transport, Disk: Persistence> {
         deadlines = TimingWheel(now: begin)
         heardUpTo = Mono(milliseconds: begin)
         begun = self.clock.moment(mono: loop.monotonicMilliseconds, wall: loop.wallMilliseconds)
+        if let log { goOnWithFeed(log, at: heardUpTo) }
     }
 
     /// Goes on with another configuration: with what of it can change while clients are
@@ -113,6 +118,7 @@ final class Reactor<Network: Transport, Disk: Persistence> {
         configuration.port = old.port
         configuration.dataDirectory = old.dataDirectory
         configuration.durability = old.durability
+        configuration.feed = old.feed
         let limits = old.engine.limits
         configuration.engine.heartbeatSeconds = old.engine.heartbeatSeconds
         configuration.engine.limits.frameBytesMax = limits.frameBytesMax

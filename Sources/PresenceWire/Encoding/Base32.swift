@@ -18,6 +18,11 @@ enum Base32 {
         return value
     }
 
+    /// The character that stands for five bits.
+    static func digit(_ value: Int) -> UInt8 {
+        alphabet.withUTF8Buffer { unsafe $0[value] }
+    }
+
     private static func digit(of byte: UInt8) -> Int? {
         alphabet.withUTF8Buffer { unsafe $0.firstIndex(of: byte) }
     }

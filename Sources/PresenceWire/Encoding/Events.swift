@@ -11,6 +11,35 @@ public enum EventList: UInt8, Sendable {
     case changes
     /// States, with which a login begins.
     case loginList
+    /// States, with which a reader of the feed begins.
+    case feedList
+}
+
+/// What stands around the events of a notification.
+enum EventFrame {
+    static let start: StaticString = #"{"jsonrpc":"2.0","method":"events","params":{"events":["#
+    static let feedStart: StaticString = #"{"jsonrpc":"2.0","method":"feed","params":{"events":["#
+    static let end: StaticString = "]}}"
+}
+
+extension EventList {
+    fileprivate var start: StaticString {
+        self == .feedList ? EventFrame.feedStart : EventFrame.start
+    }
+
+    /// Bytes in a frame. Those who read the feed put frames together, to lists of their own.
+    fileprivate func bytesMax(_ limits: Limits) -> Int {
+        self == .feedList
+            ? min(1 << 17, limits.serverFrameBytesMax) : limits.serverFrameBytesMax
+    }
+
+    fileprivate var end: StaticString {
+        switch self {
+        case .changes: EventFrame.end
+        case .loginList: #"],"sync":true}}"#
+        case .feedList: #"],"snapshot":true}}"#
+        }
+    }
 }
 
 extension [UInt8] {
@@ -21,9 +50,9 @@ extension [UInt8] {
         let source = EventSource(effects)
         append(bytesMax: 100 + source.bytesMax(event)) { writer in
             writer.literal("\0\0\0\0")
-            writer.literal(#"{"jsonrpc":"2.0","method":"events","params":{"events":["#)
+            writer.literal(EventFrame.start)
             writer.event(event, source)
-            writer.literal("]}}")
+            writer.literal(EventFrame.end)
             writer.frameLength(at: 0)
         }
     }
@@ -37,11 +66,10 @@ extension [UInt8] {
         var next = range.lowerBound
         while next < range.upperBound {
             let start = beginFrame()
-            append(#"{"jsonrpc":"2.0","method":"events","params":{"events":["#)
-            let end: StaticString = list == .loginList ? #"],"sync":true}}"# : "]}}"
+            append(list.start)
+            let end = list.end
             let frameEnd =
-                start + FrameSplitter.lengthBytes + limits.serverFrameBytesMax
-                - end.utf8CodeUnitCount
+                start + FrameSplitter.lengthBytes + list.bytesMax(limits) - end.utf8CodeUnitCount
             let first = next
             while next < range.upperBound, next - first < limits.statesPerFrameMax {
                 let before = count

@@ -51,6 +51,8 @@ extension [UInt8] {
             appendQuota("The account", "sessions at a time", refusal)
         case .statusQuota:
             appendQuota("The account", "statuses at a time", refusal)
+        case .feedQuota:
+            appendQuota("The service", "readers of the feed at a time", refusal)
         case .rateLimited: appendRetry("These requests come too often", refusal)
         case .storeUnavailable: appendRetry("The service cannot store changes now", refusal)
         case .overloaded: appendRetry("The service has too much to do", refusal)

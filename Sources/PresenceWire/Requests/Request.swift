@@ -40,6 +40,8 @@ public enum Method: Hashable, Sendable {
     case kick(KickRequest)
     case stats
     case metrics
+    /// The cursor is nil where there is none, and where it is none of ours: the reader begins anew.
+    case feed(FeedCursor?)
 }
 
 extension Method {
@@ -60,6 +62,7 @@ extension Method {
         case .kick: .kick
         case .stats: .stats
         case .metrics: .metrics
+        case .feed: .feed
         }
     }
 }

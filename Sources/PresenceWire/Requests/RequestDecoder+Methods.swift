@@ -18,6 +18,7 @@ extension RequestDecoder {
         case .kick: .kick(try readKick())
         case .stats: .stats
         case .metrics: .metrics
+        case .feed: .feed(try readText(.cursor).flatMap { FeedCursor(text, at: $0) })
         }
     }
 

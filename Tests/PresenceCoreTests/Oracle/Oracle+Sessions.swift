@@ -90,6 +90,7 @@ extension Oracle {
         guard let session = accounts[name]?.sessions[place] else { return }
         if session.reach == .push, !session.isPushOnly, settings.pushReachable == .online {
             accounts[name]?.sessions[place].isPushOnly = true
+            defer { feed.append(state(Topic(publisher: name, type: 1))) }
             accounts[name]?.sessions[place].ends =
                 now + UInt64(settings.pushReachableSeconds) * 1_000
         } else {

@@ -63,6 +63,8 @@ final class Oracle {
     var pending: [(connection: ConnectionID, account: String, change: Change)] = []
     var deferred: [(connection: ConnectionID, account: String, again: () -> Void)] = []
     var closed: Set<ConnectionID> = []
+    /// Every change of state, watched or not.
+    var feed: [State] = []
     var now: UInt64 = 0
 
     init(_ settings: Settings) { self.settings = settings }
@@ -129,6 +131,7 @@ final class Oracle {
             told.formUnion(others.filter { $0 != connection })
         }
         for receiver in told { note(.event(event), receiver) }
+        feed.append(event)
     }
 
     // MARK: Time

@@ -34,6 +34,7 @@ final class OracleRun {
         settings.pushReachable = [.online, .offline].randomElement(using: &random) ?? .online
         settings.watchersPerSlice = [1, 2, 1_000].randomElement(using: &random) ?? 1
         world = World(settings)
+        world.withEngine { $0.setFeed(.on) }
         world.storeWaits = Bool.random(using: &random)
         oracle = Oracle(settings)
         self.random = random
@@ -177,7 +178,11 @@ final class OracleRun {
             #expect(real == ideal, "step \(step), connection \(connection.slot)")
             if real != ideal { return false }
         }
-        return true
+        let real = world.takeFed().map { "\($0.state)" }.sorted()
+        let ideal = oracle.feed.map { "\($0)" }.sorted()
+        oracle.feed = []
+        #expect(real == ideal, "step \(step), the feed")
+        return real == ideal
     }
 
     private func inOrder(_ seen: Seen) -> String {

@@ -25,11 +25,26 @@ final class World {
     /// Whether large fan-outs go on at once or wait for `continueFanOuts()`.
     var fanOutsWait = false
     private var kept: [FanOutID: (State, Event)] = [:]
+    /// What the feed has told since it was last asked.
+    private(set) var fed: [Fed] = []
+    private var lastFed: UInt64 = 0
     private var openSlots: [UInt32: ConnectionID] = [:]
     private var nextGeneration: UInt32 = 1
     private var listing: Set<ConnectionID> = []
 
     static let start: Int64 = 1_763_700_000_000
+
+    /// A line of the feed.
+    struct Fed {
+        var state: State
+        var seq: UInt64
+        var topic: TopicHandle
+    }
+
+    func takeFed() -> [Fed] {
+        defer { fed = [] }
+        return fed
+    }
 
     /// A write in words, in order.
     struct StoredChange: Hashable {
@@ -185,6 +200,11 @@ final class World {
             deliver(state, event, to: batch.receivers[receivers])
         case .drop(let id):
             #expect(kept.removeValue(forKey: id) != nil)
+        case .feed(let event, let topic):
+            let event = batch.events[event]
+            #expect(event.seq > lastFed, "the feed is in order")
+            lastFed = event.seq
+            fed.append(Fed(state: batch.state(event), seq: event.seq, topic: topic))
         case .states(let connection, let range, _):
             note(.states(batch.states(range)), for: connection)
             for event in batch.events[range] { learn(batch.state(event), event, connection) }

@@ -120,7 +120,7 @@ func isShown(_ sent: String, as shown: String) -> Bool {
 private func masked(_ line: String) -> String {
     var line = line
     line.replace(/"(time|expires|created|since|lastHeard|lastSeen|seq)":\d+/) { "\"\($0.1)\":0" }
-    line.replace(/"(id|session|cursor)":"[0-9A-Z]{13}"/) { "\"\($0.1)\":\"\"" }
+    line.replace(/"(id|session|cursor)":"(?:[0-9A-Z]{13}){1,2}"/) { "\"\($0.1)\":\"\"" }
     line.replace(/"address":"[^"]+"/, with: "\"address\":\"\"")
     if line.contains("\"accountsOnline\"") { line.replace(/":\d+/, with: "\":0") }
     return line

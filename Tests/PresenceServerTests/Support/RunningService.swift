@@ -19,9 +19,11 @@ final class RunningService: @unchecked Sendable {
 
     /// Starts a service; the folder with its data outlives it.
     init(
-        _ directory: String, _ adjust: @escaping @Sendable (inout Configuration) -> Void = { _ in }
+        _ directory: String, aheadSeconds: UInt64 = 0,
+        _ adjust: @escaping @Sendable (inout Configuration) -> Void = { _ in }
     ) {
         self.directory = directory
+        shift.pass(milliseconds: aheadSeconds * 1_000)
         let isReady = DispatchSemaphore(value: 0)
         let thread = Thread { [self] in
             var configuration = Configuration()

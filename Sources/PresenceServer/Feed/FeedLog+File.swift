@@ -1,0 +1,126 @@
+// The ring as bytes, for an ordered restart: cursors go on over it.
+//
+//     "PLFEED01"  epoch  floor  count  stamp  wall time  { seq  age  length  bytes }…  checksum
+//
+// Numbers have eight bytes, the low ones first; ages are in milliseconds before the wall time.
+// The stamp is the database's as it was left: of any other one this is not the feed.
+
+import PresenceCore
+
+extension FeedLog {
+    /// What cannot have been kept whole.
+    struct Damage: Error {}
+
+    private static let mark = Array("PLFEED01".utf8)
+
+    /// The ring as bytes.
+    func encoded(stamp: UInt64, at now: Moment) -> [UInt8] {
+        var output = Self.mark
+        output.reserveCapacity(bytes + 64)
+        let header = [
+            epoch, floor, UInt64(count), stamp, UInt64(bitPattern: now.wall.milliseconds),
+        ]
+        for number in header { output.append(number: number) }
+        var place = passed
+        for segment in segments {
+            for entry in place..<segment.entries.count {
+                let record = segment.entries[entry]
+                let range = segment.range(of: entry)
+                output.append(number: record.seq)
+                output.append(
+                    number: now.mono.milliseconds
+                        - min(now.mono.milliseconds, record.time.milliseconds))
+                output.append(number: UInt64(range.count))
+                output.append(contentsOf: segment.bytes[range])
+            }
+            place = 0
+        }
+        output.append(number: Self.checksum(of: output.span))
+        return output
+    }
+
+    /// The ring that was kept; nil: it is of another database, or too old by now.
+    /// - Throws: `Damage` where the bytes are not what was written.
+    init?(
+        _ kept: [UInt8], stamp: UInt64, bytesMax: Int, seconds: Int, at now: Moment
+    ) throws(Damage) {
+        var input = Input(bytes: kept)
+        guard kept.count >= 8, try input.bytes(8) == Self.mark[...] else { throw Damage() }
+        let epoch = try input.number()
+        let floor = try input.number()
+        let count = try input.number()
+        let keptStamp = try input.number()
+        let keptAt = Int64(bitPattern: try input.number())
+        guard Self.checksum(of: kept.span.extracting(..<(kept.count - 8))) == (try input.last())
+        else { throw Damage() }
+        self.init(after: floor, epoch: epoch, bytesMax: bytesMax, seconds: seconds)
+        guard keptStamp == stamp else { return nil }
+        // A clock that was set back says nothing of how long it has been.
+        let (distance, isFar) = now.wall.milliseconds.subtractingReportingOverflow(keptAt)
+        let absence = isFar ? .max : UInt64(max(0, distance))
+        guard absence <= milliseconds else { return nil }
+        for _ in 0..<count {
+            let seq = try input.number()
+            let age = try input.number().addingReportingOverflow(absence)
+            let event = try input.bytes(try input.number())
+            guard seq > head, event.count <= Int(Int32.max) else { throw Damage() }
+            let time = Mono(
+                milliseconds: now.mono.milliseconds
+                    - min(now.mono.milliseconds, age.overflow ? .max : age.partialValue))
+            // Topics get new numbers with the engine, and nobody is in the middle of a list.
+            append(event, seq: seq, topic: TopicHandle(index: 0), at: time)
+        }
+        guard input.rest == 8 else { throw Damage() }
+        trim(at: now.mono)
+    }
+
+    /// FNV-1a, eight bytes at a time. It is to find what a machine has done, not a person.
+    private static func checksum(of bytes: Span<UInt8>) -> UInt64 {
+        var sum: UInt64 = 0xcbf2_9ce4_8422_2325
+        var place = 0
+        while place + 8 <= bytes.count {
+            var word: UInt64 = 0
+            for offset in 0..<8 { word |= UInt64(bytes[place + offset]) << UInt64(8 * offset) }
+            sum = (sum ^ word) &* 0x0000_0100_0000_01b3
+            sum ^= sum >> 29
+            place += 8
+        }
+        while place < bytes.count {
+            sum = (sum ^ UInt64(bytes[place])) &* 0x0000_0100_0000_01b3
+            place += 1
+        }
+        return sum
+    }
+}
+
+/// What is left to be read.
+private struct Input {
+    let bytes: [UInt8]
+    private var place = 0
+
+    init(bytes: [UInt8]) { self.bytes = bytes }
+
+    var rest: Int { bytes.count - place }
+
+    mutating func bytes(_ count: UInt64) throws(FeedLog.Damage) -> ArraySlice<UInt8> {
+        guard count <= UInt64(rest) else { throw FeedLog.Damage() }
+        defer { place += Int(count) }
+        return bytes[place..<place + Int(count)]
+    }
+
+    mutating func number() throws(FeedLog.Damage) -> UInt64 {
+        try bytes(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// The number at the end.
+    func last() throws(FeedLog.Damage) -> UInt64 {
+        guard rest >= 8 else { throw FeedLog.Damage() }
+        return bytes.suffix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func append(number: UInt64) {
+        for offset in 0..<8 { append(UInt8(truncatingIfNeeded: number >> (8 * offset))) }
+    }
+}

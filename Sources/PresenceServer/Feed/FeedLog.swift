@@ -1,0 +1,193 @@
+// The ring behind the feed: the newest events, encoded, in the order of their `seq`.
+//
+// It is bounded in bytes and in time, and there only while somebody reads the feed or has lately.
+// A reader is a place in it, the `seq` of the last event it was given; so a slow one holds no
+// memory, and is begun anew when the ring has passed its place.
+//
+// Events stand one behind the other in segments. What the bounds leave out goes from the front,
+// entry by entry; memory is given back a segment at a time.
+//
+//     floor ······ head          cursors from `floor` to `head` can go on
+//      │ e₁ e₂ … eₙ │            `floor` is the `seq` of the last event that was left out
+
+import PresenceCore
+
+/// The newest events, in order, within bounds.
+struct FeedLog {
+    /// An event in a segment.
+    struct Entry {
+        var seq: UInt64
+        /// When it happened.
+        var time: Mono
+        /// Its topic, while the engine that made it lives.
+        var topic: TopicHandle
+        /// Where its bytes end; they begin where those of the one before end.
+        var end: UInt32
+    }
+
+    struct Segment {
+        var bytes: [UInt8] = []
+        var entries: [Entry] = []
+
+        /// Where the bytes of an entry stand.
+        func range(of place: Int) -> Range<Int> {
+            let start = place == 0 ? 0 : Int(entries[place - 1].end)
+            return start..<Int(entries[place].end)
+        }
+    }
+
+    /// What an entry counts for besides its bytes.
+    static let entryBytes = MemoryLayout<Entry>.stride
+
+    /// Tells this ring's cursors from those of any other, of whatever service.
+    let epoch: UInt64
+    let bytesMax: Int
+    let milliseconds: UInt64
+    private let segmentBytes: Int
+
+    /// The oldest first; none is empty.
+    private(set) var segments: [Segment] = []
+    /// How many entries of the first segment have been left out.
+    private(set) var passed = 0
+    /// A reader that has had everything up to here can go on.
+    private(set) var floor: UInt64
+    /// The `seq` of the newest event.
+    private(set) var head: UInt64
+    /// Bytes of events and their entries.
+    private(set) var bytes = 0
+    /// How many events there are.
+    private(set) var count = 0
+
+    /// An empty ring that goes on behind `seq`.
+    init(after seq: UInt64, epoch: UInt64, bytesMax: Int, seconds: Int) {
+        floor = seq
+        head = seq
+        self.epoch = epoch
+        self.bytesMax = bytesMax
+        milliseconds = UInt64(max(0, seconds)) * 1_000
+        segmentBytes = min(1 << 18, max(1 << 10, bytesMax / 16))
+    }
+
+    /// Whether a reader that has had everything up to `seq` can go on.
+    func canGoOn(from seq: UInt64) -> Bool { floor <= seq && seq <= head }
+
+    /// When the oldest event happened.
+    var oldest: Mono? { segments.first.map { $0.entries[passed].time } }
+
+    /// When the first event behind `seq` happened; nil: there is none.
+    func time(after seq: UInt64) -> Mono? {
+        place(after: seq).map { segments[$0.segment].entries[$0.entry].time }
+    }
+
+    /// Adds an event. Amortised O(1), and a copy of its bytes.
+    mutating func append(
+        _ event: ArraySlice<UInt8>, seq: UInt64, topic: TopicHandle, at time: Mono
+    ) {
+        precondition(seq > head, "the feed is in order")
+        let isFull = segments.last.map { $0.bytes.count + event.count > segmentBytes } ?? true
+        if isFull { addSegment(for: event.count) }
+        let last = segments.count - 1
+        segments[last].bytes.append(contentsOf: event)
+        segments[last].entries.append(
+            Entry(
+                seq: seq, time: time, topic: topic,
+                end: UInt32(segments[last].bytes.count)))
+        head = seq
+        count += 1
+        bytes += event.count + Self.entryBytes
+        while bytes > bytesMax { leaveOutOldest() }
+    }
+
+    private mutating func addSegment(for eventBytes: Int) {
+        segments.append(Segment())
+        segments[segments.count - 1].bytes.reserveCapacity(max(segmentBytes, eventBytes))
+    }
+
+    /// Leaves out what is too old.
+    mutating func trim(at now: Mono) {
+        while let oldest, oldest.advanced(byMilliseconds: milliseconds) < now { leaveOutOldest() }
+    }
+
+    private mutating func leaveOutOldest() {
+        let range = segments[0].range(of: passed)
+        floor = segments[0].entries[passed].seq
+        bytes -= range.count + Self.entryBytes
+        count -= 1
+        passed += 1
+        if passed == segments[0].entries.count {
+            segments.removeFirst()
+            passed = 0
+        }
+    }
+}
+
+// MARK: - Reading
+
+extension FeedLog {
+    /// What a reader is to be given next.
+    struct Share {
+        /// The reader has had everything up to here.
+        var seq: UInt64
+        /// How many events were appended.
+        var count = 0
+    }
+
+    /// Appends events behind `seq` with commas between them, of topics before `listedBelow`,
+    /// until `bytesMax` is reached or `countMax` have been; at least one, where there is one.
+    func append(
+        after seq: UInt64, listedBelow: UInt32, bytesMax: Int, countMax: Int,
+        to output: inout [UInt8]
+    ) -> Share {
+        var share = Share(seq: seq)
+        guard let first = place(after: seq) else { return Share(seq: head) }
+        let end = output.count + bytesMax
+        var entry = first.entry
+        for number in first.segment..<segments.count {
+            while entry < segments[number].entries.count {
+                let record = segments[number].entries[entry]
+                let range = segments[number].range(of: entry)
+                entry += 1
+                guard record.topic.index < listedBelow else {
+                    share.seq = record.seq
+                    continue
+                }
+                let isFull = output.count + range.count >= end || share.count == countMax
+                if isFull, share.count > 0 { return share }
+                if share.count > 0 { output.append(UInt8(ascii: ",")) }
+                output.append(contentsOf: segments[number].bytes[range])
+                share.count += 1
+                share.seq = record.seq
+            }
+            entry = 0
+        }
+        return share
+    }
+
+    /// How many events stand behind `seq`. O(log n), and the number of segments.
+    func count(after seq: UInt64) -> Int {
+        guard let first = place(after: seq) else { return 0 }
+        return segments[first.segment...].reduce(-first.entry) { $0 + $1.entries.count }
+    }
+
+    /// Where the first event behind `seq` stands. O(log n).
+    private func place(after seq: UInt64) -> (segment: Int, entry: Int)? {
+        guard seq < head else { return nil }
+        let segment = segments.partition { ($0.entries.last?.seq ?? 0) <= seq }
+        guard segment < segments.count else { return nil }
+        let entry = segments[segment].entries.partition { $0.seq <= seq }
+        return (segment, segment == 0 ? max(entry, passed) : entry)
+    }
+}
+
+extension Array {
+    /// The first place whose element does not belong to the beginning. O(log n).
+    fileprivate func partition(_ belongsToBeginning: (Element) -> Bool) -> Int {
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if belongsToBeginning(self[middle]) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}

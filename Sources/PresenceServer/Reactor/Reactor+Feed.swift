@@ -1,0 +1,195 @@
+// The feed of changes, for app servers that keep a table of their own.
+//
+// It is on from the first reader until a set time after the last has left; else an event costs
+// a branch in the engine. While it is on, the ring (`FeedLog`) holds the newest events. A reader
+// is a place in it: when its socket has taken everything, it is given the next share, as login
+// lists are. So it is never conflated and never waited for; when the ring has passed its place,
+// it is begun anew with the states in force.
+//
+// Those are walked in the order of the topics, a frame at a time. Before each frame the reader
+// is given what has changed of the topics that it has passed; changes of those to come are left
+// out, since their states will hold them. So there is no gap between states and stream, and
+// nothing older follows something newer.
+
+import Containers
+import PresenceCore
+import PresenceWire
+
+extension Reactor {
+    /// Makes a connection a reader of the feed, from a place of its own or from the beginning.
+    func readFeed(
+        from cursor: FeedCursor?, in slot: Int, for id: RequestID, at now: Moment
+    ) throws(Refusal) {
+        let limit = configuration.feed.readersMax
+        let count = feed?.readers.count ?? 0
+        if count >= limit, !connections[slot].state.contains(.isFeedReader) {
+            throw Refusal(.feedQuota, limit: limit, count: count)
+        }
+        stopReadingFeed(slot)
+        if feed == nil { beginFeed(at: now) }
+        feed?.log.trim(at: now.mono)
+        guard let log = feed?.log else { return }
+        var reader = FeedReader(slot: slot, seq: log.head)
+        let isKnown = cursor.map { $0.epoch == log.epoch && log.canGoOn(from: $0.seq) } ?? false
+        if isKnown, let cursor {
+            reader.seq = cursor.seq
+        } else {
+            reader.listedBelow = 0
+            counters.feedResets += 1
+        }
+        feed?.readers.append(reader)
+        connections[slot].state.insert(.isFeedReader)
+        pool.lend(to: &connections[slot].outbox)
+        connections[slot].outbox.appendFeedAnswerFrame(
+            goingOnFrom: isKnown ? cursor : nil, to: id)
+        settle(slot)
+    }
+
+    private func beginFeed(at now: Moment) {
+        // The clock tells this start from others that have drawn the same number.
+        let epoch = jitter.next() ^ UInt64(bitPattern: now.wall.milliseconds)
+        let log = FeedLog(
+            after: engine.lastSeq, epoch: epoch, bytesMax: configuration.feed.feedBytesMax,
+            seconds: configuration.feed.feedSeconds)
+        goOnWithFeed(log, at: now.mono)
+    }
+
+    /// Switches the feed on.
+    func goOnWithFeed(_ log: FeedLog, at now: Mono) {
+        feed = Feed(log, at: now)
+        engine.setFeed(.on)
+        scheduleLookAfterFeed(at: now)
+    }
+
+    /// A connection reads the feed no more.
+    func stopReadingFeed(_ slot: Int) {
+        guard connections[slot].state.contains(.isFeedReader) else { return }
+        connections[slot].state.remove(.isFeedReader)
+        if let place = feed?.place(of: slot) { feed?.readers.swapRemove(at: place) }
+        if feed?.readers.isEmpty == true { feed?.unreadSince = now().mono }
+    }
+
+    // MARK: Time
+
+    /// Leaves out what is too old, and switches the feed off when nobody has read it for as long.
+    func lookAfterFeed(at now: Moment) {
+        feed?.log.trim(at: now.mono)
+        guard let feed else { return }
+        let end = feed.unreadSince.advanced(bySeconds: configuration.feed.feedSeconds)
+        if feed.readers.isEmpty, end <= now.mono {
+            self.feed = nil
+            engine.setFeed(.off)
+        } else {
+            scheduleLookAfterFeed(at: now.mono)
+        }
+    }
+
+    private func scheduleLookAfterFeed(at now: Mono) {
+        let seconds = min(60, max(1, configuration.feed.feedSeconds / 8))
+        _ = deadlines.schedule(
+            ConnectionDeadline.feed.payload(0), at: now.advanced(bySeconds: seconds).milliseconds)
+    }
+
+    // MARK: Shares
+
+    /// Has every reader given what is new, at the end of a turn in which something was.
+    func wakeFeedReaders() {
+        guard let feed, feed.wokenFor != feed.log.head else { return }
+        self.feed?.wokenFor = feed.log.head
+        for reader in feed.readers { markDirty(reader.slot) }
+    }
+
+    func hasMoreOfFeed(_ slot: Int) -> Bool {
+        guard let feed, let place = feed.place(of: slot) else { return false }
+        return feed.readers[place].seq != feed.log.head || feed.readers[place].isListing
+    }
+
+    /// Gives a reader its next share.
+    func sayMoreOfFeed(_ slot: Int, at now: Moment) {
+        guard let place = feed?.place(of: slot), let reader = feed?.readers[place],
+            let head = feed?.log.head, let floor = feed?.log.floor
+        else { return }
+        pool.lend(to: &connections[slot].outbox)
+        if reader.seq < floor {
+            feed?.readers[place] = FeedReader(slot: slot, seq: head, listedBelow: 0)
+            counters.feedResets += 1
+            connections[slot].outbox.appendFeedResetFrame()
+        } else if reader.seq < head {
+            sayChanges(to: place, slot)
+        } else if reader.isListing {
+            sayStates(to: place, slot, at: now)
+        }
+    }
+
+    private func sayChanges(to place: Int, _ slot: Int) {
+        guard let feed else { return }
+        let reader = feed.readers[place]
+        let before = connections[slot].outbox.count
+        let start = connections[slot].outbox.beginFeedFrame()
+        let share = feed.log.append(
+            after: reader.seq, listedBelow: reader.listedBelow,
+            bytesMax: shareBytesMax,
+            countMax: configuration.feed.eventsPerFrameMax, to: &connections[slot].outbox)
+        self.feed?.readers[place].seq = share.seq
+        guard share.count > 0 else {
+            return connections[slot].outbox.removeLast(connections[slot].outbox.count - before)
+        }
+        connections[slot].outbox.endFeedFrame(
+            start,
+            cursor: reader.isListing ? nil : FeedCursor(epoch: feed.log.epoch, seq: share.seq))
+    }
+
+    /// Bytes of events in a share; one event may have more.
+    private var shareBytesMax: Int {
+        min(
+            configuration.connection.outboxBytesMax,
+            configuration.engine.limits.serverFrameBytesMax) / 2
+    }
+
+    /// The reader has had every change of the topics before `listedBelow`: so the states of those
+    /// from there on may follow.
+    private func sayStates(to place: Int, _ slot: Int, at now: Moment) {
+        guard let reader = feed?.readers[place] else { return }
+        let first = effects.events.count
+        let next = engine.appendStatesInForce(
+            from: reader.listedBelow, topicsMax: configuration.feed.topicsPerFrame,
+            statesMax: configuration.engine.limits.statesPerFrameMax, at: now, into: &effects)
+        let states = first..<effects.events.count
+        feed?.readers[place].listedBelow = next ?? FeedReader.complete
+        if !states.isEmpty {
+            let connection = ConnectionID(connections[slot].id)
+            effects.items.append(.states(connection, states, .feedList))
+        }
+        carryOutItems(at: now)
+        guard next == nil, let epoch = feed?.log.epoch else { return }
+        connections[slot].outbox.appendFeedSyncedFrame(
+            cursor: FeedCursor(epoch: epoch, seq: reader.seq))
+    }
+
+    // MARK: Counters
+
+    /// How long ago the oldest event happened that is kept.
+    var feedOldestSeconds: Int {
+        feed?.log.oldest.map { seconds(since: $0) } ?? 0
+    }
+
+    /// How long ago the oldest event happened that a reader has not been given yet.
+    var feedLagSeconds: Int {
+        guard let feed else { return 0 }
+        return feed.readers.compactMap { feed.log.time(after: max($0.seq, feed.log.floor)) }
+            .map { seconds(since: $0) }.max() ?? 0
+    }
+
+    private func seconds(since then: Mono) -> Int {
+        let now = now().mono.milliseconds
+        return Int((now - min(now, then.milliseconds)) / 1_000)
+    }
+}
+
+extension Array {
+    /// Removes an element and puts the last in its place. O(1).
+    fileprivate mutating func swapRemove(at place: Int) {
+        swapAt(place, count - 1)
+        removeLast()
+    }
+}

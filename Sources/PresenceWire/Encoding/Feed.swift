@@ -1,0 +1,103 @@
+internal import PresenceCore
+
+// The feed: events as they stand in `events` notifications, byte for byte, in frames that tell
+// where a reader can go on.
+
+/// A place in the feed: behind which event, of which ring of events.
+public struct FeedCursor: Hashable, Sendable {
+    /// Tells the ring from any other, of whatever service.
+    public var epoch: UInt64
+    /// The event's `seq`.
+    public var seq: UInt64
+
+    /// A place.
+    public init(epoch: UInt64, seq: UInt64) {
+        self.epoch = epoch
+        self.seq = seq
+    }
+
+    /// How many characters the text of a cursor has. The last thirteen are the event's `id`.
+    static let characters = 2 * Base32.characters
+
+    /// The cursor that a text stands for; nil where it is none of ours.
+    init?(_ text: [UInt8], at range: ByteRange) {
+        guard range.count == Self.characters else { return nil }
+        let half = Int32(Base32.characters)
+        let first = ByteRange(start: range.start, count: half)
+        let second = ByteRange(start: range.start + half, count: half)
+        guard let epoch = Base32.value(of: text, at: first),
+            let seq = Base32.value(of: text, at: second)
+        else { return nil }
+        self.init(epoch: epoch, seq: seq)
+    }
+}
+
+extension [UInt8] {
+    /// The event in a frame that `appendEventFrame` has made, and nothing else has been added to.
+    public var eventOfFrame: ArraySlice<UInt8> {
+        let start = FrameSplitter.lengthBytes + EventFrame.start.utf8CodeUnitCount
+        return self[start..<count - EventFrame.end.utf8CodeUnitCount]
+    }
+
+    /// Appends the answer to `feed`: it goes on behind the cursor, or begins anew.
+    public mutating func appendFeedAnswerFrame(goingOnFrom cursor: FeedCursor?, to id: RequestID) {
+        guard id != .none else { return }
+        let start = beginFrame()
+        append(#"{"jsonrpc":"2.0","id":"#)
+        append(id)
+        if let cursor {
+            append(#","result":{"reset":false,"cursor":"#)
+            append(cursor)
+            append("}}")
+        } else {
+            append(#","result":{"reset":true}}"#)
+        }
+        endFrame(start)
+    }
+
+    /// Begins a frame with events; append them, and end it.
+    public mutating func beginFeedFrame() -> Int {
+        let start = beginFrame()
+        append(EventFrame.feedStart)
+        return start
+    }
+
+    /// Ends a frame with events behind which a reader can go on; nil: its list is not complete.
+    public mutating func endFeedFrame(_ start: Int, cursor: FeedCursor?) {
+        if let cursor {
+            append(#"],"cursor":"#)
+            append(cursor)
+            append("}}")
+        } else {
+            append(#"],"snapshot":true}}"#)
+        }
+        endFrame(start)
+    }
+
+    /// Appends the notification that a reader is begun anew.
+    public mutating func appendFeedResetFrame() {
+        let start = beginFrame()
+        append(#"{"jsonrpc":"2.0","method":"feed","params":{"reset":true}}"#)
+        endFrame(start)
+    }
+
+    /// Appends the notification that the states are complete.
+    public mutating func appendFeedSyncedFrame(cursor: FeedCursor) {
+        let start = beginFrame()
+        append(#"{"jsonrpc":"2.0","method":"feed","params":{"synced":true,"cursor":"#)
+        append(cursor)
+        append("}}")
+        endFrame(start)
+    }
+
+    /// Appends the quoted text of a cursor.
+    private mutating func append(_ cursor: FeedCursor) {
+        append("\"")
+        for number in [cursor.epoch, cursor.seq] {
+            for digit in stride(from: 5 * (Base32.characters - 1), through: 0, by: -5) {
+                append(Base32.digit(Int(number >> UInt64(digit) & 31)))
+            }
+        }
+        append("\"")
+    }
+}
