@@ -11,6 +11,7 @@ struct Porchlight: ParsableCommand {
             `porchlight watch bob` in a second terminal, and be bob in a third with
             `porchlight publish 10001 --account bob`.
             """,
+        version: "porchlight \(programVersion)",
         subcommands: [
             Serve.self, ConfigVerb.self, Watch.self, Publish.self, Query.self, Stats.self,
             Key.self, BenchVerb.self,

@@ -21,7 +21,7 @@ import Testing
         let known = Serve.helpMessage(columns: 200).split(separator: "\n")
             .compactMap { $0.firstMatch(of: #/^ +(?:-h, )?--([a-z-]+)/#) }
             .map { String($0.1) }
-        #expect(Set(known).subtracting(["config", "help"]) == Set(SettingFlags.names))
+        #expect(Set(known).subtracting(["config", "help", "version"]) == Set(SettingFlags.names))
         #expect(known.contains("heartbeat"))
     }
 
