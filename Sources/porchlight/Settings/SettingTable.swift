@@ -4,6 +4,10 @@
 // The ranges are such that no value breaks an invariant: names fit the tables that hold them
 // (255 bytes), counts the integers that count them, and lists what one turn of the loop can do.
 // What only holds between two settings stands in `SettingRules.swift`.
+//
+// A new setting is a line here, with the path to a field of `ServiceSettings`, whose value there
+// is the default. One that deserves a flag gets two lines in `SettingFlags.swift`; the tests say
+// what is missing, and `porchlight config --example > packaging/porchlight.yml` does the rest.
 
 import PresenceCore
 import PresenceServer
