@@ -154,4 +154,21 @@ extension SettingTable {
                 \.configuration.engine.limits.serverFrameBytesMax, 65_536...67_108_864, .bytes,
                 "A frame of the service; longer lists are split."),
         ])
+
+    static let feed = SettingGroup(
+        title: "The feed",
+        settings: [
+            // The events that there are lie in memory made for these.
+            .count(
+                "feed-bytes-max", \.configuration.feed.feedBytesMax, 1_048_576...17_179_869_184,
+                .bytes, "Events that are kept for readers to go on from.",
+                takesEffect: .atRestart),
+            .count(
+                "feed-time", \.configuration.feed.feedSeconds, 10...604_800, .seconds,
+                "How long they are kept, and how long for nobody once the last reader has left.",
+                takesEffect: .atRestart),
+            .count(
+                "feed-readers-max", \.configuration.feed.readersMax, 1...10_000, .things,
+                "Connections that read the feed at a time.", takesEffect: .atRestart),
+        ])
 }

@@ -21,7 +21,7 @@ struct SettingGroup: Sendable {
 /// All settings.
 enum SettingTable {
     static let groups = [
-        serving, presence, pace, connections, names, requests, expiry, frames,
+        serving, presence, pace, connections, names, requests, expiry, frames, feed,
     ]
 
     static let all = groups.flatMap(\.settings)
