@@ -86,6 +86,8 @@ let package = Package(
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             swiftSettings: strict),
         .target(
@@ -151,7 +153,12 @@ let package = Package(
             dependencies: ["EventLoop", "PresenceBench", "PresenceWire", "porchlight"],
             swiftSettings: common),
         .testTarget(
-            name: "PresenceTokensTests", dependencies: ["PresenceTokens"],
+            name: "PresenceTokensTests",
+            dependencies: [
+                "PresenceTokens",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: common),
         .testTarget(
             name: "CommandTests",

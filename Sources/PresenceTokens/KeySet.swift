@@ -1,0 +1,82 @@
+// The keys that tokens are checked with. Each is bound to one algorithm by what it is: a public
+// key never serves as an HMAC secret, whatever the header of a token says (RFC 8725 §3.1).
+//
+// jwt-kit keeps keys in an actor that falls back to a default key where a `kid` is unknown. That
+// is not wanted here; so it is asked for one key at a time, and which is to be used is decided
+// here.
+
+/// The algorithms that tokens may be signed with.
+public enum TokenAlgorithm: String, CaseIterable, Sendable {
+    case hs256 = "HS256"
+    case rs256 = "RS256"
+    case es256 = "ES256"
+    case edDSA = "EdDSA"
+}
+
+/// Keys for checking tokens.
+public struct KeySet: Sendable {
+    /// Keys that are used: a token without a `kid` is tried with each of its algorithm.
+    public static let keyCountMax = 32
+
+    var keys: [TokenKey] = []
+    /// Keys of a fetched set that are not used, and why.
+    public internal(set) var skipped: [String] = []
+
+    /// No keys.
+    init() {}
+
+    /// The keys in a file.
+    ///
+    /// - Throws: why the file is refused; one key that cannot be used is enough.
+    public init(file content: [UInt8]) async throws(TokenKeyFault) {
+        switch try KeyText(content) {
+        case .secret(let bytes): keys = [try await TokenKey(secret: bytes, kid: nil)]
+        case .pem(let blocks):
+            for block in blocks { keys.append(try await TokenKey(publicPEM: block)) }
+        case .jwk(let json):
+            for jwk in try LooseJWK.keys(in: json) where jwk.isForSignatures {
+                guard !jwk.isPrivate else { throw .privateKey }
+                keys.append(try await TokenKey(jwk))
+            }
+        }
+        guard !keys.isEmpty else { throw .unsupported("no key for signatures") }
+        guard keys.count <= Self.keyCountMax else { throw .tooMany }
+    }
+
+    /// The keys in a set that was fetched: what is not for us is passed over.
+    ///
+    /// - Throws: where nothing is left.
+    init(fetched json: [UInt8]) async throws(TokenKeyFault) {
+        for (index, jwk) in try LooseJWK.keys(in: json).enumerated() where jwk.isForSignatures {
+            // A secret that is published is none.
+            guard !jwk.isPrivate, jwk.kty != "oct" else {
+                skipped.append("key \(index + 1) is not public")
+                continue
+            }
+            guard keys.count < Self.keyCountMax else { throw .tooMany }
+            do throws(TokenKeyFault) {
+                keys.append(try await TokenKey(jwk))
+            } catch {
+                skipped.append("key \(index + 1) \(error)")
+            }
+        }
+        guard !keys.isEmpty else { throw .unsupported("no key that can be used") }
+    }
+
+    /// What a token's header leads to.
+    enum Search {
+        case keys([TokenKey])
+        /// There is no key of this name.
+        case unknownName
+        /// There are keys, and none is of this algorithm.
+        case otherAlgorithm
+    }
+
+    /// The keys that a token may be signed with.
+    func search(kid: String?, _ algorithm: TokenAlgorithm) -> Search {
+        let named = kid.map { kid in keys.filter { $0.kid == kid } } ?? keys
+        guard !named.isEmpty else { return .unknownName }
+        let fitting = named.filter { $0.algorithm == algorithm }
+        return fitting.isEmpty ? .otherAlgorithm : .keys(fitting)
+    }
+}

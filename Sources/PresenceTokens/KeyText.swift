@@ -1,0 +1,140 @@
+// What a file of keys for tokens holds, told by what stands in it:
+//
+//     begins with `{`            a JWK (RFC 7517), or a set of them: `{"keys": […]}`
+//     has a line `-----BEGIN …`  PEM: public keys or certificates, one after the other; a line
+//                                `kid: NAME` above a block gives its key a name
+//     anything else              a secret for HS256, as it stands but for a line's end behind it
+//
+// A public key must never be taken for a secret, or everybody who has it could sign. So what looks
+// like a key of another format (DER, DER in base64, OpenSSH) is refused, and broken JSON or PEM is
+// refused and not taken for anything else.
+
+import FoundationEssentials
+
+/// The content of a file of keys, taken apart and not yet understood.
+enum KeyText {
+    case jwk([UInt8])
+    case pem([PEMBlock])
+    case secret([UInt8])
+
+    /// Bytes of a secret: at least as many as the hash has (RFC 7518 §3.2).
+    static let secretByteCountRange = 32...4_096
+
+    init(_ content: [UInt8]) throws(TokenKeyFault) {
+        var bytes = content[...]
+        while let last = bytes.last, last == 10 || last == 13 { bytes.removeLast() }
+        let isBlank: (UInt8) -> Bool = { $0 == 32 || (9...13).contains($0) }
+        guard let first = bytes.first(where: { !isBlank($0) }) else { throw .empty }
+        let text = String(decoding: bytes, as: UTF8.self)
+        if first == UInt8(ascii: "{") {
+            self = .jwk(Array(bytes))
+        } else if text.contains("-----BEGIN ") {
+            self = .pem(try PEMBlock.blocks(in: text))
+        } else {
+            guard !Self.isPublicThing(Array(bytes)) else { throw .notASecret }
+            guard Self.secretByteCountRange.contains(bytes.count) else {
+                throw .secretLength(bytes.count)
+            }
+            self = .secret(Array(bytes))
+        }
+    }
+
+    /// Whether this looks like a key that others may have.
+    private static func isPublicThing(_ bytes: [UInt8]) -> Bool {
+        for prefix in ["ssh-", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"]
+        where bytes.starts(with: prefix.utf8) {
+            return true
+        }
+        if isDER(bytes) { return true }
+        let text = bytes.filter { $0 != 10 && $0 != 13 }
+        guard let decoded = Data(base64Encoded: Data(text)) else { return false }
+        return isDER([UInt8](decoded))
+    }
+
+    /// Whether the bytes are one sequence of DER, as every key in that format is.
+    private static func isDER(_ bytes: [UInt8]) -> Bool {
+        guard bytes.count > 2, bytes[0] == 0x30 else { return false }
+        guard bytes[1] & 0x80 != 0 else { return bytes.count == 2 + Int(bytes[1]) }
+        let digits = Int(bytes[1] & 0x7F)
+        guard (1...3).contains(digits), bytes.count > 2 + digits else { return false }
+        let length = bytes[2..<2 + digits].reduce(0) { $0 << 8 | Int($1) }
+        return bytes.count == 2 + digits + length
+    }
+}
+
+/// A block of a PEM file (RFC 7468).
+struct PEMBlock {
+    /// What stands behind BEGIN.
+    let label: String
+    /// The block, with its first and its last line.
+    let text: String
+    /// The name that a line above it gives its key.
+    let kid: String?
+
+    static func blocks(in text: String) throws(TokenKeyFault) -> [PEMBlock] {
+        var blocks: [PEMBlock] = []
+        var kid: String?
+        var open: (label: String, lines: [String])?
+        for line in text.split(whereSeparator: \.isNewline) {
+            let words = line.trimmed()
+            if let current = open {
+                open?.lines.append(words)
+                guard words.hasPrefix("-----END ") else { continue }
+                guard words == "-----END \(current.label)-----" else { throw .brokenPEM }
+                blocks.append(
+                    PEMBlock(
+                        label: current.label,
+                        text: current.lines.joined(separator: "\n")
+                            + "\n\(words)\n", kid: kid))
+                (open, kid) = (nil, nil)
+            } else if words.hasPrefix("-----BEGIN "), words.hasSuffix("-----") {
+                open = (String(words.dropFirst(11).dropLast(5)), [words])
+            } else if words.hasPrefix("kid:") {
+                kid = words.dropFirst(4).trimmed()
+            }
+        }
+        guard open == nil, !blocks.isEmpty else { throw .brokenPEM }
+        return blocks
+    }
+}
+
+extension StringProtocol {
+    /// Without blanks at its ends.
+    fileprivate func trimmed() -> String {
+        let text = drop { $0 == " " || $0 == "\t" }
+        return String(text.reversed().drop { $0 == " " || $0 == "\t" }.reversed())
+    }
+}
+
+/// Why a file of keys for tokens is refused. Never says what stands in it.
+public enum TokenKeyFault: Error, Equatable, CustomStringConvertible {
+    case empty
+    case brokenPEM
+    case brokenJSON
+    case notASecret
+    case secretLength(Int)
+    case privateKey
+    case publicKey
+    case unsupported(String)
+    case severalKeys
+    case tooMany
+
+    /// One sentence, which goes on after the name of the file.
+    public var description: String {
+        switch self {
+        case .empty: "is empty."
+        case .brokenPEM: "has a PEM block that does not end, or ends as another."
+        case .brokenJSON: "begins as JSON and is neither a JWK nor a set of them."
+        case .notASecret:
+            "holds a key in DER or OpenSSH's format, which must not serve as a secret: give PEM."
+        case .secretLength(let count):
+            "would be a secret for HS256 of \(count) bytes: one has 32 to 4096."
+        case .privateKey:
+            "holds a private key, and whoever checks tokens needs the public one only."
+        case .publicKey: "holds a public key, and to sign takes the private one."
+        case .unsupported(let what): "has \(what)."
+        case .severalKeys: "holds several keys, and to sign takes one."
+        case .tooMany: "holds more than \(KeySet.keyCountMax) keys."
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import AsyncHTTPClient
+import FoundationEssentials
+import NIOCore
+import NIOHTTP1
+
+/// Where a set of keys is published.
+public struct KeyURL: Hashable, Sendable {
+    /// As it was written.
+    public let text: String
+
+    /// Whether the text is meant as a URL, right or wrong.
+    public static func isMeant(by text: String) -> Bool {
+        text.hasPrefix("https://") || text.hasPrefix("http://")
+    }
+
+    /// A URL, or nil where it is none, or where somebody on the way could put other keys in:
+    /// it must be `https`, but for a host that is this machine.
+    public init?(_ text: String) {
+        guard let url = URL(string: text), let host = url.host(), !host.isEmpty else { return nil }
+        let isHere = ["localhost", "127.0.0.1", "::1", "[::1]"].contains(host)
+        guard url.scheme == "https" || url.scheme == "http" && isHere else { return nil }
+        self.text = text
+    }
+}
+
+/// Gets keys by HTTP. A client of its own each time: it is done every few minutes.
+struct HTTPKeyFetcher: KeyFetcher {
+    static let timeoutSeconds: Int64 = 5
+    static let bytesMax = 1 << 19
+
+    private let url: KeyURL
+
+    init(_ url: KeyURL) {
+        self.url = url
+    }
+
+    func fetch() async throws(KeyFetchFault) -> [UInt8] {
+        var configuration = HTTPClient.Configuration()
+        // A redirection could lead to where the URL's own rules do not hold.
+        configuration.redirectConfiguration = .disallow
+        configuration.timeout.connect = .seconds(Self.timeoutSeconds)
+        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        let result: Result<[UInt8], KeyFetchFault>
+        do {
+            result = .success(try await body(client))
+        } catch let fault as KeyFetchFault {
+            result = .failure(fault)
+        } catch {
+            result = .failure(KeyFetchFault(description: "\(error)"))
+        }
+        try? await client.shutdown()
+        return try result.get()
+    }
+
+    private func body(_ client: HTTPClient) async throws -> [UInt8] {
+        var request = HTTPClientRequest(url: url.text)
+        request.headers.add(name: "accept", value: "application/jwk-set+json, application/json")
+        let response = try await client.execute(request, timeout: .seconds(Self.timeoutSeconds))
+        guard response.status == .ok else {
+            throw KeyFetchFault(description: "the answer is \(response.status.code), not 200")
+        }
+        let buffer = try await response.body.collect(upTo: Self.bytesMax)
+        return Array(buffer.readableBytesView)
+    }
+}

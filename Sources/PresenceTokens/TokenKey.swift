@@ -1,0 +1,167 @@
+import FoundationEssentials
+import JWTKit
+
+/// A key, its name, and what it does.
+struct TokenKey: Sendable {
+    let kid: String?
+    let algorithm: TokenAlgorithm
+    /// Signs, where the key is private or secret, and checks.
+    private let signer: any JWTAlgorithm
+
+    private init(
+        _ algorithm: TokenAlgorithm, kid: String?, _ collection: JWTKeyCollection
+    ) async throws {
+        self.kid = kid
+        self.algorithm = algorithm
+        signer = try await collection.getKey()
+    }
+
+    /// Whether the token's signature is this key's.
+    func hasSigned(_ token: TokenText) -> Bool {
+        (try? signer.verify(token.signature, signs: token.signedText)) == true
+    }
+
+    /// A signature.
+    func sign(_ text: [UInt8]) throws -> [UInt8] { try signer.sign(text) }
+}
+
+// From the many ways to write a key to one that checks, and signs where it can.
+
+extension TokenKey {
+    init(secret: [UInt8], kid: String?) async throws(TokenKeyFault) {
+        guard KeyText.secretByteCountRange.contains(secret.count) else {
+            throw .secretLength(secret.count)
+        }
+        let collection = await JWTKeyCollection()
+            .add(hmac: HMACKey(from: secret), digestAlgorithm: .sha256)
+        do {
+            try await self.init(.hs256, kid: kid, collection)
+        } catch {
+            throw .unsupported("a secret that cannot be used")
+        }
+    }
+
+    init(publicPEM block: PEMBlock) async throws(TokenKeyFault) {
+        let text = block.text
+        guard !block.label.hasSuffix("PRIVATE KEY") else { throw .privateKey }
+        let isCertificate = block.label == "CERTIFICATE"
+        let keys = JWTKeyCollection()
+        do {
+            if let rsa = isCertificate
+                ? try? Insecure.RSA.PublicKey(certificatePEM: text)
+                : try? Insecure.RSA.PublicKey(pem: text)
+            {
+                await keys.add(rsa: rsa, digestAlgorithm: .sha256)
+                try await self.init(.rs256, kid: block.kid, keys)
+            } else if let ec = isCertificate
+                ? try? ES256PublicKey(certificate: text) : try? ES256PublicKey(pem: text)
+            {
+                await keys.add(ecdsa: ec)
+                try await self.init(.es256, kid: block.kid, keys)
+            } else {
+                await keys.add(eddsa: try EdDSA.PublicKey(pem: text))
+                try await self.init(.edDSA, kid: block.kid, keys)
+            }
+        } catch {
+            throw .unsupported(Self.pemAdvice)
+        }
+    }
+
+    init(privatePEM block: PEMBlock) async throws(TokenKeyFault) {
+        let text = block.text
+        guard block.label.hasSuffix("PRIVATE KEY") else { throw .publicKey }
+        let keys = JWTKeyCollection()
+        do {
+            if let rsa = try? Insecure.RSA.PrivateKey(pem: text) {
+                await keys.add(rsa: rsa, digestAlgorithm: .sha256)
+                try await self.init(.rs256, kid: block.kid, keys)
+            } else if let ec = try? ES256PrivateKey(pem: text) {
+                await keys.add(ecdsa: ec)
+                try await self.init(.es256, kid: block.kid, keys)
+            } else {
+                await keys.add(eddsa: try EdDSA.PrivateKey(pem: text))
+                try await self.init(.edDSA, kid: block.kid, keys)
+            }
+        } catch {
+            throw .unsupported(Self.pemAdvice)
+        }
+    }
+
+    private static var pemAdvice: String {
+        "a PEM block with no key that can be used: RSA of 2,048 bits or more, P-256 or Ed25519"
+    }
+
+    init(_ loose: LooseJWK) async throws(TokenKeyFault) {
+        if loose.kty == "oct" {
+            guard loose.alg ?? "HS256" == "HS256" else { throw .unsupported(loose.unfit) }
+            guard let bytes = loose.k.flatMap({ Base64URL.decode($0.utf8) }) else {
+                throw .brokenJSON
+            }
+            try await self.init(secret: bytes, kid: loose.kid)
+            return
+        }
+        let algorithms: [String: (TokenAlgorithm, JWK.Algorithm)] = [
+            "RSA": (.rs256, .rs256), "EC": (.es256, .es256), "OKP": (.edDSA, .eddsa),
+        ]
+        let curves = ["EC": "P-256", "OKP": "Ed25519"]
+        guard let (algorithm, ours) = algorithms[loose.kty],
+            loose.alg ?? algorithm.rawValue == algorithm.rawValue,
+            curves[loose.kty] ?? loose.crv == loose.crv, var jwk = loose.jwk
+        else { throw .unsupported(loose.unfit) }
+        jwk.algorithm = ours
+        // It takes none without a name, and the name is looked at nowhere but here.
+        jwk.keyIdentifier = JWKIdentifier(string: loose.kid ?? "-")
+        do {
+            try await self.init(algorithm, kid: loose.kid, JWTKeyCollection().add(jwk: jwk))
+        } catch {
+            throw .unsupported(loose.unfit)
+        }
+    }
+}
+
+/// A JWK as it stands: of any kind, also of those that are not ours.
+struct LooseJWK: Decodable {
+    var kty: String
+    var use: String?
+    var alg: String?
+    var kid: String?
+    var crv: String?
+    /// The secret of an `oct`.
+    var k: String?
+    /// The private part of any other.
+    var d: String?
+    /// The same as jwt-kit reads it; nil where it cannot.
+    var jwk: JWK?
+
+    private enum CodingKeys: String, CodingKey { case kty, use, alg, kid, crv, k, d }
+
+    init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        kty = try members.decode(String.self, forKey: .kty)
+        use = try members.decodeIfPresent(String.self, forKey: .use)
+        alg = try members.decodeIfPresent(String.self, forKey: .alg)
+        kid = try members.decodeIfPresent(String.self, forKey: .kid)
+        crv = try members.decodeIfPresent(String.self, forKey: .crv)
+        k = try members.decodeIfPresent(String.self, forKey: .k)
+        d = try members.decodeIfPresent(String.self, forKey: .d)
+        jwk = try? JWK(from: decoder)
+    }
+
+    var isForSignatures: Bool { use == nil || use == "sig" }
+    var isPrivate: Bool { d != nil }
+
+    fileprivate var unfit: String {
+        "a JWK that cannot be used: RSA with RS256, P-256 with ES256 or Ed25519 with EdDSA"
+    }
+
+    /// The keys of a set, or the one key.
+    static func keys(in json: [UInt8]) throws(TokenKeyFault) -> [LooseJWK] {
+        struct Keys: Decodable { var keys: [LooseJWK] }
+        let data = Data(json)
+        if let set = try? JSONDecoder().decode(Keys.self, from: data) { return set.keys }
+        guard let one = try? JSONDecoder().decode(LooseJWK.self, from: data) else {
+            throw .brokenJSON
+        }
+        return [one]
+    }
+}

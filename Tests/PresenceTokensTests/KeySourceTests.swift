@@ -1,0 +1,236 @@
+import Logging
+import Synchronization
+import Testing
+
+@testable import PresenceTokens
+
+private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+/// A fetcher that does what a test says, when it says so.
+private final class ScriptedFetcher: KeyFetcher {
+    struct State {
+        var answer: Result<[UInt8], KeyFetchFault>
+        var count = 0
+        var isHeld = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    let state: Mutex<State>
+
+    init(_ answer: Result<[UInt8], KeyFetchFault>) {
+        state = Mutex(State(answer: answer))
+    }
+
+    func fetch() async throws(KeyFetchFault) -> [UInt8] {
+        await withCheckedContinuation { continuation in
+            let isHeld = state.withLock { state in
+                state.count += 1
+                if state.isHeld { state.waiting.append(continuation) }
+                return state.isHeld
+            }
+            if !isHeld { continuation.resume() }
+        }
+        return try state.withLock { $0.answer }.get()
+    }
+
+    var count: Int { state.withLock { $0.count } }
+
+    func answer(_ answer: Result<[UInt8], KeyFetchFault>) {
+        state.withLock { $0.answer = answer }
+    }
+
+    func release() {
+        let waiting = state.withLock { state in
+            defer { (state.waiting, state.isHeld) = ([], false) }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+}
+
+@Suite struct `Keys that are fetched` {
+    static let down = KeyFetchFault(description: "nobody answers")
+
+    private func judge(_ fetcher: ScriptedFetcher) -> (TokenVerifier, KeySource) {
+        let source = KeySource(fetcher, logger: quiet)
+        return (TokenVerifier(fetching: source, rules: TokenRules()), source)
+    }
+
+    @Test func `a name that is new is looked for, one that stays unknown not again`() async throws {
+        let published = try await PublishedKeys(["one", "two"])
+        let first = try await PublishedKeys(["one"])
+        let fetcher = ScriptedFetcher(.success(first.json))
+        let (verifier, _) = judge(fetcher)
+        #expect(await verifier.fault(try first.token("one")) == nil)
+        #expect(fetcher.count == 1)
+        fetcher.answer(.success(published.json))
+        let two = try published.token("two")
+        #expect(await verifier.fault(two, at: now + 9_999) == .unknownKey)
+        #expect(fetcher.count == 1)
+        #expect(await verifier.fault(two, at: now + 10_000) == nil)
+        #expect(await verifier.fault(try first.token("one"), at: now + 10_000) == .signature)
+        #expect(await verifier.fault(try published.token("one"), at: now + 10_000) == nil)
+        #expect(fetcher.count == 2)
+    }
+
+    @Test func `a thousand unknown names cost one fetch in ten seconds`() async throws {
+        let published = try await PublishedKeys(["one"])
+        let fetcher = ScriptedFetcher(.success(published.json))
+        let (verifier, _) = judge(fetcher)
+        for number in 0..<1_000 {
+            let token = try await token(
+                header: #"{"alg":"EdDSA","kid":"\#(number)"}"#, TokenVerifierTests.good)
+            let fault = await verifier.fault(token, at: now + Int64(number) * 30)
+            #expect(fault == .unknownKey)
+        }
+        #expect(fetcher.count == 3)
+    }
+
+    @Test func `all who come at once wait for one fetch`() async throws {
+        let published = try await PublishedKeys(["one"])
+        let fetcher = ScriptedFetcher(.success(published.json))
+        fetcher.state.withLock { $0.isHeld = true }
+        let (verifier, _) = judge(fetcher)
+        let token = try published.token("one")
+        await withTaskGroup { group in
+            for _ in 0..<50 {
+                group.addTask { #expect(await verifier.fault(token) == nil) }
+            }
+            while fetcher.count == 0 { await Task.yield() }
+            fetcher.release()
+        }
+        #expect(fetcher.count == 1)
+    }
+
+    @Test func `only so many wait for a fetch`() async throws {
+        let fetcher = ScriptedFetcher(.failure(Self.down))
+        fetcher.state.withLock { $0.isHeld = true }
+        let (_, source) = judge(fetcher)
+        await withTaskGroup { group in
+            for _ in 0..<KeySource.waitersMax + 50 {
+                group.addTask { #expect(await source.fetch(at: now) == .unknown) }
+            }
+            // The first fetches, a hundred wait for it, the rest do not.
+            for _ in 0..<49 { _ = await group.next() }
+            fetcher.release()
+        }
+        #expect(fetcher.count == 1)
+    }
+
+    @Test func `while nobody answers, what is known holds, and the rest is not judged`()
+        async throws
+    {
+        let published = try await PublishedKeys(["one", "two"])
+        let fetcher = ScriptedFetcher(.failure(Self.down))
+        let (verifier, source) = judge(fetcher)
+        let one = try published.token("one")
+        #expect(await verifier.fault(one) == .keysUnavailable)
+        #expect(await verifier.fault(one, at: now + 1) == .keysUnavailable)
+        #expect(fetcher.count == 1)
+        fetcher.answer(.success(published.json))
+        #expect(await source.refresh())
+        fetcher.answer(.failure(Self.down))
+        #expect(await source.refresh() == false)
+        #expect(await verifier.fault(one, at: now + 20_000) == nil)
+        let other = try await PublishedKeys(["three"]).token("three")
+        #expect(await verifier.fault(other, at: now + 20_000) == .keysUnavailable)
+    }
+
+    @Test func `a set that makes no sense does not replace one that does`() async throws {
+        let published = try await PublishedKeys(["one"])
+        let fetcher = ScriptedFetcher(.success(published.json))
+        let (verifier, source) = judge(fetcher)
+        #expect(await source.refresh())
+        for text in ["", "<html>", "{}", #"{"keys":[]}"#, #"{"keys":[{"kty":"EC"}]}"#] {
+            fetcher.answer(.success(bytes(text)))
+            #expect(await source.refresh() == false, "\(text)")
+        }
+        #expect(await verifier.fault(try published.token("one")) == nil)
+    }
+
+    @Test func `a key that is withdrawn does not hold any more`() async throws {
+        let published = try await PublishedKeys(["one"])
+        let fetcher = ScriptedFetcher(.success(published.json))
+        let (verifier, source) = judge(fetcher)
+        #expect(await verifier.fault(try published.token("one")) == nil)
+        fetcher.answer(.success(try await PublishedKeys(["two"]).json))
+        #expect(await source.refresh())
+        #expect(await verifier.fault(try published.token("one")) == .unknownKey)
+    }
+
+    @Test func `keys are fetched again and again`() async throws {
+        let published = try await PublishedKeys(["one"])
+        let fetcher = ScriptedFetcher(.success(published.json))
+        let (_, source) = judge(fetcher)
+        let task = Task { await source.keepFresh(every: .milliseconds(1)) }
+        while fetcher.count < 5 { await Task.yield() }
+        task.cancel()
+        await task.value
+    }
+
+    @Test func `secrets and private keys that are published are not used`() async throws {
+        let published = try await PublishedKeys(["one"])
+        let rest = String(decoding: published.json.dropFirst(9), as: UTF8.self)
+        let k = Base64URL.encode(bytes(TestKeys.secret))
+        let json =
+            #"{"keys":[{"kty":"oct","kid":"s","k":"\#(k)"},"#
+            + #"{"kty":"OKP","crv":"Ed25519","kid":"d","x":"AA","d":"AA"},"#
+            + #"{"kty":"RSA","use":"enc"},{"kty":"AKP","alg":"ML-DSA-65"},"# + rest
+        let keys = try await KeySet(fetched: bytes(json))
+        #expect(keys.keys.map(\.kid) == ["one"])
+        #expect(keys.skipped.count == 3)
+    }
+}
+
+@Suite struct `Keys at a URL` {
+    func source(_ server: HTTPServer) throws -> KeySource {
+        let url = try #require(KeyURL("http://127.0.0.1:\(server.port)/jwks.json"))
+        return KeySource(url: url, logger: quiet)
+    }
+
+    @Test func `are fetched, changed and kept`() async throws {
+        let old = try await PublishedKeys(["old"])
+        let new = try await PublishedKeys(["new"])
+        let server = try HTTPServer(old.json)
+        let source = try source(server)
+        let verifier = TokenVerifier(fetching: source, rules: TokenRules())
+        #expect(await verifier.fault(try old.token("old")) == nil)
+        server.change { $0.body = new.json }
+        #expect(await verifier.fault(try new.token("new"), at: now + 20_000) == nil)
+        #expect(server.requests == 2)
+        server.stop()
+        #expect(await source.refresh() == false)
+        #expect(await verifier.fault(try new.token("new"), at: now + 20_000) == nil)
+    }
+
+    @Test(arguments: [
+        "404 Not Found", "500 Oops", "302 Found", "204 No Content", "nonsense",
+    ])
+    func `are not taken from another answer`(status: String) async throws {
+        let server = try HTTPServer(try await PublishedKeys(["one"]).json)
+        defer { server.stop() }
+        server.change { page in
+            page.status = status
+            page.headers = "location: /elsewhere\r\n"
+        }
+        #expect(try await source(server).refresh() == false)
+        #expect(server.requests == 1)
+    }
+
+    @Test func `are not read without end`() async throws {
+        let server = try HTTPServer(Array(repeating: 0x20, count: HTTPKeyFetcher.bytesMax + 1))
+        defer { server.stop() }
+        #expect(try await source(server).refresh() == false)
+    }
+
+    @Test func `are taken from where nobody can put others in`() {
+        for text in ["https://a.example/jwks", "http://localhost:8/x", "http://[::1]:8/x"] {
+            #expect(KeyURL(text) != nil, "\(text)")
+            #expect(KeyURL.isMeant(by: text))
+        }
+        for text in ["http://a.example/jwks", "http://127.0.0.1.example/", "https://", "file:///x"]
+        {
+            #expect(KeyURL(text) == nil, "\(text)")
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import Testing
+
+@testable import PresenceTokens
+
+@Suite struct TokenKeyFileTests {
+    static let claims = TokenMaker.Claims(
+        account: "alice", issued: nowSeconds, expires: nowSeconds + 600)
+
+    static let pairs: [(String, String, TokenAlgorithm)] = [
+        (TestKeys.secret, TestKeys.secret + "\r\n", .hs256),
+        (TestKeys.rsaPrivate, TestKeys.rsaPublic, .rs256),
+        (TestKeys.ecPrivate, "some words\n\n" + TestKeys.ecPublic, .es256),
+        (TestKeys.ecPrivate, TestKeys.ecCertificate, .es256),
+        (TestKeys.edPrivate, TestKeys.edPublic.replacing("\n", with: "\r\n"), .edDSA),
+    ]
+
+    @Test(arguments: pairs)
+    func `what one file signs the other checks`(
+        own: String, others: String, algorithm: TokenAlgorithm
+    ) async throws {
+        let maker = try await TokenMaker(file: bytes(own))
+        #expect(maker.algorithm == algorithm)
+        let verifier = TokenVerifier(
+            keys: try await KeySet(file: bytes(others)), rules: TokenRules())
+        let token = bytes(try maker.token(Self.claims))
+        #expect(try await verifier.verify(token, at: now).account == "alice")
+    }
+
+    @Test func `a public key is no secret`() async throws {
+        for file in [TestKeys.rsaPublic, TestKeys.ecPublic, TestKeys.edPublic] {
+            let verifier = TokenVerifier(
+                keys: try await KeySet(file: bytes(file)), rules: TokenRules())
+            // What an attacker who has the public key would send.
+            for secret in [file, file + "\n"] {
+                let token = try await token(TokenVerifierTests.good, secret: secret)
+                #expect(await verifier.fault(token) == .otherAlgorithm)
+            }
+        }
+    }
+
+    @Test func `keys have names, and a name leads to its key only`() async throws {
+        let file = "kid: old\n\(TestKeys.edPublic)\nkid: new\n\(TestKeys.rsaPublic)\n"
+        let verifier = TokenVerifier(
+            keys: try await KeySet(file: bytes(file)), rules: TokenRules())
+        let maker = try await TokenMaker(file: bytes(TestKeys.edPrivate))
+        func fault(_ kid: String?) async throws -> TokenFault? {
+            await verifier.fault(bytes(try maker.token(Self.claims, kid: kid)))
+        }
+        #expect(try await fault("old") == nil)
+        #expect(try await fault(nil) == nil)
+        #expect(try await fault("new") == .otherAlgorithm)
+        #expect(try await fault("other") == .unknownKey)
+    }
+
+    @Test func `a set of secrets can be rotated`() async throws {
+        let k = Base64URL.encode(bytes(TestKeys.secret))
+        let other = Base64URL.encode(Array(repeating: 7, count: 32))
+        let set = #"{"keys":[{"kty":"oct","k":"\#(other)"},{"kty":"oct","kid":"n","k":"\#(k)"}]}"#
+        let verifier = TokenVerifier(
+            keys: try await KeySet(file: bytes(set)), rules: TokenRules())
+        #expect(await verifier.fault(try await token(TokenVerifierTests.good)) == nil)
+        let named = try await token(
+            header: #"{"alg":"HS256","kid":"n"}"#, TokenVerifierTests.good)
+        #expect(await verifier.fault(named) == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("", .empty), (" \n\n", .empty), ("short", .secretLength(5)),
+            (String(repeating: "x", count: 4_097), .secretLength(4_097)),
+            (TestKeys.rsaPrivate, .privateKey), (TestKeys.edPrivate, .privateKey),
+            (String(TestKeys.rsaPublic.dropLast(30)), .brokenPEM),
+            ("{\(TestKeys.secret)", .brokenJSON), ("{}", .brokenJSON),
+            ("ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQC7 me@here", .notASecret),
+            (#"{"kty":"OKP","crv":"Ed25519","x":"a","d":"b"}"#, .privateKey),
+            (#"{"kty":"oct","k":"c2hvcnQ"}"#, .secretLength(5)),
+        ] as [(String, TokenKeyFault)])
+    func `a file that is not right is refused`(text: String, fault: TokenKeyFault) async {
+        await #expect(throws: fault) { try await KeySet(file: bytes(text)) }
+    }
+
+    @Test(arguments: [
+        TestKeys.p384Public, TestKeys.smallPublic, #"{"keys":[]}"#,
+        #"{"keys":[{"kty":"EC","use":"enc"}]}"#, #"{"kty":"EC","crv":"P-384","x":"a","y":"b"}"#,
+        #"{"kty":"RSA","alg":"RS512","n":"a","e":"AQAB"}"#, #"{"kty":"AKP"}"#,
+        #"{"kty":"EC","crv":"P-256","x":"AAAA","y":"AAAA"}"#,
+    ])
+    func `a key that is not for us is refused`(text: String) async {
+        await #expect {
+            try await KeySet(file: bytes(text))
+        } throws: { error in
+            if case TokenKeyFault.unsupported = error { true } else { false }
+        }
+    }
+
+    @Test func `a public key without its wrapping is no secret`() async throws {
+        let text = TestKeys.rsaPublic.split(separator: "\n").dropFirst().dropLast()
+        for bare in [text.joined(), text.joined(separator: "\n")] {
+            await #expect(throws: TokenKeyFault.notASecret) {
+                try await KeySet(file: bytes(bare))
+            }
+        }
+    }
+
+    @Test func `who signs needs one key that signs`() async {
+        for (file, fault) in [
+            (TestKeys.rsaPublic, TokenKeyFault.publicKey),
+            (TestKeys.edPrivate + "\n" + TestKeys.ecPrivate, .severalKeys),
+            (#"{"kty":"OKP","crv":"Ed25519","x":"a"}"#, .publicKey),
+        ] {
+            await #expect(throws: fault) { try await TokenMaker(file: bytes(file)) }
+        }
+    }
+}

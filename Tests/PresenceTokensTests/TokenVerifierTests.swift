@@ -1,0 +1,146 @@
+import Testing
+
+@testable import PresenceTokens
+
+@Suite struct TokenVerifierTests {
+    static let good = #"{"sub":"alice","exp":1763700600}"#
+
+    @Test func `a token tells whose it is, and until when`() async throws {
+        let verified = try await verifier().verify(try await token(Self.good), at: now)
+        #expect(verified.account == "alice")
+        #expect(verified.expires == 1_763_700_600_000)
+        #expect(verified.honouredUntil == 1_763_700_630_000)
+    }
+
+    @Test func `another secret does not sign for us`() async throws {
+        let other = try await token(Self.good, secret: "another secret of as many bytes, too")
+        #expect(try await verifier().fault(other) == .signature)
+    }
+
+    @Test(
+        arguments: [
+            (#"{"alg":"none"}"#, .algorithm), (#"{"alg":"None"}"#, .algorithm),
+            (#"{"alg":"HS512"}"#, .algorithm), (#"{"alg":"hs256"}"#, .algorithm),
+            (#"{"alg":"RS256"}"#, .otherAlgorithm), (#"{"alg":"EdDSA"}"#, .otherAlgorithm),
+            (#"{"alg":"HS256","kid":"x"}"#, .unknownKey),
+            (#"{"alg":"HS256","kid":""}"#, .unknownKey),
+            (#"{"alg":"HS256","crit":["b64"],"b64":false}"#, .critical),
+            (#"{"alg":"HS256","crit":[]}"#, .critical),
+            (#"{"alg":"HS256","crit":null}"#, .critical),
+            (#"{"kid":"x"}"#, .malformed), (#"{"alg":256}"#, .malformed), ("[]", .malformed),
+            (#"{"alg":"HS256","kid":5}"#, .malformed), ("{", .malformed), ("", .malformed),
+        ] as [(String, TokenFault)])
+    func `a header that is not ours is refused`(header: String, fault: TokenFault) async throws {
+        #expect(try await verifier().fault(try await token(header: header, Self.good)) == fault)
+    }
+
+    @Test func `an unsigned token is none, whatever it says of itself`() async throws {
+        let whole = try await token(Self.good)
+        let parts = whole.split(separator: 46).map { String(decoding: $0, as: UTF8.self) }
+        let none = Base64URL.encode(bytes(#"{"alg":"none"}"#))
+        let verifier = try await verifier()
+        #expect(await verifier.fault(bytes("\(parts[0]).\(parts[1]).")) == .signature)
+        #expect(await verifier.fault(bytes("\(none).\(parts[1]).")) == .algorithm)
+        for text in [
+            "", ".", "..", "...", parts[0], "\(parts[0]).\(parts[1])",
+            "\(parts[0]).\(parts[1]).\(parts[2]).x", "\(parts[0]).\(parts[1]).\(parts[2])=",
+            "\(parts[0]) .\(parts[1]).\(parts[2])", "é.é.é",
+        ] {
+            #expect(await verifier.fault(bytes(text)) == .malformed, "\(text)")
+        }
+    }
+
+    @Test func `any byte that differs breaks it`() async throws {
+        let whole = try await token(Self.good)
+        let verifier = try await verifier()
+        for place in whole.indices {
+            var other = whole
+            other[place] ^= 1
+            // The last character of the signature has bits that stand for nothing.
+            guard place < whole.count - 1 else { continue }
+            #expect(await verifier.fault(other) != nil, "byte \(place)")
+        }
+    }
+
+    @Test func `a token ends thirty seconds after it says`() async throws {
+        let verifier = try await verifier()
+        let token = try await token(Self.good)
+        #expect(await verifier.fault(token, at: 1_763_700_629_999) == nil)
+        #expect(await verifier.fault(token, at: 1_763_700_630_000) == .expired)
+        #expect(await verifier.fault(token, at: .max) == .expired)
+    }
+
+    @Test func `a token begins thirty seconds before it says`() async throws {
+        let verifier = try await verifier()
+        let token = try await token(#"{"sub":"alice","exp":1763700600,"nbf":1763700030}"#)
+        #expect(await verifier.fault(token, at: now) == nil)
+        #expect(await verifier.fault(token, at: now - 1) == .notYetValid)
+    }
+
+    @Test(
+        arguments: [
+            (#"{"sub":"alice"}"#, .noExpiry), (#"{"sub":"alice","exp":null}"#, .noExpiry),
+            (#"{"sub":"alice","exp":"1763700600"}"#, .noExpiry),
+            (#"{"sub":"alice","exp":1e300}"#, .noExpiry),
+            (#"{"sub":"alice","exp":-1}"#, .expired),
+            (#"{"sub":"alice","exp":1763700600.5}"#, nil), (#"{"sub":"alice","exp":2e9}"#, nil),
+            (#"{"sub":"alice","exp":1763700600,"nbf":"0"}"#, .malformed),
+            (#"{"sub":"alice","exp":1763700600,"nbf":1e300}"#, .notYetValid),
+            (#"{"sub":"alice","exp":1763700600,"iss":5}"#, .malformed), ("5", .malformed),
+            (#"{"sub":"alice","exp":1763700600,"more":{"a":[1,2,{"b":null}]}}"#, nil),
+        ] as [(String, TokenFault?)])
+    func `claims must be there and be what they are`(
+        claims: String, fault: TokenFault?
+    ) async throws {
+        #expect(try await verifier().fault(try await token(claims)) == fault)
+    }
+
+    static let names: [(String, Bool)] = [
+        ("a", true), ("Bob Ross", true), ("é", true), (String(repeating: "x", count: 128), true),
+        ("", false), (" a", false), ("a ", false), (#"a\u0000"#, false), (#"a\u001fb"#, false),
+        (#"a\u007f"#, false), (#"\u0080"#, false), (#"\u009f"#, false), (#"\u00a0"#, true),
+        (String(repeating: "é", count: 65), false), (#"\ud800"#, false),
+    ]
+
+    @Test(arguments: names)
+    func `an account follows the rule for names`(name: String, isOne: Bool) async throws {
+        let fault = try await verifier().fault(
+            try await token(#"{"sub":"\#(name)","exp":1763700600}"#))
+        #expect((fault == nil) == isOne, "\(name)")
+    }
+
+    @Test(arguments: [#""sub":5,"#, #""sub":null,"#, #""sub":["a"],"#, ""])
+    func `a token without an account is for nobody`(sub: String) async throws {
+        let claims = "{" + sub + #""exp":1763700600}"#
+        #expect(try await verifier().fault(try await token(claims)) == .subject)
+    }
+
+    @Test(
+        arguments: [
+            ("", .audience), (#","aud":"chat""#, nil), (#","aud":["mail","chat"]"#, nil),
+            (#","aud":"mail""#, .audience), (#","aud":[]"#, .audience),
+            (#","aud":"chatter""#, .audience), (#","aud":{"a":1}"#, .malformed),
+        ] as [(String, TokenFault?)])
+    func `a token for others is not for us`(audience: String, fault: TokenFault?) async throws {
+        let verifier = try await verifier(TokenRules(audience: "chat"))
+        let claims = #"{"sub":"alice","exp":1763700600\#(audience)}"#
+        #expect(await verifier.fault(try await token(claims)) == fault)
+    }
+
+    @Test func `who is nobody in particular takes no token for somebody`() async throws {
+        let claims = #"{"sub":"alice","exp":1763700600,"aud":"mail"}"#
+        #expect(try await verifier().fault(try await token(claims)) == .audience)
+    }
+
+    @Test(
+        arguments: [
+            ("", .issuer), (#","iss":"us""#, nil), (#","iss":"US""#, .issuer),
+        ] as [(String, TokenFault?)])
+    func `an issuer that is asked for must be there`(issuer: String, fault: TokenFault?)
+        async throws
+    {
+        let verifier = try await verifier(TokenRules(issuer: "us"))
+        let claims = #"{"sub":"alice","exp":1763700600\#(issuer)}"#
+        #expect(await verifier.fault(try await token(claims)) == fault)
+    }
+}
