@@ -22,6 +22,8 @@ struct Spelled: Equatable {
         if case .text(let text) = id { require(text.count <= 128, "a long id") }
         switch request.method {
         case .logout, .ping, .stats: break
+        case .refresh(let request):
+            text(request.token, 0...65_536, decoder)
         case .login(let login):
             add(login, decoder)
         case .subscribe(let request):

@@ -19,6 +19,8 @@ public struct AdmissionLimits: Sendable {
     public var connectionsMax = 1_000_000
     /// Writes that may wait for the store; beyond, what has to be stored is refused.
     public var storePendingMax = 200_000
+    /// Tokens that may wait to be judged; beyond, whoever shows one is told to come back.
+    public var inquiriesMax = 1_000
     /// Bytes that the process may have in memory; beyond, logins and subscriptions are refused.
     public var memoryBytesMax: UInt64?
 

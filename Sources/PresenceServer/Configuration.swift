@@ -13,6 +13,8 @@ public struct Configuration: Sendable {
     public var dataDirectory = "./data"
     /// When an answer counts as kept.
     public var durability = Durability.full
+    /// Who is believed.
+    public var access = AccessMode.open
     /// Who knows whether credentials hold; nil: none do.
     public var authenticator: (any Authenticator)?
     /// How the engine treats those who vanish, and the bounds of the protocol.

@@ -23,6 +23,8 @@ struct Connection {
     var deadline = TimerID.none
     /// When some of what is pending must have been taken.
     var progressDeadline = TimerID.none
+    /// When the token ends that its session was begun with.
+    var tokenDeadline = TimerID.none
     /// What it may ask now.
     var requests = TokenBucket()
     /// The address it comes from, in the address book.
@@ -67,6 +69,8 @@ struct Connection {
         static let isOfTheHouse = State(rawValue: 128)
         /// It reads the feed.
         static let isFeedReader = State(rawValue: 256)
+        /// Its request waits for a token to be judged.
+        static let isBeingJudged = State(rawValue: 512)
     }
 }
 

@@ -46,6 +46,7 @@ final class Driver: LoopHandler {
         reactor.beginTurn()
         let contents = mailbox.take()
         reactor.report(contents.outcomes)
+        reactor.report(contents.verdicts)
         for socket in contents.visitors { reactor.receive(visitor: reactor.loop.adopt(socket)) }
         if var configuration = contents.configuration {
             configuration.admission.fillInFromMachine()

@@ -9,6 +9,7 @@ final class Mailbox: Sendable {
     /// What has been left since the loop last looked.
     struct Contents: Sendable {
         var outcomes: [Outcome] = []
+        var verdicts: [Verdict] = []
         /// Sockets of the house, to be taken in.
         var visitors: [CInt] = []
         /// The configuration to go on with; the last one counts.
@@ -28,6 +29,12 @@ final class Mailbox: Sendable {
     /// Leaves what the store has to report. Any thread.
     func post(_ batch: [Outcome]) {
         contents.withLock { $0.outcomes.append(contentsOf: batch) }
+        wakeup.wake()
+    }
+
+    /// Leaves what has become of a token. Any thread.
+    func post(_ verdict: Verdict) {
+        contents.withLock { $0.verdicts.append(verdict) }
         wakeup.wake()
     }
 

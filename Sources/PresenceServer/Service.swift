@@ -55,6 +55,7 @@ public final class Service {
         }
         self.feedFile = feedFile
         mailbox = Mailbox(loop.wakeup)
+        reactor.judges = TokenJudges(mailbox)
     }
 
     /// How far the wall clock may have come since the database was last written before it is

@@ -1,9 +1,69 @@
+import Logging
+import PresenceCore
 import PresenceServer
 import PresenceTokens
 
 /// Tells the service whether credentials hold.
 struct Doorkeeper: Authenticator {
     let keys: KeyRing
+    /// Judges tokens; nil: none are taken.
+    private let verifier: TokenVerifier?
+
+    /// Goes by these keys; those at a URL are fetched from now on.
+    init(_ files: KeyFiles, _ rules: TokenRules, logger: Logger) {
+        keys = KeyRing(files.serverKeys)
+        switch files.tokenKeys {
+        case .none:
+            verifier = nil
+        case .inFile(let keys):
+            verifier = TokenVerifier(keys: keys, rules: rules)
+        case .published(let url):
+            let source = KeySource(url: url, logger: logger)
+            verifier = TokenVerifier(fetching: source, rules: rules)
+            Task { await source.keepFresh() }
+        }
+    }
+
+    /// Goes by these keys from now on. Those at a URL are kept fresh without that.
+    func replace(with files: KeyFiles) {
+        keys.replace(with: files.serverKeys)
+        if case .inFile(let keys) = files.tokenKeys { verifier?.replace(keys: keys) }
+    }
 
     func name(ofServerKey candidate: [UInt8]) -> String? { keys.name(of: candidate) }
+
+    func judge(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialFault> {
+        guard let verifier else { return .failure(.tokensNotTaken) }
+        do throws(TokenFault) {
+            let verified = try await verifier.verify(token, at: now.milliseconds)
+            let term = TokenTerm(
+                expires: Wall(milliseconds: verified.expires),
+                honouredUntil: Wall(milliseconds: verified.honouredUntil))
+            return .success(TokenHolder(account: Array(verified.account.utf8), term: term))
+        } catch {
+            return .failure(CredentialFault(error))
+        }
+    }
+}
+
+extension CredentialFault {
+    /// The protocol's word for what the judge has found.
+    init(_ fault: TokenFault) {
+        self =
+            switch fault {
+            case .malformed: .malformed
+            case .algorithm: .algorithm
+            case .critical: .critical
+            case .unknownKey: .unknownKey
+            case .otherAlgorithm: .otherAlgorithm
+            case .signature: .signature
+            case .noExpiry: .noExpiry
+            case .expired: .expired
+            case .notYetValid: .notYetValid
+            case .audience: .audience
+            case .issuer: .issuer
+            case .subject: .subject
+            case .keysUnavailable: .keysUnavailable
+            }
+    }
 }

@@ -14,7 +14,6 @@ struct Porchlight: ParsableCommand {
         version: "porchlight \(programVersion)",
         subcommands: [
             Serve.self, ConfigVerb.self, Watch.self, Publish.self, Query.self, Stats.self,
-            Key.self, BenchVerb.self,
-            Version.self,
+            Key.self, Token.self, BenchVerb.self, Version.self,
         ])
 }

@@ -14,8 +14,8 @@ struct Publish: ParsableCommand {
     @Argument(help: "The value: 10000 to 2147483647.")
     var value: Int
 
-    @Option(help: "Whose status it is.")
-    var account: String
+    @Option(help: "Whose status it is; a token says it by itself.")
+    var account: String?
 
     @Option(help: "The type of state: 1 is presence, 100 and up are an app's own.")
     var type = 1
@@ -37,30 +37,30 @@ struct Publish: ParsableCommand {
     func run() throws {
         try report {
             if once {
-                try publish(server.openAsAppServer(), naming: account)
+                guard let account else {
+                    throw ValidationError("--once sets the status of whom? Give --account.")
+                }
+                try publish(server.openAsAppServer(), as: account, through: .appServer)
             } else {
                 let client = try server.open()
-                _ = try client.call(
-                    "login",
-                    [
-                        "account": .string(account), "device": .string(deviceName("publish")),
-                        "client": "other", "sync": "none",
-                    ])
-                try publish(client, naming: nil)
+                let account = try server.logIn(client, as: account, from: "publish")
+                try publish(client, as: account, through: .itself)
                 try stay(client)
             }
         }
     }
 
-    private func publish(_ client: Client, naming account: String?) throws {
+    private enum Speaker { case itself, appServer }
+
+    private func publish(_ client: Client, as account: String, through speaker: Speaker) throws {
         var params: [String: JSON] = [
             "type": .integer(Int64(type)), "value": .integer(Int64(value)),
             "expiry": .integer(Int64(expiry)), "onlineOnly": .bool(!keep),
         ]
-        if let account { params["account"] = .string(account) }
+        if speaker == .appServer { params["account"] = .string(account) }
         if let ext { params["ext"] = .string(ext) }
         let result = try client.call("publish", .object(params))
-        announce("published as \(visible(self.account)), seq \(result["seq"]?.integer ?? 0)")
+        announce("published as \(visible(account)), seq \(result["seq"]?.integer ?? 0)")
     }
 
     /// Stays online until the person at the keyboard has had enough.

@@ -4,7 +4,6 @@ import ArgumentParser
 import Foundation
 import Logging
 import PresenceServer
-import PresenceTokens
 
 struct Serve: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -32,7 +31,7 @@ struct Serve: ParsableCommand {
         LoggingSystem.bootstrap { AdjustableLog(label: $0) }
         let logger = Logger(label: "porchlight")
         keyFiles.warn(logger)
-        let doorkeeper = Doorkeeper(keys: KeyRing(keyFiles.serverKeys))
+        let doorkeeper = Doorkeeper(keyFiles, inForce.settings.tokenRules, logger: logger)
         var configuration = inForce.settings.service
         configuration.authenticator = doorkeeper
         do throws(ServiceRefusal) {

@@ -12,6 +12,42 @@ struct ServerOptions: ParsableArguments {
             "A file whose first line is an app server's key.", valueName: "file"))
     var serverKey: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "A file whose first line is the account's token, where the service wants one; else it "
+                + "is taken from the environment's PORCHLIGHT_TOKEN.",
+            valueName: "file"))
+    var tokenFile: String?
+
+    /// The account's token, read anew each time; nil where none is given.
+    private func token() throws -> String? {
+        guard let tokenFile else {
+            return ProcessInfo.processInfo.environment["PORCHLIGHT_TOKEN"]
+        }
+        guard let content = try? String(contentsOfFile: tokenFile, encoding: .utf8),
+            let token = content.split(whereSeparator: \.isNewline).first
+        else { throw Failure("The file \(tokenFile) given with --token-file holds no token.") }
+        return String(token)
+    }
+
+    /// Logs in as an account: by its token where there is one, else by its word.
+    ///
+    /// Gives the account that it is.
+    func logIn(_ client: Client, as account: String?, from verb: String) throws -> String {
+        var params: [String: JSON] = [
+            "device": .string(deviceName(verb)), "client": "other", "sync": "none",
+        ]
+        if let token = try token() {
+            params["token"] = .string(token)
+        } else if let account {
+            params["account"] = .string(account)
+        } else {
+            throw ValidationError("Whose is it? Give --account, or --token-file.")
+        }
+        let result = try client.call("login", .object(params))
+        return result["account"]?.string ?? ""
+    }
+
     /// A connection that has not logged in.
     func open() throws -> Client {
         guard let address = parseAddress(connect) else {

@@ -32,7 +32,7 @@ struct Watch: ParsableCommand {
         while true {
             do {
                 let client = try server.open()
-                try logIn(client)
+                _ = try server.logIn(client, as: watcher, from: "watch")
                 for state in try subscribe(client, answer: .withStates) { show(state) }
                 hasConnected = true
                 pauseSeconds = 1
@@ -52,7 +52,9 @@ struct Watch: ParsableCommand {
 
     private func isWorthAnotherTry(_ error: ClientError) -> Bool {
         switch error {
-        case .closed(let reply), .refused(let reply): reply.isTransient
+        // With a token that has ended, the file may hold a newer one.
+        case .closed(let reply): reply.isTransient || reply.reason == "token_expired"
+        case .refused(let reply): reply.isTransient
         default: true
         }
     }
@@ -62,15 +64,6 @@ struct Watch: ParsableCommand {
         case .closed(let reply), .refused(let reply): min(reply.retryAfterSeconds ?? 0, 600)
         default: 0
         }
-    }
-
-    private func logIn(_ client: Client) throws {
-        _ = try client.call(
-            "login",
-            [
-                "account": .string(watcher), "device": .string(deviceName("watch")),
-                "client": "other", "sync": "none",
-            ])
     }
 
     private enum Answer { case withStates, withoutStates }

@@ -9,7 +9,9 @@ import tempfile
 from porchlight import BINARY, Case
 
 
-class Start(Case):
+class Refusing(Case):
+    """Runs the service to an end that comes at once."""
+
     flags = None
 
     def setUp(self):
@@ -34,6 +36,8 @@ class Start(Case):
         self.assertLessEqual(len(lines), 2, said)       # the error and the flag's own help
         return said
 
+
+class Start(Refusing):
     def test_seconds_out_of_range(self):
         for flag, values in (("--disconnect-grace", (-1, 301, "x", "1.5", "", 2**70)),
                              ("--restart-grace", (-1, 601, "x")),

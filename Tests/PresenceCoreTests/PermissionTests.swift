@@ -21,7 +21,7 @@ import Testing
     }
 
     static let words = [
-        "login", "loginAppServer", "logout", "ping", "subscribe", "unsubscribe",
+        "login", "loginAppServer", "refresh", "logout", "ping", "subscribe", "unsubscribe",
         "subscriptions", "publish", "clear", "query", "subscribers", "sessions", "kick", "stats",
     ]
 
@@ -40,9 +40,13 @@ import Testing
             return Self.forbiddenToClients.contains(word) ? .forbidden : nil
         case .appServer:
             if word.hasPrefix("login") { return .alreadyLoggedIn }
+            if word == "refresh" { return .forbidden }
             return Self.namesAnAccount.contains(word) ? .missingField : nil
         }
     }
+
+    let term = TokenTerm(
+        expires: Wall(milliseconds: World.start), honouredUntil: Wall(milliseconds: World.start))
 
     func command(_ word: String, _ world: World) -> Command {
         let bob = world.account("bob")
@@ -50,6 +54,7 @@ import Testing
         case "login":
             .login(Login(account: bob, device: Array("d".utf8), client: .ios))
         case "loginAppServer": .loginAppServer
+        case "refresh": .refresh(account: world.account("alice"), term)
         case "logout": .logout
         case "ping": .ping
         case "subscribe":
@@ -108,6 +113,15 @@ import Testing
         #expect(world.take(alice).last == .subscribed(count: 1, states: nil))
         world.subscribe(alice, ["carol"], for: "bob")
         #expect(world.take(alice).last == .refused(.forbidden))
+    }
+
+    @Test func `a token of somebody else, or of nobody, refreshes nothing`() {
+        let world = World()
+        let alice = world.login("alice")
+        for account in [world.account("bob"), nil] {
+            world.handle(.refresh(account: account, term), from: alice)
+            #expect(world.take(alice).last == .refused(.forbidden))
+        }
     }
 
     @Test func `an old connection's end does not end the session that has replaced it`() {

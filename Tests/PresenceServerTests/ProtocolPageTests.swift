@@ -1,6 +1,7 @@
 import EventLoop
 import Foundation
 import PresenceClient
+import PresenceServer
 import Testing
 
 /// What `docs/PROTOCOL.md` shows is what the service does.
@@ -41,7 +42,11 @@ import Testing
     @Test func `the examples are one conversation that the service has`() throws {
         let steps = try page.steps()
         #expect(steps.count >= 70, "examples are missing")
-        try withService { service in
+        let token = "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJnaW5hIiwiZXhwIjoxNzk1MjYwMzE0fQ.R2luYQ"
+        let next = "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiJnaW5hIiwiZXhwIjoxNzk1MjYwOTE0fQ.QWdhaW4"
+        try withService({
+            $0.authenticator = Credentials(tokens: [token: "gina", next: "gina"])
+        }) { service in
             let conversation = Conversation(with: service)
             for step in steps { try conversation.take(step) }
             try conversation.end()

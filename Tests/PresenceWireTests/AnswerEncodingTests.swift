@@ -38,6 +38,10 @@ import Testing
 
     @Test(
         arguments: [
+            (
+                .refreshed(TokenTerm(expires: later, honouredUntil: time)),
+                #"{"expires":1763700060000}"#
+            ),
             (.loggedOut, "{}"), (.pong(time: time), #"{"time":1763700000000}"#),
             (
                 .loggedInAppServer(SessionID(ordinal: 33), time: time),
@@ -80,6 +84,17 @@ import Testing
         let json =
             #"{"account":"a\"b","session":"0000000000010","time":1763700000000,"#
             + #""subscriptions":5,"# + Self.limits
+        #expect(result(.loggedIn(login), fixture.effects) == expected(json))
+    }
+
+    @Test func `a login by token`() {
+        var fixture = Fixture()
+        let login = LoggedIn(
+            account: fixture.text("a"), session: SessionID(ordinal: 32), time: Self.time,
+            subscriptions: 5, term: TokenTerm(expires: Self.later, honouredUntil: Self.time))
+        let json =
+            #"{"account":"a","session":"0000000000010","time":1763700000000,"#
+            + #""subscriptions":5,"expires":1763700060000,"# + Self.limits
         #expect(result(.loggedIn(login), fixture.effects) == expected(json))
     }
 

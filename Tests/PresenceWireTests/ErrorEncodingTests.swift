@@ -80,6 +80,18 @@ import Testing
     private static let others: [(Refusal, Int, String, String)] = [
         (Refusal(.notLoggedIn), 401, "Log in first.", ""),
         (Refusal(.invalidToken), 401, "The credentials do not hold.", ""),
+        (
+            Refusal(CredentialFault.signature), 401, "The token's signature does not hold.",
+            #","field":"token""#
+        ),
+        (
+            Refusal(CredentialFault.expired), 401, "The token has expired; log in with a new one.",
+            #","field":"token""#
+        ),
+        (
+            Refusal(CredentialFault.keysUnavailable, retryAfterSeconds: 2), 503,
+            "The keys for tokens cannot be fetched now; try again later.", #","retryAfter":2"#
+        ),
         (Refusal(.forbidden), 403, "This session may not do that.", ""),
         (
             Refusal(.rateLimited, retryAfterSeconds: 1), 416,
@@ -175,6 +187,15 @@ import Testing
                 #expect(body.contains("\"code\":\(reason.code),"))
             }
         }
+    }
+
+    @Test(arguments: CredentialFault.allCases)
+    func `every fault of credentials makes a sentence of its own`(fault: CredentialFault) {
+        let body = error(Refusal(fault)) ?? ""
+        let message = body.split(separator: #""message":""#).last?.split(separator: "\"").first
+        #expect(message?.hasSuffix(".") == true, "\(body)")
+        let others = CredentialFault.allCases.filter { $0 != fault }.map { error(Refusal($0)) }
+        #expect(!others.contains { $0?.contains(message ?? "") == true })
     }
 
     @Test(

@@ -32,6 +32,18 @@ import Testing
         #expect(login.sync == .none)
     }
 
+    @Test func `a refresh needs its token`() {
+        let decoded = Decoded.params("refresh", #"{"token":"x.y.z"}"#)
+        guard case .refresh(let refresh) = decoded.method else {
+            Issue.record("\(decoded.result)")
+            return
+        }
+        #expect(decoded.string(refresh.token) == "x.y.z")
+        for params in ["{}", #"{"token":5}"#, #"{"token":null}"#] {
+            #expect(Decoded.params("refresh", params).method == nil)
+        }
+    }
+
     @Test func `a login with the least`() {
         let decoded = Decoded.params("login", #"{"account":"al\u0069ce","device":"d"}"#)
         guard case .login(let login) = decoded.method, case .account(let name) = login.credential

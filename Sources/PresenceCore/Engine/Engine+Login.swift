@@ -34,7 +34,7 @@ extension Engine {
                 LoggedIn(
                     account: effects.copyName(of: login.account.index, from: self),
                     session: sessions[session].id, time: now.wall,
-                    subscriptions: index.count(of: login.account))))
+                    subscriptions: index.count(of: login.account), term: login.term)))
         beginList(login.sync, of: session)
         if arrival == .noticed {
             let origin = deviceEntry(of: session, into: &effects)

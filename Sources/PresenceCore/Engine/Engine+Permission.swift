@@ -45,6 +45,8 @@ extension Engine {
         case (.anonymous, .login): nil
         case (.anonymous, _): Refusal(.notLoggedIn)
         case (_, .login): Refusal(.alreadyLoggedIn)
+        // There is no end of its session to put off.
+        case (.appServer, .refresh): Refusal(.forbidden)
         case (.appServer, _): nil
         case (.client, .query), (.client, .subscribers), (.client, .sessions), (.client, .kick),
             (.client, .stats), (.client, .metrics), (.client, .feed):

@@ -141,6 +141,11 @@ public struct Engine: ~Copyable {
             try beginSession(login, from: connection, at: now, into: &effects)
         case .loginAppServer:
             beginAppServer(from: connection, at: now, into: &effects)
+        case .refresh(let account, let term):
+            guard case .client(_, let own) = caller, account == own else {
+                throw Refusal(.forbidden, field: .token)
+            }
+            effects.answer(connection, .refreshed(term))
         case .logout:
             logout(connection, at: now, into: &effects)
         case .ping:

@@ -4,6 +4,8 @@
 public enum Answer: Hashable, Sendable {
     case loggedIn(LoggedIn)
     case loggedInAppServer(SessionID, time: Wall)
+    /// The session goes on for as long as this.
+    case refreshed(TokenTerm)
     case loggedOut
     case pong(time: Wall)
     /// `states` is a range of `Effects.events`.
@@ -33,6 +35,8 @@ public struct LoggedIn: Hashable, Sendable {
     public var time: Wall
     /// How many subscriptions the account has.
     public var subscriptions: Int
+    /// How long the session may go on; nil: for ever.
+    public var term: TokenTerm?
 }
 
 /// Whether there was something to clear.

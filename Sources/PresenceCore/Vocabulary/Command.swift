@@ -7,6 +7,9 @@ public enum Command: Hashable, Sendable {
     case login(Login)
     /// Begin a session of an app server, which has no account and makes no presence.
     case loginAppServer
+    /// Go on with the session for as long as another token allows. `account` is whose that is;
+    /// nil: a name that nobody has used.
+    case refresh(account: AccountHandle?, TokenTerm)
     /// End the session, as its user wants.
     case logout
     /// Ask for the time, to show that one is alive.
@@ -35,7 +38,7 @@ public enum Command: Hashable, Sendable {
 
 /// What is asked, whatever the parameters: the methods of the protocol.
 public enum CommandKind: String, CaseIterable, Sendable {
-    case login, logout, ping, subscribe, unsubscribe, subscriptions, publish, clear
+    case login, refresh, logout, ping, subscribe, unsubscribe, subscriptions, publish, clear
     case query, subscribers, sessions, kick, stats
     /// Answered by whoever owns the engine, which reads what there is to tell.
     case metrics
@@ -48,6 +51,7 @@ extension Command {
     public var kind: CommandKind {
         switch self {
         case .login, .loginAppServer: .login
+        case .refresh: .refresh
         case .logout: .logout
         case .ping: .ping
         case .subscribe: .subscribe
@@ -78,11 +82,13 @@ public struct Login: Hashable, Sendable {
     public var sync: LoginList
     /// Where the connection comes from, for the eyes of app servers.
     public var address: [UInt8]
+    /// How long the session may go on; nil: for ever.
+    public var term: TokenTerm?
 
     /// A login.
     public init(
         account: AccountHandle, device: [UInt8], client: ClientKind, reach: Reach = .connection,
-        sync: LoginList = .online, address: [UInt8] = []
+        sync: LoginList = .online, address: [UInt8] = [], term: TokenTerm? = nil
     ) {
         self.account = account
         self.device = device
@@ -90,6 +96,7 @@ public struct Login: Hashable, Sendable {
         self.reach = reach
         self.sync = sync
         self.address = address
+        self.term = term
     }
 }
 

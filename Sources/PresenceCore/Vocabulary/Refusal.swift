@@ -16,6 +16,8 @@ public struct Refusal: Error, Hashable, Sendable {
     public var retryAfterSeconds: Int?
     /// The publishers that are to blame, each for `reason`: a range of `Effects.names`.
     public var failed: Range<Int>?
+    /// What is wrong with the credentials, where it is they.
+    public var fault: CredentialFault?
 
     /// A refusal.
     public init(

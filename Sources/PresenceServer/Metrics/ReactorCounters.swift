@@ -24,6 +24,14 @@ struct ReactorCounters {
     var refusedForStore = 0
     /// How many times a connection was not read from because it had asked too much.
     var throttled = 0
+    /// Tokens that were given to be judged.
+    var inquiries = 0
+    /// Tokens that did not hold.
+    var tokensRefused = 0
+    /// Sessions that ended with their token.
+    var tokensExpired = 0
+    /// Tokens that were not judged because too many waited for that.
+    var refusedForInquiries = 0
     /// Readers of the feed that were begun anew.
     var feedResets = 0
     /// Sessions that have begun, returns included.

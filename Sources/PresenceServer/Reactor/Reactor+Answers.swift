@@ -10,10 +10,13 @@ extension Reactor {
     func answer(_ slot: Int, _ answer: Answer) {
         guard let id = connections[slot].awaiting else { return }
         switch answer {
-        case .loggedIn:
+        case .loggedIn(let login):
             counters.loginsOfClients += 1
             connections[slot].state.insert(.isListing)
             beginServing(slot)
+            if let term = login.term { limit(slot, to: term) }
+        case .refreshed(let term):
+            limit(slot, to: term)
         case .loggedInAppServer:
             counters.loginsOfAppServers += 1
             connections[slot].state.insert(.isAppServer)
@@ -86,6 +89,11 @@ extension Reactor {
             StatsField("refusedForMemory", counters.refusedForMemory),
             StatsField("refusedForStore", counters.refusedForStore),
             StatsField("throttled", counters.throttled),
+            StatsField("inquiries", counters.inquiries),
+            StatsField("inquiriesUnderWay", inquiriesUnderWay),
+            StatsField("refusedForInquiries", counters.refusedForInquiries),
+            StatsField("tokensRefused", counters.tokensRefused),
+            StatsField("tokensExpired", counters.tokensExpired),
             StatsField("addresses", addresses.count),
             StatsField("feedReaders", feed?.readers.count ?? 0),
             StatsField("feedEvents", feed?.log.count ?? 0),

@@ -62,6 +62,7 @@ extension Reactor {
     func free(_ slot: Int) {
         cancelDeadline(of: slot)
         stopReadingFeed(slot)
+        forgetToken(of: slot)
         progressEnded(of: slot)
         forgetHeldBack(slot)
         addresses.leave(connections[slot].address)
@@ -101,6 +102,9 @@ extension Reactor {
             case .feed:
                 lookAfterFeed(at: now)
                 continue
+            case .token:
+                tokenEnded(of: slot)
+                continue
             case .phase:
                 break
             }
@@ -126,6 +130,8 @@ enum ConnectionDeadline: UInt64 {
     case throttle
     /// The feed may hold what is too old, or have no readers any more. Of no slot.
     case feed
+    /// The token ends that the session was begun with.
+    case token
 
     func payload(_ slot: Int) -> UInt64 { rawValue << 32 | UInt64(slot) }
 

@@ -9,6 +9,7 @@ extension Reactor {
     func command(for method: Method, of slot: Int) throws(Refusal) -> Command {
         switch method {
         case .login(let request): return try login(request, of: slot)
+        case .refresh: throw Refusal(CredentialFault.tokensNotTaken)
         case .logout: return .logout
         case .ping: return .ping
         case .subscribe(let request):
@@ -64,6 +65,9 @@ extension Reactor {
     private func login(_ request: LoginRequest, of slot: Int) throws(Refusal) -> Command {
         switch request.credential {
         case .appServer:
+            guard configuration.access == .open else {
+                throw Refusal(CredentialFault.keyNeeded, field: .key)
+            }
             return .loginAppServer
         case .key(let range):
             let candidate = decoder.bytes(range)
@@ -73,18 +77,25 @@ extension Reactor {
             logger.info("an app server logs in", metadata: ["key": "\(name)"])
             return .loginAppServer
         case .token:
-            throw Refusal(.invalidToken, field: .token)
+            throw Refusal(CredentialFault.tokensNotTaken)
         case .account(let range):
+            guard configuration.access == .open else {
+                throw Refusal(CredentialFault.tokenNeeded)
+            }
             guard let device = request.device else {
                 throw Refusal(.missingField, field: .device)
             }
             let account: AccountHandle = try intern(range)
-            let address = loop.peerAddress(of: connections[slot].id) ?? ""
             return .login(
                 Login(
                     account: account, device: decoder.bytes(device), client: request.client,
-                    reach: request.reach, sync: request.sync, address: Array(address.utf8)))
+                    reach: request.reach, sync: request.sync, address: address(of: slot)))
         }
+    }
+
+    /// Where a connection comes from, for the eyes of app servers.
+    func address(of slot: Int) -> [UInt8] {
+        Array((loop.peerAddress(of: connections[slot].id) ?? "").utf8)
     }
 
     // MARK: Names
@@ -95,13 +106,19 @@ extension Reactor {
     }
 
     private func intern(_ name: ByteRange) throws(Refusal) -> AccountHandle {
-        let handle = decoder.withBytes(name) { engine.intern($0) }
-        guard let handle else {
-            throw Refusal(
-                .overloaded, field: .account, limit: configuration.engine.limits.accountsMax,
-                retryAfterSeconds: 60)
-        }
+        guard let handle = decoder.withBytes(name, { engine.intern($0) }) else { throw tooMany }
         return handle
+    }
+
+    func intern(_ name: Span<UInt8>) throws(Refusal) -> AccountHandle {
+        guard let handle = engine.intern(name) else { throw tooMany }
+        return handle
+    }
+
+    private var tooMany: Refusal {
+        Refusal(
+            .overloaded, field: .account, limit: configuration.engine.limits.accountsMax,
+            retryAfterSeconds: 60)
     }
 
     private func intern(_ names: NameList) throws(Refusal) -> [AccountHandle] {

@@ -101,6 +101,16 @@ extension Reactor {
         text.sample("lack", "login_pace", counters.loginsDelayed)
         text.sample("lack", "memory", counters.refusedForMemory)
         text.sample("lack", "store", counters.refusedForStore)
+        text.sample("lack", "judges", counters.refusedForInquiries)
+        text.add(
+            .counter, "porchlight_tokens_total", "Tokens that were shown and judged.",
+            counters.inquiries - inquiriesUnderWay)
+        text.add(
+            .counter, "porchlight_tokens_refused_total", "Tokens of these that did not hold.",
+            counters.tokensRefused)
+        text.add(
+            .gauge, "porchlight_tokens_waiting", "Tokens that are being judged.",
+            inquiriesUnderWay)
     }
 
     private func addPresence(to text: inout MetricsText) {

@@ -153,6 +153,9 @@ extension Reactor {
             throw Refusal(.shuttingDown, retryAfterSeconds: retryAfterSeconds())
         }
         if try answerAtOnce(method, of: slot, at: now) { return }
+        if let inquiry = try inquiry(for: method, of: slot, at: now) {
+            return try ask(inquiry, of: slot, at: now)
+        }
         let command = try command(for: method, of: slot)
         try admit(command.kind, of: slot, at: now)
         // These look at all watchers, or at all there is.

@@ -43,6 +43,10 @@ final class Reactor<Network: Transport, Disk: Persistence> {
     /// Connections that have ended while effects were being carried out.
     var lost: [ConnectionID] = []
     var pool = BufferPool()
+    /// Has tokens judged elsewhere; nil: nobody does.
+    var judges: TokenJudges?
+    /// Tokens that are being judged.
+    var inquiriesUnderWay = 0
     var addresses: AddressBook
     /// What logins may be carried out now.
     var logins = TokenBucket()

@@ -85,6 +85,9 @@ extension [UInt8] {
             appendBase32(session.ordinal)
             append(#","time":"#, time)
             appendSettings(settings)
+        case .refreshed(let term):
+            append(#"{"expires":"#, term.expires)
+            append("}")
         case .loggedOut:
             append("{}")
         case .pong(let time):
@@ -124,6 +127,7 @@ extension [UInt8] {
         appendBase32(login.session.ordinal)
         append(#","time":"#, login.time)
         append(#","subscriptions":"#, login.subscriptions)
+        if let term = login.term { append(#","expires":"#, term.expires) }
         appendSettings(settings)
     }
 

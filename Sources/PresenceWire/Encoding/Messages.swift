@@ -33,13 +33,14 @@ extension [UInt8] {
 
     /// Appends the sentence for a refusal.
     mutating func appendMessage(of refusal: Refusal) {
+        if let fault = refusal.fault { return append(fault.sentence) }
         switch refusal.reason {
         case .missingField, .wrongType, .outOfRange, .invalidName, .tooMany, .reservedValue,
             .tooLong, .duplicateField:
             appendParameterMessage(of: refusal)
         case .notLoggedIn: append("Log in first.")
         case .invalidToken: append("The credentials do not hold.")
-        case .expiredToken: append("The token has expired; log in with a new one.")
+        case .expiredToken: append(CredentialFault.expired.sentence)
         case .alreadyLoggedIn: append("This connection is logged in already.")
         case .forbidden: append("This session may not do that.")
         case .internal: append("The service has a fault; nothing was changed.")
@@ -166,4 +167,29 @@ extension Refusal.Field {
     }
 
     fileprivate var isCredential: Bool { self == .account || self == .key }
+}
+
+extension CredentialFault {
+    /// What a person is told.
+    fileprivate var sentence: StaticString {
+        switch self {
+        case .tokensNotTaken: "This service takes no tokens: it runs without `--jwt-key`."
+        case .tokenNeeded: "This service lets accounts in by a `token`, not by their word."
+        case .keyNeeded: "This service lets app servers in by a `key`, not by their word."
+        case .nothingToRefresh: "This session was begun without a token, and does not end by one."
+        case .malformed: "The token is no signed JWT: three parts in base64url, of JSON."
+        case .algorithm: "The token's `alg` is none of HS256, RS256, ES256 and EdDSA."
+        case .critical: "The token's header has `crit`; no extension is understood here."
+        case .unknownKey: "The token's `kid` names no key of this service."
+        case .otherAlgorithm: "The token's `alg` is not that of the key."
+        case .signature: "The token's signature does not hold."
+        case .noExpiry: "The token has no `exp` that is a number of seconds."
+        case .expired: "The token has expired; log in with a new one."
+        case .notYetValid: "The token's `nbf` has not come yet."
+        case .audience: "The token's `aud` does not name this service."
+        case .issuer: "The token's `iss` is not the issuer whom this service believes."
+        case .subject: "The token's `sub` is no account: 1 to 128 bytes, as names are."
+        case .keysUnavailable: "The keys for tokens cannot be fetched now; try again later."
+        }
+    }
 }

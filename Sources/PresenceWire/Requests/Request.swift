@@ -27,6 +27,7 @@ public enum RequestID: Hashable, Sendable {
 /// What a request asks.
 public enum Method: Hashable, Sendable {
     case login(LoginRequest)
+    case refresh(RefreshRequest)
     case logout
     case ping
     case subscribe(SubscribeRequest)
@@ -49,6 +50,7 @@ extension Method {
     public var kind: CommandKind {
         switch self {
         case .login: .login
+        case .refresh: .refresh
         case .logout: .logout
         case .ping: .ping
         case .subscribe: .subscribe
@@ -100,6 +102,12 @@ public struct LoginRequest: Hashable, Sendable {
     public var reach: Reach
     /// Which states the session wants to begin with.
     public var sync: LoginList
+}
+
+/// Parameters of `refresh`.
+public struct RefreshRequest: Hashable, Sendable {
+    /// A JWT whose `sub` is the session's account.
+    public var token: ByteRange
 }
 
 /// Parameters of `subscribe`.

@@ -5,6 +5,7 @@ extension RequestDecoder {
     mutating func readParams(of method: CommandKind) throws(Refusal) -> Method {
         switch method {
         case .login: .login(try readLogin())
+        case .refresh: .refresh(RefreshRequest(token: try required(readText(.token), .token)))
         case .logout: .logout
         case .ping: .ping
         case .subscribe: .subscribe(try readSubscribe())

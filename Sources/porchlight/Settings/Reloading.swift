@@ -56,7 +56,7 @@ final class Reloading: Sendable {
             var configuration = settings.service
             configuration.authenticator = doorkeeper
             control.apply(configuration)
-            doorkeeper.keys.replace(with: keys.serverKeys)
+            doorkeeper.replace(with: keys)
             AdjustableLog.setThreshold(settings.logLevel)
             keys.warn(logger)
             state.withLock { $0.inForce = next }

@@ -2,6 +2,7 @@ import Logging
 import PresenceCore
 import PresenceServer
 import PresenceStore
+import PresenceTokens
 
 /// What `serve` has been told: what the table of settings fills in, and nothing else.
 struct ServiceSettings: Sendable {
@@ -9,13 +10,17 @@ struct ServiceSettings: Sendable {
     var listen = "127.0.0.1:7400"
     var auth = AuthenticationMode.open
     var isKnownToBeOpen = false
+    /// The file or URL with the keys for tokens.
+    var tokenKeyPlace: String?
+    var tokenAudience: String?
+    var tokenIssuer: String?
     /// The file with the keys of app servers.
     var serverKeyPath: String?
     var rateLimits = Switch.on
     var logLevel = LogLevel.notice
 }
 
-enum AuthenticationMode: String, CaseIterable { case open }
+enum AuthenticationMode: String, CaseIterable { case open, jwt }
 
 /// What the log holds at least.
 enum LogLevel: String, CaseIterable {
@@ -62,8 +67,18 @@ extension ServiceSettings {
         configuration.host = address.host
         configuration.port = address.port
         configuration.version = programVersion
+        configuration.access = auth == .open ? .open : .credentials
         if rateLimits == .off { configuration.switchOffPace() }
         return configuration
+    }
+}
+
+extension ServiceSettings {
+    /// What is asked of tokens.
+    var tokenRules: TokenRules {
+        var rules = TokenRules(audience: tokenAudience, issuer: tokenIssuer)
+        rules.accountBytesMax = configuration.engine.limits.accountBytesMax
+        return rules
     }
 }
 

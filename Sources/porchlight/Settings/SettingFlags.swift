@@ -16,6 +16,9 @@ struct SettingFlags: ParsableArguments {
     @Option(help: .of("data")) var data: String?
     @Option(help: .of("auth")) var auth: String?
     @Flag(help: .of("i-know-this-is-open")) var iKnowThisIsOpen = false
+    @Option(help: .of("jwt-key")) var jwtKey: String?
+    @Option(help: .of("jwt-audience")) var jwtAudience: String?
+    @Option(help: .of("jwt-issuer")) var jwtIssuer: String?
     @Option(help: .of("server-key")) var serverKey: String?
     @Option(help: .of("durability")) var durability: String?
     @Option(help: .of("disconnect-grace")) var disconnectGrace: String?
@@ -27,7 +30,8 @@ struct SettingFlags: ParsableArguments {
     @Option(help: .of("log-level")) var logLevel: String?
 
     private static let options: [(name: String, path: any KeyPath<Self, String?> & Sendable)] = [
-        ("listen", \.listen), ("data", \.data), ("auth", \.auth), ("server-key", \.serverKey),
+        ("listen", \.listen), ("data", \.data), ("auth", \.auth), ("jwt-key", \.jwtKey),
+        ("jwt-audience", \.jwtAudience), ("jwt-issuer", \.jwtIssuer), ("server-key", \.serverKey),
         ("durability", \.durability), ("disconnect-grace", \.disconnectGrace),
         ("restart-grace", \.restartGrace), ("heartbeat", \.heartbeat),
         ("push-reachable", \.pushReachable), ("subscribers-max", \.subscribersMax),

@@ -57,10 +57,15 @@ struct SettingRule: Sendable {
             holds: { $0.limits.serverFrameBytesMax >= $0.limits.stateBytesMax },
             remedy: "one state with all its sessions must fit into a frame"),
         Self(
+            names: ["auth", "jwt-key"],
+            holds: { $0.auth != .jwt || $0.tokenKeyPlace != nil },
+            remedy: "--auth jwt needs keys for the tokens: give --jwt-key a file or a URL"),
+        Self(
             names: ["listen", "auth", "i-know-this-is-open"],
             holds: { $0.auth != .open || $0.isKnownToBeOpen || $0.isOnLoopback },
             remedy: "--auth open would let everybody who reaches this address log in as "
-                + "anybody: listen on 127.0.0.1, or give --i-know-this-is-open, too"),
+                + "anybody: give --auth jwt, or listen on 127.0.0.1, or give "
+                + "--i-know-this-is-open, too"),
     ]
 }
 

@@ -112,12 +112,14 @@ struct SettingSources: Sendable {
         return inFile + inEnvironment
     }
 
-    /// Variables with our prefix that are not meant for us: `PORCHLIGHT_BIN` tells our own test
-    /// scripts which binary to run, and Kubernetes gives every container variables such as
-    /// `PORCHLIGHT_SERVICE_HOST` and `PORCHLIGHT_PORT_7400_TCP` for a service of that name.
+    /// Variables with our prefix that are no settings: `PORCHLIGHT_TOKEN` is for the verbs that log
+    /// in, `PORCHLIGHT_BIN` tells our own test scripts which binary to run, and Kubernetes gives
+    /// every container variables such as `PORCHLIGHT_SERVICE_HOST` and `PORCHLIGHT_PORT_7400_TCP`
+    /// for a service of that name.
     private static func isOfOthers(_ variable: String) -> Bool {
         let ofKubernetes = #/PORCHLIGHT(_[A-Z0-9_]+)?_(SERVICE_(HOST|PORT.*)|PORT(_[0-9]+_.*)?)/#
-        return variable == "PORCHLIGHT_BIN" || variable.wholeMatch(of: ofKubernetes) != nil
+        return ["PORCHLIGHT_TOKEN", "PORCHLIGHT_BIN"].contains(variable)
+            || variable.wholeMatch(of: ofKubernetes) != nil
     }
 }
 

@@ -42,8 +42,21 @@ enum SettingTable {
                 "data", \.configuration.dataDirectory, .path, "The folder with the database.",
                 takesEffect: .atRestart),
             .choice(
-                "auth", \.auth, "Who may log in. open: everybody, as anybody.",
+                "auth", \.auth,
+                "Who may log in. open: everybody, as anybody; jwt: who shows a token or a key.",
                 takesEffect: .atRestart),
+            .text(
+                "jwt-key", \.tokenKeyPlace, .text, unset: "none",
+                "What tokens are checked with: a file with public keys in PEM, a JWK set or a "
+                    + "secret, which is read again on SIGHUP, or the https URL of a JWK set.",
+                takesEffect: .atRestart),
+            .text(
+                "jwt-audience", \.tokenAudience, .text, unset: "none",
+                "What the aud of a token must name; without this, a token must have none.",
+                takesEffect: .atRestart),
+            .text(
+                "jwt-issuer", \.tokenIssuer, .text, unset: "any",
+                "What the iss of a token must be.", takesEffect: .atRestart),
             .onlyIfSaid(
                 "i-know-this-is-open", \.isKnownToBeOpen,
                 "Let everybody log in as anybody from other machines, too.",

@@ -10,6 +10,7 @@ enum Seen: Hashable {
     case refused(Refusal.Reason)
     case loggedIn(account: String, subscriptions: Int)
     case loggedInAppServer
+    case refreshed
     case loggedOut
     case pong
     case subscribed(count: Int, states: [State]?)
@@ -82,6 +83,7 @@ extension Effects {
         case .loggedIn(let login):
             .loggedIn(account: text(login.account), subscriptions: login.subscriptions)
         case .loggedInAppServer: .loggedInAppServer
+        case .refreshed: .refreshed
         case .loggedOut: .loggedOut
         case .pong: .pong
         case .subscribed(_, let count, let range):

@@ -1,12 +1,72 @@
+import Dispatch
 import PresenceCore
 import PresenceServer
+import Synchronization
+import Testing
 
 /// Credentials that a test decides about.
 struct Credentials: Authenticator {
     /// Names of server keys, by key.
     var serverKeys: [String: String] = [:]
+    /// Accounts, by token; each holds for ten minutes from when it is shown, and 30 s.
+    var tokens: [String: String] = [:]
+    /// What is wrong with others.
+    var fault = CredentialFault.signature
+    /// Where judges wait.
+    var gate: Gate?
+
+    static let lifeMilliseconds: Int64 = 600_000
 
     func name(ofServerKey candidate: [UInt8]) -> String? {
         serverKeys[String(decoding: candidate, as: UTF8.self)]
+    }
+
+    func judge(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialFault> {
+        await gate?.pass()
+        guard let account = tokens[String(decoding: token, as: UTF8.self)] else {
+            return .failure(fault)
+        }
+        let end = now.milliseconds + Self.lifeMilliseconds
+        let term = TokenTerm(
+            expires: Wall(milliseconds: end), honouredUntil: Wall(milliseconds: end + 30_000))
+        return .success(TokenHolder(account: Array(account.utf8), term: term))
+    }
+}
+
+/// Holds whoever comes until it is opened.
+final class Gate: Sendable {
+    private struct State {
+        var isOpen = false
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+    private let arrivals = DispatchSemaphore(value: 0)
+
+    /// Waits until somebody has come to the closed gate.
+    func awaitArrival() {
+        #expect(arrivals.wait(timeout: .now() + 10) == .success, "nobody came to the gate")
+    }
+
+    func pass() async {
+        await withCheckedContinuation { continuation in
+            let isOpen = state.withLock { state in
+                if !state.isOpen { state.waiting.append(continuation) }
+                return state.isOpen
+            }
+            if isOpen { continuation.resume() } else { arrivals.signal() }
+        }
+    }
+
+    func open() {
+        let waiting = state.withLock { state in
+            defer { state = State(isOpen: true) }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+
+    func close() {
+        state.withLock { $0.isOpen = false }
     }
 }

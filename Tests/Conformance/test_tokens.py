@@ -1,0 +1,334 @@
+"""Login by token, its end, `refresh`, and who is believed. The tokens are made here, by hand."""
+
+import base64
+import hashlib
+import hmac
+import http.server
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+import time
+
+from porchlight import BINARY, Case, Service
+from test_start import Refusing
+
+SECRET = b"a secret of thirty-two bytes, or more"
+OTHER = b"another secret of thirty-two bytes, no less"
+
+
+def part(thing):
+    data = thing if isinstance(thing, bytes) else json.dumps(thing).encode()
+    return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
+
+
+def token(sub="alice", life=3600, secret=SECRET, header=None, **claims):
+    """A JWT by HS256 that ends in `life` seconds; claims that are None are left out."""
+    said = {"sub": sub, "exp": int(time.time()) + life, **claims}
+    said = {key: value for key, value in said.items() if value is not None}
+    text = part(header or {"alg": "HS256", "typ": "JWT"}) + "." + part(said)
+    return text + "." + part(hmac.new(secret, text.encode(), hashlib.sha256).digest())
+
+
+class Folder(Case):
+    """Files for keys, in a folder that is removed."""
+
+    def setUp(self):
+        super().setUp()
+        self.folder = tempfile.mkdtemp(prefix="porchlight-keys-")
+        self.addCleanup(shutil.rmtree, self.folder, True)
+
+    def file(self, name, content):
+        path = os.path.join(self.folder, name)
+        with open(path, "wb") as file:
+            file.write(content)
+        os.chmod(path, 0o600)
+        return path
+
+    def enter(self, text, device="d1", service=None):
+        """A client that has tried to log in with a token, and the answer."""
+        client = self.keep((service or self.service).connect())
+        return client, client.call("login", {"token": text, "device": device})
+
+
+class Tokens(Folder):
+    flags = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.keys = tempfile.mkdtemp(prefix="porchlight-keys-")
+        with open(os.path.join(cls.keys, "secret"), "wb") as file:
+            file.write(SECRET + b"\n")
+        with open(os.path.join(cls.keys, "server"), "wb") as file:
+            file.write(b"a-key-of-our-backend\n")
+        cls.service = Service("--auth", "jwt", "--jwt-key", os.path.join(cls.keys, "secret"),
+                              "--jwt-audience", "chat", "--jwt-issuer", "us", "--server-key",
+                              os.path.join(cls.keys, "server"), "--disconnect-grace", "2",
+                              "--log-level", "debug")
+
+    @classmethod
+    def tearDownClass(cls):
+        super().tearDownClass()
+        shutil.rmtree(cls.keys, True)
+
+    def good(self, sub="alice", **more):
+        return token(sub, **{"aud": "chat", "iss": "us", **more})
+
+    def test_a_token_is_an_account(self):
+        name = self.name("a")
+        text = self.good(name)
+        client, answer = self.enter(text)
+        self.assertEqual(answer["result"]["account"], name)
+        end = json.loads(base64.urlsafe_b64decode(text.split(".")[1] + "=="))["exp"]
+        self.assertEqual(answer["result"]["expires"], end * 1000)
+        self.assertEqual(client.note("synced")["params"], {"count": 0})
+        self.assertEqual(client.subscribe("x")["count"], 1)
+
+    def test_nobody_is_believed_at_his_word(self):
+        client = self.connect()
+        for params in ({"account": "alice", "device": "d"}, {"client": "server"},
+                       {"account": "alice", "device": "d", "client": "server"}):
+            self.refused(client.call("login", params), 401, "invalid_token")
+        self.refused(client.call("login", {"account": "alice", "device": "d",
+                                           "token": self.good()}), 414, "duplicate_field")
+        client.ok("login", {"key": "a-key-of-our-backend"})
+
+    def test_what_is_refused(self):
+        now = int(time.time())
+        for why, text in {
+                "alg": self.good(header={"alg": "none"}),
+                "alg ": self.good(header={"alg": "RS256"}),
+                "crit": self.good(header={"alg": "HS256", "crit": ["exp"]}),
+                "kid": self.good(header={"alg": "HS256", "kid": "unknown"}),
+                "signature": self.good(secret=OTHER),
+                "exp": self.good(exp=None), "exp ": self.good(exp="soon"),
+                "nbf": self.good(nbf=now + 300), "aud": self.good(aud="mail"),
+                "aud ": self.good(aud=None), "iss": self.good(iss="them"),
+                "sub": self.good(" x"), "sub ": self.good("x" * 129), "sub  ": self.good(""),
+                "JWT": "x", "JWT ": "", "JWT  ": "a.b.c", "JWT   ": "." * 1000}.items():
+            with self.subTest(why=why):
+                _, answer = self.enter(text)
+                self.refused(answer, 401, "invalid_token", field="token")
+                self.assertIn(why.strip(), answer["error"]["message"])
+        _, answer = self.enter(self.good(life=-31))
+        self.refused(answer, 401, "expired_token", field="token")
+        self.assertIn("result", self.enter(self.good(life=-20, nbf=now + 20))[1])
+
+    def test_no_signature_is_no_token(self):
+        text = self.good()
+        head, body, _ = text.split(".")
+        for forged in ("%s.%s." % (head, body), "%s.%s." % (part({"alg": "none"}), body),
+                       "%s.%s" % (head, body)):
+            self.refused(self.enter(forged)[1], 401, "invalid_token")
+
+    def test_a_session_ends_with_its_token_and_may_come_back(self):
+        watched = self.name("a")
+        watcher, answer = self.enter(self.good(self.name("w")))
+        self.assertIn("result", answer)
+        watcher.subscribe(watched)
+        client, answer = self.enter(self.good(watched, life=-28))
+        self.assertIn("result", answer)
+        self.assertEqual(watcher.event()["cause"], "login")
+        closing = client.closing()
+        self.assertEqual((closing["code"], closing["reason"]), (4402, "token_expired"))
+        client, answer = self.enter(self.good(watched))
+        self.assertIn("result", answer)
+        client.publish(10000)
+        self.assertEqual(watcher.event()["cause"], "publish")
+        client.ok("logout")
+        self.assertEqual(watcher.event()["cause"], "logout")
+
+    def test_refresh(self):
+        name = self.name("a")
+        client, answer = self.enter(self.good(name, life=-27))
+        self.assertIn("result", answer)
+        self.refused(client.call("refresh", {"token": self.good("somebody")}), 403, "forbidden")
+        self.refused(client.call("refresh", {"token": "x"}), 401, "invalid_token")
+        self.refused(client.call("refresh", {"token": self.good(name, life=-40)}), 401,
+                     "expired_token")
+        self.refused(client.call("refresh"), 414, "missing_field", field="token")
+        new = self.good(name, life=-26)
+        self.assertLess(client.ok("refresh", {"token": new})["expires"], time.time() * 1000)
+        long = client.ok("refresh", {"token": self.good(name)})["expires"]
+        self.assertGreater(long, time.time() * 1000)
+        end = time.monotonic() + 5
+        while time.monotonic() < end:
+            client.ok("ping")
+
+    def test_only_clients_with_a_token_refresh(self):
+        server = self.connect()
+        server.ok("login", {"key": "a-key-of-our-backend"})
+        self.refused(server.call("refresh", {"token": self.good()}), 403, "forbidden")
+        self.refused(self.connect().call("refresh", {"token": self.good()}), 401,
+                     "not_logged_in")
+
+    def test_requests_behind_a_login_wait_for_it(self):
+        client = self.connect()
+        client.post("login", {"token": self.good(self.name("a")), "device": "d"})
+        last = [client.post("ping") for _ in range(20)]
+        self.assertIn("result", client.answer(1))
+        for id in last:
+            self.assertIn("result", client.answer(id))
+
+    def test_many_at_once(self):
+        clients = [self.connect() for _ in range(100)]
+        for number, client in enumerate(clients):
+            client.post("login", {"token": self.good("many-%d" % number), "device": "d"})
+        for number, client in enumerate(clients):
+            self.assertEqual(client.answer(1)["result"]["account"], "many-%d" % number)
+
+    def test_tokens_appear_nowhere(self):
+        good, bad = self.good(self.name("secretive")), self.good(self.name("b"), secret=OTHER)
+        self.enter(good)
+        _, answer = self.enter(bad)
+        for text in (good, bad):
+            for piece in text.split("."):
+                if len(piece) > 30:
+                    self.assertNotIn(piece, json.dumps(answer) + self.service.log_text())
+
+    def test_verbs_take_a_token_from_a_file_or_the_environment(self):
+        name = self.name("verb")
+        path = self.file("token", self.good(name).encode() + b"\n")
+        where = ["--connect", "127.0.0.1:%d" % self.service.port]
+        for flags, environment in ((["--token-file", path], {}),
+                                   ([], {"PORCHLIGHT_TOKEN": self.good(name)})):
+            process = subprocess.Popen(
+                [BINARY, "publish", "10001", *where, *flags], stdout=subprocess.PIPE,
+                env={**os.environ, **environment})
+            self.assertIn(b"published as " + name.encode(), process.stdout.readline())
+            process.send_signal(2)
+            process.wait(10)
+            process.stdout.close()
+
+
+class Open(Folder):
+    def test_without_keys_no_token_holds(self):
+        service = self.fresh()
+        client, answer = self.enter(token(), service=service)
+        self.refused(answer, 401, "invalid_token")
+        self.assertIn("--jwt-key", answer["error"]["message"])
+
+    def test_with_keys_both_do(self):
+        service = self.fresh("--jwt-key", self.file("secret", SECRET))
+        self.assertIn("result", self.enter(token(), service=service)[1])
+        carol = self.login("carol", service=service)
+        self.refused(carol.call("refresh", {"token": token("carol")}), 401, "invalid_token")
+
+    def test_a_made_token_holds(self):
+        path = self.file("secret", SECRET + b"\n")
+        service = self.fresh("--auth", "jwt", "--jwt-key", path)
+        made = subprocess.run([BINARY, "token", "alice", "--key", path, "--for", "1h"],
+                              capture_output=True, timeout=15, check=True)
+        _, answer = self.enter(made.stdout.decode().strip(), service=service)
+        self.assertEqual(answer["result"]["account"], "alice")
+        self.assertLess(abs(answer["result"]["expires"] - time.time() * 1000 - 3600_000), 10_000)
+
+
+class Published(Folder):
+    """Keys at a URL, with `openssl` for what signs."""
+
+    flags = None
+
+    def setUp(self):
+        super().setUp()
+        if not shutil.which("openssl"):
+            self.skipTest("no openssl")
+        case = self
+        self.served, self.count = b"{}", 0
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                case.count += 1
+                self.send_response(200)
+                self.end_headers()
+                self.wfile.write(case.served)
+
+            def log_message(self, *_):
+                pass
+
+        self.site = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        threading.Thread(target=self.site.serve_forever, daemon=True).start()
+        self.addCleanup(self.site.server_close)
+        self.addCleanup(self.site.shutdown)
+
+    def key(self, name):
+        """A private key's file, and its public half as a JWK."""
+        path = os.path.join(self.folder, name)
+        subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", path], check=True)
+        public = subprocess.run(["openssl", "pkey", "-in", path, "-pubout", "-outform", "DER"],
+                                capture_output=True, check=True).stdout
+        return path, {"kty": "OKP", "crv": "Ed25519", "kid": name, "x": part(public[-32:])}
+
+    def make(self, path, kid):
+        return subprocess.run(
+            [BINARY, "token", "alice", "--key", path, "--kid", kid, "--for", "1h"],
+            capture_output=True, timeout=15, check=True).stdout.decode().strip()
+
+    def publish(self, *keys):
+        self.served = json.dumps({"keys": keys}).encode()
+
+    def test_keys_are_fetched_and_kept(self):
+        path, jwk = self.key("first")
+        self.publish(jwk)
+        url = "http://127.0.0.1:%d/jwks.json" % self.site.server_address[1]
+        service = self.fresh("--auth", "jwt", "--jwt-key", url)
+        self.assertIn("result", self.enter(self.make(path, "first"), service=service)[1])
+        for number in range(50):
+            _, answer = self.enter(self.make(path, "unknown") if number == 0 else
+                                   token(header={"alg": "EdDSA", "kid": "u%d" % number}),
+                                   service=service)
+            self.refused(answer, 401, "invalid_token")
+        self.assertLessEqual(self.count, 3)
+        self.site.shutdown()
+        self.assertIn("result", self.enter(self.make(path, "first"), device="d2",
+                                           service=service)[1])
+
+    def test_while_nobody_answers_nobody_is_told_that_his_token_is_none(self):
+        path, jwk = self.key("first")
+        self.served = b"out of order"
+        url = "http://127.0.0.1:%d/jwks.json" % self.site.server_address[1]
+        service = self.fresh("--auth", "jwt", "--jwt-key", url)
+        data = self.refused(self.enter(self.make(path, "first"), service=service)[1], 503,
+                            "overloaded")
+        self.assertGreater(data["retryAfter"], 0)
+
+
+class Refused(Refusing):
+    """What `serve` does not start with."""
+
+    def write(self, content):
+        path = os.path.join(self.data, "jwt")
+        with open(path, "wb") as file:
+            file.write(content)
+        return path
+
+    def test_no_key(self):
+        self.assertIn("--jwt-key", self.refuses("--auth", "jwt", data=self.data + "/d"))
+
+    def test_keys_that_are_none(self):
+        for content in (b"", b"short", b"{", b"{}", b"-----BEGIN PUBLIC KEY-----\nMFkw",
+                        b"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIEfoobarfoobarfoobarfoobarfoobar"):
+            with self.subTest(content=content):
+                said = self.refuses("--auth", "jwt", "--jwt-key", self.write(content),
+                                    data=self.data + "/d")
+                self.assertIn("--jwt-key", said)
+        self.refuses("--jwt-key", self.data + "/none", data=self.data + "/d")
+        self.refuses("--jwt-key", "http://keys.example/jwks.json", data=self.data + "/d")
+
+    def test_a_private_key_is_not_needed(self):
+        if not shutil.which("openssl"):
+            self.skipTest("no openssl")
+        path = os.path.join(self.data, "private")
+        subprocess.run(["openssl", "genpkey", "-algorithm", "ed25519", "-out", path], check=True)
+        said = self.refuses("--auth", "jwt", "--jwt-key", path, data=self.data + "/d")
+        self.assertIn("private", said)
+
+    def test_jwt_may_listen_anywhere(self):
+        service = Service("--auth", "jwt", "--jwt-key", self.write(SECRET), start=False)
+        service.command = lambda *flags: [BINARY, "serve", "--listen", "0.0.0.0:0", "--data",
+                                          service.data, *service.flags]
+        self.keep(service)
+        service.start()
+        self.assertEqual(service.terminate(), 0)
