@@ -163,7 +163,7 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "PresenceCore", "PresenceServer", "porchlight",
+                "PresenceClient", "PresenceCore", "PresenceServer", "porchlight",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: common),

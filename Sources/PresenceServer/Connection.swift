@@ -33,6 +33,8 @@ struct Connection {
     var bytesHeldBack = 0
     /// Bytes that the socket had not taken yet when that was last looked at.
     var bytesPending = 0
+    /// Its place among those that have not taken everything; the highest: it has.
+    var slowPlace = UInt32.max
 
     /// How far a connection has come.
     enum Phase: UInt8 {

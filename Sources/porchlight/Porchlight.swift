@@ -13,7 +13,7 @@ struct Porchlight: ParsableCommand {
             """,
         version: "porchlight \(programVersion)",
         subcommands: [
-            Serve.self, ConfigVerb.self, Watch.self, Publish.self, Query.self, Stats.self,
-            Key.self, Token.self, BenchVerb.self, Version.self,
+            Serve.self, ConfigVerb.self, Watch.self, Publish.self, Query.self, Why.self,
+            Top.self, Stats.self, Key.self, Token.self, BenchVerb.self, Version.self,
         ])
 }

@@ -7,7 +7,7 @@ struct StateLine {
 
     /// A line such as `12:04:31  bob  online  ios d1 · web tab-7   10001 “in a meeting”`.
     func line(_ event: JSON) -> String {
-        let time = event["time"]?.integer.map(clock) ?? "        "
+        let time = event["time"]?.integer.map(clockTime) ?? "        "
         let name = style.paint(visible(event["publisher"]?.string ?? "?"), .bold)
         return ([style.paint(time, .grey), name, happening(event)] + details(event))
             .joined(separator: "  ")
@@ -46,7 +46,7 @@ struct StateLine {
             details.append(style.paint("\(status["value"]?.integer ?? 0)\(ext)", .yellow))
         }
         if let lastSeen = event["lastSeen"]?.integer {
-            details.append(style.paint("last seen \(date(lastSeen))", .grey))
+            details.append(style.paint("last seen \(dateAndTime(lastSeen))", .grey))
         }
         return details
     }
@@ -54,17 +54,5 @@ struct StateLine {
     private func device(_ entry: JSON) -> String {
         let push = entry["push"]?.bool == true ? " (push)" : ""
         return "\(entry["client"]?.string ?? "?") \(visible(entry["device"]?.string ?? "?"))\(push)"
-    }
-
-    private func clock(_ milliseconds: Int64) -> String { format(milliseconds, "HH:mm:ss") }
-    private func date(_ milliseconds: Int64) -> String {
-        format(milliseconds, "yyyy-MM-dd HH:mm:ss")
-    }
-
-    private func format(_ milliseconds: Int64, _ pattern: String) -> String {
-        let formatter = DateFormatter()
-        formatter.locale = Locale(identifier: "en_US_POSIX")
-        formatter.dateFormat = pattern
-        return formatter.string(from: Date(timeIntervalSince1970: Double(milliseconds) / 1_000))
     }
 }

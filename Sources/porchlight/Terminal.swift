@@ -10,8 +10,8 @@ struct Failure: Error, CustomStringConvertible {
 }
 
 /// Prints a line at once, also into a pipe.
-func announce(_ line: String) {
-    FileHandle.standardOutput.write(Data((line + "\n").utf8))
+func announce(_ line: String, terminator: String = "\n") {
+    FileHandle.standardOutput.write(Data((line + terminator).utf8))
 }
 
 /// Says a line to whoever sits at the terminal, beside what is printed for programs.
@@ -30,6 +30,29 @@ func parseAddress(_ text: String) -> (host: String, port: UInt16)? {
         return nil
     }
     return (host, port)
+}
+
+/// The time of day, such as `10:58:01`.
+func clockTime(_ milliseconds: Int64) -> String { format(milliseconds, "HH:mm:ss") }
+
+/// The date and the time of day, such as `2026-11-21 10:58:01`.
+func dateAndTime(_ milliseconds: Int64) -> String { format(milliseconds, "yyyy-MM-dd HH:mm:ss") }
+
+private func format(_ milliseconds: Int64, _ pattern: String) -> String {
+    let formatter = DateFormatter()
+    formatter.locale = Locale(identifier: "en_US_POSIX")
+    formatter.dateFormat = pattern
+    return formatter.string(from: Date(timeIntervalSince1970: Double(milliseconds) / 1_000))
+}
+
+/// So many seconds in words, such as `4 s` or `3 h 20 min`.
+func duration(seconds: Int64) -> String {
+    switch seconds {
+    case ..<120: "\(max(0, seconds)) s"
+    case ..<7_200: "\(seconds / 60) min"
+    case ..<172_800: "\(seconds / 3_600) h \(seconds % 3_600 / 60) min"
+    default: "\(seconds / 86_400) days"
+    }
 }
 
 /// How a terminal shows things; without colour where it is none, or NO_COLOR is set.

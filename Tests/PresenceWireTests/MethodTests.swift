@@ -179,6 +179,24 @@ import Testing
         #expect(publish.ownSessions == .told)
     }
 
+    @Test func `questions about the service`() {
+        let why = Decoded.params("why", #"{"subscriber":"a","publisher":"b","type":100}"#)
+        guard case .why(let request) = why.method else {
+            Issue.record("\(why.result)")
+            return
+        }
+        #expect(why.string(request.subscriber) == "a" && why.string(request.publisher) == "b")
+        #expect(request.type == EventType(number: 100))
+        #expect(Decoded.params("top", "{}").method == .top(TopRequest(entriesMax: 10)))
+        #expect(
+            Decoded.params("top", #"{"limit":100}"#).method == .top(TopRequest(entriesMax: 100)))
+        for (method, params) in [
+            ("why", #"{"publisher":"b","type":1}"#), ("why", #"{"subscriber":"a","type":1}"#),
+            ("why", #"{"subscriber":"a","publisher":"b"}"#), ("top", #"{"limit":0}"#),
+            ("top", #"{"limit":101}"#),
+        ] { #expect(Decoded.params(method, params).method == nil, "\(method) \(params)") }
+    }
+
     @Test func `what app servers ask`() {
         let query = Decoded.params("query", #"{"type":1,"accounts":["x","y","x"]}"#)
         #expect(query.names == ["x", "y"])

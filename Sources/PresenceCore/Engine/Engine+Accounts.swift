@@ -28,7 +28,9 @@ extension Engine {
             accounts.append(Account())
             firstSession.append(none)
         }
+        let before = accounts[Int(number)].tenant
         accounts[Int(number)] = Account()
+        accounts[Int(number)].tenant = before &+ 1
         interned.append(number)
         return AccountHandle(index: number)
     }

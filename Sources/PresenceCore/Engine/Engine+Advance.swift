@@ -62,9 +62,15 @@ extension Engine {
         let number = Int(account.index)
         accounts[number].expiryTimer = .none
         var removed: [TopicHandle] = []
-        let earliest = index.remove(from: account, into: &removed) { $0.deadline <= now.mono }
+        var ended: [Edge] = []
+        let earliest = index.remove(from: account, into: &removed) { edge in
+            guard edge.deadline <= now.mono else { return false }
+            ended.append(edge)
+            return true
+        }
         if let earliest { expectExpiry(of: account, at: earliest) }
         guard !removed.isEmpty else { return }
+        noteEnds(of: ended, of: account, .expired, at: now.wall)
         stats.expiries += removed.count
         removed.sort { (topics[$0.index].type, $0) < (topics[$1.index].type, $1) }
         var rest = removed[...]

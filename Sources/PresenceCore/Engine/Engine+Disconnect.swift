@@ -1,3 +1,5 @@
+// How sessions end, and what lies between the loss of a connection and that: grace, push, return.
+
 import Containers
 
 extension Engine {
@@ -8,7 +10,7 @@ extension Engine {
         effects.answer(connection, .loggedOut)
         effects.items.append(.close(connection, nil))
         let caller = self.caller(of: connection)
-        detach(connection)
+        detach(connection, .logout, at: now)
         guard case .client(let session, _) = caller else { return }
         endSession(
             session, value: OwnValue.logout, cause: .logout, lastSeen: now.wall, at: now,
@@ -18,22 +20,29 @@ extension Engine {
     /// Notes that a connection has ended without a logout.
     ///
     /// Nothing happens for connections that the engine does not know, or has closed itself.
+    /// How it ended, and with how many bytes that it had not taken, is kept for `why`.
     public mutating func connectionLost(
-        _ connection: ConnectionID, at now: Moment, into effects: inout Effects
+        _ connection: ConnectionID, _ end: ConnectionEnd = .lost, unsentBytes: Int = 0,
+        at now: Moment, into effects: inout Effects
     ) {
         sweep()
         guard isLoggedIn(connection) else { return }
-        loseConnection(connection, lastHeard: now.wall, at: now, into: &effects)
+        let session = self.session(on: connection)
+        detach(connection, end, unsentBytes: unsentBytes, at: now)
+        loseConnection(of: session, lastHeard: now.wall, at: now, into: &effects)
         reserveSequence(into: &effects)
     }
 
-    /// Leaves the session on `connection` without it, in grace.
+    private func session(on connection: ConnectionID) -> UInt32? {
+        guard case .client(let session, _) = caller(of: connection) else { return nil }
+        return session
+    }
+
+    /// Leaves a session whose connection is detached in grace.
     private mutating func loseConnection(
-        _ connection: ConnectionID, lastHeard: Wall, at now: Moment, into effects: inout Effects
+        of session: UInt32?, lastHeard: Wall, at now: Moment, into effects: inout Effects
     ) {
-        let caller = self.caller(of: connection)
-        detach(connection)
-        guard case .client(let session, _) = caller else { return }
+        guard let session else { return }
         sessions[session].lastHeard = lastHeard
         enter(.inGrace, session)
         let grace = settings.disconnectGraceSeconds
@@ -64,8 +73,10 @@ extension Engine {
         connections[Int(slot)].timer = .none
         let connection = ConnectionID(slot: slot, generation: record.generation)
         effects.items.append(.close(connection, .idleTimeout))
+        let session = self.session(on: connection)
+        detach(connection, .silent, at: now)
         loseConnection(
-            connection, lastHeard: now.wall(at: record.lastHeard), at: now, into: &effects)
+            of: session, lastHeard: now.wall(at: record.lastHeard), at: now, into: &effects)
     }
 
     /// The phase of a session without a connection has ended.
@@ -136,7 +147,7 @@ extension Engine {
         var lastSeen = sessions[session].lastHeard
         if let connection = connectionID(of: session) {
             lastSeen = now.wall
-            detach(connection)
+            detach(connection, .kicked, at: now)
             effects.items.append(.close(connection, .kicked(reason: reason)))
         }
         endSession(

@@ -27,11 +27,19 @@ extension Engine {
         topics[topic.index].seq = seq
         stats.events += 1
         tallies.count(happening.cause)
+        let record = topics[topic.index]
         let hasReceivers = hasReceivers(topic, own)
-        guard hasReceivers || feed == .on else { return seq }
-        appendEvent(happening, on: topic, at: now, into: &effects)
-        if hasReceivers { fanOut(topic, alsoTo: own, into: &effects) }
-        if feed == .on { effects.feedLast(topic) }
+        var fanned = FannedOut(receivers: 0, walk: .atOnce)
+        if hasReceivers || feed == .on {
+            appendEvent(happening, on: topic, at: now, into: &effects)
+            if hasReceivers { fanned = fanOut(topic, alsoTo: own, into: &effects) }
+            if feed == .on { effects.feedLast(topic) }
+        }
+        history.events.append(
+            EventNote(
+                seq: seq, time: now.wall, of: noted(record.account), record.type,
+                value: happening.value, happening.cause, receivers: fanned.receivers,
+                fanned.walk))
         return seq
     }
 

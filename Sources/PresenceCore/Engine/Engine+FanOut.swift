@@ -10,10 +10,16 @@ extension Engine {
         case allBut(ConnectionID)
     }
 
+    /// How many connections an event was handed to at once, and whether more will follow.
+    struct FannedOut {
+        var receivers: Int
+        var walk: EventNote.Walk
+    }
+
     /// Has `effects.events.last` sent to all watchers of its topic.
     mutating func fanOut(
         _ topic: TopicHandle, alsoTo own: OwnReceivers, into effects: inout Effects
-    ) {
+    ) -> FannedOut {
         let event = effects.events.count - 1
         let start = effects.receivers.count
         let isLarge =
@@ -30,9 +36,11 @@ extension Engine {
             collectOwnSessions(of: topic, but: origin, into: &effects)
         }
         let receivers = start..<effects.receivers.count
-        guard !receivers.isEmpty else { return }
+        let fanned = FannedOut(receivers: receivers.count, walk: isLarge ? .inSlices : .atOnce)
+        guard !receivers.isEmpty else { return fanned }
         stats.deliveries += receivers.count
         effects.items.append(.deliver(event: event, topic: topic, receivers: receivers))
+        return fanned
     }
 
     /// Whether an event of `topic` would reach anybody.
@@ -85,6 +93,7 @@ extension Engine {
         let added = fanOuts.add(seq, of: topic)
         if let dropped = added.dropped {
             stats.eventsConflated += 1
+            history.noteGaveWay(event: dropped)
             effects.items.append(.drop(FanOutID(seq: dropped)))
         }
         if added.isFirst { index.beginWalk(of: topic) }
@@ -124,6 +133,7 @@ extension Engine {
         let receivers = start..<effects.receivers.count
         if !receivers.isEmpty {
             stats.deliveries += receivers.count
+            history.noteReceivers(receivers.count, ofEvent: seq)
             effects.items.append(
                 .deliverKept(FanOutID(seq: seq), topic: topic, receivers: receivers))
         }

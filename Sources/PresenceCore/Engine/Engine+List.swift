@@ -14,6 +14,7 @@ extension Engine {
     mutating func beginList(_ list: LoginList, of session: UInt32) {
         sessions[session].list = list
         sessions[session].listedCount = 0
+        sessions[session].listedSeq = .max
         links[Int(session)].listedBelow = list == .none ? none : 0
     }
 
@@ -41,6 +42,7 @@ extension Engine {
                 return
             }
             sessions[session].listedCount = .max
+            sessions[session].listedSeq = sequence.last
             return effects.items.append(.synced(connection, count: 0))
         }
         let start = effects.events.count
@@ -51,6 +53,7 @@ extension Engine {
         links[Int(session)].listedBelow = next ?? none
         if !states.isEmpty { effects.items.append(.states(connection, states, .loginList)) }
         if next == nil {
+            sessions[session].listedSeq = sequence.last
             effects.items.append(.synced(connection, count: Int(sessions[session].listedCount)))
         }
     }

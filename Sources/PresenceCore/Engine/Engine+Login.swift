@@ -57,7 +57,7 @@ extension Engine {
     ) -> Arrival {
         let before = sessions[session]
         if let old = connectionID(of: session) {
-            detach(old)
+            detach(old, .replaced, at: now)
             effects.items.append(.close(old, .replaced))
         }
         cancelTimer(of: session)

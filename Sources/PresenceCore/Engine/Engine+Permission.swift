@@ -49,7 +49,8 @@ extension Engine {
         case (.appServer, .refresh): Refusal(.forbidden)
         case (.appServer, _): nil
         case (.client, .query), (.client, .subscribers), (.client, .sessions), (.client, .kick),
-            (.client, .stats), (.client, .metrics), (.client, .feed):
+            (.client, .stats), (.client, .metrics), (.client, .feed), (.client, .why),
+            (.client, .top):
             Refusal(.forbidden)
         case (.client, _): nil
         }

@@ -118,29 +118,27 @@ extension Engine {
         let start = effects.sessions.count
         var session = account.map { firstSession[Int($0.index)] } ?? none
         while session != none {
-            appendSession(session, at: now, into: &effects)
+            effects.sessions.append(sessionEntry(session, at: now, into: &effects))
             session = links[Int(session)].next
         }
         effects.answer(connection, .sessions(start..<effects.sessions.count))
     }
 
-    private func appendSession(
+    /// What a listing tells of a session.
+    func sessionEntry(
         _ session: UInt32, at now: Moment, into effects: inout Effects
-    ) {
+    ) -> SessionEntry {
         let record = sessions[session]
         let device = deviceEntry(of: session, into: &effects).name
         let start = effects.bytes.count
         strings.append(record.address, to: &effects.bytes)
         let slot = links[Int(session)].connection
-        effects.sessions.append(
-            SessionEntry(
-                session: record.id, device: device, client: record.client,
-                since: record.loggedIn,
-                lastHeard: slot == none
-                    ? record.lastHeard : now.wall(at: connections[Int(slot)].lastHeard),
-                address: ByteRange(
-                    start: Int32(start), count: Int32(effects.bytes.count - start)),
-                connection: record.phase.connectedness))
+        return SessionEntry(
+            session: record.id, device: device, client: record.client, since: record.loggedIn,
+            lastHeard: slot == none
+                ? record.lastHeard : now.wall(at: connections[Int(slot)].lastHeard),
+            address: ByteRange(start: Int32(start), count: Int32(effects.bytes.count - start)),
+            connection: record.phase.connectedness)
     }
 
     /// The counters as they are now.

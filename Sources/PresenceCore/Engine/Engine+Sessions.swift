@@ -65,8 +65,13 @@ extension Engine {
     }
 
     /// Forgets a connection; its session, if it has one, stays without.
-    mutating func detach(_ connection: ConnectionID) {
+    mutating func detach(
+        _ connection: ConnectionID, _ end: ConnectionEnd, unsentBytes: Int = 0, at now: Moment
+    ) {
         let slot = Int(connection.slot)
+        if case .client(let session) = connections[slot].peer {
+            noteEnd(of: session, on: connection, end, unsentBytes: unsentBytes, at: now)
+        }
         if connections[slot].timer != .none { wheel.cancel(connections[slot].timer) }
         if case .client(let session) = connections[slot].peer {
             links[Int(session)].connection = none

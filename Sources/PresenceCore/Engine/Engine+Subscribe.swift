@@ -76,9 +76,13 @@ extension Engine {
     ) {
         let created = Wall(
             milliseconds: expires.milliseconds - Int64(request.expirySeconds) * 1_000)
+        let count = index.count(of: change.account)
         addSubscriptions(
             of: change.account, to: request.publishers, request.type, created: created,
             deadline: deadline)
+        if index.count(of: change.account) > count {
+            noteBeginning(of: change.account, request.type, created: created, at: now.wall)
+        }
         var states: Range<Int>?
         if request.answer == .withStates {
             let start = effects.events.count
@@ -156,20 +160,25 @@ extension Engine {
 
     /// Carries out what has been stored: from here on they do not deliver.
     mutating func applyUnsubscribe(
-        _ change: PendingChange, _ request: Unsubscribe, into effects: inout Effects
+        _ change: PendingChange, _ request: Unsubscribe, at now: Moment,
+        into effects: inout Effects
     ) {
         var removed: [TopicHandle] = []
+        var ended: [Edge] = []
         if let publishers = request.publishers {
             var unwanted = publishers.compactMap { topic(request.type, of: $0) }
             unwanted.sort()
-            removeSubscriptions(of: change.account, into: &removed) { _, edge in
+            removeSubscriptions(of: change.account, into: &removed, &ended) { _, edge in
                 contains(edge.topic, in: unwanted)
             }
         } else {
-            removeSubscriptions(of: change.account, into: &removed) { topics, edge in
+            removeSubscriptions(of: change.account, into: &removed, &ended) { topics, edge in
                 topics[edge.topic].type == request.type
             }
         }
+        noteEnds(
+            of: ended, of: change.account,
+            change.author == .account ? .endedByAccount : .endedByAppServer, at: now.wall)
         for topic in removed { releaseIfIdle(topic) }
         effects.answer(
             change.connection,
@@ -177,10 +186,14 @@ extension Engine {
     }
 
     private mutating func removeSubscriptions(
-        of account: AccountHandle, into removed: inout [TopicHandle],
+        of account: AccountHandle, into removed: inout [TopicHandle], _ ended: inout [Edge],
         where isUnwanted: (borrowing Slab<Topic>, Edge) -> Bool
     ) {
-        _ = index.remove(from: account, into: &removed) { isUnwanted(topics, $0) }
+        _ = index.remove(from: account, into: &removed) { edge in
+            guard isUnwanted(topics, edge) else { return false }
+            ended.append(edge)
+            return true
+        }
         forgetExpiryIfNoneIsLeft(of: account)
     }
 

@@ -53,6 +53,8 @@ public struct Engine: ~Copyable {
     var stats = Stats()
     /// What is counted by kind.
     public internal(set) var tallies = Tallies()
+    /// What happened lately.
+    var history: History
 
     /// Changes that wait for the store, by ticket.
     var pending: [UInt64: PendingChange] = [:]
@@ -78,6 +80,7 @@ public struct Engine: ~Copyable {
         names = NameTable(seed: seed)
         wheel = TimingWheel(now: now.mono.milliseconds)
         sequence = Numbering(after: 0)
+        history = History(settings.history, at: now.wall)
     }
 
     /// Goes on with other settings, from the next call on.

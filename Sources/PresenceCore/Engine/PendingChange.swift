@@ -7,6 +7,8 @@ struct PendingChange {
     /// Whose change it is.
     var account: AccountHandle
     var kind: Kind
+    /// Who has asked for it.
+    var author = Author.account
     /// Publishers among whose watchers a place is kept for the account.
     var reserved: [AccountHandle] = []
 
@@ -16,6 +18,9 @@ struct PendingChange {
         case publish(Publish, origin: Origin?, expires: Wall, deadline: Mono)
         case clear(EventType)
     }
+
+    /// Who has asked for a change, and may be gone when it is carried out.
+    enum Author { case account, appServer }
 
     /// The device that asked for it, which may be gone when it is carried out.
     struct Origin {
@@ -59,8 +64,9 @@ extension Engine {
         for connection: ConnectionID, reserving reserved: [AccountHandle] = [],
         into effects: inout Effects
     ) {
-        let change = PendingChange(
+        var change = PendingChange(
             connection: connection, account: account, kind: kind, reserved: reserved)
+        if case .appServer = caller(of: connection) { change.author = .appServer }
         pin(account, change.others)
         accounts[Int(account.index)].change = .inFlight
         lastTicket += 1
@@ -83,7 +89,7 @@ extension Engine {
             applySubscribe(
                 change, request, expires: expires, deadline: deadline, at: now, into: &effects)
         case .unsubscribe(let request):
-            applyUnsubscribe(change, request, into: &effects)
+            applyUnsubscribe(change, request, at: now, into: &effects)
         case .publish(let request, let origin, let expires, let deadline):
             applyPublish(
                 request, of: change.account, from: change.connection, origin: origin,

@@ -29,6 +29,8 @@ struct Account {
     var lastValue: UInt8 = 0
     /// Whether a change waits for the store.
     var change = Change.none
+    /// How many others had the number before, for the history.
+    var tenant: UInt16 = 0
 
     /// Whether a change of the account waits to become durable. One does at a time, so that
     /// what is checked when it is asked for still holds when it is carried out.

@@ -16,6 +16,8 @@ struct Session {
     var device: SlabRef
     /// Where the connection comes, or came, from.
     var address: SlabRef
+    /// The number given out last when the login list was complete; the highest: it is not.
+    var listedSeq = UInt64.max
     /// The states sent so far by a login list that is not complete.
     var listedCount: UInt32 = 0
     /// What the session runs in.

@@ -41,7 +41,7 @@ public enum CommandKind: String, CaseIterable, Sendable {
     case login, refresh, logout, ping, subscribe, unsubscribe, subscriptions, publish, clear
     case query, subscribers, sessions, kick, stats
     /// Answered by whoever owns the engine, which reads what there is to tell.
-    case metrics
+    case metrics, why, top
     /// Answered by whoever keeps the feed; the engine only judges who may ask.
     case feed
 }

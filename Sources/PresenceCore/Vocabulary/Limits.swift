@@ -80,6 +80,8 @@ public struct Settings: Hashable, Sendable {
     public var subscribersPerPublisherMax: Int?
     /// Watchers that an event is sent to at once; a larger fan is walked in slices of this.
     public var watchersPerSlice = 1_000
+    /// How much is remembered for `why` and `top`.
+    public var history = HistoryLimits()
     /// The protocol's bounds.
     public var limits = Limits()
 

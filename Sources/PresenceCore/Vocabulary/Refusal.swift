@@ -78,7 +78,8 @@ public struct Refusal: Error, Hashable, Sendable {
     /// The parameters of all commands.
     public enum Field: String, CaseIterable, Sendable {
         case params, token, key, account, accounts, client, device, pushReachable, sync
-        case type, expiry, publisher, publishers, cursor, limit, value, ext, onlineOnly, reason
+        case type, expiry, subscriber, publisher, publishers, cursor, limit, value, ext, onlineOnly,
+            reason
     }
 }
 

@@ -18,7 +18,7 @@ extension Reactor {
                 retryAfterSeconds: reason.isTransient
                     ? retryAfterSeconds ?? self.retryAfterSeconds() : nil)
         }
-        loseSession(of: slot)
+        loseSession(of: slot, ConnectionEnd(reason))
         finish(slot)
     }
 
@@ -28,6 +28,7 @@ extension Reactor {
         connections[slot].awaiting = nil
         connections[slot].splitter = FrameSplitter()
         connections[slot].behind = []
+        delays[UInt32(slot)] = nil
         connections[slot].state.remove([.isListing, .isResumable])
         stopReadingFeed(slot)
         stopWatchingProgress(of: slot)
@@ -45,16 +46,21 @@ extension Reactor {
     }
 
     /// Tells the engine that a connection has ended, unless everybody's does.
-    func loseSession(of slot: Int) {
+    func loseSession(of slot: Int, _ end: ConnectionEnd = .lost) {
         let hasSession = connections[slot].phase == .serving || connections[slot].phase == .ending
         guard hasSession, phase == .serving || phase == .stopping else { return }
-        lost.append(ConnectionID(connections[slot].id))
+        lost.append(
+            LostConnection(
+                id: ConnectionID(connections[slot].id), end: end,
+                unsentBytes: connections[slot].outbox.count + connections[slot].bytesPending))
     }
 
     /// Has the engine learn of connections that ended since it was last called.
     func reportLost(at now: Moment) {
         while let connection = lost.popLast() {
-            engine.connectionLost(connection, at: now, into: &effects)
+            engine.connectionLost(
+                connection.id, connection.end, unsentBytes: connection.unsentBytes, at: now,
+                into: &effects)
             carryOutItems(at: now)
         }
     }
@@ -64,6 +70,7 @@ extension Reactor {
         stopReadingFeed(slot)
         forgetToken(of: slot)
         progressEnded(of: slot)
+        delays[UInt32(slot)] = nil
         forgetHeldBack(slot)
         addresses.leave(connections[slot].address)
         pool.giveBack(&connections[slot].outbox)
@@ -146,4 +153,15 @@ enum ConnectionDeadline: UInt64 {
 extension CloseReason {
     /// Whether the peer is to come back.
     var isTransient: Bool { self == .shuttingDown || self == .overloaded }
+}
+
+extension ConnectionEnd {
+    /// What the end of a connection that we close is to its session, unless that has ended before.
+    init(_ reason: CloseReason?) {
+        switch reason {
+        case .tooSlow: self = .tooSlow
+        case .protocolViolation: self = .violation
+        default: self = .lost
+        }
+    }
 }

@@ -57,7 +57,7 @@ extension Reactor {
                     reason: request.reason.map { decoder.bytes($0) }))
         case .stats:
             return .stats
-        case .metrics, .feed:
+        case .metrics, .why, .top, .feed:
             preconditionFailure("a question that the engine does not answer")
         }
     }

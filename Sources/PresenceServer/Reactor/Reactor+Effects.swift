@@ -41,12 +41,12 @@ extension Reactor {
             kept[id] = Array(frame[...])
         case .deliverKept(let id, let topic, let receivers):
             guard let bytes = kept[id] else { preconditionFailure("an event that was not kept") }
-            deliver(bytes, of: topic, to: receivers)
+            deliver(bytes, id.seq, of: topic, to: receivers)
         case .drop(let id):
             kept[id] = nil
         case .deliver(let event, let topic, let receivers):
             encode(event)
-            deliver(frame, of: topic, to: receivers)
+            deliver(frame, effects.events[event].seq, of: topic, to: receivers)
         case .feed(let event, let topic):
             encode(event)
             feed?.log.append(

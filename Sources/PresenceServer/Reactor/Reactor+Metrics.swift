@@ -11,26 +11,6 @@ import PresenceStore
 import PresenceWire
 
 extension Reactor {
-    /// Answers the questions that are not the engine's; whether this is one.
-    func answerAtOnce(_ method: Method, of slot: Int, at now: Moment) throws(Refusal) -> Bool {
-        guard method.kind == .metrics || method.kind == .feed else { return false }
-        if let refusal = engine.refusal(
-            of: method.kind, from: ConnectionID(connections[slot].id))
-        {
-            throw refusal
-        }
-        guard let id = connections[slot].awaiting else { return true }
-        if case .feed(let cursor) = method {
-            try readFeed(from: cursor, in: slot, for: id, at: now)
-            return true
-        }
-        turnWorkLeft -= 31
-        pool.lend(to: &connections[slot].outbox)
-        connections[slot].outbox.appendTextFrame(metricsText(at: now), to: id)
-        settle(slot)
-        return true
-    }
-
     /// All metrics as they are now: some 20 µs, whatever the number of connections.
     func metricsText(at now: Moment) -> [UInt8] {
         var text = MetricsText()
@@ -157,6 +137,7 @@ extension Reactor {
             .gauge, "porchlight_memory_bytes", "Memory of parts of the service; not all of it.")
         text.sample("part", "subscriptions", stats.subscriptionBytes)
         text.sample("part", "names", stats.nameBytes)
+        text.sample("part", "history", engine.historyBytes)
         text.sample("part", "outboxes", outboxBytes)
         text.sample("part", "outbox_pool", pool.bytesIdle)
     }
@@ -169,6 +150,9 @@ extension Reactor {
         text.add(
             .counter, "porchlight_fell_behind_total",
             "How often a client fell behind with reading.", counters.fellBehind)
+        text.add(
+            .gauge, "porchlight_slow_readers", "Clients that have not taken all they were sent.",
+            slow.count)
         text.add(
             .gauge, "porchlight_outbox_bytes", "Bytes that wait to be written to clients.",
             outboxBytes)

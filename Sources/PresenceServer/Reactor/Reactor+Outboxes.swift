@@ -20,7 +20,9 @@ import PresenceWire
 
 extension Reactor {
     /// Puts an event's bytes, encoded once, into the outboxes of all receivers.
-    func deliver(_ frame: [UInt8], of topic: TopicHandle, to receivers: Range<Int>) {
+    func deliver(
+        _ frame: [UInt8], _ seq: UInt64, of topic: TopicHandle, to receivers: Range<Int>
+    ) {
         let bytes = frame.span
         let outboxBytesMax = configuration.connection.outboxBytesMax
         for receiver in effects.receivers[receivers] {
@@ -29,14 +31,16 @@ extension Reactor {
             switch connections[slot].take(bytes, upTo: outboxBytesMax, from: &pool) {
             case .taken: continue
             case .takenFirst: dirty.append(receiver)
-            case .notSimple: deliver(bytes, of: topic, to: slot)
+            case .notSimple: deliver(bytes, seq, of: topic, to: slot)
             }
         }
     }
 
-    private func deliver(_ bytes: Span<UInt8>, of topic: TopicHandle, to slot: Int) {
+    private func deliver(
+        _ bytes: Span<UInt8>, _ seq: UInt64, of topic: TopicHandle, to slot: Int
+    ) {
         guard connections[slot].phase == .serving else { return }
-        guard hasRoom(slot) else { return note(topic, behind: slot) }
+        guard hasRoom(slot) else { return note(topic, seq, behind: slot) }
         append(bytes, to: slot)
     }
 
@@ -81,13 +85,17 @@ extension Reactor {
             < configuration.connection.outboxBytesMax
     }
 
-    private func note(_ topic: TopicHandle, behind slot: Int) {
+    private func note(_ topic: TopicHandle, _ seq: UInt64, behind slot: Int) {
         counters.conflated += 1
         let place = connections[slot].behind.lowerBound(of: topic)
         let isKnown =
             place < connections[slot].behind.count && connections[slot].behind[place] == topic
         if isKnown { return }
-        if connections[slot].behind.isEmpty { counters.fellBehind += 1 }
+        if connections[slot].behind.isEmpty {
+            counters.fellBehind += 1
+            delays[UInt32(slot)] = engine.noteBehind(
+                ConnectionID(connections[slot].id), fromEvent: seq, at: now().wall)
+        }
         connections[slot].behind.insert(topic, at: place)
         markDirty(slot)
     }
@@ -139,6 +147,11 @@ extension Reactor {
             let topics = Array(connections[slot].behind.prefix(count))
             connections[slot].behind.removeFirst(count)
             engine.appendStates(of: topics, for: connection, at: now, into: &effects)
+            if connections[slot].behind.isEmpty,
+                let delay = delays.removeValue(forKey: UInt32(slot))
+            {
+                engine.noteCaughtUp(delay, at: now.wall)
+            }
         }
         carryOut(at: now)
     }
@@ -177,6 +190,7 @@ extension Reactor {
     private func watchProgress(of slot: Int, pending bytes: Int) {
         bytesBlocked += bytes - connections[slot].bytesPending
         connections[slot].bytesPending = bytes
+        enterSlow(slot)
         guard connections[slot].phase != .closing, connections[slot].progressDeadline == .none
         else { return }
         connections[slot].progressDeadline = deadlines.schedule(
@@ -189,7 +203,24 @@ extension Reactor {
     func progressEnded(of slot: Int) {
         bytesBlocked -= connections[slot].bytesPending
         connections[slot].bytesPending = 0
+        leaveSlow(slot)
         stopWatchingProgress(of: slot)
+    }
+
+    private func enterSlow(_ slot: Int) {
+        guard connections[slot].slowPlace == .max else { return }
+        connections[slot].slowPlace = UInt32(slow.count)
+        slow.append(SlowConnection(slot: UInt32(slot), since: now().mono))
+    }
+
+    private func leaveSlow(_ slot: Int) {
+        let place = Int(connections[slot].slowPlace)
+        guard connections[slot].slowPlace != .max else { return }
+        connections[slot].slowPlace = .max
+        let last = slow.removeLast()
+        guard place < slow.count else { return }
+        slow[place] = last
+        connections[Int(last.slot)].slowPlace = UInt32(place)
     }
 
     func stopWatchingProgress(of slot: Int) {

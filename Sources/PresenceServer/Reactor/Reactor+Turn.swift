@@ -36,6 +36,7 @@ extension Reactor {
         reportLost(at: now)
         goOnStopping()
         heardUpTo = now.mono
+        noteRates(at: now.mono)
         guard phase != .stopped else { return }
         // A list that is not complete, or a splitter that is not empty, waits for its next share.
         let hasMore = isMoreDue || !dirty.isEmpty || !resumable.isEmpty || !lost.isEmpty

@@ -41,7 +41,7 @@ final class Reactor<Network: Transport, Disk: Persistence> {
     /// How many more frames the connection whose turn it is may have carried out.
     var turnWorkLeft = 0
     /// Connections that have ended while effects were being carried out.
-    var lost: [ConnectionID] = []
+    var lost: [LostConnection] = []
     var pool = BufferPool()
     /// Has tokens judged elsewhere; nil: nobody does.
     var judges: TokenJudges?
@@ -71,6 +71,11 @@ final class Reactor<Network: Transport, Disk: Persistence> {
     var submissions: [Submission] = []
     var counters = ReactorCounters()
     var loopTimes = LoopTimes()
+    var rates: Rates
+    /// Connections that have not taken what they were sent.
+    var slow: [SlowConnection] = []
+    /// By slot: where the engine's history notes that a connection is behind.
+    var delays: [UInt32: Int] = [:]
     /// When the service began, by its own clocks.
     let begun: Moment
 
@@ -108,6 +113,7 @@ final class Reactor<Network: Transport, Disk: Persistence> {
         let begin = clock.shifted(loop.monotonicMilliseconds)
         deadlines = TimingWheel(now: begin)
         heardUpTo = Mono(milliseconds: begin)
+        rates = Rates(begun: heardUpTo)
         begun = self.clock.moment(mono: loop.monotonicMilliseconds, wall: loop.wallMilliseconds)
         if let log { goOnWithFeed(log, at: heardUpTo) }
     }
@@ -177,6 +183,21 @@ final class Reactor<Network: Transport, Disk: Persistence> {
     func slot(of connection: ConnectionID) -> Int? {
         slot(of: StreamID(slot: connection.slot, generation: connection.generation))
     }
+}
+
+/// A connection that has not taken what it was sent.
+struct SlowConnection {
+    var slot: UInt32
+    /// Since when.
+    var since: Mono
+}
+
+/// A connection of a session that has ended, for the engine to learn of.
+struct LostConnection {
+    var id: ConnectionID
+    var end: ConnectionEnd
+    /// Bytes that it had been sent and not taken.
+    var unsentBytes: Int
 }
 
 extension ConnectionID {

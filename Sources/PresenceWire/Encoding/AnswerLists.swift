@@ -90,7 +90,14 @@ extension [UInt8] {
     private mutating func appendEntry(
         _ entry: SessionEntry, _ source: borrowing EventSource, _ place: ElementPlace
     ) {
-        append(place == .first ? #"{"session":"# : #",{"session":"#)
+        append(place == .first ? "{" : ",{")
+        appendMembers(of: entry, source)
+        append("}")
+    }
+
+    /// Appends what is told of a session, without the braces around it.
+    mutating func appendMembers(of entry: SessionEntry, _ source: borrowing EventSource) {
+        append(#""session":"#)
         appendBase32(entry.session.ordinal)
         append(#","device":"#)
         appendString(entry.device, source)
@@ -102,7 +109,7 @@ extension [UInt8] {
         appendString(entry.address, source)
         append(#","connection":""#)
         append(entry.connection.word)
-        append(entry.connection == .pushOnly ? #"","push":true}"# : #""}"#)
+        append(entry.connection == .pushOnly ? #"","push":true"# : "\"")
     }
 
     private mutating func appendPageEnd(count: Int, cursor: UInt64?) {

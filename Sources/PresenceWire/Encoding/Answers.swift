@@ -58,7 +58,7 @@ extension [UInt8] {
         endResponse(start)
     }
 
-    private mutating func beginResponse(to id: RequestID) -> Int {
+    mutating func beginResponse(to id: RequestID) -> Int {
         let start = beginFrame()
         append(#"{"jsonrpc":"2.0","id":"#)
         append(id)
@@ -66,7 +66,7 @@ extension [UInt8] {
         return start
     }
 
-    private mutating func endResponse(_ start: Int) {
+    mutating func endResponse(_ start: Int) {
         append("}")
         endFrame(start)
     }

@@ -161,7 +161,8 @@ extension Refusal.Field {
         case .pushReachable, .onlineOnly: "true or false"
         case .type, .expiry, .limit, .value: "an integer without fraction and exponent"
         case .sync: "true or false, at login a word"
-        case .token, .key, .account, .client, .device, .publisher, .cursor, .ext, .reason:
+        case .token, .key, .account, .client, .device, .subscriber, .publisher, .cursor, .ext,
+            .reason:
             "a string"
         }
     }

@@ -79,3 +79,67 @@ extension CloseReason {
         }
     }
 }
+
+extension LoginList {
+    /// The word on the wire.
+    public var word: StaticString {
+        switch self {
+        case .none: "none"
+        case .online: "online"
+        case .all: "all"
+        }
+    }
+}
+
+extension ConnectionEnd {
+    /// The word on the wire: the reason of `close`, where one was sent.
+    public var word: StaticString {
+        switch self {
+        case .logout: "logout"
+        case .kicked: "kicked"
+        case .replaced: "replaced"
+        case .silent: "idle_timeout"
+        case .lost: "lost"
+        case .tooSlow: "too_slow"
+        case .violation: "protocol_violation"
+        }
+    }
+}
+
+extension WhySubscription.End {
+    /// The word on the wire.
+    public var word: StaticString {
+        switch self {
+        case .expired: "expired"
+        case .byAccount: "unsubscribed"
+        case .byAppServer: "unsubscribed_by_app_server"
+        }
+    }
+}
+
+extension WhyEvent.Known {
+    /// The word on the wire.
+    public var word: StaticString {
+        switch self {
+        case .no: "no"
+        case .yes: "yes"
+        case .unknown: "unknown"
+        }
+    }
+}
+
+extension WhyFate.What {
+    /// The word on the wire.
+    public var word: StaticString {
+        switch self {
+        case .sent: "sent"
+        case .listed: "listed"
+        case .conflated: "conflated"
+        case .waiting: "waiting"
+        case .dropped: "dropped"
+        case .uncertain: "uncertain"
+        case .gaveWay: "gave_way"
+        case .underWay: "under_way"
+        }
+    }
+}

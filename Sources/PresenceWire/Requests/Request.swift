@@ -41,6 +41,8 @@ public enum Method: Hashable, Sendable {
     case kick(KickRequest)
     case stats
     case metrics
+    case why(WhyRequest)
+    case top(TopRequest)
     /// The cursor is nil where there is none, and where it is none of ours: the reader begins anew.
     case feed(FeedCursor?)
 }
@@ -64,6 +66,8 @@ extension Method {
         case .kick: .kick
         case .stats: .stats
         case .metrics: .metrics
+        case .why: .why
+        case .top: .top
         case .feed: .feed
         }
     }
@@ -208,4 +212,30 @@ public struct KickRequest: Hashable, Sendable {
     public var device: ByteRange?
     /// What to tell those who are kicked.
     public var reason: ByteRange?
+}
+
+/// Parameters of `why`.
+public struct WhyRequest: Hashable, Sendable {
+    /// Who watches, or is thought to.
+    public var subscriber: ByteRange
+    /// Who is watched, or thought to be.
+    public var publisher: ByteRange
+    /// Of what.
+    public var type: EventType
+}
+
+/// Parameters of `top`.
+public struct TopRequest: Hashable, Sendable {
+    /// The most that may be asked for.
+    static let entriesMaxMax = 100
+    /// What a request gets that does not say.
+    static let entriesMaxDefault = 10
+
+    /// How many entries a list has at most.
+    public var entriesMax: Int
+
+    /// A request for lists of so many.
+    public init(entriesMax: Int) {
+        self.entriesMax = entriesMax
+    }
 }

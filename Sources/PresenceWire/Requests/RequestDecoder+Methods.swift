@@ -1,3 +1,5 @@
+// The parameters of each method: which there are, and which must be there.
+
 internal import PresenceCore
 
 extension RequestDecoder {
@@ -19,6 +21,8 @@ extension RequestDecoder {
         case .kick: .kick(try readKick())
         case .stats: .stats
         case .metrics: .metrics
+        case .why: .why(try readWhy())
+        case .top: .top(try readTop())
         case .feed: .feed(try readText(.cursor).flatMap { FeedCursor(text, at: $0) })
         }
     }
@@ -126,6 +130,21 @@ extension RequestDecoder {
             account: try required(readAccount(), .account),
             device: try readName(.device, bytesMax: limits.deviceBytesMax),
             reason: try readText(.reason, bytesMax: limits.kickReasonBytesMax))
+    }
+
+    private func readWhy() throws(Refusal) -> WhyRequest {
+        WhyRequest(
+            subscriber: try required(
+                readName(.subscriber, bytesMax: limits.accountBytesMax), .subscriber),
+            publisher: try required(
+                readName(.publisher, bytesMax: limits.accountBytesMax), .publisher),
+            type: try required(readType(), .type))
+    }
+
+    private func readTop() throws(Refusal) -> TopRequest {
+        TopRequest(
+            entriesMax: try readInteger(.limit, min: 1, max: TopRequest.entriesMaxMax)
+                ?? TopRequest.entriesMaxDefault)
     }
 
     private func readAccount() throws(Refusal) -> ByteRange? {

@@ -71,6 +71,7 @@ struct Parameter {
     static let sync = Parameter(.sync)
     static let type = Parameter(.type)
     static let expiry = Parameter(.expiry)
+    static let subscriber = Parameter(.subscriber)
     static let publisher = Parameter(.publisher)
     static let publishers = Parameter(.publishers)
     static let cursor = Parameter(.cursor)

@@ -16,6 +16,10 @@ final class World {
     private(set) var view: [ConnectionID: [String: State]] = [:]
     /// The highest `seq` that each connection has seen of each topic.
     private var newest: [ConnectionID: [String: UInt64]] = [:]
+    /// The `seq` of every event that each connection was handed.
+    private(set) var delivered: [ConnectionID: Set<UInt64>] = [:]
+    /// Which session logged in on each connection.
+    private(set) var sessionIDs: [ConnectionID: SessionID] = [:]
     private(set) var stored: [StoredChange] = []
     private var tickets: [Ticket] = []
     /// Whether the store commits at once or waits for `commit()`.
@@ -180,7 +184,10 @@ final class World {
         switch item {
         case .answer(let connection, let index):
             let answer = batch.answers[index]
-            if case .loggedIn = answer { listing.insert(connection) }
+            if case .loggedIn(let login) = answer {
+                listing.insert(connection)
+                sessionIDs[connection] = login.session
+            }
             note(batch.seen(answer), for: connection)
             if case .subscribed(_, _, let states?) = answer {
                 for event in batch.events[states] { learn(batch.state(event), event, connection) }
@@ -237,6 +244,7 @@ final class World {
                 continue
             }
             note(.event(state), for: connection)
+            delivered[connection, default: []].insert(event.seq)
             learn(state, event, connection)
         }
     }

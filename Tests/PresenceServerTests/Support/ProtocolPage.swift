@@ -119,7 +119,10 @@ func isShown(_ sent: String, as shown: String) -> Bool {
 /// The line without times, ids, sequence numbers, addresses and counters.
 private func masked(_ line: String) -> String {
     var line = line
-    line.replace(/"(time|expires|created|since|lastHeard|lastSeen|seq)":\d+/) { "\"\($0.1)\":0" }
+    line.replace(/"(time|expires|created|ended|since|lastHeard|lastSeen|seq)":\d+/) {
+        "\"\($0.1)\":0"
+    }
+    line.replace(/"completeSince":{[^}]*}/, with: "\"completeSince\":{}")
     line.replace(/"(id|session|cursor)":"(?:[0-9A-Z]{13}){1,2}"/) { "\"\($0.1)\":\"\"" }
     line.replace(/"address":"[^"]+"/, with: "\"address\":\"\"")
     if line.contains("\"accountsOnline\"") { line.replace(/":\d+/, with: "\":0") }

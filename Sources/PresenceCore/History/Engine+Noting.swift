@@ -1,0 +1,81 @@
+// What the engine notes for its history, besides events.
+
+import Containers
+
+extension Engine {
+    /// How an account stands in the history.
+    func noted(_ account: UInt32) -> NotedAccount {
+        NotedAccount(number: account, tenant: accounts[Int(account)].tenant & 0x3FF)
+    }
+
+    // MARK: Subscriptions
+
+    /// Notes that subscriptions of a request have begun to deliver.
+    mutating func noteBeginning(
+        of subscriber: AccountHandle, _ type: EventType, created: Wall, at now: Wall
+    ) {
+        history.subscriptions.append(
+            SubscriptionNote(
+                .began, of: noted(subscriber.index), to: nil, type, created: created,
+                seq: sequence.last, time: now))
+    }
+
+    /// Notes that subscriptions have ended; their topics are still there.
+    mutating func noteEnds(
+        of edges: [Edge], of subscriber: AccountHandle, _ change: SubscriptionNote.Change,
+        at now: Wall
+    ) {
+        guard history.subscriptions.countMax > 0 else { return }
+        let watcher = noted(subscriber.index)
+        for edge in edges {
+            let topic = topics[edge.topic]
+            history.subscriptions.append(
+                SubscriptionNote(
+                    change, of: watcher, to: noted(topic.account), topic.type,
+                    created: edge.created, seq: sequence.last, time: now))
+        }
+    }
+
+    // MARK: Connections
+
+    /// Notes the end of the connection of a session, which is about to be detached.
+    mutating func noteEnd(
+        of session: UInt32, on connection: ConnectionID, _ end: ConnectionEnd, unsentBytes: Int,
+        at now: Moment
+    ) {
+        guard history.connections.countMax > 0 else { return }
+        let record = sessions[session]
+        var device: [UInt8] = []
+        strings.append(record.device, to: &device)
+        history.note(
+            ConnectionNote(
+                session: record.id, endSeq: sequence.last, listedSeq: record.listedSeq,
+                loggedIn: record.loggedIn,
+                lastHeard: now.wall(at: connections[Int(connection.slot)].lastHeard),
+                ended: now.wall, device: history.devices.insert(device.span),
+                account: noted(record.account), unsentBytes: UInt32(clamping: unsentBytes),
+                client: record.client, list: record.list, end: end))
+    }
+
+    // MARK: Those who read slowly
+
+    /// Notes that a connection begins to be behind, with the event of this `seq`. Tells the place
+    /// of the note, for `noteCaughtUp`.
+    public mutating func noteBehind(
+        _ connection: ConnectionID, fromEvent seq: UInt64, at now: Wall
+    ) -> Int? {
+        guard case .client(let session, _) = caller(of: connection) else { return nil }
+        let note = DelayNote(session: sessions[session].id, fromSeq: seq, from: now)
+        return history.delays.append(note).place
+    }
+
+    /// Notes that a connection has been sent the newest states of all that it has missed.
+    public mutating func noteCaughtUp(_ place: Int, at now: Wall) {
+        guard history.delays.places.contains(place) else { return }
+        history.delays[place].toSeq = sequence.last
+        history.delays[place].to = now
+    }
+
+    /// Bytes that the history takes.
+    public var historyBytes: Int { history.bytesReserved }
+}

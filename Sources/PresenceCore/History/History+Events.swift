@@ -1,0 +1,80 @@
+/// An event: 32 bytes.
+struct EventNote {
+    let seq: UInt64
+    let time: Wall
+    let value: Int32
+    private let number: UInt32
+    /// How many connections it was handed to, and two marks.
+    private var receiversAndMarks: UInt32
+    private let typeNumber: UInt16
+    /// Ten bits of the tenant, six of the cause.
+    private let tenantAndCause: UInt16
+
+    private static let largeMark: UInt32 = 1 << 31
+    private static let gaveWayMark: UInt32 = 1 << 30
+    private static let receiversMask: UInt32 = gaveWayMark - 1
+
+    /// Whether the fan was too large for one turn.
+    enum Walk { case atOnce, inSlices }
+
+    init(
+        seq: UInt64, time: Wall, of account: NotedAccount, _ type: EventType, value: Int32,
+        _ cause: Cause, receivers: Int, _ walk: Walk
+    ) {
+        self.seq = seq
+        self.time = time
+        self.value = value
+        number = account.number
+        typeNumber = type.number
+        tenantAndCause = account.tenant & 0x3FF | UInt16(cause.rawValue) << 10
+        receiversAndMarks = min(UInt32(clamping: receivers), Self.receiversMask)
+        if walk == .inSlices { receiversAndMarks |= Self.largeMark }
+    }
+
+    var account: NotedAccount {
+        NotedAccount(number: number, tenant: tenantAndCause & 0x3FF)
+    }
+    var type: EventType { EventType(number: typeNumber) }
+    var cause: Cause { Cause(rawValue: UInt8(tenantAndCause >> 10)) ?? .sync }
+    var receivers: Int { Int(receiversAndMarks & Self.receiversMask) }
+    var isLarge: Bool { receiversAndMarks & Self.largeMark != 0 }
+    /// Newer events of its topic took its place before it was sent to anybody.
+    var hasGivenWay: Bool { receiversAndMarks & Self.gaveWayMark != 0 }
+
+    mutating func add(receivers count: Int) {
+        let sum = min(UInt32(clamping: receivers + count), Self.receiversMask)
+        receiversAndMarks = receiversAndMarks & ~Self.receiversMask | sum
+    }
+
+    mutating func giveWay() { receiversAndMarks |= Self.gaveWayMark }
+}
+
+extension History {
+    /// The place of the event with this `seq`, if it is still there. O(log n).
+    func place(ofEvent seq: UInt64) -> Int? {
+        var low = events.places.lowerBound
+        var high = events.places.upperBound
+        while low < high {
+            let middle = (low + high) / 2
+            if events[middle].seq < seq { low = middle + 1 } else { high = middle }
+        }
+        return low < events.end && events[low].seq == seq ? low : nil
+    }
+
+    /// Notes that an event was handed to more connections.
+    mutating func noteReceivers(_ count: Int, ofEvent seq: UInt64) {
+        guard let place = place(ofEvent: seq) else { return }
+        events[place].add(receivers: count)
+    }
+
+    /// Notes that an event will not be sent to anybody, since newer ones wait.
+    mutating func noteGaveWay(event seq: UInt64) {
+        guard let place = place(ofEvent: seq) else { return }
+        events[place].giveWay()
+    }
+
+    /// From when on all events are known.
+    var eventsSince: Wall {
+        events.places.lowerBound > 0 ? events[events.places.lowerBound].time : begun
+    }
+}

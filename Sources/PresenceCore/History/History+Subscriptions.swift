@@ -1,0 +1,54 @@
+/// What became of subscriptions, and by whom: 40 bytes.
+struct SubscriptionNote {
+    /// The number given out last when it happened.
+    let seq: UInt64
+    let time: Wall
+    /// When the subscription was asked for, as its listing tells it.
+    let created: Wall
+    private let subscriberNumber: UInt32
+    private let publisherNumber: UInt32
+    private let subscriberTenant: UInt16
+    private let publisherTenant: UInt16
+    let type: EventType
+    let change: Change
+
+    /// What happened.
+    enum Change: UInt8 {
+        /// A request's new subscriptions, all with this `created`, began to deliver. Their
+        /// publishers are not noted: the subscriptions say when they were created.
+        case began
+        case expired
+        case endedByAccount
+        case endedByAppServer
+    }
+
+    init(
+        _ change: Change, of subscriber: NotedAccount, to publisher: NotedAccount?,
+        _ type: EventType, created: Wall, seq: UInt64, time: Wall
+    ) {
+        self.change = change
+        self.seq = seq
+        self.time = time
+        self.created = created
+        self.type = type
+        subscriberNumber = subscriber.number
+        subscriberTenant = subscriber.tenant & 0x3FF
+        publisherNumber = publisher?.number ?? none
+        publisherTenant = (publisher?.tenant ?? 0) & 0x3FF
+    }
+
+    var subscriber: NotedAccount {
+        NotedAccount(number: subscriberNumber, tenant: subscriberTenant)
+    }
+    var publisher: NotedAccount {
+        NotedAccount(number: publisherNumber, tenant: publisherTenant)
+    }
+}
+
+extension History {
+    /// From when on all beginnings and ends of subscriptions are known.
+    var subscriptionsSince: Wall {
+        let first = subscriptions.places.lowerBound
+        return first > 0 ? subscriptions[first].time : begun
+    }
+}

@@ -1,0 +1,51 @@
+/// The newest of what was noted, up to a bound; what is older is overwritten.
+///
+/// A place counts all that was ever noted, so that one that was overwritten is known to be.
+struct Ring<Element> {
+    /// How many there are at most; 0: nothing is kept.
+    let countMax: Int
+    /// The place that the next will have.
+    private(set) var end = 0
+    private var elements: [Element] = []
+    /// Where the next goes, once the ring is full.
+    private var oldest = 0
+
+    init(countMax: Int) {
+        self.countMax = max(0, countMax)
+    }
+
+    /// The places that are still there.
+    var places: Range<Int> { end - elements.count..<end }
+
+    /// Bytes that the ring holds.
+    var bytesReserved: Int { elements.capacity * MemoryLayout<Element>.stride }
+
+    /// Notes something and tells its place and what was overwritten. O(1), amortised while the
+    /// ring grows.
+    @discardableResult
+    mutating func append(_ element: Element) -> (place: Int, overwritten: Element?) {
+        let place = end
+        guard countMax > 0 else { return (place, nil) }
+        end += 1
+        guard elements.count == countMax else {
+            elements.append(element)
+            return (place, nil)
+        }
+        let overwritten = elements[oldest]
+        elements[oldest] = element
+        oldest = oldest + 1 == countMax ? 0 : oldest + 1
+        return (place, overwritten)
+    }
+
+    /// What is in a place that is still there. O(1).
+    subscript(place: Int) -> Element {
+        get { elements[index(of: place)] }
+        _modify { yield &elements[index(of: place)] }
+    }
+
+    private func index(of place: Int) -> Int {
+        precondition(places.contains(place), "a place that was overwritten")
+        let index = oldest + (place - places.lowerBound)
+        return index < elements.count ? index : index - elements.count
+    }
+}

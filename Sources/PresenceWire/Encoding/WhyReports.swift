@@ -1,0 +1,135 @@
+public import PresenceCore
+
+// The result of `why`: facts, which the verb of the command makes sentences of.
+
+extension [UInt8] {
+    /// Appends the response to `why`. Its lists are short: it always fits into a frame.
+    public mutating func appendWhyFrame(
+        _ report: WhyReport, subscriber: [UInt8], publisher: [UInt8], to id: RequestID,
+        in effects: borrowing Effects
+    ) {
+        guard id != .none else { return }
+        let source = EventSource(effects)
+        let start = beginResponse(to: id)
+        append(#"{"time":"#, report.time)
+        append(#","type":"#, Int(report.type.number))
+        append(#","subscriber":"#)
+        appendParty(report.subscriber, named: subscriber, source)
+        append(#","publisher":"#)
+        appendParty(report.publisher, named: publisher, source)
+        append(#","state":"#)
+        appendEvent(effects.events[report.state], source, .first)
+        if let subscription = report.subscription {
+            append(#","subscription":{"created":"#, subscription.created)
+            append(#","expires":"#, subscription.until)
+            append("}")
+        }
+        append(#","pastSubscriptions":["#)
+        appendList(report.ended) { list, subscription in
+            list.append(#"{"created":"#, subscription.created)
+            list.append(#","ended":"#, subscription.until)
+            list.append(#","how":""#)
+            list.append(subscription.end?.word ?? "")
+            list.append("\"}")
+        }
+        append(#"],"events":["#)
+        appendList(report.events) { list, event in list.append(event, source) }
+        append(#"],"completeSince":{"events":"#, report.reach.events)
+        append(#","subscriptions":"#, report.reach.subscriptions)
+        append(#","connections":"#, report.reach.connections)
+        append(#","delays":"#, report.reach.delays)
+        append("}}")
+        endResponse(start)
+    }
+
+    /// Appends elements with commas between them.
+    private mutating func appendList<Item>(
+        _ elements: [Item], _ write: (inout [UInt8], Item) -> Void
+    ) {
+        for (place, element) in elements.enumerated() {
+            if place > 0 { append(",") }
+            write(&self, element)
+        }
+    }
+
+    private mutating func appendParty(
+        _ party: WhyParty, named name: [UInt8], _ source: borrowing EventSource
+    ) {
+        append(#"{"account":"#)
+        appendString(name.span)
+        append(#","known":"#)
+        append(party.isKnown)
+        append(#","sessions":["#)
+        for (place, session) in party.sessions.enumerated() {
+            append(place == 0 ? "{" : ",{")
+            appendMembers(of: session.entry, source)
+            append(#","listing":"#)
+            append(session.isListing)
+            append(#","bytesWaiting":"#, session.bytesWaiting)
+            append(#","behind":"#, session.behind)
+            append("}")
+        }
+        append(#"],"pastConnections":["#)
+        for (place, connection) in party.ended.enumerated() {
+            if place > 0 { append(",") }
+            append(connection, source)
+        }
+        append("]}")
+    }
+
+    private mutating func append(_ connection: WhyConnection, _ source: borrowing EventSource) {
+        append(#"{"session":"#)
+        appendBase32(connection.session.ordinal)
+        append(#","device":"#)
+        appendString(connection.device, source)
+        append(#","client":""#)
+        append(connection.client.word)
+        append(#"","since":"#, connection.since)
+        append(#","lastHeard":"#, connection.lastHeard)
+        append(#","ended":"#, connection.ended)
+        append(#","how":""#)
+        append(connection.end.word)
+        append(#"","bytesUnsent":"#, connection.unsentBytes)
+        append("}")
+    }
+
+    private mutating func append(_ event: WhyEvent, _ source: borrowing EventSource) {
+        append(#"{"id":"#)
+        appendBase32(event.seq)
+        append(#","seq":"#)
+        append(bytesMax: 20) { $0.unsigned(event.seq) }
+        append(#","time":"#, event.time)
+        append(#","cause":""#)
+        append(event.cause.word)
+        append(#"","value":"#, Int(event.value))
+        append(#","receivers":"#, event.receivers)
+        append(#","subscribed":""#)
+        append(event.subscribed.word)
+        append(#"","complete":"#)
+        append(event.isComplete)
+        append(#","connections":["#)
+        for (place, fate) in event.fates.enumerated() {
+            append(place == 0 ? #"{"session":"# : #",{"session":"#)
+            appendBase32(fate.session.ordinal)
+            append(#","device":"#)
+            appendString(fate.device, source)
+            append(#","fate":""#)
+            append(fate.what.word)
+            append("\"")
+            if let time = fate.time { append(#","time":"#, time) }
+            append("}")
+        }
+        append("]")
+        if let login = event.nextLogin {
+            append(#","nextLogin":{"session":"#)
+            appendBase32(login.session.ordinal)
+            append(#","device":"#)
+            appendString(login.device, source)
+            append(#","time":"#, login.time)
+            append(#","sync":""#)
+            append(login.list.word)
+            append("\"}")
+        }
+        append("}")
+    }
+}

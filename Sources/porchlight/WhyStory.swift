@@ -1,0 +1,244 @@
+// What `porchlight why` says: the facts of the method `why`, as plain sentences.
+//
+// First whether the subscriber sees the publisher, then the subscription, then who is connected,
+// then the events with what became of them, and last how far back all that is known.
+
+import Foundation
+import PresenceClient
+
+/// The facts of `why` in plain sentences.
+struct WhyStory {
+    private let facts: JSON
+    private let subscriber: String
+    private let publisher: String
+
+    init(_ facts: JSON) {
+        self.facts = facts
+        subscriber = visible(facts["subscriber"]?["account"]?.string ?? "?")
+        publisher = visible(facts["publisher"]?["account"]?.string ?? "?")
+    }
+
+    var lines: [String] {
+        let sections = [
+            [verdict], subscription, presence(of: "subscriber"), presence(of: "publisher"),
+            status, events, [reach],
+        ]
+        return Array(sections.filter { !$0.isEmpty }.joined(separator: [""]))
+    }
+
+    // MARK: The verdict
+
+    private var verdict: String {
+        guard facts["subscriber"]?["known"] == true else {
+            return "\(subscriber) sees nothing of \(publisher): nobody knows \(subscriber)."
+        }
+        guard facts["subscription"] != nil else {
+            return "\(subscriber) does not see \(publisher): there is no subscription."
+        }
+        let sessions = connected("subscriber")
+        guard !sessions.isEmpty else {
+            return "\(subscriber) would see \(publisher), but is not connected."
+        }
+        if sessions.allSatisfy({ ($0["behind"]?.integer ?? 0) > 0 }) {
+            return "\(subscriber) sees \(publisher) late, and is behind with reading now."
+        }
+        let isOnline = facts["state"]?["online"]?.array.map { !$0.isEmpty }
+        switch isOnline {
+        case true?: return "\(subscriber) sees \(publisher) online."
+        case false?: return "\(subscriber) sees \(publisher) offline, as is true."
+        case nil: return "\(subscriber) sees what \(publisher) publishes."
+        }
+    }
+
+    private func connected(_ party: String) -> [JSON] {
+        (facts[party]?["sessions"]?.array ?? []).filter { $0["connection"] == "connected" }
+    }
+
+    // MARK: Subscriptions
+
+    private var subscription: [String] {
+        var lines: [String] = []
+        if let current = facts["subscription"] {
+            lines.append(
+                "\(subscriber) watches \(publisher) since \(time(current["created"])), until "
+                    + "\(time(current["expires"])).")
+        } else {
+            lines.append("\(subscriber) does not watch \(publisher) now.")
+        }
+        lines += (facts["pastSubscriptions"]?.array ?? []).map { past in
+            let span = "A subscription of \(time(past["created"]))"
+            let end = time(past["ended"])
+            return switch past["how"]?.string {
+            case "expired": "\(span) ran out at \(end)."
+            case "unsubscribed": "\(span) was ended by \(subscriber) at \(end)."
+            default: "\(span) was ended by an app server at \(end)."
+            }
+        }
+        return lines
+    }
+
+    // MARK: Connections
+
+    private func presence(of party: String) -> [String] {
+        let name = party == "subscriber" ? subscriber : publisher
+        guard facts[party]?["known"] == true else {
+            return ["Nobody knows \(name): never logged in, not watched and watching nobody."]
+        }
+        let sessions = facts[party]?["sessions"]?.array ?? []
+        var lines = sessions.map { session(of: name, $0) }
+        if sessions.isEmpty {
+            let seen = party == "publisher" ? facts["state"]?["lastSeen"] : nil
+            lines.append(
+                "\(name) has no session" + (seen.map { "; last seen \(time($0))" } ?? "") + ".")
+        }
+        lines += (facts[party]?["pastConnections"]?.array ?? []).map { past in
+            "\(name) was on \(device(past)) from \(time(past["since"])) to "
+                + "\(time(past["ended"])): \(end(past))."
+        }
+        return lines
+    }
+
+    private func session(of name: String, _ session: JSON) -> String {
+        let heard = (now - (session["lastHeard"]?.integer ?? now)) / 1_000
+        let place = "\(name) is on \(device(session)) since \(time(session["since"]))"
+        let last = "last heard \(duration(seconds: heard)) ago"
+        switch session["connection"]?.string {
+        case "connected": return "\(place), \(last)\(difficulties(session))."
+        case "grace":
+            return "\(place), but the connection was lost a moment ago, \(last)."
+        case "push": return "\(place), reached by push alone, \(last)."
+        default: return "\(place), and has not come back since the service restarted."
+        }
+    }
+
+    private func difficulties(_ session: JSON) -> String {
+        var text = ""
+        if session["listing"] == true { text += "; its login list is still being sent" }
+        if let behind = session["behind"]?.integer, behind > 0 {
+            text += "; behind with reading, with the states of \(behind) still to come"
+        }
+        if let bytes = session["bytesWaiting"]?.integer, bytes > 0 {
+            text += "; \(bytes) bytes wait for it"
+        }
+        return text
+    }
+
+    private func end(_ past: JSON) -> String {
+        let heard = "last heard \(time(past["lastHeard"]))"
+        let unsent = past["bytesUnsent"]?.integer ?? 0
+        let rest = unsent > 0 ? "; \(unsent) bytes were never taken" : ""
+        return switch past["how"]?.string {
+        case "logout": "logged out"
+        case "kicked": "kicked by an app server"
+        case "replaced": "the same device logged in again"
+        case "idle_timeout": "nothing was heard any more, \(heard)\(rest)"
+        case "too_slow": "closed, since it took nothing of what it was sent\(rest)"
+        case "protocol_violation": "closed, since what it sent was no frame"
+        default: "the connection was lost, \(heard)\(rest)"
+        }
+    }
+
+    private func device(_ session: JSON) -> String {
+        "\(session["client"]?.string ?? "") \(visible(session["device"]?.string ?? "?"))"
+            .trimmingCharacters(in: .whitespaces)
+    }
+
+    // MARK: Status
+
+    private var status: [String] {
+        guard let status = facts["state"]?["status"] else { return [] }
+        let ext = status["ext"]?.string.map { " “\(visible($0))”" } ?? ""
+        return [
+            "The status of \(publisher) is \(status["value"]?.integer ?? 0)\(ext), until "
+                + "\(time(status["expires"]))."
+        ]
+    }
+
+    // MARK: Events
+
+    private var events: [String] {
+        let events = facts["events"]?.array ?? []
+        guard !events.isEmpty else { return ["Nothing is known to have happened to \(publisher)."] }
+        return ["What happened to \(publisher), the last first:"]
+            + events.flatMap { lines(for: $0) }
+    }
+
+    private func lines(for event: JSON) -> [String] {
+        let cause = event["cause"]?.string ?? "?"
+        let value = cause == "publish" ? " \(event["value"]?.integer ?? 0)" : ""
+        let head = "  \(time(event["time"]))  \(cause)\(value)  seq \(event["seq"]?.integer ?? 0)"
+        return [head] + fates(of: event).map { "    \($0)" }
+    }
+
+    private func fates(of event: JSON) -> [String] {
+        switch event["subscribed"]?.string {
+        case "no": return ["not sent: \(subscriber) did not watch \(publisher) then"]
+        case "unknown":
+            return ["whether \(subscriber) watched \(publisher) then is not known any more"]
+        default: break
+        }
+        let connections = event["connections"]?.array ?? []
+        guard connections.isEmpty else { return connections.map { fate($0) } }
+        guard event["complete"] == true else {
+            return ["whether \(subscriber) was connected then is not known any more"]
+        }
+        guard let login = event["nextLogin"] else {
+            return ["not sent: \(subscriber) was not connected then"]
+        }
+        let list =
+            switch login["sync"]?.string {
+            case "none": "wanted no login list"
+            case "all": "was told by its login list"
+            default: "was told by its login list, which names those who are online"
+            }
+        return [
+            "not sent: \(subscriber) was not connected then; \(device(login)) logged in at "
+                + "\(time(login["time"])) and \(list)"
+        ]
+    }
+
+    private func fate(_ connection: JSON) -> String {
+        let device = device(connection)
+        let when = time(connection["time"])
+        return switch connection["fate"]?.string {
+        case "sent": "sent to \(device)"
+        case "listed": "told to \(device) while its login list was being sent"
+        case "conflated":
+            "\(device) was behind with reading; the newest state followed at \(when)"
+        case "waiting":
+            "\(device) is behind with reading; the newest state follows when it reads"
+        case "dropped":
+            "\(device) was behind with reading, and its connection ended at \(when) before the "
+                + "newest state was sent"
+        case "uncertain":
+            "sent to \(device), whose connection ended at \(when) without another sign of life: "
+                + "it may not have come"
+        case "gave_way": "not sent to \(device): a newer event took its place"
+        case "under_way": "on its way to \(device): \(publisher) has very many subscribers"
+        default: "something unknown became of it at \(device)"
+        }
+    }
+
+    // MARK: How far back
+
+    private var reach: String {
+        let since = facts["completeSince"]
+        let events = time(since?["events"])
+        let rest =
+            ["subscriptions", "connections", "delays"]
+            .compactMap { since?[$0]?.integer }.max() ?? 0
+        let other = time(.integer(rest))
+        return other == events
+            ? "What happened before \(events) is not known."
+            : "Events are known since \(events), the rest since \(other)."
+    }
+
+    private var now: Int64 { facts["time"]?.integer ?? 0 }
+
+    /// The time of day; with its date, where that is not today's.
+    private func time(_ value: JSON?) -> String {
+        guard let value = value?.integer else { return "?" }
+        let text = dateAndTime(value)
+        return text.prefix(10) == dateAndTime(now).prefix(10) ? clockTime(value) : text
+    }
+}

@@ -1,0 +1,154 @@
+import PresenceClient
+import Testing
+
+@testable import porchlight
+
+@Suite struct `The story that why tells` {
+    /// Facts of two who know each other, with what the test changes.
+    func facts(_ changes: [String: JSON] = [:]) -> JSON {
+        let party: (String) -> JSON = { name in
+            ["account": .string(name), "known": true, "sessions": [], "pastConnections": []]
+        }
+        var facts: [String: JSON] = [
+            "time": 1_763_700_100_000, "subscriber": party("alice"), "publisher": party("bob"),
+            "state": ["online": []], "pastSubscriptions": [], "events": [],
+            "completeSince": [
+                "events": 1_763_700_000_000, "subscriptions": 1_763_700_000_000,
+                "connections": 1_763_700_000_000, "delays": 1_763_700_000_000,
+            ],
+        ]
+        for (name, value) in changes { facts[name] = value }
+        return .object(facts)
+    }
+
+    func party(_ name: String, _ sessions: [JSON] = [], past: [JSON] = []) -> JSON {
+        [
+            "account": .string(name), "known": true, "sessions": .array(sessions),
+            "pastConnections": .array(past),
+        ]
+    }
+
+    func session(_ connection: JSON, behind: JSON = 0, waiting: JSON = 0) -> JSON {
+        [
+            "device": "d1", "client": "web", "since": 1_763_700_000_000,
+            "lastHeard": 1_763_700_096_000, "connection": connection, "behind": behind,
+            "bytesWaiting": waiting, "listing": false,
+        ]
+    }
+
+    func event(_ changes: [String: JSON]) -> JSON {
+        var event: [String: JSON] = [
+            "time": 1_763_700_050_000, "cause": "publish", "value": 10_001, "seq": 42,
+            "subscribed": "yes", "complete": true, "connections": [],
+        ]
+        for (name, value) in changes { event[name] = value }
+        return .object(event)
+    }
+
+    static let subscription: JSON = [
+        "created": 1_763_700_000_000, "expires": 1_763_703_600_000,
+    ]
+
+    func says(_ facts: JSON, _ words: String) -> Bool {
+        WhyStory(facts).lines.contains { $0.contains(words) }
+    }
+
+    @Test func `begins with whether one sees the other`() {
+        let here = party("alice", [session("connected")])
+        let late = party("alice", [session("connected", behind: 3, waiting: 70_000)])
+        let stranger: JSON = ["account": "alice", "known": false]
+        for (changes, words) in [
+            (["subscriber": stranger], "alice sees nothing of bob: nobody knows alice."),
+            ([:], "alice does not see bob: there is no subscription."),
+            (["subscription": Self.subscription], "alice would see bob, but is not connected."),
+            (
+                ["subscription": Self.subscription, "subscriber": late],
+                "alice sees bob late, and is behind with reading now."
+            ),
+            (
+                ["subscription": Self.subscription, "subscriber": here],
+                "alice sees bob offline, as is true."
+            ),
+            (
+                [
+                    "subscription": Self.subscription, "subscriber": here,
+                    "state": ["online": [["device": "d"]]],
+                ], "alice sees bob online."
+            ),
+        ] as [([String: JSON], String)] {
+            #expect(WhyStory(facts(changes)).lines.first == words)
+        }
+    }
+
+    @Test(arguments: [
+        ("expired", "ran out at"), ("unsubscribed", "was ended by alice at"),
+        ("unsubscribed_by_app_server", "was ended by an app server at"),
+    ])
+    func `says how a subscription ended`(how: String, words: String) {
+        let past: JSON = [
+            "created": 1_763_700_000_000, "ended": 1_763_700_060_000, "how": .string(how),
+        ]
+        #expect(says(facts(["pastSubscriptions": [past]]), words))
+    }
+
+    @Test(arguments: [
+        ("connected", "bob is on web d1 since"), ("grace", "lost a moment ago, last heard 4 s ago"),
+        ("push", "reached by push alone, last heard 4 s ago"),
+        ("restart", "has not come back since the service restarted"),
+    ])
+    func `says how each session is reached`(connection: String, words: String) {
+        let bob = party("bob", [session(.string(connection))])
+        #expect(says(facts(["publisher": bob]), words))
+    }
+
+    @Test(arguments: [
+        ("logout", "logged out."), ("kicked", "kicked by an app server."),
+        ("replaced", "the same device logged in again."),
+        ("idle_timeout", "nothing was heard any more, last heard"),
+        ("too_slow", "closed, since it took nothing of what it was sent; 7 bytes were never"),
+        ("protocol_violation", "what it sent was no frame."),
+        ("lost", "the connection was lost, last heard"),
+    ])
+    func `says how each connection ended`(how: String, words: String) {
+        let past: JSON = [
+            "device": "d1", "client": "ios", "since": 1_763_700_000_000,
+            "lastHeard": 1_763_700_010_000, "ended": 1_763_700_020_000, "how": .string(how),
+            "bytesUnsent": how == "too_slow" ? 7 : 0,
+        ]
+        #expect(says(facts(["publisher": party("bob", past: [past])]), words))
+    }
+
+    @Test(arguments: [
+        ("sent", "sent to d1"), ("listed", "told to d1 while its login list was being sent"),
+        ("conflated", "d1 was behind with reading; the newest state followed at"),
+        ("waiting", "d1 is behind with reading; the newest state follows when it reads"),
+        ("dropped", "before the newest state was sent"), ("uncertain", "it may not have come"),
+        ("gave_way", "a newer event took its place"), ("under_way", "on its way to d1"),
+    ])
+    func `says what became of an event`(fate: String, words: String) {
+        let connection: JSON = [
+            "device": "d1", "fate": .string(fate), "time": 1_763_700_060_000,
+        ]
+        #expect(says(facts(["events": [event(["connections": [connection]])]]), words))
+    }
+
+    @Test func `says why an event was not sent`() {
+        let login: JSON = ["device": "tab", "time": 1_763_700_060_000, "sync": "all"]
+        for (changes, words) in [
+            (["subscribed": "no"], "not sent: alice did not watch bob then"),
+            (["subscribed": "unknown"], "whether alice watched bob then is not known any more"),
+            (["complete": false], "whether alice was connected then is not known any more"),
+            ([:], "not sent: alice was not connected then"),
+            (["nextLogin": login], "was told by its login list"),
+        ] as [([String: JSON], String)] {
+            #expect(says(facts(["events": [event(changes)]]), words))
+        }
+    }
+
+    @Test func `shows the status, and how far back it all reaches`() {
+        let status: JSON = ["value": 10_001, "ext": "a\u{1b}b", "expires": 1_763_703_600_000]
+        let story = facts(["state": ["online": [], "status": status]])
+        #expect(says(story, "The status of bob is 10001 “a\\u{1b}b”, until"))
+        #expect(WhyStory(story).lines.last?.hasPrefix("What happened before") == true)
+    }
+}

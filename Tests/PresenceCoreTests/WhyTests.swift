@@ -1,0 +1,159 @@
+import PresenceCore
+import Testing
+
+@Suite struct `What why tells` {
+    @Test func `an event went to those who were there and subscribed`() {
+        let world = World()
+        let alice = world.login("alice", "phone")
+        world.login("bob")
+        world.subscribe(alice, ["bob"])
+        world.pass(seconds: 1)
+        world.login("bob", "tab")
+        #expect(
+            world.fates("alice", "bob") == [#"login yes ["phone sent"]"#, "login no []"])
+    }
+
+    @Test func `who was not connected is told by the next login list`() {
+        let world = World()
+        let alice = world.login("alice", "phone")
+        world.subscribe(alice, ["bob"])
+        world.handle(.logout, from: alice)
+        world.login("bob")
+        #expect(world.fates("alice", "bob") == ["login yes []"])
+        world.login("alice", "tab", sync: .all)
+        #expect(world.fates("alice", "bob") == ["login yes [], then tab all"])
+    }
+
+    @Test func `an event during the login list is in the list`() {
+        let world = World()
+        let alice = world.login("alice", "phone")
+        let publishers = (0..<150).map { "p\($0)" }
+        world.subscribe(alice, Array(publishers.prefix(100)))
+        world.subscribe(alice, Array(publishers.suffix(50)))
+        world.listsWait = true
+        world.login("alice", "watch", sync: .all)
+        world.login("p149")
+        #expect(
+            world.fates("alice", "p149") == [#"login yes ["phone sent", "watch listed"]"#])
+        world.continueLists()
+        world.login("p149", "tab")
+        #expect(
+            world.fates("alice", "p149").first == #"login yes ["phone sent", "watch sent"]"#)
+    }
+
+    @Test func `what is left out for a slow reader is conflated, or dropped with it`() {
+        let world = World()
+        let alice = world.login("alice", "phone")
+        world.subscribe(alice, ["bob"])
+        let bob = world.login("bob")
+        func behind() -> Int? {
+            let seq = world.why("alice", "bob").report.events[0].seq
+            return world.withEngine {
+                $0.noteBehind(alice, fromEvent: seq, at: world.now.wall)
+            }
+        }
+        world.publish(bob, 10_000)
+        let first = behind()
+        world.publish(bob, 10_001)
+        #expect(
+            world.fates("alice", "bob").prefix(2) == [
+                #"publish yes ["phone waiting"]"#, #"publish yes ["phone waiting"]"#,
+            ])
+        if let first { world.withEngine { $0.noteCaughtUp(first, at: world.now.wall) } }
+        world.publish(bob, 10_002)
+        _ = behind()
+        world.drop(alice)
+        #expect(world.fates("alice", "bob")[0] == #"publish yes ["phone dropped"]"#)
+        #expect(world.fates("alice", "bob")[1] == #"publish yes ["phone conflated"]"#)
+        #expect(world.fates("alice", "bob")[2] == #"publish yes ["phone conflated"]"#)
+    }
+
+    @Test func `what was sent to somebody who was not heard again may not have come`() {
+        let world = World()
+        let alice = world.login("alice", "phone")
+        world.subscribe(alice, ["bob"])
+        world.pass(seconds: 1)
+        let bob = world.login("bob")
+        world.pass(seconds: 30)
+        world.hear(bob)
+        world.pass(seconds: 20)
+        let (report, effects) = world.why("alice", "bob")
+        #expect(world.fates("alice", "bob").last == #"login yes ["phone uncertain"]"#)
+        let connection = report.subscriber.ended.first
+        #expect(connection?.end == .silent)
+        #expect(connection.map { effects.text($0.device) } == "phone")
+        #expect(connection?.lastHeard.milliseconds == World.start)
+    }
+
+    @Test func `it says how subscriptions ended, and who ended them`() {
+        let world = World()
+        let alice = world.login("alice")
+        let server = world.appServer()
+        // Somebody whom nobody needs to remember would be forgotten with his history.
+        world.login("bob")
+        world.subscribe(alice, ["bob"])
+        world.unsubscribe(alice, ["bob"])
+        world.subscribe(alice, ["bob"])
+        world.unsubscribe(server, nil, for: "alice")
+        world.subscribe(alice, ["bob"], seconds: 60)
+        world.pass(seconds: 30)
+        world.subscribe(alice, ["carol"], seconds: 60)
+        world.pass(seconds: 31)
+        let (report, _) = world.why("alice", "bob")
+        #expect(report.ended.map(\.end) == [.expired, .byAppServer, .byAccount])
+        #expect(report.subscription == nil)
+        let until = world.why("alice", "carol").report.subscription?.until
+        #expect(until?.milliseconds == World.start + 90_000)
+    }
+
+    @Test func `sessions stand there with their phase and last sign of life`() {
+        let world = World()
+        world.drop(world.login("bob", "phone", reach: .push))
+        world.pass(seconds: 6)
+        world.login("bob", "tab")
+        let (report, _) = world.why("alice", "bob")
+        #expect(report.publisher.sessions.map(\.entry.connection) == [.pushOnly, .connected])
+        #expect(report.publisher.ended.map(\.end) == [.lost])
+        #expect(!report.subscriber.isKnown)
+    }
+
+    @Test func `who has been forgotten leaves nothing to the next with the number`() {
+        let world = World()
+        let server = world.appServer()
+        world.subscribe(server, ["bob"], for: "alice")
+        world.publish(server, 10_000, for: "bob")
+        world.clear(server, for: "bob")
+        world.unsubscribe(server, nil, for: "alice")
+        world.subscribe(server, ["mallory"], for: "trudy")
+        for subscriber in ["alice", "bob", "trudy", "mallory"] {
+            for publisher in ["bob", "alice", "mallory", "trudy"] {
+                #expect(world.why(subscriber, publisher).report.events.isEmpty)
+                #expect(world.why(subscriber, publisher).report.ended.isEmpty)
+            }
+        }
+        #expect(!world.why("alice", "bob").report.publisher.isKnown)
+    }
+
+    @Test func `it does not tell what it does not know any more`() {
+        var settings = Settings()
+        settings.history.subscriptionsMax = 1
+        settings.history.connectionsMax = 1
+        let world = World(settings)
+        let alice = world.login("alice")
+        world.subscribe(alice, ["bob"])
+        world.pass(seconds: 1)
+        let bob = world.login("bob")
+        world.pass(seconds: 1)
+        world.unsubscribe(alice, ["bob"])
+        world.subscribe(alice, ["carol"])
+        #expect(world.fates("alice", "bob") == ["login unknown []"])
+        world.subscribe(alice, ["bob"])
+        world.publish(bob, 10_000)
+        #expect(world.fates("alice", "bob").first == #"publish yes ["d1 sent"]"#)
+        for _ in 0..<2 { world.drop(world.login("dave")) }
+        #expect(world.why("alice", "bob").report.events.last?.isComplete == false)
+        let (report, _) = world.why("alice", "bob")
+        #expect(report.reach.subscriptions.milliseconds == World.start + 2_000)
+        #expect(report.reach.events.milliseconds == World.start)
+    }
+}
