@@ -96,12 +96,24 @@ struct StoreFiles: Sendable {
 
     /// Makes an empty file that only this user can read; SQLite gives its log the same mode.
     func createUnfinished() throws(StoreRefusal) {
-        let descriptor = unsafe open(
-            unfinished, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
+        guard createFile(unfinished) else {
             throw StoreRefusal(.notWritable, path: directory, detail: systemError())
         }
+    }
+
+    /// Makes an empty file that only this user can read; false: there is one, or it cannot be.
+    func createFile(_ path: String) -> Bool {
+        let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return false }
         close(descriptor)
+        return true
+    }
+
+    /// Whether two paths lead to the same file.
+    func isSame(_ path: String, _ other: String) -> Bool {
+        var (first, second) = (stat(), stat())
+        guard unsafe stat(path, &first) == 0, unsafe stat(other, &second) == 0 else { return false }
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
     }
 
     /// Gives the finished database its name, so that a crash leaves a whole one or none.

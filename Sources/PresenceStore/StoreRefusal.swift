@@ -23,6 +23,18 @@ public struct StoreRefusal: Error, Sendable, Equatable, CustomStringConvertible 
         case newer
         /// The database's log is there, the database is not.
         case databaseMissing
+        /// There is no database to make a copy of.
+        case noDatabase
+        /// There is a database where a copy was to be brought back.
+        case databaseExists
+        /// There is a file where a copy was to be made.
+        case backupExists
+        /// A copy cannot be written.
+        case backupNotWritable
+        /// A file is no copy that can be brought back.
+        case unusableBackup
+        /// A copy could not be made or brought back for another reason.
+        case backupFailed
         /// Anything else.
         case failed
     }
@@ -71,6 +83,19 @@ public struct StoreRefusal: Error, Sendable, Equatable, CustomStringConvertible 
         case .databaseMissing:
             "The database \(path) is missing but its log \(path)-wal is there; "
                 + "restore the database, or move the log away to start empty."
+        case .noDatabase:
+            "There is no database in \(path); give the service's data directory with --data."
+        case .databaseExists:
+            "The data directory \(path) has a database already; "
+                + "move it away or choose another directory with --data."
+        case .backupExists:
+            "There is a file \(path) already; choose another name, or give --force to replace it."
+        case .backupNotWritable:
+            "The file \(path) cannot be written\(why); choose another place."
+        case .unusableBackup:
+            "The file \(path) cannot be restored\(why); give one that `porchlight backup` made."
+        case .backupFailed:
+            "The file \(path) could not be copied\(why); see to that and try again."
         case .failed:
             "The database \(path) cannot be opened\(why); "
                 + "see to that, or choose another directory with --data."

@@ -1,0 +1,178 @@
+// Copies of the database: made while the service runs, and brought back where none is.
+//
+// A copy is made by SQLite's backup API in one step, through a connection that only reads: it is
+// the database of one moment, however much is written meanwhile, and holds nobody up; the log
+// grows for as long as it takes, since what the copy still needs stays in it. It is one file
+// without a log, checked, and gets its name when it is whole and on disk.
+//
+// What is brought back goes on with numbers that nobody can have seen. `seq` rises strictly for
+// ever, and clients keep what has the higher one: the copy knows which numbers were reserved
+// when it was made, but not which were reserved since. So the reservation is moved on by
+// `numbersPassedOver`: 4,096 blocks, of which a start takes one, and a service another when it has
+// used up 2^31 numbers. Those of a lifetime are left all the same: 2^53, which JavaScript holds
+// exactly, are enough for 500 times of this.
+
+internal import GRDB
+internal import Glibc
+
+/// Makes copies of the database and brings them back.
+public enum Backup {
+    /// What becomes of a file that is there already.
+    public enum Existing: Sendable { case kept, replaced }
+
+    /// The numbers that a restored service leaves out.
+    public static let numbersPassedOver: Int64 = 1 << 44
+
+    /// Writes a copy of the database in `directory` to `file`, whether or not a service runs.
+    ///
+    /// Tells how many bytes it has. Takes some seconds a gigabyte.
+    /// - Throws: Why not, in one sentence; a file that was there is as it was.
+    public static func make(
+        of directory: String, to file: String, existing: Existing
+    ) throws(StoreRefusal) -> Int {
+        let files = StoreFiles(directory: directory)
+        guard files.kind(of: files.database) == S_IFREG else {
+            throw StoreRefusal(.noDatabase, path: directory)
+        }
+        try checkTarget(file, files, existing)
+        // Nobody may start while the file is read without locks. Held by a service, it runs.
+        let lock = try? DirectoryLock(files)
+        defer { withExtendedLifetime(lock) {} }
+        let partial = file + ".partial"
+        removeDatabase(partial)
+        do {
+            guard files.createFile(partial) else {
+                throw StoreRefusal(.backupNotWritable, path: file, detail: systemError())
+            }
+            let source = try reading(files.database, isStill: lock != nil)
+            defer { try? source.close() }
+            try copy(source, to: partial) { db in
+                try Inspection.inspect(db, at: files.database, .wholly)
+                // One file, that is: without this mark a reader would look for a log.
+                try db.execute(sql: "PRAGMA journal_mode = DELETE")
+            }
+            try publish(partial, as: file, files)
+        } catch {
+            removeDatabase(partial)
+            throw refusal(error, reading: files.database, file)
+        }
+        return files.size(of: file)
+    }
+
+    /// Makes the database of `directory`, where there is none, from a copy.
+    ///
+    /// - Throws: Why not, in one sentence; nothing is there then that was not before.
+    public static func restore(from file: String, to directory: String) throws(StoreRefusal) {
+        let files = StoreFiles(directory: directory)
+        guard files.kind(of: file) == S_IFREG else {
+            throw StoreRefusal(.unusableBackup, path: file, detail: "there is no such file")
+        }
+        try files.prepareDirectory()
+        let lock = try DirectoryLock(files)
+        defer { withExtendedLifetime(lock) {} }
+        for path in [files.database, files.log] where files.kind(of: path) != nil {
+            throw StoreRefusal(.databaseExists, path: directory)
+        }
+        files.removeUnfinished()
+        do {
+            let source = try reading(file, isStill: true)
+            defer { try? source.close() }
+            try source.inDatabase { db in try Inspection.inspect(db, at: file, .wholly) }
+            try files.createUnfinished()
+            try copy(source, to: files.unfinished) { db in
+                try passOverNumbers(db)
+                try db.execute(sql: "PRAGMA journal_mode = WAL")
+            }
+            try files.publishUnfinished()
+        } catch {
+            files.removeUnfinished()
+            throw ofCopy(refusal(error, reading: file, file))
+        }
+    }
+
+    // MARK: Parts
+
+    private static func checkTarget(
+        _ file: String, _ files: StoreFiles, _ existing: Existing
+    ) throws(StoreRefusal) {
+        guard let kind = files.kind(of: file) else { return }
+        guard kind == S_IFREG, existing == .replaced,
+            ![files.database, files.log, files.lock].contains(where: { files.isSame($0, file) })
+        else { throw StoreRefusal(.backupExists, path: file) }
+    }
+
+    /// A connection that reads a database; of one that is still and has no log it takes no locks
+    /// and leaves no files.
+    private static func reading(_ path: String, isStill: Bool) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.foreignKeysEnabled = false
+        configuration.busyMode = .timeout(10)
+        let hasLog = StoreFiles(directory: "").size(of: path + "-wal") > 0
+        return try DatabaseQueue(
+            path: isStill && !hasLog ? Inspection.immutableURI(path) : path,
+            configuration: configuration)
+    }
+
+    private static func copy(
+        _ source: DatabaseQueue, to path: String, _ finish: (Database) throws -> Void
+    ) throws {
+        var configuration = Configuration()
+        configuration.foreignKeysEnabled = false
+        let target = try DatabaseQueue(path: path, configuration: configuration)
+        defer { try? target.close() }
+        try source.backup(to: target)
+        try target.inDatabase { db in try finish(db) }
+    }
+
+    private static func passOverNumbers(_ db: Database) throws {
+        try db.execute(
+            sql: "UPDATE service SET value = value + ? WHERE key = 'seqReserved'",
+            arguments: [numbersPassedOver])
+        guard db.changesCount == 0 else { return }
+        try db.execute(
+            sql: "INSERT INTO service (key, value) VALUES ('seqReserved', ?)",
+            arguments: [numbersPassedOver])
+    }
+
+    private static func publish(
+        _ partial: String, as file: String, _ files: StoreFiles
+    ) throws(StoreRefusal) {
+        let slash = file.lastIndex(of: "/")
+        let folder = slash.map { String(file[...$0]) } ?? "."
+        guard files.synchronize(partial), unsafe rename(partial, file) == 0,
+            files.synchronize(folder)
+        else { throw StoreRefusal(.backupNotWritable, path: file, detail: systemError()) }
+    }
+
+    private static func removeDatabase(_ path: String) {
+        for suffix in ["", "-wal", "-shm", "-journal"] { _ = unsafe unlink(path + suffix) }
+    }
+
+    /// What an error means that came while `source` was being copied to, or from, `file`.
+    private static func refusal(
+        _ error: any Error, reading source: String, _ file: String
+    ) -> StoreRefusal {
+        if let refusal = error as? StoreRefusal { return refusal }
+        let fault = StoreFault(error)
+        switch ResultCode(rawValue: fault.code & 0xFF) {
+        case .SQLITE_NOTADB: return StoreRefusal(.notADatabase, path: source)
+        case .SQLITE_CORRUPT:
+            return StoreRefusal(.damaged, path: source, detail: fault.description)
+        default: return StoreRefusal(.backupFailed, path: file, detail: fault.description)
+        }
+    }
+
+    /// Says of a copy what was said of a database.
+    private static func ofCopy(_ refusal: StoreRefusal) -> StoreRefusal {
+        let why: String
+        switch refusal.reason {
+        case .notADatabase: why = "it is no database"
+        case .foreign: why = "it belongs to another program"
+        case .newer: why = "a newer Porchlight wrote it"
+        case .damaged: why = "it is damaged: \(refusal.detail)"
+        default: return refusal
+        }
+        return StoreRefusal(.unusableBackup, path: refusal.path, detail: why)
+    }
+}

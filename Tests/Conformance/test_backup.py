@@ -1,0 +1,79 @@
+"""Backups of a running service, and what is told after one was brought back."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import threading
+
+from porchlight import BINARY, Case, Service
+
+
+class Backup(Case):
+    flags = None
+
+    def setUp(self):
+        super().setUp()
+        self.folder = tempfile.mkdtemp(prefix="porchlight-backup-")
+        self.addCleanup(shutil.rmtree, self.folder, True)
+        self.data = os.path.join(self.folder, "data")
+        self.copy = os.path.join(self.folder, "copy")
+
+    def verb(self, *words):
+        return subprocess.run([BINARY, *words], stdin=subprocess.DEVNULL, capture_output=True,
+                              timeout=60)
+
+    def works(self, *words):
+        done = self.verb(*words)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def refuses(self, *words, saying):
+        done = self.verb(*words)
+        self.assertGreater(done.returncode, 0)
+        self.assertIn(saying, done.stderr.decode())
+
+    def test_backup_under_load_and_restore(self):
+        service = self.keep(Service(data=self.data))
+        alice = self.keep(service.login("alice"))
+        alice.subscribe("bob")
+        server = self.keep(service.server())
+        server.ok("publish", {"account": "bob", "type": 1, "value": 10001, "onlineOnly": False})
+        enough = threading.Event()
+        busy = service.login("busy")
+
+        def load():
+            for number in range(3000):
+                if enough.is_set():
+                    break
+                busy.ok("subscribe", {"type": 1, "expiry": 3600,
+                                      "publishers": ["p%d" % number]})
+
+        worker = threading.Thread(target=load)
+        worker.start()
+        self.works("backup", self.copy, "--data", self.data)
+        enough.set()
+        worker.join()
+        busy.close()
+        self.refuses("backup", self.copy, "--data", self.data, saying="--force")
+        self.works("backup", self.copy, "--data", self.data, "--force")
+        # What happens after the copy is lost, but its numbers are not given out again.
+        newest = server.ok("publish", {"account": "bob", "type": 1, "value": 10002})["seq"]
+        other = os.path.join(self.folder, "other")
+        self.refuses("restore", self.copy, "--data", self.data, saying="in use")
+        service.kill()
+        self.refuses("restore", self.copy, "--data", self.data, saying="has a database already")
+        self.works("restore", self.copy, "--data", other)
+        again = self.keep(Service(data=other))
+        server = self.keep(again.server())
+        state = server.ok("query", {"type": 1, "accounts": ["bob"]})["states"][0]
+        self.assertEqual(state["status"]["value"], 10001)
+        self.assertGreater(state["seq"], newest)
+        alice = self.keep(again.login("alice", sync="all"))
+        self.assertEqual(alice.ok("subscriptions")["count"], 1)
+
+    def test_restore_of_what_is_no_copy(self):
+        with open(self.copy, "w") as file:
+            file.write("Dear diary, " * 1000)
+        self.refuses("restore", self.copy, "--data", self.data, saying="cannot be restored")
+        self.refuses("restore", self.copy + "x", "--data", self.data, saying="no such file")
+        self.refuses("backup", self.copy, "--data", self.data, saying="There is no database")

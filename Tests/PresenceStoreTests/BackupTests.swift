@@ -1,0 +1,143 @@
+import Foundation
+import PresenceStore
+import Testing
+
+@Suite struct `A backup` {
+    private let directory = TemporaryDirectory()
+    private let outcomes = Outcomes()
+
+    private var file: String { directory.path + "/copy" }
+    private var restored: String { directory.path + "/restored" }
+
+    private func put(_ subscriber: Int) -> Write {
+        .putSubscriptions(
+            subscriber: name("s\(subscriber)"), type: 1, publishers: names(["a", "b"]),
+            created: 1, expires: 2)
+    }
+
+    private func started() throws -> Store {
+        let store = try Store.open(directory: directory.data, durability: .full)
+        store.start(outcome: outcomes.report)
+        return store
+    }
+
+    private func refusal(_ body: () throws -> Void) -> StoreRefusal.Reason? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return (error as? StoreRefusal)?.reason
+        }
+    }
+
+    private func backUp(_ existing: Backup.Existing = .kept) throws {
+        _ = try Backup.make(of: directory.data, to: file, existing: existing)
+    }
+
+    @Test func `is the database of one moment, however much is written meanwhile`() throws {
+        let store = try started()
+        _ = try store.write(put(0), into: outcomes)
+        for number in 1...2_000 { store.submit([Submission(write: put(number))]) }
+        try backUp()
+        store.stop()
+        try Backup.restore(from: file, to: restored)
+        let contents = try Contents(of: restored)
+        #expect(contents.subscriptions(of: "s0") == ["a 1 2", "b 1 2"])
+        // What was written together is there together, and nothing without what came before.
+        let count = contents.subscriptions.count / 2
+        for number in 0..<count { #expect(contents.subscriptions(of: "s\(number)").count == 2) }
+        #expect(count <= 2_001)
+        #expect(try Contents(of: directory.data).subscriptions.count == 4_002)
+    }
+
+    @Test func `goes on with numbers that nobody has seen`() throws {
+        let store = try started()
+        _ = try store.write(.reserveSequence(upTo: 1 << 32), into: outcomes)
+        try backUp()
+        _ = try store.write(.reserveSequence(upTo: 9 << 32), into: outcomes)
+        store.stop()
+        try Backup.restore(from: file, to: restored)
+        let sequence = try #require(try Contents(of: restored).sequence)
+        #expect(sequence == 1 << 32 + Backup.numbersPassedOver)
+        #expect(sequence > 9 << 32)
+        #expect(sequence < 1 << 53)
+    }
+
+    @Test func `is one file, which only its owner reads`() throws {
+        let store = try started()
+        _ = try store.write(put(0), into: outcomes)
+        try backUp()
+        store.stop()
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+        #expect(names.sorted() == ["copy", "data"])
+        let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions]
+        #expect(mode as? Int == 0o600)
+    }
+
+    @Test func `can be made of what a crash has left`() throws {
+        let store = try started()
+        _ = try store.write(put(0), into: outcomes)
+        let image = try directory.crashImage()
+        store.stop()
+        _ = try Backup.make(of: image.data, to: file, existing: .kept)
+        try Backup.restore(from: file, to: restored)
+        #expect(try Contents(of: restored).subscriptions.count == 2)
+        #expect(try Contents(of: image.data).subscriptions.count == 2)
+    }
+
+    @Test func `replaces a file only when it is told to, and never the database`() throws {
+        #expect(refusal { try backUp() } == .noDatabase)
+        try started().stop()
+        try backUp()
+        try Data("mine".utf8).write(to: URL(filePath: file))
+        #expect(refusal { try backUp() } == .backupExists)
+        #expect(try Data(contentsOf: URL(filePath: file)) == Data("mine".utf8))
+        try backUp(.replaced)
+        try Backup.restore(from: file, to: restored)
+        let before = try directory.contents()
+        let toItself = refusal {
+            _ = try Backup.make(
+                of: directory.data, to: directory.database, existing: .replaced)
+        }
+        #expect(toItself == .backupExists)
+        #expect(try directory.contents() == before)
+        let nowhere = refusal {
+            _ = try Backup.make(of: directory.data, to: file + "/x/y", existing: .kept)
+        }
+        #expect(nowhere == .backupNotWritable)
+    }
+
+    @Test func `is not brought back where there is a database, or one in use`() throws {
+        let store = try started()
+        try backUp()
+        let inUse = refusal { try Backup.restore(from: file, to: directory.data) }
+        #expect(inUse == .inUse)
+        store.stop()
+        let before = try directory.contents()
+        let existing = refusal { try Backup.restore(from: file, to: directory.data) }
+        #expect(existing == .databaseExists)
+        #expect(try directory.contents() == before)
+    }
+
+    @Test func `that is none, damaged or another's is not brought back`() throws {
+        let store = try started()
+        for number in 0..<500 { _ = try store.write(put(number), into: outcomes) }
+        try backUp()
+        store.stop()
+        let good = try Data(contentsOf: URL(filePath: file))
+        var torn = good
+        torn.removeLast(good.count / 2)
+        var foreign = good
+        foreign[71] ^= 1
+        var damaged = good
+        for place in 8_192..<8_400 { damaged[place] = 0xA5 }
+        for bytes in [Data(), Data("Dear diary".utf8), torn, foreign, damaged] {
+            try bytes.write(to: URL(filePath: file))
+            let reason = refusal { try Backup.restore(from: file, to: restored) }
+            #expect(reason == .unusableBackup)
+            #expect(!FileManager.default.fileExists(atPath: restored + "/porchlight.sqlite"))
+        }
+        let missing = refusal { try Backup.restore(from: file + "x", to: restored) }
+        #expect(missing == .unusableBackup)
+    }
+}
