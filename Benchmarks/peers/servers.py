@@ -18,6 +18,8 @@ class Server:
     """A kind of server. `protocol` is the name of its driver in the load program."""
 
     title = protocol = package = program = config = None
+    # In how many rounds it takes part.
+    rounds_max = 100
 
     def __init__(self, tools):
         self.tools = tools  # Paths of what was built or installed for this run.
@@ -122,6 +124,8 @@ class Nats(Server):
 class Prosody(Server):
     title, protocol, config = "Prosody (XMPP)", "xmpp", "prosody.cfg.lua"
     package = program = "prosody"
+    # A thousand logins with presence take it longer than all others need for everything.
+    rounds_max = 2
 
     def arguments(self, config):
         return ["-F", "--config", config]
