@@ -10,23 +10,34 @@ final class DirectoryLock: Sendable {
     private let descriptor: Int32
 
     init(_ files: StoreFiles) throws(StoreRefusal) {
-        descriptor = unsafe open(files.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        let descriptor = unsafe open(files.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
             throw StoreRefusal(.notWritable, path: files.directory, detail: systemError())
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let error = errno
-            close(descriptor)
+            closeOnce(descriptor)
             guard error == EWOULDBLOCK else {
                 throw StoreRefusal(.failed, path: files.lock, detail: systemError(error))
             }
             throw StoreRefusal(.inUse, path: files.directory)
         }
+        // Last: once everything is set, a throw runs `deinit`, which would close it again, and
+        // by then it may be another thread's.
+        self.descriptor = descriptor
     }
 
     deinit {
-        close(descriptor)
+        closeOnce(descriptor)
     }
+}
+
+/// Closes a descriptor of ours.
+///
+/// One that is closed already may have become another thread's: that must never happen.
+func closeOnce(_ descriptor: Int32) {
+    let failure = close(descriptor)
+    precondition(failure == 0 || errno != EBADF, "a descriptor is closed a second time")
 }
 
 /// What the system says about the error number, such as "No space left on device".

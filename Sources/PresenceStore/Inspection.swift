@@ -35,7 +35,7 @@ enum Inspection {
     private static func isLog(_ path: String) -> Bool {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return true }
-        defer { close(descriptor) }
+        defer { closeOnce(descriptor) }
         var magic: UInt32 = 0
         let count = unsafe withUnsafeMutableBytes(of: &magic) {
             unsafe read(descriptor, $0.baseAddress, $0.count)

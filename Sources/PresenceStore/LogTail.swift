@@ -24,7 +24,7 @@ struct LogTail {
             if errno == ENOENT { return }
             throw StoreFault(code: ResultCode.SQLITE_CANTOPEN.rawValue)
         }
-        defer { close(descriptor) }
+        defer { closeOnce(descriptor) }
         // Another program that had the log open may have made it shorter already.
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else {

@@ -31,7 +31,7 @@ public struct SideFile: Sendable {
             path + ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return false }
         let isWritten = write(content, to: descriptor) && fsync(descriptor) == 0
-        close(descriptor)
+        closeOnce(descriptor)
         guard isWritten, unsafe rename(path + ".new", path) == 0 else {
             _ = unsafe unlink(path + ".new")
             return false
@@ -57,7 +57,7 @@ public struct SideFile: Sendable {
     public func read(bytesMax: Int) -> [UInt8]? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
+        defer { closeOnce(descriptor) }
         let size = files.size(of: path)
         guard size <= bytesMax else { return [] }
         return unsafe [UInt8](unsafeUninitializedCapacity: size) { buffer, count in

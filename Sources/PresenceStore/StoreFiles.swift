@@ -105,7 +105,7 @@ struct StoreFiles: Sendable {
     func createFile(_ path: String) -> Bool {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return false }
-        close(descriptor)
+        closeOnce(descriptor)
         return true
     }
 
@@ -128,7 +128,7 @@ struct StoreFiles: Sendable {
     func synchronize(_ path: String) -> Bool {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
-        defer { close(descriptor) }
+        defer { closeOnce(descriptor) }
         return fsync(descriptor) == 0
     }
 }
