@@ -17,6 +17,8 @@ public struct AdmissionLimits: Sendable {
     /// Connections in all; beyond, a new one is closed with 4504. Below the descriptors that
     /// the process may have, or the rest waits in the kernel.
     public var connectionsMax = 1_000_000
+    /// Descriptors that others in this process take, and connections leave to them.
+    public var descriptorsElsewhere = 0
     /// Writes that may wait for the store; beyond, what has to be stored is refused.
     public var storePendingMax = 200_000
     /// Tokens that may wait to be judged; beyond, whoever shows one is told to come back.
@@ -33,7 +35,8 @@ public struct AdmissionLimits: Sendable {
     /// Sets what depends on the machine, unless somebody has.
     mutating func fillIn(memoryBytes: UInt64, descriptorsMax: Int) {
         if memoryBytesMax == nil { memoryBytesMax = memoryBytes / 10 * 8 }
-        connectionsMax = min(connectionsMax, max(16, descriptorsMax - Self.descriptorsReserved))
+        let reserved = Self.descriptorsReserved + descriptorsElsewhere
+        connectionsMax = min(connectionsMax, max(16, descriptorsMax - reserved))
     }
 
     /// Sets what depends on this machine, unless somebody has.

@@ -3,6 +3,7 @@
 import ArgumentParser
 import Foundation
 import Logging
+import PresenceHTTP
 import PresenceServer
 
 struct Serve: ParsableCommand {
@@ -34,9 +35,13 @@ struct Serve: ParsableCommand {
         let doorkeeper = Doorkeeper(keyFiles, inForce.settings.tokenRules, logger: logger)
         var configuration = inForce.settings.service
         configuration.authenticator = doorkeeper
+        let door = ServiceDoor()
+        let http = try inForce.settings.startHTTP(doorkeeper.keys, door)
+        defer { http?.stop() }
         do throws(ServiceRefusal) {
             let service = try Service(configuration, logger: logger)
-            let address = service.address
+            door.open(to: service.control)
+            let address = "\(service.address)" + (http.map { ", http on \($0.address)" } ?? "")
             let reloading = Reloading(
                 sources, inForce: inForce, doorkeeper: doorkeeper, of: service.control,
                 logger: logger)

@@ -158,17 +158,13 @@ import Testing
 
     @Test func `states that follow an answer are put into its list`() async throws {
         let (peer, connection) = try await open()
-        let big = #"{"p":"\#(String(repeating: "x", count: 1 << 18))"}"#
         async let answer = connection.callForStates("query", ByteBuffer(string: "{}"))
-        let playing = Task {
-            await peer.answer(#"{"states":[\#(big)]}"#)
-            #expect(await peer.receive()?.contains("ping") == true)
-            peer.notify("events", #"{"events":[1,2],"sync":true}"#)
-            peer.notify("events", #"{"events":[3],"sync":true}"#)
-            peer.send(#"{"jsonrpc":"2.0","id":2,"result":{"time":1}}"#)
-        }
-        #expect(try await answer == .result(ByteBuffer(string: #"{"states":[\#(big),1,2,3]}"#)))
-        await playing.value
+        await peer.answer(#"{"states":[0]}"#)
+        #expect(await peer.receive()?.contains("ping") == true)
+        peer.notify("events", #"{"events":[1,2],"sync":true}"#)
+        peer.notify("events", #"{"events":[3],"sync":true}"#)
+        peer.send(#"{"jsonrpc":"2.0","id":2,"result":{"time":1}}"#)
+        #expect(try await answer == .result(ByteBuffer(string: #"{"states":[0,1,2,3]}"#)))
         connection.close()
     }
 

@@ -77,6 +77,15 @@ import Testing
         #expect(JSONText.string(ByteBuffer(string: #""\ud83d\ude00\u00e9""#)) == "\u{1F600}é")
     }
 
+    @Test(arguments: [
+        ("10.0", "10"), ("-0.000", "-0"), ("10", "10"), ("10.5", "10.5"), ("1.0e1", "1.0e1"),
+        ("\"1.0\"", "\"1.0\""), ("[1.0]", "[1.0]"), ("1.", "1."),
+    ])
+    func `a fraction of zero goes`(value: String, whole: String) {
+        #expect(
+            JSONText.withoutZeroFraction(ByteBuffer(string: value)) == ByteBuffer(string: whole))
+    }
+
     @Test func `integers are told from other numbers`() {
         for text in ["0", "-0", "7", "-12", "123456789012345678901234567890"] {
             #expect(JSONText.isInteger(ByteBuffer(string: text)), "\(text)")

@@ -14,6 +14,9 @@ final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
+    /// When what is sent goes out.
+    enum Flush { case now, laterOn }
+
     /// A request that is not answered yet.
     private struct Pending {
         var id: Int
@@ -45,7 +48,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// Asks for `method`; the promise is kept whatever becomes of it.
     func send(
         _ method: String, _ params: ByteBuffer, within time: TimeAmount?,
-        _ promise: EventLoopPromise<Answer>
+        _ promise: EventLoopPromise<Answer>, _ flush: Flush
     ) {
         guard ending == nil, let context else { return promise.fail(ending ?? .ended) }
         lastID += 1
@@ -58,7 +61,8 @@ final class ConnectionHandler: ChannelInboundHandler {
             context.eventLoop.scheduleTask(in: $0) { bound.value.end(.timedOut) }
         }
         pending.append(Pending(id: lastID, promise: promise, deadline: deadline))
-        context.writeAndFlush(wrapOutboundOut(frame), promise: nil)
+        context.write(wrapOutboundOut(frame), promise: nil)
+        if flush == .now { context.flush() }
     }
 
     private static func frame(

@@ -82,26 +82,31 @@ public final class GatewayConnection: Sendable {
         within time: TimeAmount? = nil
     ) async throws -> Answer {
         let promise = channel.eventLoop.makePromise(of: Answer.self)
-        onLoop { $0.send(method, params, within: time, promise) }
+        onLoop { $0.send(method, params, within: time, promise, .now) }
         return try await wait(for: promise)
     }
 
     /// Asks for states. Those that do not fit into the answer's frame follow it, and are put
     /// back into its list.
+    ///
+    /// That nothing more follows is known when a `ping` behind the request is answered.
     public func callForStates(
         _ method: String, _ params: ByteBuffer, within time: TimeAmount? = nil
     ) async throws -> Answer {
-        onLoop { $0.beginFollowing() }
-        defer { onLoop { _ = $0.endFollowing() } }
-        let answer = try await call(method, params, within: time)
-        // A list that goes on has filled its frame but for less than a state.
-        guard case .result(let result) = answer, result.readableBytes > 1 << 18 else {
-            return answer
+        let answer = channel.eventLoop.makePromise(of: Answer.self)
+        let pong = channel.eventLoop.makePromise(of: Answer.self)
+        let followers = channel.eventLoop.makePromise(of: [ByteBuffer].self)
+        onLoop {
+            $0.beginFollowing()
+            $0.send(method, params, within: time, answer, .laterOn)
+            $0.send("ping", ByteBuffer(staticString: "{}"), within: time, pong, .now)
         }
-        _ = try await call("ping", within: time)
-        let promise = channel.eventLoop.makePromise(of: [ByteBuffer].self)
-        onLoop { promise.succeed($0.endFollowing()) }
-        guard let whole = StateList.join(result, try await promise.futureResult.get()) else {
+        defer { onLoop { followers.succeed($0.endFollowing()) } }
+        let first = try await wait(for: answer)
+        _ = try await wait(for: pong)
+        onLoop { followers.succeed($0.endFollowing()) }
+        guard case .result(let result) = first else { return first }
+        guard let whole = StateList.join(result, try await followers.futureResult.get()) else {
             close()
             throw GatewayError.notUnderstood
         }

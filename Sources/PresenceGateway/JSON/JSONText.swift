@@ -37,6 +37,21 @@ public enum JSONText {
         return true
     }
 
+    /// A number whose fraction is zero without it, as JSON Schema has integers; else the value.
+    public static func withoutZeroFraction(_ value: ByteBuffer) -> ByteBuffer {
+        guard let dot = value.readableBytesView.firstIndex(of: UInt8(ascii: ".")) else {
+            return value
+        }
+        let fraction = value.readableBytesView[(dot + 1)...]
+        guard !fraction.isEmpty, fraction.allSatisfy({ $0 == UInt8(ascii: "0") }) else {
+            return value
+        }
+        let whole = value.getSlice(
+            at: value.readerIndex, length: dot - value.readableBytesView.startIndex)
+        guard let whole, isInteger(whole) else { return value }
+        return whole
+    }
+
     /// What stands between the quotes of a string that the scanner has passed, without escapes.
     static func unescaped(_ raw: ByteBuffer) throws(JSONFault) -> String {
         let bytes = raw.readableBytesUInt8Span

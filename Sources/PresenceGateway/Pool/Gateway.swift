@@ -24,6 +24,13 @@ public struct GatewayLimits: Sendable {
 
     /// The defaults.
     public init() {}
+
+    /// Makes times short enough for a service that takes who says nothing for one and a half
+    /// heartbeats for dead.
+    public mutating func fit(heartbeatSeconds: Int) {
+        idleTime = min(idleTime, .seconds(Int64(heartbeatSeconds)))
+        connection.keepAliveInterval = .seconds(Int64(min(10, max(1, heartbeatSeconds / 2))))
+    }
 }
 
 /// What the pool counts.

@@ -8,6 +8,9 @@ import PresenceTokens
 struct ServiceSettings: Sendable {
     var configuration = Configuration()
     var listen = "127.0.0.1:7400"
+    /// Where the HTTP API listens, if at all.
+    var http: String?
+    var httpConnectionsMax = 256
     var auth = AuthenticationMode.open
     var isKnownToBeOpen = false
     /// The file or URL with the keys for tokens.
@@ -68,6 +71,7 @@ extension ServiceSettings {
         configuration.port = address.port
         configuration.version = programVersion
         configuration.access = auth == .open ? .open : .credentials
+        configuration.admission.descriptorsElsewhere = httpDescriptorsMax
         if rateLimits == .off { configuration.switchOffPace() }
         return configuration
     }

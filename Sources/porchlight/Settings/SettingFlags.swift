@@ -13,6 +13,7 @@ struct SettingFlags: ParsableArguments {
     var config: String?
 
     @Option(help: .of("listen")) var listen: String?
+    @Option(help: .of("http")) var http: String?
     @Option(help: .of("data")) var data: String?
     @Option(help: .of("auth")) var auth: String?
     @Flag(help: .of("i-know-this-is-open")) var iKnowThisIsOpen = false
@@ -30,8 +31,9 @@ struct SettingFlags: ParsableArguments {
     @Option(help: .of("log-level")) var logLevel: String?
 
     private static let options: [(name: String, path: any KeyPath<Self, String?> & Sendable)] = [
-        ("listen", \.listen), ("data", \.data), ("auth", \.auth), ("jwt-key", \.jwtKey),
-        ("jwt-audience", \.jwtAudience), ("jwt-issuer", \.jwtIssuer), ("server-key", \.serverKey),
+        ("listen", \.listen), ("http", \.http), ("data", \.data), ("auth", \.auth),
+        ("jwt-key", \.jwtKey), ("jwt-audience", \.jwtAudience), ("jwt-issuer", \.jwtIssuer),
+        ("server-key", \.serverKey),
         ("durability", \.durability), ("disconnect-grace", \.disconnectGrace),
         ("restart-grace", \.restartGrace), ("heartbeat", \.heartbeat),
         ("push-reachable", \.pushReachable), ("subscribers-max", \.subscribersMax),

@@ -66,6 +66,11 @@ struct SettingRule: Sendable {
             remedy: "--auth open would let everybody who reaches this address log in as "
                 + "anybody: give --auth jwt, or listen on 127.0.0.1, or give "
                 + "--i-know-this-is-open, too"),
+        Self(
+            names: ["http", "server-key"],
+            holds: { $0.http == nil || $0.serverKeyPath != nil || $0.isHTTPOnLoopback },
+            remedy: "without keys, everybody who reaches this address could do anything: give "
+                + "server-key, or listen on 127.0.0.1"),
     ]
 }
 
@@ -73,8 +78,13 @@ extension ServiceSettings {
     fileprivate var limits: Limits { configuration.engine.limits }
 
     /// Whether only processes of this machine can reach the port.
-    var isOnLoopback: Bool {
-        guard let host = parseAddress(listen)?.host else { return false }
+    var isOnLoopback: Bool { Self.isLoopback(listen) }
+
+    /// The same of the HTTP API's.
+    var isHTTPOnLoopback: Bool { http.map(Self.isLoopback) ?? false }
+
+    private static func isLoopback(_ address: String) -> Bool {
+        guard let host = parseAddress(address)?.host else { return false }
         return host == "localhost" || host.hasPrefix("127.") || host == "::1"
     }
 }

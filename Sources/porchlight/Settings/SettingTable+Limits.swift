@@ -12,6 +12,9 @@ extension SettingTable {
                 .things,
                 "Connections in all; never more than the descriptors of the process, less 64."),
             .count(
+                "http-connections-max", \.httpConnectionsMax, 8...100_000, .things,
+                "Connections of the HTTP API; beyond, they wait.", takesEffect: .atRestart),
+            .count(
                 "connections-per-address-max",
                 \.configuration.admission.connectionsPerAddressMax, 1...10_000_000, .things,
                 unset: "any number", "Connections from one address; beyond, 4504."),

@@ -39,6 +39,10 @@ enum SettingTable {
                 "Where clients connect: a numeric address and a port; port 0 is any.",
                 takesEffect: .atRestart),
             .text(
+                "http", \.http, .address, unset: "nowhere",
+                "Where app servers connect by HTTP: a numeric address and a port.",
+                takesEffect: .atRestart),
+            .text(
                 "data", \.configuration.dataDirectory, .path, "The folder with the database.",
                 takesEffect: .atRestart),
             .choice(

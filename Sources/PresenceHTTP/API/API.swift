@@ -1,0 +1,128 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import NIOCore
+import PresenceGateway
+import PresenceTokens
+
+/// What a request needs to know of the connection it came over.
+struct ConnectionContext: InitializableFromSource {
+    init(source: ApplicationRequestContextSource) {}
+}
+
+/// Answers requests.
+struct API: HTTPResponder {
+    let gateway: Gateway
+    let access: HTTPAccess
+    let limits: HTTPLimits
+    let counters: HTTPCounters
+    let readiness: Readiness
+    private let routes = RouteTable()
+
+    /// The body cannot be read to its end: the connection is lost, or what it carries is no HTTP.
+    struct BodyUnreadable: Error {
+        var cause: any Error
+    }
+
+    /// Answers whatever is asked; an error means that nobody hears an answer any more.
+    func respond(to request: Request, context: ConnectionContext) async throws -> Response {
+        let routing = routes.find(request.uri.path, request.method)
+        counters.begin()
+        var response: Response
+        do {
+            response = try await respond(to: request, routing)
+        } catch let error as BodyUnreadable {
+            counters.end(routing.operation, nil)
+            throw error.cause
+        } catch {
+            response = Problem(error).response
+        }
+        counters.end(routing.operation, response.status)
+        response.headers[.cacheControl] = "no-store"
+        response.headers[.xContentTypeOptions] = "nosniff"
+        if request.method == .head { response = response.createHeadResponse() }
+        if response.status == .contentTooLarge || counters.connections > limits.connectionsToShed {
+            response.headers[.connection] = "close"
+        }
+        return response
+    }
+
+    private func respond(to request: Request, _ routing: Routing) async throws -> Response {
+        switch routing {
+        case .nothing: throw Problem.notFound
+        case .otherMethods(let methods): throw Problem.methodNotAllowed(methods)
+        case .found(let operation, let parameters):
+            if !operation.isPublic { try judge(request) }
+            let call = Call(
+                operation: operation, path: parameters,
+                query: try QueryParameters(request.uri.query),
+                body: try await body(of: request, for: operation))
+            return try await carryOut(call, request)
+        }
+    }
+
+    /// Lets those pass who may use the API.
+    private func judge(_ request: Request) throws(Problem) {
+        switch access {
+        case .keysOrLocal(let ring) where ring.count == 0:
+            guard Authority.isLocal(request.head.authority) else { throw .misdirected }
+        case .keys(let ring), .keysOrLocal(let ring):
+            guard let field = request.headers[.authorization] else { throw .noKey }
+            let words = field.split(separator: " ", maxSplits: 1)
+            guard words.count == 2, words[0].lowercased() == "bearer" else { throw .noKey }
+            guard ring.name(of: Array(words[1].utf8)) != nil else { throw .invalidKey }
+        }
+    }
+
+    private func body(of request: Request, for operation: Operation) async throws -> JSONObject? {
+        guard operation.bodyMembers != nil else { return nil }
+        guard ContentType.isJSON(request.headers[.contentType]) else { throw Problem.noJSON }
+        let bytesMax = limits.bodyBytesMax
+        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > bytesMax {
+            throw Problem.bodyTooLarge(bytesMax: bytesMax)
+        }
+        do {
+            return try JSONObject(try await request.body.collect(upTo: bytesMax))
+        } catch let fault as JSONFault {
+            throw Problem(fault)
+        } catch is NIOTooManyBytesError {
+            throw Problem.bodyTooLarge(bytesMax: bytesMax)
+        } catch {
+            throw BodyUnreadable(cause: error)
+        }
+    }
+}
+
+extension Routing {
+    /// What is counted.
+    var operation: Operation? {
+        guard case .found(let operation, _) = self else { return nil }
+        return operation
+    }
+}
+
+/// The name by which a client believes to have reached the API.
+enum Authority {
+    /// Whether it is localhost or a number.
+    ///
+    /// A page from anywhere can have a browser ask for its own name, and have that name mean
+    /// 127.0.0.1. Where there are no keys, that would be enough to read everything.
+    static func isLocal(_ authority: String?) -> Bool {
+        guard let authority, !authority.isEmpty else { return true }
+        if authority.hasPrefix("[") { return true }
+        let host = authority.split(separator: ":", omittingEmptySubsequences: false)[0]
+        if host.lowercased() == "localhost" { return true }
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
+    }
+}
+
+enum ContentType {
+    /// Whether this says JSON, in whatever case and with whatever parameters.
+    static func isJSON(_ field: String?) -> Bool {
+        guard let field else { return false }
+        let type = field.split(separator: ";", omittingEmptySubsequences: false)[0]
+        let words = type.split { $0 == " " || $0 == "\t" }
+        return words.count == 1 && words[0].lowercased() == "application/json"
+    }
+}

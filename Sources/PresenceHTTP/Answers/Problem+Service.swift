@@ -1,0 +1,83 @@
+import HTTPTypes
+import NIOCore
+import PresenceGateway
+
+// What the service refuses, or cannot do.
+
+extension Problem {
+    /// An `error` of the service's.
+    init(serviceError error: ByteBuffer) {
+        guard let object = try? JSONObject(error),
+            let code = object["code"].flatMap(JSONText.integer),
+            let message = object["message"].flatMap(JSONText.string),
+            let data = object["data"].flatMap({ try? JSONObject($0) }),
+            let reason = data["reason"].flatMap(JSONText.string)
+        else {
+            self = .notUnderstood
+            return
+        }
+        self.init(Self.status(of: code), reason, message)
+        for member in data.members where member.name != "reason" {
+            members.append((member.name, member.value))
+        }
+        if code == 401 { headers.append((.wwwAuthenticate, "Bearer realm=\"porchlight\"")) }
+        let seconds = data["retryAfter"].flatMap(JSONText.integer)
+        if let seconds {
+            headers.append((.retryAfter, String(seconds)))
+        } else if code == 503 || code == 416 {
+            headers.append((.retryAfter, "1"))
+        }
+    }
+
+    /// The codes of the wire are those of HTTP where these mean the same; the rest is NIM's.
+    private static func status(of code: Int) -> HTTPResponse.Status {
+        switch code {
+        case 401: .unauthorized
+        case 403: .forbidden
+        case 414: .unprocessableContent
+        case 416: .tooManyRequests
+        case 419: .conflict
+        case 503: .serviceUnavailable
+        case -32_601: .notImplemented
+        case -32_700, -32_600: .badRequest
+        default: .internalServerError
+        }
+    }
+
+    /// No answer came.
+    init(_ error: any Error) {
+        switch error {
+        case let problem as Problem: self = problem
+        case GatewayError.overloaded:
+            self = Problem(.serviceUnavailable, "overloaded", "Too many requests are under way.")
+                .with("retryAfter", 1).with(.retryAfter, "1")
+        case GatewayError.timedOut:
+            self = Problem(
+                .gatewayTimeout, "timed_out",
+                "The answer did not come in time. Whether it was done is not known.")
+        case GatewayError.requestTooLarge(let bytesMax):
+            self = .bodyTooLarge(bytesMax: bytesMax)
+        case GatewayError.answerTooLarge:
+            self = Problem(
+                .unprocessableContent, "too_many", "The answer would be too long: ask for fewer.")
+        case GatewayError.closed(let notice) where notice.code / 100 == 45:
+            self = Problem(.serviceUnavailable, notice.reason, notice.message)
+                .retryingAfter(seconds: notice.retryAfterSeconds ?? 1)
+        case GatewayError.closed, GatewayError.ended, is CancellationError:
+            self = Problem(
+                .serviceUnavailable, "shutting_down",
+                "The service is starting or stopping; come back later."
+            )
+            .retryingAfter(seconds: 1)
+        default: self = .notUnderstood
+        }
+    }
+
+    private func retryingAfter(seconds: Int) -> Problem {
+        with("retryAfter", seconds).with(.retryAfter, String(seconds))
+    }
+
+    static var notUnderstood: Problem {
+        Problem(.internalServerError, "internal", "The service has made a mistake.")
+    }
+}

@@ -1,0 +1,110 @@
+// Watches one connection's clock. The connection ends when
+//
+// * a request has begun and its body is not complete in time,
+// * the client has something to take and has taken none of it for a while,
+// * it has gone while a stream is written to it,
+// * its answer said `Connection: close`: then our side is ended first, and what still comes is
+//   dropped for a moment, since closing at once could take the answer back.
+//
+// That it is without a request for too long, or with half a header, is seen by Hummingbird.
+
+import HTTPTypes
+import NIOCore
+import NIOHTTPTypes
+
+final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+    typealias InboundOut = HTTPRequestPart
+    typealias OutboundIn = HTTPResponsePart
+    typealias OutboundOut = HTTPResponsePart
+
+    /// What becomes of the connection when the answer under way has been written.
+    private enum Afterwards { case stay, close, linger }
+
+    private let limits: HTTPLimits
+    private let counters: HTTPCounters
+    private var afterwards = Afterwards.stay
+    private var isStream = false
+    private var requestDeadline: Scheduled<Void>?
+    private var progressDeadline: Scheduled<Void>?
+
+    init(_ limits: HTTPLimits, _ counters: HTTPCounters) {
+        self.limits = limits
+        self.counters = counters
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        counters.connectionOpened()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        requestDeadline?.cancel()
+        progressDeadline?.cancel()
+        counters.connectionClosed()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        guard afterwards != .linger else { return }
+        switch unwrapInboundIn(data) {
+        case .head: requestDeadline = deadline(in: limits.requestSeconds, context)
+        case .body: break
+        case .end: requestDeadline?.cancel()
+        }
+        context.fireChannelRead(data)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if afterwards == .linger { return context.read() }
+        context.fireChannelReadComplete()
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        progressDeadline?.cancel()
+        if !context.channel.isWritable {
+            progressDeadline = deadline(in: limits.progressSeconds, context)
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    func write(
+        context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?
+    ) {
+        switch unwrapOutboundIn(data) {
+        case .head(let head):
+            if head.headerFields[.connection] == "close" { afterwards = .close }
+            isStream = head.headerFields[.contentType] == "text/event-stream"
+            context.write(data, promise: promise)
+        case .end where afterwards == .close:
+            context.writeAndFlush(data, promise: promise)
+            linger(context)
+        case .body, .end:
+            context.write(data, promise: promise)
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if isStream, event as? ChannelEvent == .inputClosed { return context.close(promise: nil) }
+        context.fireUserInboundEventTriggered(event)
+    }
+
+    /// Ends our side, and waits a moment for the client to end its own.
+    private func linger(_ context: ChannelHandlerContext) {
+        afterwards = .linger
+        requestDeadline?.cancel()
+        context.close(mode: .output, promise: nil)
+        let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
+        requestDeadline = context.eventLoop.scheduleTask(in: .seconds(2)) {
+            bound.value.close(promise: nil)
+        }
+        context.read()
+    }
+
+    private func deadline(in seconds: Int, _ context: ChannelHandlerContext) -> Scheduled<Void> {
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        return context.eventLoop.scheduleTask(in: .seconds(Int64(seconds))) {
+            let (guardian, context) = bound.value
+            guardian.counters.connectionTimedOut()
+            context.close(promise: nil)
+        }
+    }
+}

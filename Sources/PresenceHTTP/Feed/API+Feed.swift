@@ -1,0 +1,48 @@
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+import NIOCore
+import PresenceGateway
+
+extension API {
+    /// A stream of what happens, for as long as the client reads and the service serves.
+    ///
+    /// Nothing is read from the service while the client takes nothing: what a slow client
+    /// costs is the events under way, and in the end its stream.
+    func feed(_ call: Call, _ request: Request) async throws -> Response {
+        let headers: HTTPFields = [.contentType: "text/event-stream"]
+        guard request.method != .head else { return Response(status: .ok, headers: headers) }
+        let header = request.headers[Self.lastEventID]
+        let cursor = try header ?? call.query.one("cursor")
+        let reader = try await FeedReader.begin(
+            behind: cursor?.isEmpty == true ? nil : cursor, on: gateway,
+            max: limits.feedReadersMax, counters)
+        let silence = TimeAmount.seconds(Int64(limits.feedHeartbeatSeconds))
+        return Response(
+            status: .ok, headers: headers,
+            body: ResponseBody { writer in
+                try await writer.write(ServerSentEvent.beginning)
+                if let first = ServerSentEvent.first(reader.answer) {
+                    try await writer.write(first)
+                }
+                do {
+                    while true {
+                        guard let params = try await reader.next(within: silence) else {
+                            try await writer.write(ServerSentEvent.heartbeat)
+                            continue
+                        }
+                        if let event = ServerSentEvent.event(params) {
+                            try await writer.write(event)
+                        }
+                    }
+                } catch is GatewayError {
+                    // The client comes back by itself, with the last cursor it has.
+                    try await writer.finish(nil)
+                }
+            })
+    }
+
+    private static var lastEventID: HTTPField.Name {
+        HTTPField.Name("Last-Event-ID") ?? .eTag
+    }
+}

@@ -1,0 +1,53 @@
+import NIOCore
+import PresenceGateway
+
+/// A connection that reads the feed, for one stream; it ends when nobody holds it any more.
+final class FeedReader: Sendable {
+    private let connection: GatewayConnection
+    private let counters: HTTPCounters
+    /// What the service has answered: whether it goes on, or begins anew.
+    let answer: ByteBuffer
+
+    private init(
+        _ connection: GatewayConnection, _ answer: ByteBuffer, counters: HTTPCounters
+    ) {
+        self.connection = connection
+        self.answer = answer
+        self.counters = counters
+    }
+
+    deinit {
+        connection.close()
+        counters.leaveFeed()
+    }
+
+    /// Begins to read behind `cursor`, or with the states in force.
+    static func begin(
+        behind cursor: String?, on gateway: Gateway, max: Int, _ counters: HTTPCounters
+    ) async throws -> FeedReader {
+        guard counters.enterFeed(max: max) else { throw Problem.tooManyFeedReaders }
+        var entered: FeedReader?
+        defer { if entered == nil { counters.leaveFeed() } }
+        let connection = try await gateway.openLongLived()
+        do {
+            var params = JSONMembers()
+            if let cursor { params.append("cursor", cursor) }
+            let answer = try API.result(
+                of: await connection.call("feed", params.object, within: .seconds(10)))
+            let reader = FeedReader(connection, answer, counters: counters)
+            entered = reader
+            return reader
+        } catch {
+            connection.close()
+            throw error
+        }
+    }
+
+    /// The `params` of the next `feed`; nil where none comes within `time`.
+    func next(within time: TimeAmount) async throws -> ByteBuffer? {
+        while let notification = try await connection.notification(within: time) {
+            if notification.method == "feed" { return notification.params }
+        }
+        return nil
+    }
+}

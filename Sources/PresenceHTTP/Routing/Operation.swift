@@ -1,0 +1,59 @@
+import HTTPTypes
+
+/// Everything that can be asked for. The description in `docs/openapi.json` has the same names.
+enum Operation: String, CaseIterable, Sendable {
+    case queryStates, getState
+    case publishStatus, clearStatus
+    case listSubscriptions, subscribe, unsubscribe
+    case listSubscribers
+    case listSessions, kickAccount, kickSession
+    case getStats, readFeed
+    case getMetrics, getLiveness, getReadiness, getDescription
+
+    /// Where, with names in braces for what varies.
+    var path: String {
+        switch self {
+        case .queryStates: "/v1/states"
+        case .getState: "/v1/accounts/{account}/state"
+        case .publishStatus, .clearStatus: "/v1/accounts/{account}/statuses/{type}"
+        case .listSubscriptions, .subscribe, .unsubscribe: "/v1/accounts/{account}/subscriptions"
+        case .listSubscribers: "/v1/accounts/{account}/subscribers"
+        case .listSessions, .kickAccount: "/v1/accounts/{account}/sessions"
+        case .kickSession: "/v1/accounts/{account}/sessions/{device}"
+        case .getStats: "/v1/stats"
+        case .readFeed: "/v1/feed"
+        case .getMetrics: "/metrics"
+        case .getLiveness: "/livez"
+        case .getReadiness: "/readyz"
+        case .getDescription: "/openapi.json"
+        }
+    }
+
+    /// How.
+    var method: HTTPRequest.Method {
+        switch self {
+        case .queryStates, .subscribe: .post
+        case .publishStatus: .put
+        case .clearStatus, .unsubscribe, .kickAccount, .kickSession: .delete
+        default: .get
+        }
+    }
+
+    /// Whether everybody may, with a key or without.
+    var isPublic: Bool {
+        switch self {
+        case .getLiveness, .getReadiness, .getDescription: true
+        default: false
+        }
+    }
+
+    /// The members that a body may have; nil: it has none.
+    var bodyMembers: [String]? {
+        switch self {
+        case .queryStates: ["type", "accounts"]
+        case .publishStatus: ["value", "expiry", "ext", "onlineOnly", "sync"]
+        case .subscribe: ["type", "expiry", "publishers", "sync"]
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,68 @@
+/// What stands for a space besides `%20`.
+enum PlusSign: Sendable {
+    /// In a path it is itself.
+    case literal
+    /// In a query it is a space, as forms have it; whoever means a plus writes `%2B`.
+    case space
+}
+
+enum PercentEncoding {
+    /// What `text` stands for; nil where it is not encoded rightly, or is not UTF-8 then.
+    static func decode(_ text: Substring, plus: PlusSign) -> String? {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(text.utf8.count)
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "%"):
+                guard let high = digit(rest.popFirst()), let low = digit(rest.popFirst()) else {
+                    return nil
+                }
+                bytes.append(high << 4 | low)
+            case UInt8(ascii: "+") where plus == .space: bytes.append(UInt8(ascii: " "))
+            default: bytes.append(byte)
+            }
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    private static func digit(_ byte: UInt8?) -> UInt8? {
+        guard let byte else { return nil }
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): return byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): return byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): return byte - UInt8(ascii: "A") + 10
+        default: return nil
+        }
+    }
+}
+
+/// The parameters of a query, decoded, in their order.
+struct QueryParameters: Sendable {
+    private var values: [(name: String, value: String)] = []
+
+    init(_ query: String?) throws(Problem) {
+        guard let query else { return }
+        for part in query.split(separator: "&") {
+            let pieces = part.split(
+                separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = PercentEncoding.decode(pieces[0], plus: .space),
+                let value = PercentEncoding.decode(
+                    pieces.count > 1 ? pieces[1] : "", plus: .space)
+            else { throw .invalidEncoding(in: "query") }
+            values.append((name, value))
+        }
+    }
+
+    /// Every value of this name.
+    func all(_ name: String) -> [String] {
+        values.filter { $0.name == name }.map(\.value)
+    }
+
+    /// The value of this name, where it is there.
+    func one(_ name: String) throws(Problem) -> String? {
+        let found = all(name)
+        guard found.count < 2 else { throw .duplicate(name) }
+        return found.first
+    }
+}

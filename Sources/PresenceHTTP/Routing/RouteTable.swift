@@ -1,0 +1,68 @@
+import HTTPTypes
+
+/// What a path and a method ask for.
+enum Routing: Sendable {
+    /// An operation, and what stands in the path for the names in its braces.
+    case found(Operation, PathParameters)
+    /// The path is there, the method is not; these are.
+    case otherMethods([HTTPRequest.Method])
+    /// There is no such path.
+    case nothing
+}
+
+/// What stood in a path where a template has names, not decoded.
+struct PathParameters: Sendable {
+    fileprivate(set) var values: [(name: String, text: Substring)] = []
+
+    subscript(name: String) -> Substring? { values.first { $0.name == name }?.text }
+}
+
+/// The operations, by path and method.
+struct RouteTable: Sendable {
+    private struct Path: Sendable {
+        var segments: [String]
+        var operations: [Operation]
+    }
+
+    private let paths: [Path]
+
+    init() {
+        var paths: [String: Path] = [:]
+        for operation in Operation.allCases {
+            let segments = operation.path.split(separator: "/").map(String.init)
+            paths[operation.path, default: Path(segments: segments, operations: [])]
+                .operations.append(operation)
+        }
+        self.paths = Array(paths.values)
+    }
+
+    /// Finds what is asked for. Segments are compared as they stand, so that an account may have
+    /// a slash in its name, written `%2F`.
+    func find(_ path: String, _ method: HTTPRequest.Method) -> Routing {
+        guard path.utf8.first == UInt8(ascii: "/") else { return .nothing }
+        let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+        for candidate in paths {
+            guard let parameters = match(candidate, segments) else { continue }
+            // What GET gives, HEAD gives without the body.
+            let wanted = method == .head ? .get : method
+            if let operation = candidate.operations.first(where: { $0.method == wanted }) {
+                return .found(operation, parameters)
+            }
+            return .otherMethods(candidate.operations.map(\.method))
+        }
+        return .nothing
+    }
+
+    private func match(_ path: Path, _ segments: [Substring]) -> PathParameters? {
+        guard path.segments.count == segments.count else { return nil }
+        var parameters = PathParameters()
+        for (wanted, segment) in zip(path.segments, segments) {
+            if wanted.utf8.first == UInt8(ascii: "{") {
+                parameters.values.append((String(wanted.dropFirst().dropLast()), segment))
+            } else if !wanted.utf8.elementsEqual(segment.utf8) {
+                return nil
+            }
+        }
+        return parameters
+    }
+}

@@ -1,0 +1,302 @@
+"""What each operation does."""
+
+import json
+import unittest
+from urllib.parse import quote
+
+from api import Case, KEY, Service
+import porchlight
+
+
+class Operations(Case):
+    def test_states_of_many_come_in_order(self):
+        client = self.service.connect()
+        client.login("many-1", "d1")
+        names = ["many-2", "many-1", "many-3"]
+        states = self.good("POST", "/v1/states", {"type": 1, "accounts": names})["states"]
+        self.assertEqual([s["publisher"] for s in states], names)
+        self.assertEqual([s["value"] for s in states], [0, 1, 0])
+        self.assertEqual(states[1]["online"], [{"client": "other", "device": "d1"}])
+
+    def test_five_hundred_states_are_a_request(self):
+        names = ["batch-%d" % n for n in range(500)]
+        answer = self.good("POST", "/v1/states", {"type": 1, "accounts": names})
+        self.assertEqual([s["publisher"] for s in answer["states"]], names)
+        refused = self.problem(422, "too_many", "POST", "/v1/states",
+                               {"type": 1, "accounts": names + ["one more"]})
+        self.assertEqual(refused.members["limit"], 500)
+
+    def test_states_that_fill_several_frames_come_whole(self):
+        text = "\u0001" * 4000
+        names = ["long-%d" % n for n in range(60)]
+        for name in names:
+            self.good("PUT", "/v1/accounts/%s/statuses/7000" % name, {"value": 10000, "ext": text})
+        states = self.good("POST", "/v1/states", {"type": 7000, "accounts": names})["states"]
+        self.assertEqual([s["publisher"] for s in states], names)
+        self.assertTrue(all(s["status"]["ext"] == text for s in states))
+
+    def test_the_state_of_one(self):
+        state = self.good("GET", "/v1/accounts/nobody-yet/state")
+        self.assertEqual((state["publisher"], state["type"], state["value"]), ("nobody-yet", 1, 0))
+        self.assertEqual(self.good("GET", "/v1/accounts/nobody-yet/state?type=100")["type"], 100)
+
+    def test_a_status_is_set_seen_and_taken_back(self):
+        watcher = self.service.connect()
+        watcher.login("watcher", "d1")
+        watcher.ok("subscribe", {"type": 100, "expiry": 600, "publishers": ["st"]})
+        path = "/v1/accounts/st/statuses/100"
+        published = self.good("PUT", path, {"value": 10001, "expiry": 60, "ext": "é\n\u2028"})
+        event = watcher.event()
+        self.assertEqual((event["seq"], event["value"], event["ext"]),
+                         (published["seq"], 10001, "é\n\u2028"))
+        state = self.good("GET", "/v1/accounts/st/state?type=100")
+        self.assertEqual(state["status"]["expires"], published["expires"])
+        self.assertEqual(self.good("DELETE", path), {"cleared": True})
+        self.assertEqual(watcher.event()["cause"], "cleared")
+        self.assertEqual(self.good("DELETE", path), {"cleared": False})
+
+    def test_subscriptions_are_added_listed_and_removed(self):
+        path = "/v1/accounts/sub/subscriptions"
+        names = ["p%d" % n for n in range(5)]
+        answer = self.good("POST", path, {
+            "type": 1, "expiry": 600, "publishers": names, "sync": True})
+        self.assertEqual(answer["count"], 5)
+        self.assertEqual([s["publisher"] for s in answer["states"]], names)
+        seen, cursor = [], ""
+        while cursor is not None:
+            page = self.good("GET", path + "?limit=2&type=1" + cursor)
+            seen += [s["publisher"] for s in page["subscriptions"]]
+            cursor = page.get("cursor") and "&cursor=" + quote(page["cursor"])
+        self.assertEqual(sorted(seen), names)
+        one = self.good("GET", path + "?publisher=p1&publisher=p3&publisher=none")
+        self.assertEqual(sorted(s["publisher"] for s in one["subscriptions"]), ["p1", "p3"])
+        self.assertEqual(self.good("DELETE", path + "?type=1&publisher=p1&publisher=p3"),
+                         {"removed": 2, "count": 3})
+        self.assertEqual(self.good("DELETE", path + "?type=1"), {"removed": 3, "count": 0})
+
+    def test_subscribers_are_listed(self):
+        for name in ("a", "b", "c"):
+            self.good("POST", "/v1/accounts/%s/subscriptions" % name,
+                      {"type": 1, "expiry": 600, "publishers": ["star"]})
+        page = self.good("GET", "/v1/accounts/star/subscribers?limit=2")
+        self.assertEqual((len(page["subscribers"]), page["count"]), (2, 3))
+        more = self.good("GET", "/v1/accounts/star/subscribers?limit=2&cursor=" + page["cursor"])
+        names = [s["account"] for s in page["subscribers"] + more["subscribers"]]
+        self.assertEqual(sorted(names), ["a", "b", "c"])
+        self.assertNotIn("cursor", more)
+
+    def test_sessions_are_listed_and_ended(self):
+        clients = [self.service.connect() for _ in range(3)]
+        for number, client in enumerate(clients):
+            client.login("kicked", "d/%d" % number)
+        path = "/v1/accounts/kicked/sessions"
+        sessions = self.good("GET", path)["sessions"]
+        self.assertEqual([s["device"] for s in sessions], ["d/0", "d/1", "d/2"])
+        self.assertEqual(self.good("DELETE", path + "/d%2F1?reason=Look+up"), {"kicked": 1})
+        notice = clients[1].closing()
+        self.assertEqual((notice["code"], notice["message"]), (4410, "Look up"))
+        self.assertEqual(self.good("DELETE", path), {"kicked": 2})
+        self.assertEqual(self.good("GET", path), {"sessions": []})
+
+    def test_names_of_any_kind(self):
+        for name in ("a/b", "a?b#c", "100%", "ü\U0001F600", "a+b", "..", "a b", "a\\b", '"', "%2F"):
+            path = "/v1/accounts/%s/statuses/1" % quote(name, safe="")
+            self.good("PUT", path, {"value": 10001})
+            state = self.good("GET", "/v1/accounts/%s/state" % quote(name, safe=""))
+            self.assertEqual((state["publisher"], state["status"]["value"]), (name, 10001))
+
+    def test_a_number_without_a_rest_is_an_integer(self):
+        path = "/v1/accounts/whole/statuses/1"
+        for body in ('{"value":10001.0}', '{"value":10001.000,"expiry":60.0}'):
+            self.good("PUT", path, body, headers={"Content-Type": "application/json"})
+        self.assertEqual(self.good("GET", "/v1/accounts/whole/state")["status"]["value"], 10001)
+
+    def test_stats(self):
+        stats = self.good("GET", "/v1/stats")
+        self.assertGreater(stats["appServers"], 0)
+
+    def test_health_needs_no_key(self):
+        for path, word in (("/livez", "alive"), ("/readyz", "ready")):
+            self.assertEqual(self.good("GET", path, key=None), {"status": word})
+
+    def test_the_description_is_the_page(self):
+        import os
+        with open(os.path.join(os.path.dirname(__file__), "../../docs/openapi.json")) as file:
+            self.assertEqual(self.good("GET", "/openapi.json", key=None), json.load(file))
+
+    def test_metrics(self):
+        self.good("GET", "/v1/stats")
+        answer = self.ask("GET", "/metrics")
+        self.assertEqual(answer.headers["Content-Type"],
+                         "text/plain; version=0.0.4; charset=utf-8")
+        text = answer.body.decode()
+        self.assertRegex(text, r'porchlight_http_requests_total\{method="GET",'
+                               r'route="/v1/stats",status="2xx"\} [1-9]')
+        self.assertNotIn(KEY, text)
+
+    def test_head_is_get_without_the_body(self):
+        get = self.ask("GET", "/livez")
+        head = self.ask("HEAD", "/livez")
+        self.assertEqual((head.status, head.body), (200, b""))
+        self.assertEqual(head.headers["Content-Length"], get.headers["Content-Length"])
+
+    def test_a_connection_serves_many_requests(self):
+        connection = self.service.open_http()
+        for number in range(50):
+            path = "/v1/accounts/again-%d/state" % number
+            answer = self.ask("GET", path, over=connection)
+            self.assertEqual(answer.json["publisher"], "again-%d" % number)
+        connection.close()
+
+
+class Refusals(Case):
+    def test_of_the_service_come_as_they_are(self):
+        path = "/v1/accounts/a/statuses/1"
+        refused = self.problem(422, "out_of_range", "PUT", path, {"value": 10001, "expiry": 59})
+        self.assertEqual(refused.members, {"field": "expiry", "min": 60, "max": 604800})
+        refused = self.problem(422, "reserved_value", "PUT", path, {"value": 2})
+        self.assertEqual(refused.members["min"], 10000)
+        self.problem(422, "missing_field", "PUT", path, {})
+        self.problem(422, "wrong_type", "PUT", path, {"value": "10001"})
+        self.problem(422, "wrong_type", "PUT", path, {"value": 10001.5})
+        self.problem(422, "too_long", "PUT", path, {"value": 10001, "ext": "x" * 4097})
+        self.problem(422, "duplicate_field", "PUT", path, '{"value":10001,"value":10002}',
+                     headers={"Content-Type": "application/json"})
+        self.problem(422, "invalid_name", "GET", "/v1/accounts/%20a/state")
+        self.problem(422, "invalid_name", "GET", "/v1/accounts//state")
+        self.problem(422, "invalid_name", "GET", "/v1/accounts/a%00/state")
+        self.problem(422, "too_long", "GET", "/v1/accounts/%s/state" % ("x" * 129))
+        self.problem(422, "out_of_range", "GET", "/v1/accounts/a/state?type=99")
+        self.problem(422, "missing_field", "DELETE", "/v1/accounts/a/subscriptions")
+        self.problem(422, "out_of_range", "GET", "/v1/accounts/a/subscriptions?cursor=x")
+
+    def test_a_body_cannot_name_another_account(self):
+        body = {"value": 10001, "account": "victim", "type": 100}
+        self.good("PUT", "/v1/accounts/self/statuses/1", body)
+        self.assertEqual(self.good("GET", "/v1/accounts/victim/state")["value"], 0)
+        self.assertEqual(self.good("GET", "/v1/accounts/self/state")["status"]["value"], 10001)
+
+    def test_a_body_cannot_leave_its_place(self):
+        for body in ('{"value":10001}},"method":"kick","params":{"account":"x"',
+                     '{"value":10001}{}', '{"value":10001},', '{"ext":"\\"}', "[]}", "",
+                     '{"value":10001,"ext":{"a":1}}, {"b":2}'):
+            answer = self.ask("PUT", "/v1/accounts/inj/statuses/1", body,
+                              headers={"Content-Type": "application/json"})
+            self.assertEqual(answer.status, 400, (body, answer))
+
+    def test_what_is_no_json(self):
+        json_type = {"Content-Type": "application/json"}
+        for body, reason in ((b"{", "invalid_json"), (b"[1]", "invalid_request"),
+                             (b'{"a":"\xff"}', "invalid_utf8"),
+                             (b'{"accounts":' + b"[" * 40 + b"]" * 40 + b"}", "too_deep")):
+            self.problem(400, reason, "POST", "/v1/states", body, headers=json_type)
+
+    def test_what_is_not_called_json(self):
+        for headers in ({}, {"Content-Type": "text/plain"},
+                        {"Content-Type": "application/x-www-form-urlencoded"}):
+            self.problem(415, "unsupported_media_type", "POST", "/v1/states",
+                         b'{"type":1,"accounts":["a"]}', headers=headers)
+
+    def test_queries_that_make_no_sense(self):
+        path = "/v1/accounts/a/subscriptions?"
+        self.problem(422, "wrong_type", "GET", path + "type=x")
+        self.problem(422, "wrong_type", "GET", path + "type=")
+        self.problem(422, "wrong_type", "GET", path + "limit=1.0")
+        self.problem(422, "duplicate_field", "GET", path + "type=1&type=1")
+        self.problem(422, "out_of_range", "GET", path + "limit=0")
+        self.problem(400, "invalid_utf8", "GET", path + "publisher=%ff")
+        self.problem(400, "invalid_utf8", "GET", "/v1/accounts/%ff/state")
+        self.problem(422, "wrong_type", "PUT", "/v1/accounts/a/statuses/one", {"value": 10001})
+        self.problem(422, "wrong_type", "PUT", "/v1/accounts/a/statuses/01", {"value": 10001})
+
+    def test_what_is_not_there(self):
+        for path in ("/", "/v1", "/v1/states/", "/v2/states", "/v1/accounts/a"):
+            self.problem(404, "not_found", "GET", path)
+
+    def test_what_cannot_be_done_there(self):
+        answer = self.problem(405, "method_not_allowed", "DELETE", "/v1/states", {})
+        self.assertEqual(answer.headers["Allow"], "POST")
+        answer = self.problem(405, "method_not_allowed", "PATCH", "/v1/accounts/a/subscriptions")
+        self.assertEqual(answer.headers["Allow"], "DELETE, GET, HEAD, POST")
+
+    def test_a_quota_is_a_conflict(self):
+        for number in range(30):
+            names = ["q%d-%d" % (number, n) for n in range(100)]
+            self.good("POST", "/v1/accounts/full/subscriptions",
+                      {"type": 1, "expiry": 600, "publishers": names})
+        refused = self.problem(409, "subscription_quota", "POST",
+                               "/v1/accounts/full/subscriptions",
+                               {"type": 1, "expiry": 600, "publishers": ["one more"]})
+        self.assertEqual((refused.members["limit"], refused.members["count"]), (3000, 3000))
+
+    def test_who_publishes_too_often_is_told_when_to_come_back(self):
+        connection = self.service.open_http()
+        for _ in range(400):
+            answer = self.ask("PUT", "/v1/accounts/busy/statuses/1", {"value": 10001},
+                              over=connection)
+            if answer.status != 200:
+                break
+        self.assertEqual((answer.status, answer.reason), (429, "rate_limited"))
+        self.assertEqual(answer.headers["Retry-After"], str(answer.json["retryAfter"]))
+        connection.close()
+
+
+class Keys(Case):
+    def test_are_needed(self):
+        answer = self.problem(401, "not_logged_in", "GET", "/v1/stats", key=None)
+        self.assertEqual(answer.headers["WWW-Authenticate"], 'Bearer realm="porchlight"')
+        self.problem(401, "not_logged_in", "GET", "/metrics", key=None)
+        for field in ("Basic " + KEY, "Bearer", KEY, ""):
+            self.problem(401, "not_logged_in", "GET", "/v1/stats",
+                         headers={"Authorization": field})
+
+    def test_must_be_right(self):
+        for key in (KEY + "x", KEY[:-1], "x" * 5000, "é" * 10):
+            answer = self.problem(401, "invalid_token", "GET", "/v1/stats",
+                                  headers={"Authorization": ("Bearer " + key).encode()})
+            self.assertIn('error="invalid_token"', answer.headers["WWW-Authenticate"])
+            self.assertNotIn(key.encode(), answer.body)
+
+    def test_come_in_any_case_of_the_scheme(self):
+        self.good("GET", "/v1/stats", headers={"Authorization": "bearer " + KEY})
+
+    def test_do_not_stand_in_the_log(self):
+        self.assertNotIn(KEY, self.service.log_text())
+
+
+class WithoutKeys(Case):
+    options = {"keys": ()}
+
+    def test_everybody_on_this_machine_may(self):
+        self.good("GET", "/v1/stats")
+
+    def test_but_not_under_a_foreign_name(self):
+        self.problem(421, "misdirected", "GET", "/v1/stats", headers={"Host": "evil.example"})
+        self.good("GET", "/v1/stats", headers={"Host": "localhost:1"})
+
+
+class Starting(unittest.TestCase):
+    def refusal(self, *flags, **options):
+        with self.assertRaises(porchlight.Closed) as caught:
+            Service(*flags, **options).close()
+        return str(caught.exception)
+
+    def test_without_keys_it_listens_on_loopback_only(self):
+        self.assertIn("give server-key", self.refusal(keys=(), http="0.0.0.0:0"))
+
+    def test_an_address_that_is_none_is_refused(self):
+        self.assertIn("address", self.refusal(http="example.com:1"))
+
+    def test_an_address_that_is_taken_is_refused(self):
+        service = Service()
+        self.assertIn("Cannot listen on",
+                      self.refusal(http="127.0.0.1:%d" % service.http_port))
+        service.close()
+
+    def test_it_ends_in_order(self):
+        service = Service()
+        connection = service.open_http()
+        service.ask("GET", "/v1/stats", over=connection)
+        self.assertEqual(service.terminate(), 0)
+        connection.close()
+        service.close()

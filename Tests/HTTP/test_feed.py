@@ -1,0 +1,194 @@
+"""The feed as server-sent events: what a backend needs to keep a table of its own."""
+
+import http.client
+import json
+import socket
+import time
+import unittest
+
+from api import Case, KEY, Service
+import porchlight
+
+
+class Stream:
+    """A reader of the feed."""
+
+    def __init__(self, service, cursor=None, query=""):
+        self.connection = service.open_http(timeout=20)
+        headers = {"Authorization": "Bearer " + KEY}
+        if cursor is not None:
+            headers["Last-Event-ID"] = cursor
+        self.connection.request("GET", "/v1/feed" + query, headers=headers)
+        self.response = self.connection.getresponse()
+        self.id = cursor or ""
+        self.pending = []
+
+    def event(self):
+        """The next event: its name and its data; None at the end of the stream."""
+        name, data = None, None
+        while True:
+            line = self.response.readline().decode()
+            if not line:
+                return None
+            line = line.rstrip("\n")
+            if line.startswith("event: "):
+                name = line[7:]
+            elif line.startswith("id:"):
+                self.id = line[3:].strip()
+            elif line.startswith("data: "):
+                data = json.loads(line[6:])
+            elif not line and name:
+                return name, data
+
+    def until(self, name):
+        """Every event up to and with the first of this name."""
+        got = []
+        while not got or got[-1][0] != name:
+            event = self.event()
+            if event is None:
+                raise AssertionError("the stream has ended; got %r" % got)
+            got.append(event)
+        return got
+
+    def close(self):
+        self.connection.close()
+
+
+class Feed(Case):
+    def setUp(self):
+        self.streams = []
+
+    def tearDown(self):
+        for stream in self.streams:
+            stream.close()
+
+    def stream(self, *positional, **named):
+        stream = Stream(self.service, *positional, **named)
+        self.streams.append(stream)
+        return stream
+
+    def publish(self, account, value):
+        return self.good("PUT", "/v1/accounts/%s/statuses/1" % account, {"value": value})
+
+    def test_it_begins_with_who_is_there(self):
+        self.publish("first", 10001)
+        stream = self.stream()
+        self.assertEqual(stream.response.status, 200)
+        self.assertEqual(stream.response.headers["Content-Type"], "text/event-stream")
+        events = stream.until("synced")
+        self.assertEqual(events[0], ("reset", {}))
+        states = [e for name, data in events[1:-1] for e in data["events"]]
+        self.assertIn(("first", 10001),
+                      [(s["publisher"], s.get("status", {}).get("value")) for s in states])
+        self.assertTrue(stream.id)
+
+    def test_changes_follow_with_cursors(self):
+        stream = self.stream()
+        stream.until("synced")
+        for value in (10001, 10002):
+            self.publish("changing", value)
+            name, data = stream.event()
+            self.assertEqual((name, data["events"][0]["value"], data["cursor"]),
+                             ("change", value, stream.id))
+
+    def test_who_comes_back_misses_nothing(self):
+        stream = self.stream()
+        stream.until("synced")
+        self.publish("back", 10001)
+        stream.event()
+        cursor = stream.id
+        stream.close()
+        for value in range(10002, 10010):
+            self.publish("back", value)
+        for again in (self.stream(cursor), self.stream(query="?cursor=" + cursor)):
+            seen = []
+            while len(seen) < 8:
+                name, data = again.event()
+                self.assertEqual(name, "change")
+                seen += [e["value"] for e in data["events"]]
+            self.assertEqual(seen, list(range(10002, 10010)))
+
+    def test_a_cursor_of_somebody_else_begins_anew(self):
+        for cursor in ("0" * 26, "nonsense", "é"):
+            stream = self.stream(cursor.encode().decode("latin-1"))
+            self.assertEqual(stream.event()[0], "reset")
+            stream.close()
+
+    def test_it_needs_a_key(self):
+        self.problem(401, "not_logged_in", "GET", "/v1/feed", key=None)
+
+    def test_head_does_not_stream(self):
+        answer = self.ask("HEAD", "/v1/feed")
+        self.assertEqual((answer.status, answer.body), (200, b""))
+
+    def test_who_has_gone_is_counted_no_more(self):
+        stream = self.stream()
+        stream.until("synced")
+        text = self.ask("GET", "/metrics").body.decode()
+        self.assertNotIn("porchlight_http_feed_readers 0\n", text)
+        stream.close()
+        self.until(lambda: "porchlight_http_feed_readers 0\n" in
+                   self.ask("GET", "/metrics").body.decode())
+
+
+class Readers(unittest.TestCase):
+    weight = 30
+
+    def test_are_bounded(self):
+        service = Service()
+        held = []
+        try:
+            for _ in range(32):
+                held.append(Stream(service))
+                self.assertEqual(held[-1].response.status, 200)
+            answer = service.ask("GET", "/v1/feed")
+            self.assertIn(answer.status, (409, 503))
+            self.assertIn(answer.reason, ("overloaded", "feed_quota"))
+        finally:
+            for stream in held:
+                stream.close()
+            service.close()
+
+    def test_who_reads_nothing_costs_no_memory(self):
+        service = Service("--rate-limits", "off")
+        stream = socket.socket()
+        try:
+            stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            stream.connect(("127.0.0.1", service.http_port))
+            stream.sendall(("GET /v1/feed HTTP/1.1\r\nHost: localhost\r\n"
+                            "Authorization: Bearer %s\r\n\r\n" % KEY).encode())
+            server = service.connect()
+            server.ok("login", {"key": KEY})
+            def memory():
+                with open("/proc/%d/statm" % service.process.pid) as file:
+                    return int(file.read().split()[1]) * 4096
+            def publish(count):
+                for _ in range(count):
+                    server.ok("publish", {"account": "noisy", "type": 1, "value": 10001,
+                                          "ext": "x" * 4000})
+            publish(200)
+            before = memory()
+            publish(2000)
+            # The ring of the feed holds them once, 8.3 KB each, and nobody holds them twice.
+            self.assertLess(memory() - before, 2000 * 8500 + (6 << 20))
+        finally:
+            stream.close()
+            service.close()
+
+    def test_streams_end_when_the_service_does(self):
+        service = Service()
+        try:
+            stream = Stream(service)
+            stream.until("synced")
+            service.signal(15)
+            self.assertIsNone(stream.event())
+            self.assertEqual(service.wait(), 0)
+            stream.close()
+            cursor = stream.id
+            service.start()
+            again = Stream(service, cursor)
+            service.ask("PUT", "/v1/accounts/after/statuses/1", {"value": 10001})
+            self.assertEqual(again.event()[0], "change")
+            again.close()
+        finally:
+            service.close()

@@ -1,0 +1,88 @@
+import HTTPTypes
+import Testing
+
+@testable import PresenceHTTP
+
+/// What a path, a query and a header ask for.
+@Suite struct `A request` {
+    private let table = RouteTable()
+
+    private func find(_ method: HTTPRequest.Method, _ path: String) -> String {
+        switch table.find(path, method) {
+        case .found(let operation, let parameters):
+            let names = ["account", "type", "device"].compactMap { parameters[$0] }
+            return "\(operation.rawValue) \(names.joined(separator: " "))"
+        case .otherMethods(let methods):
+            return methods.map(\.rawValue).sorted().joined(separator: ",")
+        case .nothing: return "nothing"
+        }
+    }
+
+    @Test(arguments: PresenceHTTP.Operation.allCases)
+    func `finds every operation by its own path`(operation: PresenceHTTP.Operation) {
+        let path = operation.path.split(separator: "/").map { $0.first == "{" ? "x" : $0 }
+            .joined(separator: "/")
+        #expect(find(operation.method, "/" + path).hasPrefix("\(operation.rawValue) "))
+    }
+
+    @Test func `takes names as they stand in the path`() {
+        #expect(find(.get, "/v1/accounts/a%2Fb/state") == "getState a%2Fb")
+        #expect(find(.put, "/v1/accounts//statuses/1") == "publishStatus  1")
+        #expect(find(.delete, "/v1/accounts/a/sessions/d%20") == "kickSession a d%20")
+        #expect(find(.head, "/livez") == "getLiveness ")
+    }
+
+    @Test func `tells what else could be done`() {
+        #expect(find(.patch, "/v1/accounts/a/subscriptions") == "DELETE,GET,POST")
+        #expect(find(.head, "/v1/states") == "POST")
+    }
+
+    @Test(arguments: [
+        "", "/", "/v1", "/v1/states/", "//v1/states", "/v1/accounts/a", "/V1/states",
+        "/v1/accounts/a/state/x", "/v1/accounts/a/b/state", "v1/states",
+    ])
+    func `finds nothing under other paths`(path: String) {
+        #expect(find(.get, path) == "nothing")
+    }
+
+    @Test func `is decoded, or refused`() {
+        #expect(PercentEncoding.decode("a%2Fb+%C3%a9%00", plus: .literal) == "a/b+é\0")
+        #expect(PercentEncoding.decode("a+b%2B", plus: .space) == "a b+")
+        #expect(PercentEncoding.decode("é", plus: .literal) == "é")
+        for text in ["%", "%2", "%2G", "%GG", "%C3", "%FF", "%ED%A0%80", "%٢٢"] {
+            #expect(PercentEncoding.decode(text[...], plus: .literal) == nil, "\(text)")
+        }
+    }
+
+    @Test func `has parameters in its query`() throws {
+        let query = try QueryParameters("type=1&publisher=a&publisher=b%26c&&x&limit=")
+        #expect(try query.one("type") == "1")
+        #expect(query.all("publisher") == ["a", "b&c"])
+        #expect(try query.one("x")?.isEmpty == true)
+        #expect(try query.one("limit")?.isEmpty == true)
+        #expect(try query.one("cursor") == nil)
+        #expect(throws: Problem.self) { try query.one("publisher") }
+        #expect(throws: Problem.self) { try QueryParameters("a=%ZZ") }
+    }
+
+    @Test(arguments: [
+        "localhost", "LOCALHOST:80", "127.0.0.1", "127.0.0.1:7401", "[::1]:7401", "10.1.2.3",
+    ])
+    func `comes by a local name`(authority: String) {
+        #expect(Authority.isLocal(authority))
+    }
+
+    @Test(arguments: ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "1.2.3"])
+    func `comes by a foreign name`(authority: String) {
+        #expect(!Authority.isLocal(authority))
+    }
+
+    @Test func `says JSON in several ways`() {
+        for type in ["application/json", "Application/JSON; charset=utf-8", " application/json ;"] {
+            #expect(ContentType.isJSON(type), "\(type)")
+        }
+        for type in [nil, "", "text/json", "application/jsonp", "application/json x", "*/*"] {
+            #expect(!ContentType.isJSON(type), "\(type ?? "-")")
+        }
+    }
+}
