@@ -118,11 +118,12 @@ let package = Package(
         .target(
             name: "PresenceWebhooks",
             dependencies: [
-                "PresenceGateway",
+                "Containers", "PresenceGateway",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -184,6 +185,14 @@ let package = Package(
             ],
             swiftSettings: common),
         .testTarget(name: "HouseTests", swiftSettings: common),
+        .testTarget(
+            name: "PresenceWebhooksTests",
+            dependencies: [
+                "Containers", "PresenceWebhooks",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: common),
         .testTarget(
             name: "PresenceClientTests", dependencies: ["PresenceClient"],
             swiftSettings: common),

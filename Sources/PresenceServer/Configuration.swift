@@ -23,6 +23,9 @@ public struct Configuration: Sendable {
     public var connection = ConnectionLimits()
     /// The bounds of the feed.
     public var feed = FeedLimits()
+    /// What others in the process have to tell in Prometheus' text format, for `metrics`. Called
+    /// on the loop's thread, which it must not hold up.
+    public var furtherMetrics: (@Sendable () -> String)?
     /// Limits on pace and on connections.
     public var admission = AdmissionLimits()
 

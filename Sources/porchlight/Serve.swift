@@ -5,6 +5,7 @@ import Foundation
 import Logging
 import PresenceHTTP
 import PresenceServer
+import PresenceWebhooks
 
 struct Serve: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -24,9 +25,10 @@ struct Serve: ParsableCommand {
         signal(SIGHUP, SIG_IGN)
         defer { signal(SIGHUP, SIG_IGN) }
         let sources = flags.sources
-        let (inForce, keyFiles) = try refuse {
+        let (inForce, keyFiles, webhookSettings) = try refuse {
             let inForce = try sources.read()
-            return (inForce, try KeyFiles(inForce.settings))
+            let webhooks = try WebhookSettings(inForce.settings.webhooks)
+            return (inForce, try KeyFiles(inForce.settings), webhooks)
         }
         AdjustableLog.setThreshold(inForce.settings.logLevel)
         LoggingSystem.bootstrap { AdjustableLog(label: $0) }
@@ -38,6 +40,10 @@ struct Serve: ParsableCommand {
         let door = ServiceDoor()
         let http = try inForce.settings.startHTTP(doorkeeper.keys, door)
         defer { http?.stop() }
+        let webhooks = Webhooks(
+            webhookSettings, directory: configuration.dataDirectory, logger: logger)
+        defer { webhooks.stopAndWait() }
+        configuration.furtherMetrics = { webhooks.metricsText() }
         do throws(ServiceRefusal) {
             let service = try Service(configuration, logger: logger)
             door.open(to: service.control)
@@ -51,6 +57,7 @@ struct Serve: ParsableCommand {
             try service.run(signals: signals) {
                 announce("ready on \(address)")
                 Supervisor.tell(Supervisor.ready)
+                webhooks.start { [control = service.control] in try control.connect() }
             }
         } catch {
             throw Failure(error.description)

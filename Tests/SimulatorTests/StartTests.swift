@@ -1,3 +1,4 @@
+import EventLoop
 import Logging
 import PresenceCore
 import PresenceStore
@@ -30,5 +31,34 @@ import Testing
         reactor.turnEnded()
         let armed = network.armed ?? 0
         #expect(armed > network.monotonicMilliseconds, "the whole of the grace, from now on")
+    }
+}
+
+@Suite struct `An end that takes long` {
+    /// The engine is not told any more of connections that go: their slots are not free for it.
+    @Test func `sends away a visitor that takes the place of one who has gone`() {
+        let network = SimulatedNetwork()
+        let disk = SimulatedDisk()
+        let clock = ServiceClock(
+            mono: network.monotonicMilliseconds, wall: network.wallMilliseconds)
+        let now = Moment(mono: Mono(milliseconds: 1_000_000), wall: Wall(milliseconds: 0))
+        let reactor = Reactor(
+            Configuration(), engine: Engine(settings: Settings(), at: now, seed: 1), clock: clock,
+            loop: network, store: disk, logger: Logger(label: "test"), seed: 1)
+        reactor.begin {}
+        reactor.report(disk.settle(isFailing: false))
+        let visitors = (0..<2).map { _ in network.open(roomBytes: 1_000) }
+        for visitor in visitors { reactor.receive(visitor: visitor) }
+        reactor.beginStopping()
+        reactor.turnEnded()
+        #expect(reactor.phase == .farewell)
+        network.remove(visitors[0])
+        reactor.streamClosed(visitors[0])
+        let late = network.open(roomBytes: 1_000)
+        #expect(late.slot == visitors[0].slot)
+        reactor.receive(visitor: late)
+        reactor.turnEnded()
+        let said = String(decoding: network.read(late, bytesMax: 1_000).bytes, as: UTF8.self)
+        #expect(said.contains("4503"))
     }
 }

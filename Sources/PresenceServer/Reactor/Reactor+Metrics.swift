@@ -21,7 +21,7 @@ extension Reactor {
         addFeed(to: &text)
         addStore(to: &text)
         addProcess(to: &text, at: now)
-        return text.bytes
+        return text.bytes + Array((configuration.furtherMetrics?() ?? "").utf8)
     }
 
     private func addConnections(to text: inout MetricsText) {

@@ -17,12 +17,13 @@ extension Reactor {
 
     /// Takes in a connection from this process, which is an app server's without a login.
     func receive(visitor id: StreamID) {
+        // At the end the engine is not told of those who go, and knows nobody who comes.
+        guard phase == .serving else { return close(enter(id, .anonymous), .shuttingDown) }
         let slot = enter(id, .serving)
         connections[slot].state = [.isAppServer, .isOfTheHouse]
         let now = now()
         engine.handle(.loginAppServer, from: ConnectionID(id), at: now, into: &effects)
         carryOut(at: now)
-        guard phase == .serving else { return close(slot, .shuttingDown) }
         loop.startReading(id)
     }
 

@@ -129,6 +129,7 @@ final class Reactor<Network: Transport, Disk: Persistence> {
         configuration.dataDirectory = old.dataDirectory
         configuration.durability = old.durability
         configuration.feed = old.feed
+        configuration.furtherMetrics = old.furtherMetrics
         let limits = old.engine.limits
         configuration.engine.heartbeatSeconds = old.engine.heartbeatSeconds
         configuration.engine.limits.frameBytesMax = limits.frameBytesMax

@@ -19,6 +19,7 @@ struct ServiceSettings: Sendable {
     var tokenIssuer: String?
     /// The file with the keys of app servers.
     var serverKeyPath: String?
+    var webhooks = WebhookChoices()
     var rateLimits = Switch.on
     var logLevel = LogLevel.notice
 }

@@ -27,6 +27,9 @@ struct SettingFlags: ParsableArguments {
     @Option(help: .of("heartbeat")) var heartbeat: String?
     @Option(help: .of("push-reachable")) var pushReachable: String?
     @Option(help: .of("subscribers-max")) var subscribersMax: String?
+    @Option(help: .of("webhook")) var webhook: String?
+    @Option(help: .of("webhook-secret")) var webhookSecret: String?
+    @Option(help: .of("webhooks")) var webhooks: String?
     @Option(help: .of("rate-limits")) var rateLimits: String?
     @Option(help: .of("log-level")) var logLevel: String?
 
@@ -37,6 +40,7 @@ struct SettingFlags: ParsableArguments {
         ("durability", \.durability), ("disconnect-grace", \.disconnectGrace),
         ("restart-grace", \.restartGrace), ("heartbeat", \.heartbeat),
         ("push-reachable", \.pushReachable), ("subscribers-max", \.subscribersMax),
+        ("webhook", \.webhook), ("webhook-secret", \.webhookSecret), ("webhooks", \.webhooks),
         ("rate-limits", \.rateLimits), ("log-level", \.logLevel),
     ]
 

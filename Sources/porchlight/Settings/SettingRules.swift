@@ -18,7 +18,9 @@ struct SettingRule: Sendable {
 
     typealias Holds = @Sendable (ServiceSettings) -> Bool
 
-    static let all = [
+    static let all = ofLimits + ofWebhooks
+
+    private static let ofLimits = [
         order("subscription-expiry-min", "subscription-expiry-max") {
             $0.limits.subscriptionExpirySecondsMin <= $0.limits.subscriptionExpirySecondsMax
         },

@@ -171,7 +171,7 @@ extension SettingTable {
                 "How long they are kept, and how long for nobody once the last reader has left.",
                 takesEffect: .atRestart),
             .count(
-                "feed-readers-max", \.configuration.feed.readersMax, 1...10_000, .things,
+                "feed-readers-max", \.configuration.feed.readersMax, 1...1_000, .things,
                 "Connections that read the feed at a time.", takesEffect: .atRestart),
         ])
 }

@@ -21,7 +21,7 @@ struct SettingGroup: Sendable {
 /// All settings.
 enum SettingTable {
     static let groups = [
-        serving, presence, pace, connections, names, requests, expiry, frames, feed,
+        serving, presence, pace, connections, names, requests, expiry, frames, feed, webhooks,
     ]
 
     static let all = groups.flatMap(\.settings)

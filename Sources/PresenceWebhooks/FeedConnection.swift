@@ -1,0 +1,42 @@
+import NIOCore
+import PresenceGateway
+
+/// A connection that reads the feed.
+protocol FeedConnection: Sendable {
+    /// Asks for the feed; what is answered.
+    func openFeed(from cursor: String?) async throws -> FeedMessage
+    /// What comes next; nil where nothing does within `time`.
+    func message(within time: TimeAmount) async throws -> FeedMessage?
+    func close()
+}
+
+/// Why the feed cannot be read.
+enum FeedFault: Error {
+    /// The service's words.
+    case refused(String)
+    case notUnderstood
+}
+
+extension GatewayConnection: FeedConnection {
+    func openFeed(from cursor: String?) async throws -> FeedMessage {
+        var params = JSONMembers()
+        if let cursor { params.append("cursor", cursor) }
+        switch try await call("feed", params.object, within: .seconds(10)) {
+        case .result(let result):
+            guard let answer = FeedMessage(result) else { throw FeedFault.notUnderstood }
+            return answer
+        case .error(let error):
+            throw FeedFault.refused(String(buffer: error))
+        }
+    }
+
+    func message(within time: TimeAmount) async throws -> FeedMessage? {
+        guard let notification = try await notification(within: time) else { return nil }
+        // `synced` of the login comes first, and says nothing.
+        guard notification.method == "feed" else { return try await message(within: time) }
+        guard let message = FeedMessage(notification.params) else {
+            throw FeedFault.notUnderstood
+        }
+        return message
+    }
+}

@@ -1,0 +1,177 @@
+import Containers
+import Logging
+import NIOCore
+import PresenceGateway
+import Synchronization
+
+/// One endpoint: reads the feed and posts it, until it is cancelled.
+final class Webhook: Sendable {
+    /// What one needs of the world.
+    struct World: Sendable {
+        var poster: any Poster
+        var positions: WebhookPositions
+        /// Milliseconds since 1970 UTC.
+        var wallMilliseconds: @Sendable () -> Int64
+        var logger: Logger
+    }
+
+    private struct State {
+        var counters: WebhookCounters
+        var random: SplitMix64
+        var lastBatch = 0
+        /// When the first event happened of the batch that waits for being taken.
+        var waitsSince: Int64?
+    }
+
+    private let endpoint: WebhookEndpoint
+    private let settings: WebhookSettings
+    private let world: World
+    /// Tells the batches of this run from those of others.
+    private let run: UInt64
+    private let state: Mutex<State>
+
+    init(_ endpoint: WebhookEndpoint, _ settings: WebhookSettings, seed: UInt64, _ world: World) {
+        self.endpoint = endpoint
+        self.settings = settings
+        self.world = world
+        var random = SplitMix64(seed: seed)
+        run = random.next()
+        state = Mutex(State(counters: WebhookCounters(name: endpoint.name), random: random))
+    }
+
+    /// What is counted, now.
+    var counters: WebhookCounters {
+        let now = world.wallMilliseconds()
+        return state.withLock { state in
+            var counters = state.counters
+            if let since = state.waitsSince {
+                counters.lagSeconds = Int(clamping: max(0, now - since) / 1_000)
+            }
+            return counters
+        }
+    }
+
+    // MARK: Reading
+
+    /// Reads and posts, connection after connection.
+    func serve(_ connect: @Sendable () async throws -> any FeedConnection) async {
+        var backoff = Backoff(millisecondsMax: settings.retrySecondsMax * 1_000)
+        while !Task.isCancelled {
+            do {
+                let connection = try await connect()
+                defer { connection.close() }
+                try await follow(connection, &backoff)
+            } catch FeedFault.refused(let error) {
+                world.logger.warning(
+                    "a webhook is refused the feed and asks again",
+                    metadata: ["webhook": "\(endpoint.name)", "error": "\(error)"])
+            } catch {
+                guard !Task.isCancelled else { return }
+                world.logger.debug(
+                    "a webhook reads the feed anew",
+                    metadata: ["webhook": "\(endpoint.name)", "error": "\(error)"])
+            }
+            await pause(state.withLock { backoff.fail(&$0.random) })
+        }
+    }
+
+    /// Posts what a connection gives, until it ends.
+    private func follow(
+        _ connection: any FeedConnection, _ backoff: inout Backoff
+    ) async throws {
+        let cursor = world.positions.cursor(of: endpoint.name)
+        var builder = BatchBuilder(try await connection.openFeed(from: cursor))
+        while true {
+            // What has come while the last batch was under way goes together.
+            let time: TimeAmount = builder.isWorthPosting ? .milliseconds(2) : .seconds(60)
+            if let message = try await connection.message(within: time) {
+                if let batch = builder.add(message) { try await deliver(batch) }
+            } else if builder.isWorthPosting {
+                try await deliver(builder.take())
+            }
+            backoff.succeed()
+        }
+    }
+
+    // MARK: Posting
+
+    /// Posts a batch until it is taken, and keeps where the feed goes on behind it.
+    private func deliver(_ batch: Batch) async throws {
+        let id = state.withLock { state in
+            state.lastBatch += 1
+            state.waitsSince = batch.firstTime ?? world.wallMilliseconds()
+            if batch.isReset { state.counters.resets += 1 }
+            return "\(String(run, radix: 16))-\(state.lastBatch)"
+        }
+        defer { state.withLock { $0.waitsSince = nil } }
+        var backoff = Backoff(millisecondsMax: settings.retrySecondsMax * 1_000)
+        // A table that may have been cleared is not gone on with.
+        while batch.isReset, !world.positions.keep(nil, of: endpoint.name) {
+            noteFailure("its position cannot be written", backoff.failures)
+            try await pauseOrEnd(state.withLock { backoff.fail(&$0.random) })
+        }
+        let body = batch.body(id: id)
+        while true {
+            let outcome = await post(body)
+            try Task.checkCancellation()
+            state.withLock { $0.counters.lastStatus = outcome.status }
+            if outcome.isTaken { break }
+            noteFailure(outcome.status.map { "status \($0)" } ?? "no answer", backoff.failures)
+            try await pauseOrEnd(
+                state.withLock {
+                    backoff.fail(retryAfterSeconds: outcome.retryAfterSeconds, &$0.random)
+                })
+        }
+        noteTaken(batch, failures: backoff.failures)
+        if let cursor = batch.cursor, !world.positions.keep(cursor, of: endpoint.name) {
+            // It is repeated after a restart then, which does no harm.
+            noteFailure("its position cannot be written", 0)
+        }
+    }
+
+    private func post(_ body: ByteBuffer) async -> PostOutcome {
+        let signature = Signature.value(
+            of: body.readableBytesView, seconds: world.wallMilliseconds() / 1_000,
+            secret: endpoint.secret)
+        return await world.poster.post(
+            body, to: endpoint.url,
+            headers: [
+                ("Content-Type", "application/json"), ("User-Agent", "porchlight"),
+                (Signature.header, signature),
+            ], timeoutSeconds: settings.timeoutSeconds)
+    }
+
+    private func noteTaken(_ batch: Batch, failures: Int) {
+        state.withLock { state in
+            state.counters.batches += 1
+            state.counters.events += batch.count
+            state.counters.failuresInARow = 0
+        }
+        guard failures > 0 else { return }
+        world.logger.notice(
+            "a webhook is taken again",
+            metadata: ["webhook": "\(endpoint.name)", "failures": "\(failures)"])
+    }
+
+    private func noteFailure(_ what: String, _ failuresBefore: Int) {
+        state.withLock { state in
+            state.counters.failures += 1
+            state.counters.failuresInARow += 1
+        }
+        // The first, second, fourth, eighth … time only.
+        guard (failuresBefore + 1) & failuresBefore == 0 else { return }
+        world.logger.warning(
+            "a webhook is not taken and is tried again",
+            metadata: [
+                "webhook": "\(endpoint.name)", "why": "\(what)", "times": "\(failuresBefore + 1)",
+            ])
+    }
+
+    private func pause(_ milliseconds: Int) async {
+        try? await Task.sleep(for: .milliseconds(milliseconds))
+    }
+
+    private func pauseOrEnd(_ milliseconds: Int) async throws {
+        try await Task.sleep(for: .milliseconds(milliseconds))
+    }
+}

@@ -1,0 +1,94 @@
+// Webhooks of `porchlight serve`: what is set is read, checked and made into endpoints.
+
+import EventLoop
+import Foundation
+import Logging
+import PresenceServer
+import PresenceStore
+import PresenceWebhooks
+
+extension WebhookSettings {
+    /// Endpoints that there may be.
+    private static let endpointsMax = 16
+
+    /// Reads the files that the settings name.
+    ///
+    /// - Throws: which one, and what would be right; never what stands there.
+    init(_ choices: WebhookChoices) throws(SettingsRefusal) {
+        self.init(seed: UInt64.random(in: 0...UInt64.max))
+        timeoutSeconds = choices.timeoutSeconds
+        retrySecondsMax = choices.retrySecondsMax
+        if let url = choices.url, let secretPath = choices.secretPath {
+            endpoints = [try Self.endpoint("default", url, secretPath)]
+        } else if let path = choices.listPath {
+            endpoints = try Self.endpoints(in: path)
+        }
+    }
+
+    private static func endpoint(
+        _ name: String, _ url: String, _ secretPath: String
+    ) throws(SettingsRefusal) -> WebhookEndpoint {
+        guard var secret = FileManager.default.contents(atPath: secretPath) else {
+            throw SettingsRefusal(
+                "The file \(secretPath) with the secret of webhook \(name) cannot be read.")
+        }
+        while let last = secret.last, last == 10 || last == 13 { secret.removeLast() }
+        do throws(WebhookRefusal) {
+            return try WebhookEndpoint(name: name, url: url, secret: Array(secret))
+        } catch {
+            throw SettingsRefusal(error.description)
+        }
+    }
+
+    private struct Line: Decodable {
+        var name: String
+        var url: String
+        var secret: String
+    }
+
+    private static func endpoints(in path: String) throws(SettingsRefusal) -> [WebhookEndpoint] {
+        guard let content = FileManager.default.contents(atPath: path) else {
+            throw SettingsRefusal("The file \(path) given with --webhooks cannot be read.")
+        }
+        guard let lines = try? JSONDecoder().decode([Line].self, from: content) else {
+            throw SettingsRefusal(
+                "The file \(path) given with --webhooks is not of the form "
+                    + "[{\"name\": …, \"url\": …, \"secret\": a file}, …].")
+        }
+        guard lines.count <= endpointsMax else {
+            throw SettingsRefusal(
+                "The file \(path) given with --webhooks has \(lines.count), of at most "
+                    + "\(endpointsMax).")
+        }
+        guard Set(lines.map(\.name)).count == lines.count else {
+            throw SettingsRefusal(
+                "The file \(path) given with --webhooks has two of one name: what they have "
+                    + "posted is kept under it.")
+        }
+        var endpoints: [WebhookEndpoint] = []
+        for line in lines { endpoints.append(try endpoint(line.name, line.url, line.secret)) }
+        return endpoints
+    }
+}
+
+extension Webhooks {
+    /// The webhooks of a service whose data are in `directory`.
+    convenience init(_ settings: WebhookSettings, directory: String, logger: Logger) {
+        let positions = WebhookPositions(
+            read: { SideFile(directory: directory, name: "webhook-\($0)").read(bytesMax: 1_024) },
+            write: { SideFile(directory: directory, name: "webhook-\($0)").put($1) })
+        self.init(
+            settings, positions: positions, wallMilliseconds: { Loop.wallMilliseconds() },
+            logger: logger)
+    }
+
+    /// Ends them and waits for it. Not to be called from a task.
+    func stopAndWait() {
+        let ended = DispatchSemaphore(value: 0)
+        Task {
+            await stop()
+            ended.signal()
+        }
+        ended.wait()
+    }
+}

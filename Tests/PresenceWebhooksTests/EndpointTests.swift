@@ -1,0 +1,87 @@
+import Containers
+import NIOCore
+import Testing
+
+@testable import PresenceWebhooks
+
+@Suite struct `An endpoint` {
+    let secret = Array("a secret of some length".utf8)
+
+    @Test(arguments: [
+        "http://a", "https://app.example/presence?x=y", "HTTP://127.0.0.1:8080/",
+        "http://[::1]:1/", "https://[::1]", "https://app.example:65535",
+    ])
+    func `is posted to over HTTP`(url: String) throws {
+        #expect(try WebhookEndpoint(name: "crm", url: url, secret: secret).url == url)
+    }
+
+    @Test(arguments: [
+        "", "ftp://a", "app.example", "http://", "http:///x", "https://:80", "http://a b",
+        "http://a#b", "http://user:word@a", "http://a:0", "http://a:65536", "http://a:x",
+        "http://[::1", "http://[]", "http://é", "http://a/" + String(repeating: "x", count: 2_048),
+    ])
+    func `is no other thing`(url: String) {
+        #expect {
+            try WebhookEndpoint(name: "crm", url: url, secret: secret)
+        } throws: { error in
+            let words = "\(error)"
+            return words.hasPrefix("The URL of webhook crm cannot be posted to: ")
+                && (url.count < 8 || !words.contains(url))
+        }
+    }
+
+    @Test(arguments: ["", "A", "a/b", "..", "ä", String(repeating: "x", count: 33)])
+    func `has a name that can be a file's`(name: String) {
+        #expect(throws: WebhookRefusal.name(name)) {
+            try WebhookEndpoint(name: name, url: "http://a", secret: secret)
+        }
+    }
+
+    @Test(arguments: [0, 15, 513])
+    func `has a secret that cannot be guessed`(count: Int) {
+        let short = [UInt8](repeating: 1, count: count)
+        #expect(throws: WebhookRefusal.secret("a", byteCount: count)) {
+            try WebhookEndpoint(name: "a", url: "http://a", secret: short)
+        }
+    }
+
+    @Test func `signs as other programs do`() {
+        // printf '1763700001.{"id":"1"}' | openssl dgst -sha256 -hmac 'a secret of some length'
+        let value = Signature.value(
+            of: Array(#"{"id":"1"}"#.utf8), seconds: 1_763_700_001, secret: secret)
+        let code = "96584bb1799eff305d7f5e7793df1f02af67e708f418a7a67c5fe052d9f218f0"
+        #expect(value == "t=1763700001,v1=\(code)")
+    }
+}
+
+@Suite struct `Waiting after a failure` {
+    @Test func `is anywhere up to a bound that doubles`() {
+        var random = SplitMix64(seed: 1)
+        var backoff = Backoff(millisecondsMax: 300_000)
+        var bound = 1_000
+        for failures in 1...20 {
+            let wait = backoff.fail(&random)
+            #expect(0...bound ~= wait && backoff.failures == failures)
+            bound = min(bound * 2, 300_000)
+        }
+        backoff.succeed()
+        #expect(backoff.fail(&random) <= 1_000)
+    }
+
+    @Test func `uses the whole of the time`() {
+        var random = SplitMix64(seed: 2)
+        let waits = (0..<1_000).map { _ in
+            var backoff = Backoff(millisecondsMax: 300_000)
+            return backoff.fail(&random)
+        }
+        #expect(waits.contains { $0 < 50 } && waits.contains { $0 > 950 })
+    }
+
+    @Test(arguments: [(5, 5_000), (-1, 0), (1_000_000, 3_600_000)])
+    func `is as long as the receiver asks for, within reason`(seconds: Int, least: Int) {
+        var random = SplitMix64(seed: 3)
+        var backoff = Backoff(millisecondsMax: 1_000)
+        let wait = backoff.fail(retryAfterSeconds: seconds, &random)
+        #expect(least...(least + 1_000) ~= wait)
+    }
+}

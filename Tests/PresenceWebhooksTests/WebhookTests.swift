@@ -1,0 +1,156 @@
+import Logging
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import PresenceWebhooks
+
+/// A feed, a receiver and a disk that do as they are told, and what has happened to them.
+final class Stage: Poster, FeedConnection, Sendable {
+    private struct State {
+        var messages: [String]
+        var statuses: [Int]
+        var kept: [UInt8]?
+        var writesFail = 0
+    }
+
+    private let state: Mutex<State>
+    private let forever = AsyncStream<Never> { _ in }
+    private let (happened, happens) = AsyncStream<String>.makeStream()
+
+    init(_ messages: [String], statuses: [Int] = [], writesFail: Int = 0, kept: String? = nil) {
+        state = Mutex(
+            State(
+                messages: messages, statuses: statuses, kept: kept.map { Array($0.utf8) },
+                writesFail: writesFail))
+    }
+
+    private func note(_ what: String) { happens.yield(what) }
+
+    func openFeed(from cursor: String?) async throws -> FeedMessage {
+        note("open \(cursor ?? "-")")
+        return try await next()
+    }
+
+    func message(within time: TimeAmount) async throws -> FeedMessage? {
+        if state.withLock({ $0.messages.isEmpty }) {
+            if time < .seconds(1) { return nil }
+            for await _ in forever {}
+            throw CancellationError()
+        }
+        return try await next()
+    }
+
+    private func next() async throws -> FeedMessage {
+        let text = state.withLock { $0.messages.removeFirst() }
+        return try #require(FeedMessage(ByteBuffer(string: text)), "\(text)")
+    }
+
+    func close() {}
+
+    func post(
+        _ body: ByteBuffer, to url: String, headers: [(String, String)], timeoutSeconds: Int
+    ) async -> PostOutcome {
+        let status = state.withLock { $0.statuses.isEmpty ? 204 : $0.statuses.removeFirst() }
+        let text = String(buffer: body)
+        let marks = ["reset", "snapshot", "synced"].filter { text.contains("\"\($0)\"") }
+        note("post \(text.split(separator: "\"")[3].split(separator: "-")[1]) \(marks) \(status)")
+        return PostOutcome(status: status == 0 ? nil : status)
+    }
+
+    var positions: WebhookPositions {
+        WebhookPositions(
+            read: { [self] _ in state.withLock { $0.kept } },
+            write: { [self] _, content in
+                let isKept = state.withLock { state in
+                    state.writesFail -= 1
+                    if state.writesFail >= 0 { return false }
+                    state.kept = content
+                    return true
+                }
+                let line = String(decoding: content, as: UTF8.self).split(separator: "\n").last
+                note(isKept ? "keep \(line ?? "")" : "cannot keep")
+                return isKept
+            })
+    }
+
+    /// Runs a webhook until so much has happened, and tells what.
+    func play(_ count: Int) async throws -> (story: [String], counters: WebhookCounters) {
+        var settings = WebhookSettings(seed: 1)
+        settings.retrySecondsMax = 0
+        let world = Webhook.World(
+            poster: self, positions: positions,
+            wallMilliseconds: { 1_000_000 }, logger: Logger(label: "test"))
+        let endpoint = try WebhookEndpoint(
+            name: "a", url: "http://a", secret: Array("a secret of some length".utf8))
+        let webhook = Webhook(endpoint, settings, seed: 1, world)
+        let task = Task { await webhook.serve { self } }
+        var story: [String] = []
+        for await what in happened {
+            story.append(what)
+            if story.count == count { break }
+        }
+        let counters = webhook.counters
+        task.cancel()
+        await task.value
+        return (story, counters)
+    }
+}
+
+@Suite struct `A webhook` {
+    let mark = "porchlight webhook 1"
+
+    func change(_ seq: Int, _ end: String) -> String {
+        #"{"events":[{"type":1,"publisher":"a","value":1,"seq":\#(seq),"time":5}],\#(end)}"#
+    }
+
+    @Test func `forgets its position before it posts a reset, and keeps it after`() async throws {
+        let stage = Stage([
+            #"{"reset":true}"#, change(1, #""snapshot":true"#), #"{"synced":true,"cursor":"B"}"#,
+            change(2, #""cursor":"C""#),
+        ])
+        let (story, counters) = try await stage.play(6)
+        #expect(
+            story == [
+                "open -", "keep \(mark)", "post 1 [\"reset\", \"snapshot\", \"synced\"] 204",
+                "keep B", "post 2 [] 204", "keep C",
+            ])
+        #expect(counters.batches == 2 && counters.events == 2 && counters.resets == 1)
+        #expect(counters.lastStatus == 204 && counters.failures == 0)
+    }
+
+    @Test func `goes on where it was`() async throws {
+        let stage = Stage(
+            [#"{"reset":false,"cursor":"B"}"#, change(2, #""cursor":"C""#)],
+            kept: "\(mark)\nB\n")
+        #expect(try await stage.play(3).story == ["open B", "post 1 [] 204", "keep C"])
+    }
+
+    @Test(arguments: ["", "B", "porchlight webhook 1\nB", "porchlight webhook 1\n\n"])
+    func `begins anew where its position is not whole`(kept: String) async throws {
+        let stage = Stage([#"{"reset":true}"#, #"{"synced":true,"cursor":"B"}"#], kept: kept)
+        #expect(try await stage.play(1).story == ["open -"])
+    }
+
+    @Test(arguments: [[500], [0], [301, 404, 410, 429, 503]])
+    func `posts the same batch until it is taken`(statuses: [Int]) async throws {
+        let stage = Stage(
+            [
+                #"{"reset":false,"cursor":"A"}"#, change(1, #""cursor":"B""#),
+            ], statuses: statuses, kept: "\(mark)\nA\n")
+        let (story, counters) = try await stage.play(statuses.count + 3)
+        #expect(
+            story == ["open A"] + statuses.map { "post 1 [] \($0)" } + ["post 1 [] 204", "keep B"])
+        #expect(counters.failures == statuses.count && counters.failuresInARow == 0)
+    }
+
+    @Test func `posts no reset before its position is forgotten`() async throws {
+        let stage = Stage(
+            [#"{"reset":true}"#, #"{"synced":true,"cursor":"B"}"#], writesFail: 2)
+        #expect(
+            try await stage.play(6).story == [
+                "open -", "cannot keep", "cannot keep", "keep \(mark)",
+                "post 1 [\"reset\", \"snapshot\", \"synced\"] 204", "keep B",
+            ])
+    }
+}
