@@ -200,7 +200,6 @@ class Reload(Files):
                 ("ext-bytes-max: 20\nheartbeat: 1\n", path + ":2"),
                 ("ext-bytes-max: 20\nhartbeat: 10\n", "did you mean heartbeat?"),
                 ("ext-bytes-max: 20\npage-entries-max: 1\n", "page-entries-max 1"),
-                ("ext-bytes-max: 20\nserver-key: /none\n", "/none"),
                 ("ext-bytes-max: [", "not YAML")):
             with self.subTest(text=text):
                 self.file(text)
@@ -225,6 +224,19 @@ class Reload(Files):
         self.assertIn("accounts", first.ok("stats"))
         for key in (old, new):
             self.assertNotIn(key, said)
+
+    def test_a_broken_key_file_changes_nothing(self):
+        key = "some-key-" + "x" * 20
+        keys = self.file(key + "\n", "keys")
+        self.file("ext-bytes-max: 10\n")
+        s = self.fresh("--config", self.folder + "/porchlight.yml", "--server-key", keys)
+        self.file("ext-bytes-max: 20\n")
+        self.file("short\n", "keys")
+        said = self.reload(s)
+        self.assertIn(keys, said)
+        self.assertNotIn("short", said)
+        c = self.keep(s.connect())
+        self.assertEqual(c.ok("login", {"key": key})["limits"]["extBytesMax"], 10)
 
     def test_the_log_level_changes(self):
         path = self.file("log-level: notice\n")

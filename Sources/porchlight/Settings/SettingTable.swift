@@ -65,10 +65,11 @@ enum SettingTable {
                 "i-know-this-is-open", \.isKnownToBeOpen,
                 "Let everybody log in as anybody from other machines, too.",
                 takesEffect: .atRestart),
+            // The file is read again. Whether there is one decides who may use HTTP, at the start.
             .text(
                 "server-key", \.serverKeyPath, .path, unset: "none",
                 "A file with keys for app servers, a line each, as `porchlight key` makes them.",
-                takesEffect: .atReload),
+                takesEffect: .atRestart),
             .choice(
                 "durability", \.configuration.durability.word,
                 "When a change counts as kept. full: it survives a loss of power.",
