@@ -14,9 +14,12 @@ public struct KeyURL: Hashable, Sendable {
     }
 
     /// A URL, or nil where it is none, or where somebody on the way could put other keys in:
-    /// it must be `https`, but for a host that is this machine.
+    /// it must be `https`, but for a host that is this machine. Nor may it hold a password: it
+    /// is shown by whoever lists settings.
     public init?(_ text: String) {
-        guard let url = URL(string: text), let host = url.host(), !host.isEmpty else { return nil }
+        guard let url = URL(string: text), let host = url.host(), !host.isEmpty,
+            url.user() == nil, url.password() == nil
+        else { return nil }
         let isHere = ["localhost", "127.0.0.1", "::1", "[::1]"].contains(host)
         guard url.scheme == "https" || url.scheme == "http" && isHere else { return nil }
         self.text = text

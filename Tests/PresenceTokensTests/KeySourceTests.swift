@@ -228,8 +228,11 @@ private final class ScriptedFetcher: KeyFetcher {
             #expect(KeyURL(text) != nil, "\(text)")
             #expect(KeyURL.isMeant(by: text))
         }
-        for text in ["http://a.example/jwks", "http://127.0.0.1.example/", "https://", "file:///x"]
-        {
+        let refused = [
+            "http://a.example/jwks", "http://127.0.0.1.example/", "https://", "file:///x",
+            "https://user:password@a.example/jwks", "https://user@a.example/jwks",
+        ]
+        for text in refused {
             #expect(KeyURL(text) == nil, "\(text)")
         }
     }

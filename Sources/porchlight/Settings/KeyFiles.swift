@@ -46,8 +46,8 @@ struct KeyFiles: Sendable {
         if KeyURL.isMeant(by: place) {
             guard let url = KeyURL(place) else {
                 throw SettingsRefusal(
-                    "The URL \(place) given with --jwt-key is none for keys: it must begin with "
-                        + "https, unless it is on this machine.")
+                    "The URL given with --jwt-key is none for keys: it must begin with https, "
+                        + "unless it is on this machine, and hold no password.")
             }
             return .published(url)
         }
