@@ -125,6 +125,20 @@ class Start(Files):
             "Error: page-entries-default 100 (default), page-entries-max 10 (%s:1): "
             "page-entries-default may not be above page-entries-max." % path)
 
+    def test_secrets_are_hidden(self):
+        secret = "marker-" + "x" * 20
+        self.file(secret, "secret")
+        flags = ("--webhook", "https://a.example/" + secret, "--webhook-secret",
+                 self.folder + "/secret")
+        said = self.run_command("config", *flags).stdout
+        self.assertIn("set, hidden", said)
+        self.assertNotIn(secret, said)
+        self.assertEqual(self.config(*flags)["webhook"]["value"], "set, hidden")
+        said = self.refuses("--webhook", "ftp://a.example/" + secret, *flags[2:])
+        self.assertNotIn(secret, said)
+        said = self.refuses("--webhook", "", PORCHLIGHT_WEBHOOK="")
+        self.assertIn("--webhook (hidden) is empty", said)
+
     def test_files_that_are_none(self):
         self.refuses("--config", self.folder + "/none.yml")
         self.refuses("--config", self.folder)

@@ -134,6 +134,7 @@ final class Reactor<Network: Transport, Disk: Persistence> {
         configuration.engine.heartbeatSeconds = old.engine.heartbeatSeconds
         configuration.engine.limits.frameBytesMax = limits.frameBytesMax
         configuration.engine.limits.frameBytesBeforeLoginMax = limits.frameBytesBeforeLoginMax
+        configuration.engine.limits.serverFrameBytesMax = limits.serverFrameBytesMax
         engine.apply(configuration.engine)
         decoder.apply(configuration.engine.limits)
     }

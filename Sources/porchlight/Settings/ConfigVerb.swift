@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import PresenceClient
+import PresenceWebhooks
 
 struct ConfigVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -26,6 +27,7 @@ struct ConfigVerb: ParsableCommand {
         let inForce = try refuse {
             let inForce = try flags.sources.read()
             _ = try KeyFiles(inForce.settings)
+            _ = try WebhookSettings(inForce.settings.webhooks)
             return inForce
         }
         announce(json ? inForce.json.text : inForce.table)

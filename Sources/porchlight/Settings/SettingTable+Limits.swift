@@ -57,9 +57,10 @@ extension SettingTable {
     static let names = SettingGroup(
         title: "Names and texts",
         settings: [
+            // Who judges tokens goes by it, too.
             .count(
                 "account-bytes-max", \.configuration.engine.limits.accountBytesMax, 1...255,
-                .bytes, "An account's name, in UTF-8."),
+                .bytes, "An account's name, in UTF-8.", takesEffect: .atRestart),
             .count(
                 "device-bytes-max", \.configuration.engine.limits.deviceBytesMax, 1...255,
                 .bytes, "A device's name, in UTF-8."),
@@ -144,7 +145,7 @@ extension SettingTable {
     static let frames = SettingGroup(
         title: "Frames",
         settings: [
-            // Buffers of this size are made once.
+            // Buffers of these sizes are made once, in HTTP and webhooks, too.
             .count(
                 "frame-bytes-max", \.configuration.engine.limits.frameBytesMax,
                 1_024...16_777_216, .bytes, "A client's frame.", takesEffect: .atRestart),
@@ -155,7 +156,7 @@ extension SettingTable {
             .count(
                 "server-frame-bytes-max",
                 \.configuration.engine.limits.serverFrameBytesMax, 65_536...67_108_864, .bytes,
-                "A frame of the service; longer lists are split."),
+                "A frame of the service; longer lists are split.", takesEffect: .atRestart),
         ])
 
     static let feed = SettingGroup(
