@@ -51,6 +51,8 @@ class Stream:
         return got
 
     def close(self):
+        # What has been read of it holds the socket, too.
+        self.response.close()
         self.connection.close()
 
 

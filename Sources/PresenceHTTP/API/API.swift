@@ -7,7 +7,11 @@ import PresenceTokens
 
 /// What a request needs to know of the connection it came over.
 struct ConnectionContext: InitializableFromSource {
-    init(source: ApplicationRequestContextSource) {}
+    let channel: any Channel
+
+    init(source: ApplicationRequestContextSource) {
+        channel = source.channel
+    }
 }
 
 /// Answers requests.
@@ -30,7 +34,7 @@ struct API: HTTPResponder {
         counters.begin()
         var response: Response
         do {
-            response = try await respond(to: request, routing)
+            response = try await respond(to: request, routing, over: context.channel)
         } catch let error as BodyUnreadable {
             counters.end(routing.operation, nil)
             throw error.cause
@@ -47,7 +51,9 @@ struct API: HTTPResponder {
         return response
     }
 
-    private func respond(to request: Request, _ routing: Routing) async throws -> Response {
+    private func respond(
+        to request: Request, _ routing: Routing, over channel: any Channel
+    ) async throws -> Response {
         switch routing {
         case .nothing: throw Problem.notFound
         case .otherMethods(let methods): throw Problem.methodNotAllowed(methods)
@@ -57,7 +63,10 @@ struct API: HTTPResponder {
                 operation: operation, path: parameters,
                 query: try QueryParameters(request.uri.query),
                 body: try await body(of: request, for: operation))
-            return try await carryOut(call, request)
+            guard operation != .readFeed else {
+                return try await feed(call, request, over: channel)
+            }
+            return try await carryOut(call)
         }
     }
 

@@ -45,6 +45,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard afterwards != .linger else { return }
+        // Behind an endless answer there is no place for another request.
+        guard !isStream else { return context.close(promise: nil) }
         switch unwrapInboundIn(data) {
         case .head: requestDeadline = deadline(in: limits.requestSeconds, context)
         case .body: break
@@ -54,7 +56,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        if afterwards == .linger { return context.read() }
+        if afterwards == .linger || isStream { return context.read() }
         context.fireChannelReadComplete()
     }
 
@@ -74,10 +76,15 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             if head.headerFields[.connection] == "close" { afterwards = .close }
             isStream = head.headerFields[.contentType] == "text/event-stream"
             context.write(data, promise: promise)
+            // Nobody else reads while an answer is written, so that its end would not be seen.
+            if isStream { context.read() }
         case .end where afterwards == .close:
             context.writeAndFlush(data, promise: promise)
             linger(context)
-        case .body, .end:
+        case .end:
+            isStream = false
+            context.write(data, promise: promise)
+        case .body:
             context.write(data, promise: promise)
         }
     }

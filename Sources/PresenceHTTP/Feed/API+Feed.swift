@@ -9,7 +9,9 @@ extension API {
     ///
     /// Nothing is read from the service while the client takes nothing: what a slow client
     /// costs is the events under way, and in the end its stream.
-    func feed(_ call: Call, _ request: Request) async throws -> Response {
+    func feed(
+        _ call: Call, _ request: Request, over channel: any Channel
+    ) async throws -> Response {
         let headers: HTTPFields = [.contentType: "text/event-stream"]
         guard request.method != .head else { return Response(status: .ok, headers: headers) }
         let header = request.headers[Self.lastEventID]
@@ -17,6 +19,7 @@ extension API {
         let reader = try await FeedReader.begin(
             behind: cursor?.isEmpty == true ? nil : cursor, on: gateway,
             max: limits.feedReadersMax, counters)
+        channel.closeFuture.whenComplete { [weak reader] _ in reader?.end() }
         let silence = TimeAmount.seconds(Int64(limits.feedHeartbeatSeconds))
         return Response(
             status: .ok, headers: headers,

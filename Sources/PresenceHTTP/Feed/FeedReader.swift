@@ -43,6 +43,11 @@ final class FeedReader: Sendable {
         }
     }
 
+    /// Ends it: whoever waits for the next hears so.
+    func end() {
+        connection.close()
+    }
+
     /// The `params` of the next `feed`; nil where none comes within `time`.
     func next(within time: TimeAmount) async throws -> ByteBuffer? {
         while let notification = try await connection.notification(within: time) {
