@@ -189,8 +189,10 @@ let package = Package(
             name: "PresenceWebhooksTests",
             dependencies: [
                 "Containers", "PresenceWebhooks",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: common),
         .testTarget(

@@ -87,6 +87,7 @@ def install_nats():
 def build_load():
     sources = sorted(glob.glob(os.path.join(HERE, "load", "*.c")))
     program = os.path.join(BUILD, "load")
+    os.makedirs(BUILD, exist_ok=True)
     subprocess.run(
         ["cc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror", *sources,
          "-o", program], check=True)

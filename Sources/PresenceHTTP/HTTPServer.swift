@@ -1,3 +1,4 @@
+import Dispatch
 import Hummingbird
 import HummingbirdCore
 public import Logging
@@ -51,7 +52,7 @@ public final class HTTPServer: Sendable {
         } catch {
             try? ended.futureResult.wait()
             gateway.close()
-            try? group.syncShutdownGracefully()
+            Self.end(task, on: group)
             throw HTTPRefusal(
                 description:
                     "Cannot listen on \(configuration.host):\(configuration.port) (\(error)): "
@@ -66,6 +67,19 @@ public final class HTTPServer: Sendable {
         task.cancel()
         try? ended.wait()
         gateway.close()
+        Self.end(task, on: group)
+    }
+
+    /// Ends the thread when nothing has anything left to do on it.
+    private static func end(_ task: Task<Void, Never>, on group: MultiThreadedEventLoopGroup) {
+        let isDone = DispatchSemaphore(value: 0)
+        Task.detached {
+            await task.value
+            isDone.signal()
+        }
+        isDone.wait()
+        // What has been left behind in the meantime is in front of this.
+        try? group.next().submit {}.wait()
         try? group.syncShutdownGracefully()
     }
 

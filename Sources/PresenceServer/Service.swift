@@ -43,9 +43,12 @@ public final class Service {
         let feedFile = FeedFile(configuration)
         var log = feedFile.take(stamp: store.stampAtOpening, logger, at: now)
         do throws(StoreRefusal) {
-            let engine = try Engine.restored(
+            var engine = try Engine.restored(
                 from: store, configuration.engine, feed: log == nil ? .off : .on, at: now)
-            if let kept = log, kept.head > engine.lastSeq { log = nil }
+            if let kept = log, kept.head > engine.lastSeq {
+                log = nil
+                engine.setFeed(.off)
+            }
             reactor = Reactor(
                 configuration, engine: engine, clock: clock, loop: loop, store: store,
                 logger: logger, seed: UInt64.random(in: 0...UInt64.max), feed: log)

@@ -7,7 +7,8 @@
 //
 // What is brought back goes on with numbers that nobody can have seen. `seq` rises strictly for
 // ever, and clients keep what has the higher one: the copy knows which numbers were reserved
-// when it was made, but not which were reserved since. So the reservation is moved on by
+// when it was made, but not which were reserved since. The lock file knows, if the copy is brought
+// back to the directory it was used in; from there the reservation is moved on by
 // `numbersPassedOver`: 4,096 blocks, of which a start takes one, and a service another when it has
 // used up 2^31 numbers. Those of a lifetime are left all the same: 2^53, which JavaScript holds
 // exactly, are enough for 500 times of this.
@@ -80,7 +81,7 @@ public enum Backup {
             try source.inDatabase { db in try Inspection.inspect(db, at: file, .wholly) }
             try files.createUnfinished()
             try copy(source, to: files.unfinished) { db in
-                try passOverNumbers(db)
+                try passOverNumbers(db, usedUpTo: lock.numbersReserved)
                 try db.execute(sql: "PRAGMA journal_mode = WAL")
             }
             try files.publishUnfinished()
@@ -125,14 +126,14 @@ public enum Backup {
         try target.inDatabase { db in try finish(db) }
     }
 
-    private static func passOverNumbers(_ db: Database) throws {
+    private static func passOverNumbers(_ db: Database, usedUpTo used: Int64) throws {
         try db.execute(
-            sql: "UPDATE service SET value = value + ? WHERE key = 'seqReserved'",
-            arguments: [numbersPassedOver])
+            sql: "UPDATE service SET value = MAX(value, ?) + ? WHERE key = 'seqReserved'",
+            arguments: [used, numbersPassedOver])
         guard db.changesCount == 0 else { return }
         try db.execute(
             sql: "INSERT INTO service (key, value) VALUES ('seqReserved', ?)",
-            arguments: [numbersPassedOver])
+            arguments: [used + numbersPassedOver])
     }
 
     private static func publish(

@@ -30,6 +30,28 @@ final class DirectoryLock: Sendable {
     deinit {
         closeOnce(descriptor)
     }
+
+    /// The highest number that was ever reserved in this directory, as far as is known.
+    ///
+    /// It stands beside the database, since it must outlive one that is moved away for a copy.
+    var numbersReserved: Int64 {
+        var number: Int64 = 0
+        let size = MemoryLayout<Int64>.size
+        let count = unsafe withUnsafeMutableBytes(of: &number) {
+            unsafe pread(descriptor, $0.baseAddress, size, 0)
+        }
+        return count == size ? max(0, Int64(littleEndian: number)) : 0
+    }
+
+    /// Notes that numbers up to this one have been reserved.
+    ///
+    /// Where that cannot be written nothing is lost but a precaution.
+    func note(numbersReserved: Int64) {
+        let number = max(numbersReserved, self.numbersReserved).littleEndian
+        _ = unsafe withUnsafeBytes(of: number) {
+            unsafe pwrite(descriptor, $0.baseAddress, $0.count, 0)
+        }
+    }
 }
 
 /// Closes a descriptor of ours.

@@ -65,6 +65,7 @@ final class Writer {
                 tell(.failed(error), rest, report)
                 throw error
             }
+            noteNumbers(transaction)
             tell(.committed, transaction, report)
             rest = rest.dropFirst(transaction.count)
             checkpointIfDue()
@@ -102,6 +103,13 @@ final class Writer {
         gauges.committed(
             rowCount: transaction.reduce(0) { $0 + $1.write.rowCount },
             microseconds: Int(microseconds))
+    }
+
+    private func noteNumbers(_ transaction: ArraySlice<Submission>) {
+        for submission in transaction {
+            guard case .reserveSequence(let end) = submission.write else { continue }
+            lock?.note(numbersReserved: end)
+        }
     }
 
     private func retainLazyWrites(of rest: ArraySlice<Submission>) {

@@ -18,7 +18,8 @@ public struct KeyURL: Hashable, Sendable {
     /// is shown by whoever lists settings.
     public init?(_ text: String) {
         guard let url = URL(string: text), let host = url.host(), !host.isEmpty,
-            url.user() == nil, url.password() == nil
+            url.user() == nil, url.password() == nil,
+            url.port.map({ 1...65_535 ~= $0 }) ?? true
         else { return nil }
         let isHere = ["localhost", "127.0.0.1", "::1", "[::1]"].contains(host)
         guard url.scheme == "https" || url.scheme == "http" && isHere else { return nil }
@@ -28,24 +29,25 @@ public struct KeyURL: Hashable, Sendable {
 
 /// Gets keys by HTTP. A client of its own each time: it is done every few minutes.
 struct HTTPKeyFetcher: KeyFetcher {
-    static let timeoutSeconds: Int64 = 5
     static let bytesMax = 1 << 19
 
     private let url: KeyURL
+    private let timeoutSeconds: Int64
 
-    init(_ url: KeyURL) {
+    init(_ url: KeyURL, timeoutSeconds: Int64 = 5) {
         self.url = url
+        self.timeoutSeconds = timeoutSeconds
     }
 
     func fetch() async throws(KeyFetchFault) -> [UInt8] {
         var configuration = HTTPClient.Configuration()
         // A redirection could lead to where the URL's own rules do not hold.
         configuration.redirectConfiguration = .disallow
-        configuration.timeout.connect = .seconds(Self.timeoutSeconds)
+        configuration.timeout.connect = .seconds(timeoutSeconds)
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         let result: Result<[UInt8], KeyFetchFault>
         do {
-            result = .success(try await body(client))
+            result = .success(try await bodyInTime(client))
         } catch let fault as KeyFetchFault {
             result = .failure(fault)
         } catch {
@@ -55,10 +57,25 @@ struct HTTPKeyFetcher: KeyFetcher {
         return try result.get()
     }
 
+    /// The client's own time limit ends with the head of the answer; this one with its body.
+    private func bodyInTime(_ client: HTTPClient) async throws -> [UInt8] {
+        let answer = Task { try await body(client) }
+        let deadline = Task {
+            try await Task.sleep(for: .seconds(timeoutSeconds))
+            answer.cancel()
+        }
+        defer { deadline.cancel() }
+        do {
+            return try await answer.value
+        } catch is CancellationError {
+            throw KeyFetchFault(description: "the answer took over \(timeoutSeconds) s")
+        }
+    }
+
     private func body(_ client: HTTPClient) async throws -> [UInt8] {
         var request = HTTPClientRequest(url: url.text)
         request.headers.add(name: "accept", value: "application/jwk-set+json, application/json")
-        let response = try await client.execute(request, timeout: .seconds(Self.timeoutSeconds))
+        let response = try await client.execute(request, timeout: .seconds(timeoutSeconds))
         guard response.status == .ok else {
             throw KeyFetchFault(description: "the answer is \(response.status.code), not 200")
         }

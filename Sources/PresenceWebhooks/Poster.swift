@@ -41,15 +41,29 @@ struct HTTPPoster: Poster {
         request.method = .POST
         request.headers = HTTPHeaders(headers)
         request.body = .bytes(body)
-        do {
-            let answer = try await client.execute(
-                request, timeout: .seconds(Int64(timeoutSeconds)))
-            _ = try? await answer.body.collect(upTo: Self.bodyBytesMax)
-            return PostOutcome(
-                status: Int(answer.status.code),
-                retryAfterSeconds: answer.headers.first(name: "retry-after").flatMap { Int($0) })
-        } catch {
-            return PostOutcome()
+        // The client's own time limit ends with the head of the answer: a receiver that stalls
+        // in its body would be waited for for ever.
+        let answer = Task { [request] in try await outcome(of: request, timeoutSeconds) }
+        let deadline = Task {
+            try await Task.sleep(for: .seconds(timeoutSeconds))
+            answer.cancel()
         }
+        defer { deadline.cancel() }
+        return await withTaskCancellationHandler {
+            (try? await answer.value) ?? PostOutcome()
+        } onCancel: {
+            answer.cancel()
+        }
+    }
+
+    private func outcome(
+        of request: HTTPClientRequest, _ timeoutSeconds: Int
+    ) async throws -> PostOutcome {
+        let answer = try await client.execute(request, timeout: .seconds(Int64(timeoutSeconds)))
+        _ = try? await answer.body.collect(upTo: Self.bodyBytesMax)
+        try Task.checkCancellation()
+        return PostOutcome(
+            status: Int(answer.status.code),
+            retryAfterSeconds: answer.headers.first(name: "retry-after").flatMap { Int($0) })
     }
 }

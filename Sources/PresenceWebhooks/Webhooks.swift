@@ -1,6 +1,6 @@
 import AsyncHTTPClient
 public import Logging
-import PresenceGateway
+public import PresenceGateway
 import Synchronization
 
 /// All endpoints: from `start` to `stop` they are posted what changes.
@@ -31,7 +31,10 @@ public final class Webhooks: Sendable {
 
     /// Begins to read and to post. `connect` gives a socket that is connected to the service as an
     /// app server's.
-    public func start(connect: @escaping @Sendable () throws -> CInt) {
+    public func start(
+        _ limits: ConnectionLimits = ConnectionLimits(),
+        connect: @escaping @Sendable () throws -> CInt
+    ) {
         tasks.withLock { tasks in
             guard tasks.isEmpty else { return }
             tasks = webhooks.map { webhook in
@@ -39,7 +42,7 @@ public final class Webhooks: Sendable {
                     await webhook.serve {
                         try await GatewayConnection.open(
                             socket: try connect(), on: HTTPClient.defaultEventLoopGroup,
-                            for: .longLived)
+                            for: .longLived, limits)
                     }
                 }
             }

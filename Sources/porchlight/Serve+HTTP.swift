@@ -36,6 +36,16 @@ extension ServiceSettings {
             + 2 * (GatewayLimits().connectionsMax + HTTPLimits().feedReadersMax)
     }
 
+    /// What connections of this process to the service go by: HTTP's and the webhooks'.
+    var gatewayLimits: GatewayLimits {
+        var gateway = GatewayLimits()
+        gateway.fit(heartbeatSeconds: configuration.engine.heartbeatSeconds)
+        let limits = configuration.engine.limits
+        gateway.connection.requestBytesMax = limits.frameBytesMax
+        gateway.connection.frameBytesMax = limits.serverFrameBytesMax
+        return gateway
+    }
+
     /// Starts the API, if it is wanted.
     func startHTTP(_ keys: KeyRing, _ door: ServiceDoor) throws -> HTTPServer? {
         guard let http else { return nil }
@@ -48,10 +58,7 @@ extension ServiceSettings {
         settings.host = address.host
         settings.port = Int(address.port)
         settings.limits.connectionsMax = httpConnectionsMax
-        settings.gateway.fit(heartbeatSeconds: configuration.engine.heartbeatSeconds)
-        let limits = configuration.engine.limits
-        settings.gateway.connection.requestBytesMax = limits.frameBytesMax
-        settings.gateway.connection.frameBytesMax = limits.serverFrameBytesMax
+        settings.gateway = gatewayLimits
         do throws(HTTPRefusal) {
             return try HTTPServer(
                 settings, logger: Logger(label: "porchlight.http"),

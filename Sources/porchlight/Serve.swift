@@ -57,7 +57,9 @@ struct Serve: ParsableCommand {
             try service.run(signals: signals) {
                 announce("ready on \(address)")
                 Supervisor.tell(Supervisor.ready)
-                webhooks.start { [control = service.control] in try control.connect() }
+                webhooks.start(inForce.settings.gatewayLimits.connection) {
+                    [control = service.control] in try control.connect()
+                }
             }
         } catch {
             throw Failure(error.description)

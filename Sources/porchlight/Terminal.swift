@@ -10,13 +10,15 @@ struct Failure: Error, CustomStringConvertible {
 }
 
 /// Prints a line at once, also into a pipe.
+///
+/// Nothing where it cannot be written: a full disk behind standard output stops no service.
 func announce(_ line: String, terminator: String = "\n") {
-    FileHandle.standardOutput.write(Data((line + terminator).utf8))
+    try? FileHandle.standardOutput.write(contentsOf: Data((line + terminator).utf8))
 }
 
 /// Says a line to whoever sits at the terminal, beside what is printed for programs.
 func note(_ line: String) {
-    FileHandle.standardError.write(Data((line + "\n").utf8))
+    try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
 }
 
 /// `127.0.0.1:7400` or `[::1]:7400` in its parts; nil where it is neither.

@@ -63,6 +63,24 @@ import Testing
         #expect(sequence < 1 << 53)
     }
 
+    @Test func `goes on with others where it is brought back a second time`() throws {
+        let store = try started()
+        _ = try store.write(.reserveSequence(upTo: 1 << 32), into: outcomes)
+        try backUp()
+        store.stop()
+        try Backup.restore(from: file, to: restored)
+        let first = try #require(try Contents(of: restored).sequence)
+        let again = try Store.open(directory: restored, durability: .full)
+        again.start(outcome: outcomes.report)
+        _ = try again.write(.reserveSequence(upTo: first + 1 << 32), into: outcomes)
+        again.stop()
+        try FileManager.default.removeItem(atPath: restored + "/porchlight.sqlite")
+        try Backup.restore(from: file, to: restored)
+        let second = try #require(try Contents(of: restored).sequence)
+        #expect(second > first + 1 << 32)
+        #expect(second < 1 << 53)
+    }
+
     @Test func `is one file, which only its owner reads`() throws {
         let store = try started()
         _ = try store.write(put(0), into: outcomes)

@@ -217,6 +217,16 @@ private final class ScriptedFetcher: KeyFetcher {
         #expect(server.requests == 1)
     }
 
+    @Test func `are not waited for without end`() async throws {
+        let server = try HTTPServer(try await PublishedKeys(["one"]).json)
+        defer { server.stop() }
+        server.change { $0.stalls = true }
+        let url = try #require(KeyURL("http://127.0.0.1:\(server.port)/jwks.json"))
+        let fetcher = HTTPKeyFetcher(url, timeoutSeconds: 1)
+        let fault = await #expect(throws: KeyFetchFault.self) { try await fetcher.fetch() }
+        #expect(fault?.description == "the answer took over 1 s")
+    }
+
     @Test func `are not read without end`() async throws {
         let server = try HTTPServer(Array(repeating: 0x20, count: HTTPKeyFetcher.bytesMax + 1))
         defer { server.stop() }

@@ -97,7 +97,7 @@ func refuse<T>(_ body: () throws -> T) throws -> T {
         return try body()
     } catch let refusal as SettingsRefusal {
         for fault in refusal.faults {
-            FileHandle.standardError.write(Data("Error: \(fault)\n".utf8))
+            note("Error: \(fault)")
         }
         throw ExitCode.validationFailure
     }

@@ -9,6 +9,8 @@ final class HTTPServer: Sendable {
         var headers = ""
         var body: [UInt8] = []
         var requests = 0
+        /// Whether the rest of an answer, which is said to be longer, never comes.
+        var stalls = false
     }
 
     private let listener: CInt
@@ -61,10 +63,13 @@ final class HTTPServer: Sendable {
                 return page
             }
             let head =
-                "HTTP/1.1 \(page.status)\r\ncontent-length: \(page.body.count)\r\n"
+                "HTTP/1.1 \(page.status)\r\n"
+                + "content-length: \(page.body.count + (page.stalls ? 1 : 0))\r\n"
                 + "connection: close\r\n\(page.headers)\r\n"
             let answer = Array(head.utf8) + page.body
             _ = send(connection, answer, answer.count, CInt(MSG_NOSIGNAL))
+            // Until the client gives up.
+            if page.stalls { _ = recv(connection, &buffer, buffer.count, 0) }
             close(connection)
         }
     }
