@@ -21,9 +21,17 @@ struct Spelled: Equatable {
         kind = String(String(describing: request.method).prefix { $0 != "(" })
         if case .text(let text) = id { require(text.count <= 128, "a long id") }
         switch request.method {
-        case .logout, .ping, .stats: break
+        case .logout, .ping, .stats, .metrics: break
         case .refresh(let request):
             text(request.token, 0...65_536, decoder)
+        case .feed(let cursor):
+            numbers.append(Int64(bitPattern: cursor?.seq ?? 0))
+        case .why(let request):
+            name(request.subscriber, decoder)
+            name(request.publisher, decoder)
+            type(request.type)
+        case .top(let request):
+            number(request.entriesMax, 1...100)
         case .login(let login):
             add(login, decoder)
         case .subscribe(let request):

@@ -1,3 +1,4 @@
+import Foundation
 import PresenceClient
 import PresenceCore
 import PresenceServer
@@ -121,6 +122,28 @@ import Testing
             #expect((samples["porchlight_uptime_seconds"] ?? 0) >= 3_600)
             #expect((samples["process_cpu_seconds_total"] ?? 0) > 0)
             #expect((samples["process_resident_memory_bytes"] ?? 0) > 1_000_000)
+        }
+    }
+
+    @Test(arguments: ["grafana-dashboard.json", "alerts.yml"])
+    func `are there for every question that a page asks`(page: String) throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        let text = try String(contentsOf: root.appending(path: "docs/\(page)"), encoding: .utf8)
+        if page.hasSuffix(".json") { _ = try JSON(parsing: Array(text.utf8)) }
+        let asked = Set(text.matches(of: /\b(?:porchlight|process)_[a-z_]+\b/).map { $0.output })
+        #expect(asked.count > 10)
+        try withService { service in
+            let names = Set(
+                try samples(service).keys.flatMap { sample in
+                    let name = String(sample.prefix { $0 != "{" })
+                    return [name, name.replacing(/_bucket$/, with: "")]
+                })
+            // Those of webhooks are there where there is one: `Tests/Metrics` has one.
+            let missing = asked.filter {
+                !names.contains(String($0)) && !$0.hasPrefix("porchlight_webhook_")
+            }
+            #expect(missing.isEmpty, "docs/\(page)")
         }
     }
 
