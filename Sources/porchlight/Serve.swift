@@ -3,6 +3,7 @@
 import ArgumentParser
 import Foundation
 import Logging
+import PresenceGateway
 import PresenceHTTP
 import PresenceServer
 import PresenceWebhooks
