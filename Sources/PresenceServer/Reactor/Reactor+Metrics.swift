@@ -11,7 +11,7 @@ import PresenceStore
 import PresenceWire
 
 extension Reactor {
-    /// All metrics as they are now: some 20 µs, whatever the number of connections.
+    /// All metrics as they are now. What it costs does not depend on the number of connections.
     func metricsText(at now: Moment) -> [UInt8] {
         var text = MetricsText()
         addConnections(to: &text)
