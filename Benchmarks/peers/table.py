@@ -1,5 +1,6 @@
 """The figures of all rounds as one table."""
 
+import os
 import platform
 import statistics
 
@@ -70,4 +71,8 @@ def machine():
         for line in file:
             if line.startswith("model name"):
                 model = line.split(":")[1].strip()
-    return {"processor": model, "kernel": f"{platform.system()} {platform.release()}"}
+    return {
+        "processor": model,
+        "cores": f"{os.cpu_count()} cores",
+        "kernel": f"{platform.system()} {platform.release()}",
+    }
