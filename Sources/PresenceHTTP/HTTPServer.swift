@@ -70,7 +70,10 @@ public final class HTTPServer: Sendable {
         Self.end(task, on: group)
     }
 
-    /// Ends the thread when nothing has anything left to do on it.
+    /// Waits until nothing has anything left to do on the thread but its last pieces.
+    ///
+    /// The thread itself stays, for the moment that the process still has: a loop that has been
+    /// shut down refuses the last piece of a task, and says so on standard error.
     private static func end(_ task: Task<Void, Never>, on group: MultiThreadedEventLoopGroup) {
         let isDone = DispatchSemaphore(value: 0)
         Task.detached {
@@ -78,9 +81,7 @@ public final class HTTPServer: Sendable {
             isDone.signal()
         }
         isDone.wait()
-        // What has been left behind in the meantime is in front of this.
         try? group.next().submit {}.wait()
-        try? group.syncShutdownGracefully()
     }
 
     private static func application(
