@@ -49,10 +49,21 @@ extension Engine {
         let record = topics[topic.index]
         let account = AccountHandle(index: record.account)
         endStatus(of: topic, cause: .expired, at: now, into: &effects)
-        // A change in flight may put a new one under the same key, ahead of this removal. What
-        // is left on disk then has run out, and is dropped by the next start.
-        guard accounts[Int(record.account)].change == .none else { return }
-        effects.persist(.removeStatus(account: account, type: record.type))
+        // A change in flight may have put a new one under the same key, ahead of this removal. If
+        // it fails, the old one is still there, and a clock that is set back would revive it.
+        if let ticket = changeInFlight(of: account, toStatusOf: record.type) {
+            pending[ticket]?.hasOldStatusExpired = true
+        } else {
+            effects.persist(.removeStatus(account: account, type: record.type))
+        }
+    }
+
+    /// The change of an account that waits for the store and is of its status of this type.
+    private func changeInFlight(
+        of account: AccountHandle, toStatusOf type: EventType
+    ) -> UInt64? {
+        guard accounts[Int(account.index)].change == .inFlight else { return nil }
+        return pending.first { $0.value.account == account && $0.value.statusType == type }?.key
     }
 
     /// Removes the subscriptions of an account that have run out and tells its sessions.

@@ -11,6 +11,17 @@ struct PendingChange {
     var author = Author.account
     /// Publishers among whose watchers a place is kept for the account.
     var reserved: [AccountHandle] = []
+    /// Whether the status that it replaces or clears has run out meanwhile.
+    var hasOldStatusExpired = false
+
+    /// Of which type the status is that it changes.
+    var statusType: EventType? {
+        switch kind {
+        case .publish(let request, _, _, _): request.type
+        case .clear(let type): type
+        case .subscribe, .unsubscribe: nil
+        }
+    }
 
     enum Kind {
         case subscribe(Subscribe, expires: Wall, deadline: Mono)
@@ -109,6 +120,9 @@ extension Engine {
         guard let change = pending.removeValue(forKey: ticket.number) else { return }
         endWaiting(change.connection, at: now)
         effects.items.append(.refuse(change.connection, Refusal(.storeUnavailable)))
+        if change.hasOldStatusExpired, let type = change.statusType {
+            effects.persist(.removeStatus(account: change.account, type: type))
+        }
         settle(change, at: now, into: &effects)
     }
 
