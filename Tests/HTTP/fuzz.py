@@ -14,7 +14,8 @@ here = os.path.dirname(os.path.abspath(__file__))
 service = Service("--rate-limits", "off")
 try:
     code = subprocess.call([
-        tool, "run", os.path.join(here, "..", "..", "docs", "openapi.json"),
+        tool, "--config-file", os.path.join(here, "schemathesis.toml"),
+        "run", os.path.join(here, "..", "..", "docs", "openapi.json"),
         "--url", "http://127.0.0.1:%d" % service.http_port,
         "--header", "Authorization: Bearer " + KEY,
         # A stream does not end.
