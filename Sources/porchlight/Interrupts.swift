@@ -1,27 +1,23 @@
-import Dispatch
 import Foundation
 import Synchronization
 
+/// Set by the handler, which may do hardly more than that (signal-safety(7)).
+private let isInterrupted = Atomic(false)
+
 /// Notices ^C and SIGTERM instead of dying of them.
-final class Interrupts {
-    private let flag = Flag()
-    private var sources: [any DispatchSourceSignal] = []
-
-    private final class Flag: Sendable {
-        let isSet = Atomic(false)
-    }
-
+///
+/// By a plain handler: a source of signals of Dispatch begins to listen some time after it was
+/// told to, and one that comes in between is lost.
+struct Interrupts {
     /// From now on.
     init() {
+        // Here, so that the handler is not the first to touch it.
+        isInterrupted.store(false, ordering: .relaxed)
         for number in [SIGINT, SIGTERM] {
-            signal(number, SIG_IGN)
-            let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-            source.setEventHandler { [flag] in flag.isSet.store(true, ordering: .relaxed) }
-            source.resume()
-            sources.append(source)
+            signal(number) { _ in isInterrupted.store(true, ordering: .relaxed) }
         }
     }
 
     /// Whether one has come.
-    var hasCome: Bool { flag.isSet.load(ordering: .relaxed) }
+    var hasCome: Bool { isInterrupted.load(ordering: .relaxed) }
 }
