@@ -7,7 +7,7 @@ import sys
 from api import KEY, Service
 
 tool = sys.argv[1]
-seconds = sys.argv[2] if len(sys.argv) > 2 else "60"
+seconds = sys.argv[2] if len(sys.argv) > 2 else "30"
 seed = sys.argv[3] if len(sys.argv) > 3 else "1"
 
 here = os.path.dirname(os.path.abspath(__file__))
