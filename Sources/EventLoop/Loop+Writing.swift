@@ -2,8 +2,14 @@
 // all. What it does not take is copied once, into one allocation that holds libuv's request and
 // the bytes behind it, and that the write callback frees. At most one such remainder per stream:
 // what comes after it waits in its owner's outbox, where it can still be conflated.
+//
+// The kernel is tried by `send` on the socket, not by uv_try_write: that would look at libuv's
+// handle, which nothing else in a fan-out does and no cache holds, and would `write`, for which the
+// kernel looks at the socket as a file first. Nothing of libuv's is pending then, so nothing of it
+// is overtaken.
 
 import CLibUV
+import Glibc
 
 extension Loop {
     /// Bytes of a pending remainder that the kernel has not taken yet.
@@ -19,26 +25,55 @@ extension Loop {
     /// A stale id, or one that is being closed, answers `.failed` with ECANCELED. To write again
     /// while a remainder is pending is a programmer's error.
     public func write(_ id: StreamID, _ bytes: UnsafeRawBufferPointer) -> WriteOutcome {
-        guard let index = streams.index(of: id), streams[index].phase == .open,
-            let tcp = unsafe streams[index].tcp
-        else { return .failed(UVError(code: UV_ECANCELED.rawValue, operation: "uv_try_write")) }
+        guard let index = streams.index(of: id), streams[index].phase == .open else {
+            return .failed(UVError(code: UV_ECANCELED.rawValue, operation: "send"))
+        }
         precondition(
             !streams[index].activity.contains(.writePending),
             "write while a remainder is pending")
         guard unsafe !bytes.isEmpty else { return .written }
 
-        // uv_buf_t is not const, but libuv only reads from what is written.
-        var buffer = unsafe uv_buf_t(uncheckedWriting: bytes[...])
-        var taken = Int(unsafe uv_try_write(cuv_tcp_stream(tcp), &buffer, 1))
+        let taken = unsafe send(bytes, index)
         if taken == bytes.count { return .written }
-        if taken == Int(UV_EAGAIN.rawValue) { taken = 0 }
-        guard taken >= 0 else { return failed(index, CInt(taken), "uv_try_write") }
-        return unsafe writeRemainder(index, tcp, bytes[taken...])
+        guard taken >= 0 else { return failed(index, CInt(taken), "send") }
+        return unsafe writeRemainder(index, bytes[taken...])
+    }
+
+    /// Bytes that the kernel has taken, or libuv's code of what is wrong.
+    private func send(_ bytes: UnsafeRawBufferPointer, _ index: Int) -> Int {
+        // What is written before there is a connection waits for it.
+        guard !streams[index].activity.contains(.connecting) else { return 0 }
+        let descriptor = descriptor(index)
+        while true {
+            let taken = unsafe Glibc.send(
+                descriptor, bytes.baseAddress, bytes.count,
+                CInt(MSG_DONTWAIT | MSG_NOSIGNAL))
+            if taken >= 0 { return taken }
+            switch errno {
+            case EINTR: continue
+            case EAGAIN, ENOBUFS: return 0
+            default: return Int(uv_translate_sys_error(errno))
+            }
+        }
+    }
+
+    /// The stream's socket. It is libuv's, and stays the same for as long as the slot is taken.
+    private func descriptor(_ index: Int) -> CInt {
+        if streams[index].descriptor >= 0 { return streams[index].descriptor }
+        var descriptor: CInt = -1
+        guard let tcp = unsafe streams[index].tcp,
+            unsafe uv_fileno(cuv_tcp_handle(tcp), &descriptor) == 0
+        else { return -1 }
+        streams[index].descriptor = descriptor
+        return descriptor
     }
 
     private func writeRemainder(
-        _ index: Int, _ tcp: UnsafeMutablePointer<uv_tcp_t>, _ bytes: Slice<UnsafeRawBufferPointer>
+        _ index: Int, _ bytes: Slice<UnsafeRawBufferPointer>
     ) -> WriteOutcome {
+        guard let tcp = unsafe streams[index].tcp else {
+            return failed(index, UV_ECANCELED.rawValue, "uv_write")
+        }
         let request = unsafe PendingWrite.allocate(bytes)
         var buffer = unsafe PendingWrite.buffer(of: request, bytesCount: bytes.count)
         let failure = unsafe uv_write(request, cuv_tcp_stream(tcp), &buffer, 1, streamWritten)

@@ -39,6 +39,8 @@ import CLibUV
     var nextFree: UInt32 = StreamTable.none
     var phase = Phase.free
     var activity: Activity = []
+    /// The socket of `tcp`, once it has been asked for.
+    var descriptor: CInt = -1
 }
 
 /// The slots of a loop, reused last in, first out.
@@ -96,6 +98,7 @@ import CLibUV
         unsafe slots[index].tcp = nil
         slots[index].phase = .free
         slots[index].activity = []
+        slots[index].descriptor = -1
         slots[index].generation &+= 1
         slots[index].nextFree = firstFree
         firstFree = slot
