@@ -11,14 +11,14 @@ struct Connection {
     var phase = Phase.free
     /// What is going on beside that.
     var state: State = []
+    /// What has to go out at the end of the turn, or when the socket has drained.
+    var outbox = Outbox()
+    /// What has changed since the outbox was full: the topics in order, without repeats.
+    var behind: [TopicHandle] = []
     /// The request that is being carried out; the next is read when it has been answered.
     var awaiting: RequestID?
     /// What has come and is not yet a frame.
     var splitter = FrameSplitter()
-    /// What has to go out at the end of the turn, or when the socket has drained.
-    var outbox: [UInt8] = []
-    /// What has changed since the outbox was full: the topics in order, without repeats.
-    var behind: [TopicHandle] = []
     /// The login, frame or farewell deadline.
     var deadline = TimerID.none
     /// When some of what is pending must have been taken.
@@ -77,60 +77,26 @@ struct Connection {
 }
 
 extension Connection {
-    /// What has become of an event's bytes.
+    /// What has become of an event.
     enum Taking {
-        /// They are in the outbox.
+        /// It is in the outbox.
         case taken
-        /// They are in the outbox, which is to be flushed from now on.
+        /// It is in the outbox, which is to be flushed from now on.
         case takenFirst
         /// Something has to be considered first; nothing has happened.
         case notSimple
     }
 
     /// Takes an event into the outbox of a client that keeps up.
-    ///
-    /// One access to the connection, where each property by itself would be one to the
-    /// reactor's array, which the runtime checks for overlaps: it is what a fan-out does most.
     mutating func take(
-        _ bytes: Span<UInt8>, upTo outboxBytesMax: Int, from pool: inout BufferPool
+        _ frame: SharedFrames.Frame, of frames: inout SharedFrames, upTo outboxBytesMax: Int
     ) -> Taking {
         guard phase == .serving, !state.contains(.isBlocked), behind.isEmpty,
             outbox.count < outboxBytesMax
         else { return .notSimple }
-        pool.lend(to: &outbox)
-        outbox.append(bytes)
+        frames.share(frame, with: &outbox)
         guard !state.contains(.isDirty) else { return .taken }
         state.insert(.isDirty)
         return .takenFirst
     }
-}
-
-/// Memory for outboxes, lent for as long as bytes wait.
-struct BufferPool {
-    /// Buffers kept at most; what comes back beyond that is freed.
-    static let bufferCountMax = 1_024
-    /// A buffer that has grown beyond this is freed when it comes back.
-    static let bufferBytesMax = 1 << 16
-
-    private var buffers: [[UInt8]] = []
-
-    /// Gives a connection's outbox memory, if it has none.
-    mutating func lend(to outbox: inout [UInt8]) {
-        guard outbox.capacity == 0, let buffer = buffers.popLast() else { return }
-        outbox = buffer
-    }
-
-    /// Takes back the memory of an outbox that has been written.
-    mutating func giveBack(_ outbox: inout [UInt8]) {
-        var buffer: [UInt8] = []
-        swap(&buffer, &outbox)
-        guard buffer.capacity > 0, buffer.capacity <= Self.bufferBytesMax,
-            buffers.count < Self.bufferCountMax
-        else { return }
-        buffer.removeAll(keepingCapacity: true)
-        buffers.append(buffer)
-    }
-
-    /// Bytes in buffers that nobody uses.
-    var bytesIdle: Int { buffers.reduce(0) { $0 + $1.capacity } }
 }

@@ -34,7 +34,7 @@ extension Reactor {
         guard let id = connections[slot].awaiting else { return }
         count(refusal, of: slot)
         pool.lend(to: &connections[slot].outbox)
-        connections[slot].outbox.appendErrorFrame(refusal, to: id, in: effects)
+        connections[slot].outbox.bytes.appendErrorFrame(refusal, to: id, in: effects)
         settle(slot)
     }
 
@@ -46,9 +46,9 @@ extension Reactor {
 
     private func append(_ answer: Answer, to id: RequestID, of slot: Int) {
         if case .stats(let stats) = answer {
-            return connections[slot].outbox.appendStatsFrame(stats, further: ownStats, to: id)
+            return connections[slot].outbox.bytes.appendStatsFrame(stats, further: ownStats, to: id)
         }
-        let outcome = connections[slot].outbox.appendAnswerFrame(
+        let outcome = connections[slot].outbox.bytes.appendAnswerFrame(
             answer, to: id, in: effects, settings: configuration.engine)
         guard case .tooLarge(let fit) = outcome else { return }
         switch answer {
@@ -63,13 +63,13 @@ extension Reactor {
             append(.states(first), to: id, of: slot)
             appendRest(of: states, after: first, to: slot)
         default:
-            connections[slot].outbox.appendErrorFrame(
+            connections[slot].outbox.bytes.appendErrorFrame(
                 Refusal(.tooMany, field: .limit, limit: fit), to: id, in: effects)
         }
     }
 
     private func appendRest(of states: Range<Int>, after first: Range<Int>, to slot: Int) {
-        connections[slot].outbox.appendEventFrames(
+        connections[slot].outbox.bytes.appendEventFrames(
             first.upperBound..<states.upperBound, of: .loginList, in: effects,
             limits: configuration.engine.limits)
     }
@@ -106,7 +106,7 @@ extension Reactor {
             StatsField("bytesBlocked", bytesBlocked),
             StatsField("bytesHeldBack", bytesHeldBack),
             StatsField("outboxBytes", outboxBytes),
-            StatsField("poolBytesIdle", pool.bytesIdle),
+            StatsField("poolBytesIdle", pool.bytesIdle + frames.heapBytes),
             StatsField("storePending", store.pending),
             StatsField("storeRetained", store.retained),
             StatsField("storeCommits", store.commits),

@@ -13,7 +13,7 @@ extension Reactor {
         count(reason.map(Ending.init) ?? .logout, of: slot)
         if let reason {
             pool.lend(to: &connections[slot].outbox)
-            connections[slot].outbox.appendCloseFrame(
+            connections[slot].outbox.bytes.appendCloseFrame(
                 reason,
                 retryAfterSeconds: reason.isTransient
                     ? retryAfterSeconds ?? self.retryAfterSeconds() : nil)

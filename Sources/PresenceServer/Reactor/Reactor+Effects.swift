@@ -54,14 +54,14 @@ extension Reactor {
         case .states(let connection, let range, let kind):
             guard let slot = slot(of: connection) else { return }
             pool.lend(to: &connections[slot].outbox)
-            connections[slot].outbox.appendEventFrames(
+            connections[slot].outbox.bytes.appendEventFrames(
                 range, of: kind.list, in: effects, limits: configuration.engine.limits)
             markDirty(slot)
         case .synced(let connection, let count):
             guard let slot = slot(of: connection) else { return }
             connections[slot].state.remove(.isListing)
             pool.lend(to: &connections[slot].outbox)
-            connections[slot].outbox.appendSyncedFrame(count: count)
+            connections[slot].outbox.bytes.appendSyncedFrame(count: count)
             markDirty(slot)
         case .expired(let type, let names, let receivers):
             framedEvent = nil

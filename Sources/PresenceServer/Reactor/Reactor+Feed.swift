@@ -40,7 +40,7 @@ extension Reactor {
         feed?.readers.append(reader)
         connections[slot].state.insert(.isFeedReader)
         pool.lend(to: &connections[slot].outbox)
-        connections[slot].outbox.appendFeedAnswerFrame(
+        connections[slot].outbox.bytes.appendFeedAnswerFrame(
             goingOnFrom: isKnown ? cursor : nil, to: id)
         settle(slot)
     }
@@ -113,7 +113,7 @@ extension Reactor {
         if reader.seq < floor {
             feed?.readers[place] = FeedReader(slot: slot, seq: head, listedBelow: 0)
             counters.feedResets += 1
-            connections[slot].outbox.appendFeedResetFrame()
+            connections[slot].outbox.bytes.appendFeedResetFrame()
         } else if reader.seq < head {
             sayChanges(to: place, slot)
         } else if reader.isListing {
@@ -124,17 +124,18 @@ extension Reactor {
     private func sayChanges(to place: Int, _ slot: Int) {
         guard let feed else { return }
         let reader = feed.readers[place]
-        let before = connections[slot].outbox.count
-        let start = connections[slot].outbox.beginFeedFrame()
+        let before = connections[slot].outbox.bytes.count
+        let start = connections[slot].outbox.bytes.beginFeedFrame()
         let share = feed.log.append(
             after: reader.seq, listedBelow: reader.listedBelow,
             bytesMax: shareBytesMax,
-            countMax: configuration.feed.eventsPerFrameMax, to: &connections[slot].outbox)
+            countMax: configuration.feed.eventsPerFrameMax, to: &connections[slot].outbox.bytes)
         self.feed?.readers[place].seq = share.seq
         guard share.count > 0 else {
-            return connections[slot].outbox.removeLast(connections[slot].outbox.count - before)
+            return connections[slot].outbox.bytes.removeLast(
+                connections[slot].outbox.bytes.count - before)
         }
-        connections[slot].outbox.endFeedFrame(
+        connections[slot].outbox.bytes.endFeedFrame(
             start,
             cursor: reader.isListing ? nil : FeedCursor(epoch: feed.log.epoch, seq: share.seq))
     }
@@ -162,7 +163,7 @@ extension Reactor {
         }
         carryOutItems(at: now)
         guard next == nil, let epoch = feed?.log.epoch else { return }
-        connections[slot].outbox.appendFeedSyncedFrame(
+        connections[slot].outbox.bytes.appendFeedSyncedFrame(
             cursor: FeedCursor(epoch: epoch, seq: reader.seq))
     }
 

@@ -139,7 +139,7 @@ extension Reactor {
         text.sample("part", "names", stats.nameBytes)
         text.sample("part", "history", engine.historyBytes)
         text.sample("part", "outboxes", outboxBytes)
-        text.sample("part", "outbox_pool", pool.bytesIdle)
+        text.sample("part", "outbox_pool", pool.bytesIdle + frames.heapBytes)
     }
 
     private func addDelivery(to text: inout MetricsText) {

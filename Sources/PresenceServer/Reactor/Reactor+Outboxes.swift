@@ -1,4 +1,5 @@
-// Outboxes: events, encoded once, appended to each; written once a turn; conflated when full.
+// Outboxes: events, encoded once, shared by all who are to have them (`SharedFrames`); written once
+// a turn; conflated when full.
 //
 // An outbox that is full takes no more events, but notes their topics. When the socket has
 // taken everything, the newest state of each of these follows, a frame at a time. So a slow
@@ -23,17 +24,42 @@ extension Reactor {
     func deliver(
         _ frame: [UInt8], _ seq: UInt64, of topic: TopicHandle, to receivers: Range<Int>
     ) {
-        let bytes = frame.span
-        let outboxBytesMax = configuration.connection.outboxBytesMax
-        for receiver in effects.receivers[receivers] {
-            let slot = Int(receiver)
-            // Nearly always it is as simple as that.
-            switch connections[slot].take(bytes, upTo: outboxBytesMax, from: &pool) {
+        guard let shared = frames.add(frame.span, for: receivers.count) else {
+            for place in receivers {
+                deliver(frame.span, seq, of: topic, to: Int(effects.receivers[place]))
+            }
+            return
+        }
+        var place = receivers.lowerBound
+        // Nearly always one round: nobody is in the way.
+        while true {
+            place = Self.deliver(
+                shared, to: effects.receivers[place..<receivers.upperBound], &connections,
+                &frames, &dirty, upTo: configuration.connection.outboxBytesMax)
+            guard place < receivers.upperBound else { return }
+            deliver(frame.span, seq, of: topic, to: Int(effects.receivers[place]))
+            place += 1
+        }
+    }
+
+    /// Gives a frame to receivers until one that is not simple; answers its place.
+    ///
+    /// One access to each of the reactor's arrays for all of them, where each would be checked by
+    /// itself for overlaps: it is what a fan-out does most.
+    private static func deliver(
+        _ frame: SharedFrames.Frame, to receivers: ArraySlice<UInt32>,
+        _ connections: inout [Connection], _ frames: inout SharedFrames, _ dirty: inout [UInt32],
+        upTo outboxBytesMax: Int
+    ) -> Int {
+        for place in receivers.indices {
+            let receiver = receivers[place]
+            switch connections[Int(receiver)].take(frame, of: &frames, upTo: outboxBytesMax) {
             case .taken: continue
             case .takenFirst: dirty.append(receiver)
-            case .notSimple: deliver(bytes, seq, of: topic, to: slot)
+            case .notSimple: return place
             }
         }
+        return receivers.endIndex
     }
 
     private func deliver(
@@ -56,7 +82,7 @@ extension Reactor {
 
     private func append(_ frame: Span<UInt8>, to slot: Int) {
         pool.lend(to: &connections[slot].outbox)
-        connections[slot].outbox.append(frame)
+        connections[slot].outbox.bytes.append(frame)
         markDirty(slot)
         guard connections[slot].state.contains(.isBlocked) else { return }
         bytesHeldBack += frame.count
@@ -104,10 +130,12 @@ extension Reactor {
     func flush(at now: Moment) {
         var slots: [UInt32] = []
         swap(&slots, &dirty)
+        frames.close()
         for slot in slots {
             connections[Int(slot)].state.remove(.isDirty)
             flush(Int(slot), at: now)
         }
+        frames.removeAll()
         if dirty.isEmpty {
             slots.removeAll(keepingCapacity: true)
             swap(&slots, &dirty)
@@ -163,7 +191,10 @@ extension Reactor {
         guard !connections[slot].outbox.isEmpty else { return true }
         let id = connections[slot].id
         forgetHeldBack(slot)
-        let outcome = unsafe connections[slot].outbox.withUnsafeBytes { unsafe loop.write(id, $0) }
+        let outcome = unsafe frames.withBytes(of: connections[slot].outbox) {
+            unsafe loop.write(id, $0)
+        }
+        connections[slot].outbox.dropShares()
         pool.giveBack(&connections[slot].outbox)
         switch outcome {
         case .written:

@@ -66,7 +66,7 @@ extension Reactor {
                 return watchFrame(of: slot, isNew: frameCount > 0)
             case .keepAlive:
                 pool.lend(to: &connections[slot].outbox)
-                connections[slot].outbox.appendKeepAliveFrame()
+                connections[slot].outbox.bytes.appendKeepAliveFrame()
                 markDirty(slot)
             case .frame(let body):
                 // It is complete, and what is behind it may not be looked at for a while.
@@ -128,7 +128,7 @@ extension Reactor {
             let judged = judged(fault, of: slot)
             count(judged, of: slot)
             pool.lend(to: &connections[slot].outbox)
-            connections[slot].outbox.appendErrorFrame(judged)
+            connections[slot].outbox.bytes.appendErrorFrame(judged)
             markDirty(slot)
         }
     }

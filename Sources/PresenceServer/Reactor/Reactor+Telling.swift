@@ -29,15 +29,15 @@ extension Reactor {
         pool.lend(to: &connections[slot].outbox)
         switch method {
         case .metrics:
-            connections[slot].outbox.appendTextFrame(metricsText(at: now), to: id)
+            connections[slot].outbox.bytes.appendTextFrame(metricsText(at: now), to: id)
         case .why(let request):
             let report = why(request, at: now)
-            connections[slot].outbox.appendWhyFrame(
+            connections[slot].outbox.bytes.appendWhyFrame(
                 report, subscriber: decoder.bytes(request.subscriber),
                 publisher: decoder.bytes(request.publisher), to: id, in: effects)
         case .top(let request):
             let report = top(request, at: now)
-            connections[slot].outbox.appendTopFrame(report, to: id, in: effects)
+            connections[slot].outbox.bytes.appendTopFrame(report, to: id, in: effects)
         default:
             preconditionFailure("a question that is none")
         }

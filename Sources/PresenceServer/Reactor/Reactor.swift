@@ -43,6 +43,8 @@ final class Reactor<Network: Transport, Disk: Persistence> {
     /// Connections that have ended while effects were being carried out.
     var lost: [LostConnection] = []
     var pool = BufferPool()
+    /// What outboxes share.
+    var frames = SharedFrames()
     /// Has tokens judged elsewhere; nil: nobody does.
     var judges: TokenJudges?
     /// Tokens that are being judged.

@@ -1,0 +1,29 @@
+/// Memory for what outboxes own, lent for as long as bytes wait.
+struct BufferPool {
+    /// Buffers kept at most; what comes back beyond that is freed.
+    static let bufferCountMax = 1_024
+    /// A buffer that has grown beyond this is freed when it comes back.
+    static let bufferBytesMax = 1 << 16
+
+    private var buffers: [[UInt8]] = []
+
+    /// Gives a connection's outbox memory, if it has none.
+    mutating func lend(to outbox: inout Outbox) {
+        guard outbox.bytes.capacity == 0, let buffer = buffers.popLast() else { return }
+        outbox.bytes = buffer
+    }
+
+    /// Takes back the memory of an outbox that has been written.
+    mutating func giveBack(_ outbox: inout Outbox) {
+        guard outbox.bytes.capacity > 0 else { return }
+        var buffer: [UInt8] = []
+        swap(&buffer, &outbox.bytes)
+        guard buffer.capacity <= Self.bufferBytesMax, buffers.count < Self.bufferCountMax
+        else { return }
+        buffer.removeAll(keepingCapacity: true)
+        buffers.append(buffer)
+    }
+
+    /// Bytes in buffers that nobody uses.
+    var bytesIdle: Int { buffers.reduce(0) { $0 + $1.capacity } }
+}

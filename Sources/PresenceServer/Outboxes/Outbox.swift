@@ -1,0 +1,31 @@
+import Containers
+
+/// What has to go out to one connection: bytes of its own, and shares of the turn's frames among
+/// them. One that is idle, or whose socket takes everything, owns no memory.
+struct Outbox {
+    /// Its own: answers, lists, and whatever comes while the socket has not taken the last write.
+    var bytes: [UInt8] = []
+    /// Its newest share in `SharedFrames`. There is none while the socket is blocked, and none
+    /// after the turn that it was given in.
+    private(set) var newestShare = SharedFrames.noShare
+    /// Bytes of its shares.
+    private(set) var sharedCount: UInt32 = 0
+
+    /// Bytes that have to go out.
+    var count: Int { bytes.count + Int(sharedCount) }
+    var isEmpty: Bool { newestShare == SharedFrames.noShare && bytes.isEmpty }
+}
+
+extension Outbox {
+    /// Is given a share, which is its newest.
+    mutating func addShare(_ number: UInt32, bytesCount: UInt32) {
+        newestShare = number
+        sharedCount += bytesCount
+    }
+
+    /// Forgets its shares; what remains is its own.
+    mutating func dropShares() {
+        newestShare = SharedFrames.noShare
+        sharedCount = 0
+    }
+}

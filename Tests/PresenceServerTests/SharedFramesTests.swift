@@ -1,0 +1,94 @@
+import Containers
+import PresenceCore
+import Testing
+
+@testable import PresenceServer
+
+@Suite struct `Frames that outboxes share` {
+    static let frame = Array("an event".utf8)
+
+    func written(_ outbox: Outbox, _ frames: inout SharedFrames) -> [UInt8] {
+        unsafe frames.withBytes(of: outbox) { unsafe Array($0) }
+    }
+
+    func add(_ bytes: [UInt8], to frames: inout SharedFrames, for receiverCount: Int = 1)
+        -> SharedFrames.Frame?
+    {
+        frames.add(bytes.span, for: receiverCount)
+    }
+
+    @Test func `are written in their order, among what an outbox owns`() throws {
+        let seed = UInt64.random(in: 1...UInt64.max)
+        print("seed \(seed)")
+        var random = SplitMix64(seed: seed)
+        var frames = SharedFrames()
+        var outboxes = [Outbox](repeating: Outbox(), count: 9)
+        var expected = [[UInt8]](repeating: [], count: 9)
+        for _ in 0..<20_000 {
+            let slot = Int.random(in: 0..<9, using: &random)
+            switch Int.random(in: 0..<20, using: &random) {
+            case 0..<12:
+                let length = Int.random(in: 1...300, using: &random)
+                let bytes = (0..<length).map { _ in UInt8.random(in: 0...255, using: &random) }
+                let receivers = (0..<9).filter { _ in Bool.random(using: &random) }
+                let frame = try #require({ add(bytes, to: &frames, for: receivers.count) }())
+                for receiver in receivers {
+                    frames.share(frame, with: &outboxes[receiver])
+                    expected[receiver] += bytes
+                }
+            case 12..<16:
+                let bytes = Array("answer \(random.next())".utf8)
+                outboxes[slot].bytes.append(contentsOf: bytes)
+                expected[slot] += bytes
+            case 16..<19:
+                #expect(outboxes[slot].count == expected[slot].count)
+                #expect(outboxes[slot].isEmpty == expected[slot].isEmpty)
+                #expect(written(outboxes[slot], &frames) == expected[slot])
+                outboxes[slot] = Outbox()
+                expected[slot] = []
+            default:
+                for slot in outboxes.indices {
+                    #expect(written(outboxes[slot], &frames) == expected[slot])
+                    outboxes[slot] = Outbox()
+                    expected[slot] = []
+                }
+                frames.removeAll()
+            }
+        }
+    }
+
+    @Test func `stay where they are when there is nothing to put together`() throws {
+        var frames = SharedFrames()
+        var outbox = Outbox()
+        let large = [UInt8](repeating: 7, count: 100_000)
+        let frame = try #require({ add(large, to: &frames) }())
+        let before = frames.heapBytes
+        frames.share(frame, with: &outbox)
+        #expect(written(outbox, &frames) == large)
+        #expect(frames.heapBytes < before + large.count)
+    }
+
+    @Test func `are not taken in while outboxes are being written`() throws {
+        var frames = SharedFrames()
+        frames.close()
+        #expect(add(Self.frame, to: &frames) == nil)
+        frames.removeAll()
+        #expect(add(Self.frame, to: &frames) != nil)
+    }
+
+    @Test func `are bounded, and a large turn gives its memory back`() throws {
+        var frames = SharedFrames()
+        var outbox = Outbox()
+        #expect(add(Self.frame, to: &frames, for: SharedFrames.shareCountMax + 1) == nil)
+        let large = [UInt8](repeating: 7, count: SharedFrames.bytesMax / 4)
+        for _ in 0..<4 {
+            let frame = try #require({ add(large, to: &frames) }())
+            frames.share(frame, with: &outbox)
+        }
+        #expect(add(Self.frame, to: &frames) == nil)
+        #expect(written(outbox, &frames) == Array(repeatElement(7, count: SharedFrames.bytesMax)))
+        #expect(frames.heapBytes >= 2 * SharedFrames.bytesMax)
+        frames.removeAll()
+        #expect(frames.heapBytes < SharedFrames.bytesKeptMax)
+    }
+}
