@@ -3,17 +3,17 @@ import Logging
 import PresenceStore
 
 /// Drives a reactor: the loop's events and the mailbox's contents, passed on without logic.
+///
+/// Whatever the reactor does, it does within one access to it. That nothing overlaps in there is
+/// proved by the compiler; in a class, each property would be checked each time it is used.
 final class Driver: LoopHandler {
-    private let reactor: Reactor<Loop, Store>
+    var reactor: Reactor<Loop, Store>
+    var signals: [CInt: SignalMeaning] = [:]
     private let mailbox: Mailbox
-    private let signals: [CInt: SignalMeaning]
 
-    init(
-        _ reactor: Reactor<Loop, Store>, _ mailbox: Mailbox, signals: [CInt: SignalMeaning]
-    ) {
+    init(_ reactor: consuming Reactor<Loop, Store>, _ mailbox: Mailbox) {
         self.reactor = reactor
         self.mailbox = mailbox
-        self.signals = signals
     }
 
     func streamAccepted(_ id: StreamID) {

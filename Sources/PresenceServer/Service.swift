@@ -9,7 +9,7 @@ public import PresenceStore
 public final class Service {
     private let loop: Loop
     private let store: Store
-    private let reactor: Reactor<Loop, Store>
+    private let driver: Driver
     private let mailbox: Mailbox
     private let feedFile: FeedFile
     /// Where clients connect.
@@ -49,16 +49,17 @@ public final class Service {
                 log = nil
                 engine.setFeed(.off)
             }
-            reactor = Reactor(
+            var reactor = Reactor(
                 configuration, engine: engine, clock: clock, loop: loop, store: store,
                 logger: logger, seed: UInt64.random(in: 0...UInt64.max), feed: log)
+            mailbox = Mailbox(loop.wakeup)
+            reactor.judges = TokenJudges(mailbox)
+            driver = Driver(reactor, mailbox)
         } catch {
             loop.close()
             throw .store(error)
         }
         self.feedFile = feedFile
-        mailbox = Mailbox(loop.wakeup)
-        reactor.judges = TokenJudges(mailbox)
     }
 
     /// How far the wall clock may have come since the database was last written before it is
@@ -70,7 +71,7 @@ public final class Service {
         guard let lastWritten = store.lastWritten else { return .ofExpired }
         let absence = loop.wallMilliseconds - lastWritten
         guard absence > Self.absenceMillisecondsMax else { return .ofExpired }
-        reactor.logger.warning(
+        driver.reactor.logger.warning(
             "the clock is far ahead of the database: nothing that has run out is removed",
             metadata: ["hours": "\(absence / 3_600_000)"])
         return .none
@@ -92,15 +93,17 @@ public final class Service {
         }
         store.start(
             outcome: { [mailbox] in mailbox.post($0) }, rested: { Loop.returnFreeMemory() })
-        reactor.begin(cleaning: cleaning, ready: ready)
-        loop.run(Driver(reactor, mailbox, signals: signals))
+        driver.signals = signals
+        driver.reactor.begin(cleaning: cleaning, ready: ready)
+        loop.run(driver)
         let report = store.stop()
         for socket in mailbox.close().visitors { SocketPair.close(socket) }
         loop.close()
-        if let log = reactor.feed?.log, reactor.refusal == nil, report.lostWrites == 0 {
-            feedFile.put(log, reactor.logger, at: reactor.now())
+        let refusal = driver.reactor.refusal
+        if let log = driver.reactor.feed?.log, refusal == nil, report.lostWrites == 0 {
+            feedFile.put(log, driver.reactor.logger, at: driver.reactor.now())
         }
-        if let refusal = reactor.refusal { throw refusal }
+        if let refusal { throw refusal }
         if report.lostWrites > 0 { throw .lostWrites(report.lostWrites) }
     }
 }

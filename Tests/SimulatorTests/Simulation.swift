@@ -27,7 +27,7 @@ final class Simulation {
     let configuration: Configuration
     let disk: SimulatedDisk
     private(set) var network = SimulatedNetwork()
-    private(set) var reactor: Reactor<SimulatedNetwork, SimulatedDisk>
+    var reactor: Reactor<SimulatedNetwork, SimulatedDisk>
     private(set) var clients: [SimulatedClient] = []
     private(set) var violations: [String] = []
     private(set) var commandCount = 0

@@ -19,7 +19,7 @@ import Testing
         var reader = EngineReader(
             engine: Engine(settings: Settings(), at: now, seed: 1), now: now)
         reader.session(SessionRow(account: Array("bob".utf8), device: Array("phone".utf8)))
-        let reactor = Reactor(
+        var reactor = Reactor(
             Configuration(), engine: reader.finish(), clock: clock, loop: network, store: disk,
             logger: Logger(label: "test"), seed: 1)
         reactor.begin {}
@@ -42,7 +42,7 @@ import Testing
         let clock = ServiceClock(
             mono: network.monotonicMilliseconds, wall: network.wallMilliseconds)
         let now = Moment(mono: Mono(milliseconds: 1_000_000), wall: Wall(milliseconds: 0))
-        let reactor = Reactor(
+        var reactor = Reactor(
             Configuration(), engine: Engine(settings: Settings(), at: now, seed: 1), clock: clock,
             loop: network, store: disk, logger: Logger(label: "test"), seed: 1)
         reactor.begin {}

@@ -7,7 +7,7 @@ import PresenceStore
 
 extension Reactor {
     /// Whether a new connection may stay. One that may not is told when to come back.
-    func admit(_ slot: Int) -> Bool {
+    mutating func admit(_ slot: Int) -> Bool {
         let limits = configuration.admission
         guard loop.streamCount <= limits.connectionsMax else {
             turnAway(slot)
@@ -23,13 +23,13 @@ extension Reactor {
         return true
     }
 
-    private func turnAway(_ slot: Int) {
+    private mutating func turnAway(_ slot: Int) {
         counters.turnedAway += 1
         close(slot, .overloaded)
     }
 
     /// Whether a command of this kind may be carried out now, by those who may give it at all.
-    func admit(_ kind: CommandKind, of slot: Int, at now: Moment) throws(Refusal) {
+    mutating func admit(_ kind: CommandKind, of slot: Int, at now: Moment) throws(Refusal) {
         let connection = ConnectionID(connections[slot].id)
         guard engine.refusal(of: kind, from: connection) == nil else { return }
         switch kind {
@@ -45,7 +45,7 @@ extension Reactor {
     }
 
     /// Refuses what has to be stored while the store is far behind.
-    private func checkBacklog() throws(Refusal) {
+    private mutating func checkBacklog() throws(Refusal) {
         guard store.counters.pending > configuration.admission.storePendingMax else { return }
         counters.refusedForStore += 1
         throw Refusal(.storeUnavailable, retryAfterSeconds: retryAfterSeconds())
@@ -53,7 +53,7 @@ extension Reactor {
 
     /// Whether a login may be carried out now. One that may not ends its connection: so that
     /// many who come at once are spread over as many seconds as it takes to serve them.
-    func admitLogin(of slot: Int, at now: Moment) throws(Refusal) {
+    mutating func admitLogin(of slot: Int, at now: Moment) throws(Refusal) {
         guard let pace = configuration.admission.loginPace,
             logins.take(pace, at: now.mono) != nil
         else { return }
@@ -68,13 +68,13 @@ extension Reactor {
     }
 
     /// When somebody is to come back: jittered, or all who were refused at once return at once.
-    func retryAfterSeconds(waitMilliseconds: UInt64 = 0) -> Int {
+    mutating func retryAfterSeconds(waitMilliseconds: UInt64 = 0) -> Int {
         let base = 1 + Int(waitMilliseconds / 1_000)
         return base + Int.random(in: 0...(base + 3), using: &jitter)
     }
 
     /// Refuses what takes memory while there is too little.
-    func checkMemory(at now: Moment) throws(Refusal) {
+    mutating func checkMemory(at now: Moment) throws(Refusal) {
         guard let max = configuration.admission.memoryBytesMax else { return }
         if now.mono >= memoryCheckAt {
             memoryBytes = loop.memoryBytes
@@ -86,7 +86,7 @@ extension Reactor {
     }
 
     /// Counts a frame that a connection has sent. If it was one too many, the next has to wait.
-    func countRequest(of slot: Int, at now: Moment) {
+    mutating func countRequest(of slot: Int, at now: Moment) {
         guard !connections[slot].state.contains(.isOfTheHouse) else { return }
         let pace =
             connections[slot].state.contains(.isAppServer)
@@ -103,7 +103,7 @@ extension Reactor {
 
     /// The wait that `countRequest` has begun is over. (Of another tenant of the slot, perhaps; to
     /// look once too often does no harm.)
-    func throttleEnded(of slot: Int) {
+    mutating func throttleEnded(of slot: Int) {
         connections[slot].state.remove(.isThrottled)
         resumeIfPaused(slot)
     }

@@ -7,7 +7,7 @@ import PresenceWire
 
 extension Reactor {
     /// Answers the request that a connection waits for.
-    func answer(_ slot: Int, _ answer: Answer) {
+    mutating func answer(_ slot: Int, _ answer: Answer) {
         guard let id = connections[slot].awaiting else { return }
         switch answer {
         case .loggedIn(let login):
@@ -30,7 +30,7 @@ extension Reactor {
     }
 
     /// Refuses the request that a connection waits for.
-    func refuse(_ slot: Int, _ refusal: Refusal) {
+    mutating func refuse(_ slot: Int, _ refusal: Refusal) {
         guard let id = connections[slot].awaiting else { return }
         count(refusal, of: slot)
         pool.lend(to: &connections[slot].outbox)
@@ -38,15 +38,16 @@ extension Reactor {
         settle(slot)
     }
 
-    private func beginServing(_ slot: Int) {
+    private mutating func beginServing(_ slot: Int) {
         guard connections[slot].phase == .anonymous else { return }
         connections[slot].phase = .serving
         cancelDeadline(of: slot)
     }
 
-    private func append(_ answer: Answer, to id: RequestID, of slot: Int) {
+    private mutating func append(_ answer: Answer, to id: RequestID, of slot: Int) {
         if case .stats(let stats) = answer {
-            return connections[slot].outbox.bytes.appendStatsFrame(stats, further: ownStats, to: id)
+            let further = ownStats(at: now().mono)
+            return connections[slot].outbox.bytes.appendStatsFrame(stats, further: further, to: id)
         }
         let outcome = connections[slot].outbox.bytes.appendAnswerFrame(
             answer, to: id, in: effects, settings: configuration.engine)
@@ -68,14 +69,14 @@ extension Reactor {
         }
     }
 
-    private func appendRest(of states: Range<Int>, after first: Range<Int>, to slot: Int) {
+    private mutating func appendRest(of states: Range<Int>, after first: Range<Int>, to slot: Int) {
         connections[slot].outbox.bytes.appendEventFrames(
             first.upperBound..<states.upperBound, of: .loginList, in: effects,
             limits: configuration.engine.limits)
     }
 
     /// What the reactor and the store count, for `stats`.
-    private var ownStats: [StatsField] {
+    private func ownStats(at now: Mono) -> [StatsField] {
         let store = store.counters
         return [
             StatsField("connections", loop.streamCount),
@@ -98,8 +99,8 @@ extension Reactor {
             StatsField("feedReaders", feed?.readers.count ?? 0),
             StatsField("feedEvents", feed?.log.count ?? 0),
             StatsField("feedBytes", feed?.log.bytes ?? 0),
-            StatsField("feedOldestSeconds", feedOldestSeconds),
-            StatsField("feedLagSeconds", feedLagSeconds),
+            StatsField("feedOldestSeconds", feedOldestSeconds(at: now)),
+            StatsField("feedLagSeconds", feedLagSeconds(at: now)),
             StatsField("feedResets", counters.feedResets),
             StatsField("conflated", counters.conflated),
             StatsField("fellBehind", counters.fellBehind),

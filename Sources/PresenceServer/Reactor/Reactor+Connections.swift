@@ -8,7 +8,7 @@ import PresenceWire
 
 extension Reactor {
     /// Tells the peer why, and lets it go when it has taken that.
-    func close(_ slot: Int, _ reason: CloseReason?, retryAfterSeconds: Int? = nil) {
+    mutating func close(_ slot: Int, _ reason: CloseReason?, retryAfterSeconds: Int? = nil) {
         guard connections[slot].phase != .free, connections[slot].phase != .closing else { return }
         count(reason.map(Ending.init) ?? .logout, of: slot)
         if let reason {
@@ -23,7 +23,7 @@ extension Reactor {
     }
 
     /// Lets a connection go when it has taken what waits for it.
-    func finish(_ slot: Int) {
+    mutating func finish(_ slot: Int) {
         connections[slot].phase = .closing
         connections[slot].awaiting = nil
         connections[slot].splitter = FrameSplitter()
@@ -37,7 +37,7 @@ extension Reactor {
     }
 
     /// Closes a connection that takes nothing more.
-    func abandon(_ slot: Int) {
+    mutating func abandon(_ slot: Int) {
         count(.lost, of: slot)
         loseSession(of: slot)
         stopReadingFeed(slot)
@@ -46,7 +46,7 @@ extension Reactor {
     }
 
     /// Tells the engine that a connection has ended, unless everybody's does.
-    func loseSession(of slot: Int, _ end: ConnectionEnd = .lost) {
+    mutating func loseSession(of slot: Int, _ end: ConnectionEnd = .lost) {
         let hasSession = connections[slot].phase == .serving || connections[slot].phase == .ending
         guard hasSession, phase == .serving || phase == .stopping else { return }
         lost.append(
@@ -56,7 +56,7 @@ extension Reactor {
     }
 
     /// Has the engine learn of connections that ended since it was last called.
-    func reportLost(at now: Moment) {
+    mutating func reportLost(at now: Moment) {
         while let connection = lost.popLast() {
             engine.connectionLost(
                 connection.id, connection.end, unsentBytes: connection.unsentBytes, at: now,
@@ -65,7 +65,7 @@ extension Reactor {
         }
     }
 
-    func free(_ slot: Int) {
+    mutating func free(_ slot: Int) {
         cancelDeadline(of: slot)
         stopReadingFeed(slot)
         forgetToken(of: slot)
@@ -79,7 +79,7 @@ extension Reactor {
 
     // MARK: Deadlines
 
-    func setDeadline(of slot: Int, afterSeconds seconds: Int) {
+    mutating func setDeadline(of slot: Int, afterSeconds seconds: Int) {
         let deadline = now().mono.advanced(bySeconds: seconds).milliseconds
         if connections[slot].deadline == .none {
             connections[slot].deadline = deadlines.schedule(
@@ -89,13 +89,13 @@ extension Reactor {
         }
     }
 
-    func cancelDeadline(of slot: Int) {
+    mutating func cancelDeadline(of slot: Int) {
         guard connections[slot].deadline != .none else { return }
         deadlines.cancel(connections[slot].deadline)
         connections[slot].deadline = .none
     }
 
-    func meetDeadlines(at now: Moment) {
+    mutating func meetDeadlines(at now: Moment) {
         while let due = deadlines.popDue(now: heardUpTo.milliseconds) {
             let (kind, slot) = ConnectionDeadline.parts(of: due.payload)
             switch kind {

@@ -7,14 +7,14 @@ import PresenceWire
 extension Reactor {
     /// Counts a refusal. One of a connection that has not logged in is a login's, unless it says
     /// that it must log in first.
-    func count(_ refusal: Refusal, of slot: Int) {
+    mutating func count(_ refusal: Refusal, of slot: Int) {
         counters.refusals.count(refusal.reason)
         guard connections[slot].phase == .anonymous, refusal.reason != .notLoggedIn else { return }
         counters.loginsRefused.count(refusal.reason)
     }
 
     /// Counts a frame that could not be read, or whose parameters were wrong.
-    func count(_ fault: RequestFault, of slot: Int) {
+    mutating func count(_ fault: RequestFault, of slot: Int) {
         switch fault.cause {
         case .envelope(let envelope): counters.malformed.count(envelope.reason)
         case .refused(let refusal): count(refusal, of: slot)
@@ -22,7 +22,7 @@ extension Reactor {
     }
 
     /// Counts the end of a connection, the first time that one is noticed.
-    func count(_ ending: Ending, of slot: Int) {
+    mutating func count(_ ending: Ending, of slot: Int) {
         switch connections[slot].phase {
         case .anonymous, .serving: counters.endings.count(ending)
         case .free, .ending, .closing: break
@@ -32,19 +32,19 @@ extension Reactor {
     // MARK: The loop
 
     /// Notes that something has happened: the turn has begun, unless it has already.
-    func beginTurn() {
+    mutating func beginTurn() {
         if loopTimes.turnBegan == nil { loopTimes.turnBegan = loop.monotonicNanoseconds }
     }
 
     /// Counts how long a turn took that is over now.
-    func endTurn() {
+    mutating func endTurn() {
         guard let began = loopTimes.turnBegan else { return }
         loopTimes.turnBegan = nil
         loopTimes.turns.observe(microseconds: (loop.monotonicNanoseconds - began) / 1_000)
     }
 
     /// Counts how late the loop is for the deadline that it waited for, if that has come.
-    func noteLag(at now: Mono) {
+    mutating func noteLag(at now: Mono) {
         guard let awaited = loopTimes.awaited, awaited <= now else { return }
         loopTimes.awaited = nil
         loopTimes.lag.observe(

@@ -6,7 +6,7 @@ import PresenceWire
 // Requests become commands: who it is is checked, and names become numbers.
 
 extension Reactor {
-    func command(for method: Method, of slot: Int) throws(Refusal) -> Command {
+    mutating func command(for method: Method, of slot: Int) throws(Refusal) -> Command {
         switch method {
         case .login(let request): return try login(request, of: slot)
         case .refresh: throw Refusal(CredentialFault.tokensNotTaken)
@@ -62,7 +62,7 @@ extension Reactor {
         }
     }
 
-    private func login(_ request: LoginRequest, of slot: Int) throws(Refusal) -> Command {
+    private mutating func login(_ request: LoginRequest, of slot: Int) throws(Refusal) -> Command {
         switch request.credential {
         case .appServer:
             guard configuration.access == .open else {
@@ -100,17 +100,17 @@ extension Reactor {
 
     // MARK: Names
 
-    private func intern(_ name: ByteRange?) throws(Refusal) -> AccountHandle? {
+    private mutating func intern(_ name: ByteRange?) throws(Refusal) -> AccountHandle? {
         guard let name else { return nil }
         return try intern(name)
     }
 
-    private func intern(_ name: ByteRange) throws(Refusal) -> AccountHandle {
+    private mutating func intern(_ name: ByteRange) throws(Refusal) -> AccountHandle {
         guard let handle = decoder.withBytes(name, { engine.intern($0) }) else { throw tooMany }
         return handle
     }
 
-    func intern(_ name: Span<UInt8>) throws(Refusal) -> AccountHandle {
+    mutating func intern(_ name: Span<UInt8>) throws(Refusal) -> AccountHandle {
         guard let handle = engine.intern(name) else { throw tooMany }
         return handle
     }
@@ -121,23 +121,23 @@ extension Reactor {
             retryAfterSeconds: 60)
     }
 
-    private func intern(_ names: NameList) throws(Refusal) -> [AccountHandle] {
+    private mutating func intern(_ names: NameList) throws(Refusal) -> [AccountHandle] {
         var handles: [AccountHandle] = []
         handles.reserveCapacity(Int(names.count))
         for name in decoder.names(names) { handles.append(try intern(name)) }
         return handles
     }
 
-    private func find(_ name: ByteRange) -> AccountHandle? {
+    private mutating func find(_ name: ByteRange) -> AccountHandle? {
         decoder.withBytes(name) { engine.find($0) }
     }
 
     /// Those of the names that the engine knows: nobody can watch or be watched under others.
-    private func known(_ names: NameList) -> [AccountHandle] {
+    private mutating func known(_ names: NameList) -> [AccountHandle] {
         decoder.names(names).compactMap { find($0) }
     }
 
-    private func queried(_ names: NameList) -> [QueriedAccount] {
+    private mutating func queried(_ names: NameList) -> [QueriedAccount] {
         decoder.names(names).map { name in
             find(name).map { .known($0) } ?? .unknown(name: decoder.bytes(name))
         }

@@ -7,12 +7,12 @@ import PresenceWire
 
 extension Reactor {
     /// Carries out the effects of the last call of the engine, and what follows from them.
-    func carryOut(at now: Moment) {
+    mutating func carryOut(at now: Moment) {
         carryOutItems(at: now)
         reportLost(at: now)
     }
 
-    func carryOutItems(at now: Moment) {
+    mutating func carryOutItems(at now: Moment) {
         guard !effects.items.isEmpty else { return }
         for index in effects.items.indices { carryOut(effects.items[index], at: now) }
         effects.removeAll()
@@ -20,14 +20,14 @@ extension Reactor {
     }
 
     /// Puts an event into `frame`, unless it is what stands there.
-    private func encode(_ event: Int) {
+    private mutating func encode(_ event: Int) {
         guard framedEvent != event else { return }
         frame.removeAll(keepingCapacity: true)
         frame.appendEventFrame(effects.events[event], in: effects)
         framedEvent = event
     }
 
-    private func carryOut(_ effect: Effect, at now: Moment) {
+    private mutating func carryOut(_ effect: Effect, at now: Moment) {
         switch effect {
         case .answer(let connection, let index):
             guard let slot = slot(of: connection) else { return }

@@ -17,7 +17,7 @@ import PresenceWire
 
 extension Reactor {
     /// Makes a connection a reader of the feed, from a place of its own or from the beginning.
-    func readFeed(
+    mutating func readFeed(
         from cursor: FeedCursor?, in slot: Int, for id: RequestID, at now: Moment
     ) throws(Refusal) {
         let limit = configuration.feed.readersMax
@@ -45,7 +45,7 @@ extension Reactor {
         settle(slot)
     }
 
-    private func beginFeed(at now: Moment) {
+    private mutating func beginFeed(at now: Moment) {
         // The clock tells this start from others that have drawn the same number.
         let epoch = jitter.next() ^ UInt64(bitPattern: now.wall.milliseconds)
         let log = FeedLog(
@@ -55,24 +55,25 @@ extension Reactor {
     }
 
     /// Switches the feed on.
-    func goOnWithFeed(_ log: FeedLog, at now: Mono) {
+    mutating func goOnWithFeed(_ log: FeedLog, at now: Mono) {
         feed = Feed(log, at: now)
         engine.setFeed(.on)
         scheduleLookAfterFeed(at: now)
     }
 
     /// A connection reads the feed no more.
-    func stopReadingFeed(_ slot: Int) {
+    mutating func stopReadingFeed(_ slot: Int) {
         guard connections[slot].state.contains(.isFeedReader) else { return }
         connections[slot].state.remove(.isFeedReader)
         if let place = feed?.place(of: slot) { feed?.readers.swapRemove(at: place) }
-        if feed?.readers.isEmpty == true { feed?.unreadSince = now().mono }
+        let now = now().mono
+        if feed?.readers.isEmpty == true { feed?.unreadSince = now }
     }
 
     // MARK: Time
 
     /// Leaves out what is too old, and switches the feed off when nobody has read it for as long.
-    func lookAfterFeed(at now: Moment) {
+    mutating func lookAfterFeed(at now: Moment) {
         feed?.log.trim(at: now.mono)
         guard let feed else { return }
         let end = feed.unreadSince.advanced(bySeconds: configuration.feed.feedSeconds)
@@ -84,7 +85,7 @@ extension Reactor {
         }
     }
 
-    private func scheduleLookAfterFeed(at now: Mono) {
+    private mutating func scheduleLookAfterFeed(at now: Mono) {
         let seconds = min(60, max(1, configuration.feed.feedSeconds / 8))
         _ = deadlines.schedule(
             ConnectionDeadline.feed.payload(0), at: now.advanced(bySeconds: seconds).milliseconds)
@@ -93,7 +94,7 @@ extension Reactor {
     // MARK: Shares
 
     /// Has every reader given what is new, at the end of a turn in which something was.
-    func wakeFeedReaders() {
+    mutating func wakeFeedReaders() {
         guard let feed, feed.wokenFor != feed.log.head else { return }
         self.feed?.wokenFor = feed.log.head
         for reader in feed.readers { markDirty(reader.slot) }
@@ -105,7 +106,7 @@ extension Reactor {
     }
 
     /// Gives a reader its next share.
-    func sayMoreOfFeed(_ slot: Int, at now: Moment) {
+    mutating func sayMoreOfFeed(_ slot: Int, at now: Moment) {
         guard let place = feed?.place(of: slot), let reader = feed?.readers[place],
             let head = feed?.log.head, let floor = feed?.log.floor
         else { return }
@@ -121,7 +122,7 @@ extension Reactor {
         }
     }
 
-    private func sayChanges(to place: Int, _ slot: Int) {
+    private mutating func sayChanges(to place: Int, _ slot: Int) {
         guard let feed else { return }
         let reader = feed.readers[place]
         let before = connections[slot].outbox.bytes.count
@@ -149,7 +150,7 @@ extension Reactor {
 
     /// The reader has had every change of the topics before `listedBelow`: so the states of those
     /// from there on may follow.
-    private func sayStates(to place: Int, _ slot: Int, at now: Moment) {
+    private mutating func sayStates(to place: Int, _ slot: Int, at now: Moment) {
         guard let reader = feed?.readers[place] else { return }
         let first = effects.events.count
         let next = engine.appendStatesInForce(
@@ -170,20 +171,22 @@ extension Reactor {
     // MARK: Counters
 
     /// How long ago the oldest event happened that is kept.
-    var feedOldestSeconds: Int {
-        feed?.log.oldest.map { seconds(since: $0) } ?? 0
+    func feedOldestSeconds(at now: Mono) -> Int {
+        feed?.log.oldest.map { $0.seconds(until: now) } ?? 0
     }
 
     /// How long ago the oldest event happened that a reader has not been given yet.
-    var feedLagSeconds: Int {
+    func feedLagSeconds(at now: Mono) -> Int {
         guard let feed else { return 0 }
         return feed.readers.compactMap { feed.log.time(after: max($0.seq, feed.log.floor)) }
-            .map { seconds(since: $0) }.max() ?? 0
+            .map { $0.seconds(until: now) }.max() ?? 0
     }
+}
 
-    private func seconds(since then: Mono) -> Int {
-        let now = now().mono.milliseconds
-        return Int((now - min(now, then.milliseconds)) / 1_000)
+extension Mono {
+    /// Whole seconds until a later time; none until an earlier one.
+    fileprivate func seconds(until later: Mono) -> Int {
+        Int((later.milliseconds - min(later.milliseconds, milliseconds)) / 1_000)
     }
 }
 

@@ -18,7 +18,7 @@ extension Reactor {
         addRequests(to: &text)
         addPresence(to: &text)
         addDelivery(to: &text)
-        addFeed(to: &text)
+        addFeed(to: &text, at: now.mono)
         addStore(to: &text)
         addProcess(to: &text, at: now)
         return text.bytes + Array((configuration.furtherMetrics?() ?? "").utf8)
@@ -165,7 +165,7 @@ extension Reactor {
             "Bytes that wait behind those the kernel has not taken.", bytesHeldBack)
     }
 
-    private func addFeed(to text: inout MetricsText) {
+    private func addFeed(to text: inout MetricsText, at now: Mono) {
         text.add(
             .gauge, "porchlight_feed_readers", "Connections that read the feed.",
             feed?.readers.count ?? 0)
@@ -179,11 +179,11 @@ extension Reactor {
             configuration.feed.feedBytesMax)
         text.add(
             .gauge, "porchlight_feed_oldest_seconds", "How old the oldest of these is.",
-            feedOldestSeconds)
+            feedOldestSeconds(at: now))
         text.add(
             .gauge, "porchlight_feed_lag_seconds",
             "How old the oldest event is that a connected reader has not been given.",
-            feedLagSeconds)
+            feedLagSeconds(at: now))
         text.add(
             .counter, "porchlight_feed_resets_total",
             "Readers of the feed that were begun anew, first reads included.",

@@ -21,7 +21,7 @@ import PresenceWire
 
 extension Reactor {
     /// Puts an event's bytes, encoded once, into the outboxes of all receivers.
-    func deliver(
+    mutating func deliver(
         _ frame: [UInt8], _ seq: UInt64, of topic: TopicHandle, to receivers: Range<Int>
     ) {
         guard let shared = frames.add(frame.span, for: receivers.count) else {
@@ -30,39 +30,20 @@ extension Reactor {
             }
             return
         }
-        var place = receivers.lowerBound
-        // Nearly always one round: nobody is in the way.
-        while true {
-            place = Self.deliver(
-                shared, to: effects.receivers[place..<receivers.upperBound], &connections,
-                &frames, &dirty, upTo: configuration.connection.outboxBytesMax)
-            guard place < receivers.upperBound else { return }
-            deliver(frame.span, seq, of: topic, to: Int(effects.receivers[place]))
-            place += 1
-        }
-    }
-
-    /// Gives a frame to receivers until one that is not simple; answers its place.
-    ///
-    /// One access to each of the reactor's arrays for all of them, where each would be checked by
-    /// itself for overlaps: it is what a fan-out does most.
-    private static func deliver(
-        _ frame: SharedFrames.Frame, to receivers: ArraySlice<UInt32>,
-        _ connections: inout [Connection], _ frames: inout SharedFrames, _ dirty: inout [UInt32],
-        upTo outboxBytesMax: Int
-    ) -> Int {
-        for place in receivers.indices {
-            let receiver = receivers[place]
-            switch connections[Int(receiver)].take(frame, of: &frames, upTo: outboxBytesMax) {
+        let outboxBytesMax = configuration.connection.outboxBytesMax
+        for place in receivers {
+            let receiver = effects.receivers[place]
+            let slot = Int(receiver)
+            // Nearly always it is as simple as that.
+            switch connections[slot].take(shared, of: &frames, upTo: outboxBytesMax) {
             case .taken: continue
             case .takenFirst: dirty.append(receiver)
-            case .notSimple: return place
+            case .notSimple: deliver(frame.span, seq, of: topic, to: slot)
             }
         }
-        return receivers.endIndex
     }
 
-    private func deliver(
+    private mutating func deliver(
         _ bytes: Span<UInt8>, _ seq: UInt64, of topic: TopicHandle, to slot: Int
     ) {
         guard connections[slot].phase == .serving else { return }
@@ -71,7 +52,7 @@ extension Reactor {
     }
 
     /// Puts bytes that must not be left out into the outboxes of all receivers.
-    func deliver(_ frame: [UInt8], to receivers: Range<Int>) {
+    mutating func deliver(_ frame: [UInt8], to receivers: Range<Int>) {
         let bytes = frame.span
         for place in receivers {
             let slot = Int(effects.receivers[place])
@@ -80,7 +61,7 @@ extension Reactor {
         }
     }
 
-    private func append(_ frame: Span<UInt8>, to slot: Int) {
+    private mutating func append(_ frame: Span<UInt8>, to slot: Int) {
         pool.lend(to: &connections[slot].outbox)
         connections[slot].outbox.bytes.append(frame)
         markDirty(slot)
@@ -96,7 +77,7 @@ extension Reactor {
     }
 
     /// Whether an outbox takes events.
-    private func hasRoom(_ slot: Int) -> Bool {
+    private mutating func hasRoom(_ slot: Int) -> Bool {
         guard connections[slot].behind.isEmpty else { return false }
         if !connections[slot].state.contains(.isBlocked) {
             let isFull =
@@ -111,7 +92,7 @@ extension Reactor {
             < configuration.connection.outboxBytesMax
     }
 
-    private func note(_ topic: TopicHandle, _ seq: UInt64, behind slot: Int) {
+    private mutating func note(_ topic: TopicHandle, _ seq: UInt64, behind slot: Int) {
         counters.conflated += 1
         let place = connections[slot].behind.lowerBound(of: topic)
         let isKnown =
@@ -127,7 +108,7 @@ extension Reactor {
     }
 
     /// Writes every outbox that has something, once, and gives lists their next share.
-    func flush(at now: Moment) {
+    mutating func flush(at now: Moment) {
         var slots: [UInt32] = []
         swap(&slots, &dirty)
         frames.close()
@@ -142,7 +123,7 @@ extension Reactor {
         }
     }
 
-    private func flush(_ slot: Int, at now: Moment) {
+    private mutating func flush(_ slot: Int, at now: Moment) {
         var framesLeft = configuration.connection.listFramesPerTurn
         while write(slot) {
             if connections[slot].phase == .closing {
@@ -164,7 +145,7 @@ extension Reactor {
         return !connections[slot].behind.isEmpty
     }
 
-    private func sayMore(_ slot: Int, at now: Moment) {
+    private mutating func sayMore(_ slot: Int, at now: Moment) {
         if connections[slot].state.contains(.isFeedReader) { return sayMoreOfFeed(slot, at: now) }
         let connection = ConnectionID(connections[slot].id)
         if connections[slot].behind.isEmpty {
@@ -185,7 +166,7 @@ extension Reactor {
     }
 
     /// Writes an outbox; whether the socket has taken everything.
-    private func write(_ slot: Int) -> Bool {
+    private mutating func write(_ slot: Int) -> Bool {
         guard connections[slot].phase != .free, !connections[slot].state.contains(.isBlocked)
         else { return false }
         guard !connections[slot].outbox.isEmpty else { return true }
@@ -211,14 +192,14 @@ extension Reactor {
 
     /// What is in the outbox of a connection that has not taken its last write is counted, until
     /// it is written or the connection ends.
-    func forgetHeldBack(_ slot: Int) {
+    mutating func forgetHeldBack(_ slot: Int) {
         bytesHeldBack -= connections[slot].bytesHeldBack
         connections[slot].bytesHeldBack = 0
     }
 
     // MARK: Progress
 
-    private func watchProgress(of slot: Int, pending bytes: Int) {
+    private mutating func watchProgress(of slot: Int, pending bytes: Int) {
         bytesBlocked += bytes - connections[slot].bytesPending
         connections[slot].bytesPending = bytes
         enterSlow(slot)
@@ -231,20 +212,20 @@ extension Reactor {
     }
 
     /// The socket has taken everything.
-    func progressEnded(of slot: Int) {
+    mutating func progressEnded(of slot: Int) {
         bytesBlocked -= connections[slot].bytesPending
         connections[slot].bytesPending = 0
         leaveSlow(slot)
         stopWatchingProgress(of: slot)
     }
 
-    private func enterSlow(_ slot: Int) {
+    private mutating func enterSlow(_ slot: Int) {
         guard connections[slot].slowPlace == .max else { return }
         connections[slot].slowPlace = UInt32(slow.count)
         slow.append(SlowConnection(slot: UInt32(slot), since: now().mono))
     }
 
-    private func leaveSlow(_ slot: Int) {
+    private mutating func leaveSlow(_ slot: Int) {
         let place = Int(connections[slot].slowPlace)
         guard connections[slot].slowPlace != .max else { return }
         connections[slot].slowPlace = .max
@@ -254,14 +235,14 @@ extension Reactor {
         connections[Int(last.slot)].slowPlace = UInt32(place)
     }
 
-    func stopWatchingProgress(of slot: Int) {
+    mutating func stopWatchingProgress(of slot: Int) {
         guard connections[slot].progressDeadline != .none else { return }
         deadlines.cancel(connections[slot].progressDeadline)
         connections[slot].progressDeadline = .none
     }
 
     /// Closes a connection that has taken nothing since it was last looked at.
-    func checkProgress(of slot: Int) {
+    mutating func checkProgress(of slot: Int) {
         let pending = loop.bytesPending(connections[slot].id)
         // Who reads the feed for a receiver outside may have to wait for that one for hours. It
         // holds one outbox, and the ring goes on without it.
@@ -277,7 +258,7 @@ extension Reactor {
 
     /// Who is not read from, because it has not taken its answers, cannot be heard. That it
     /// takes them is its sign of life then.
-    func noteProgress(of slot: Int) {
+    mutating func noteProgress(of slot: Int) {
         guard connections[slot].state.contains(.isPaused) else { return }
         engine.heard(ConnectionID(connections[slot].id), at: now().mono)
     }

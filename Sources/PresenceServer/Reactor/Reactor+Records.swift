@@ -34,7 +34,7 @@ extension Reactor {
     private func row(_ status: StatusRecord) -> StatusRow {
         var row = StatusRow(account: name(status.account), type: status.type.number)
         row.value = status.value
-        row.ext = status.ext.map(bytes)
+        row.ext = status.ext.map { bytes($0) }
         row.kept = status.audience == .everybody
         row.expires = status.expires.milliseconds
         return row

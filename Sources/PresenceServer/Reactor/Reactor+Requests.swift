@@ -7,7 +7,7 @@ import PresenceWire
 
 extension Reactor {
     /// Takes in what a connection has sent.
-    func receive(_ chunk: RawSpan, in slot: Int) {
+    mutating func receive(_ chunk: RawSpan, in slot: Int) {
         var offset = 0
         let now = now()
         if connections[slot].phase == .serving {
@@ -25,7 +25,7 @@ extension Reactor {
     }
 
     /// Goes on with connections whose request has been answered.
-    func resume(at now: Moment) {
+    mutating func resume(at now: Moment) {
         var slots: [UInt32] = []
         swap(&slots, &resumable)
         for number in slots {
@@ -43,7 +43,7 @@ extension Reactor {
     }
 
     /// Carries out one frame after the other, until there is none, or one has to be waited for.
-    private func readFrames(
+    private mutating func readFrames(
         _ chunk: RawSpan, from offset: inout Int, in slot: Int, at now: Moment
     ) {
         var frameCount = 0
@@ -92,7 +92,7 @@ extension Reactor {
     }
 
     /// Goes on reading from a connection that has taken its answers.
-    func resumeIfPaused(_ slot: Int) {
+    mutating func resumeIfPaused(_ slot: Int) {
         guard connections[slot].phase != .free, connections[slot].awaiting == nil else { return }
         let hasMore =
             connections[slot].splitter.bytesBuffered > 0
@@ -101,7 +101,7 @@ extension Reactor {
     }
 
     /// Sets a time for the rest of a frame that has begun, or none where none has.
-    private func watchFrame(of slot: Int, isNew: Bool) {
+    private mutating func watchFrame(of slot: Int, isNew: Bool) {
         guard connections[slot].phase == .serving else { return }
         if connections[slot].splitter.bytesBuffered == 0 {
             cancelDeadline(of: slot)
@@ -110,7 +110,7 @@ extension Reactor {
         }
     }
 
-    private func read(_ body: FrameBody, in chunk: RawSpan, of slot: Int, at now: Moment) {
+    private mutating func read(_ body: FrameBody, in chunk: RawSpan, of slot: Int, at now: Moment) {
         counters.requests += 1
         let result = connections[slot].splitter.withBody(body, in: chunk) { decoder.decode($0) }
         switch result {
@@ -142,13 +142,13 @@ extension Reactor {
     }
 
     /// Leaves the frames that a connection has sent for the next turn.
-    private func postpone(_ slot: Int) {
+    private mutating func postpone(_ slot: Int) {
         guard !connections[slot].state.contains(.isResumable) else { return }
         connections[slot].state.insert(.isResumable)
         resumable.append(UInt32(slot))
     }
 
-    private func perform(_ method: Method, of slot: Int, at now: Moment) throws(Refusal) {
+    private mutating func perform(_ method: Method, of slot: Int, at now: Moment) throws(Refusal) {
         guard phase == .serving else {
             throw Refusal(.shuttingDown, retryAfterSeconds: retryAfterSeconds())
         }
@@ -164,7 +164,7 @@ extension Reactor {
     }
 
     /// The request that a connection waited for is done; the next may follow.
-    func settle(_ slot: Int) {
+    mutating func settle(_ slot: Int) {
         connections[slot].awaiting = nil
         markDirty(slot)
         if connections[slot].phase == .ending {

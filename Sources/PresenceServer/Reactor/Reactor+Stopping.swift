@@ -5,7 +5,7 @@ import PresenceCore
 // and only then is the loop left. Sessions stay: a restart is nobody's logout.
 
 extension Reactor {
-    func beginStopping() {
+    mutating func beginStopping() {
         switch phase {
         case .starting:
             stop()
@@ -18,7 +18,7 @@ extension Reactor {
     }
 
     /// Goes on with the end, as far as it can.
-    func goOnStopping() {
+    mutating func goOnStopping() {
         if phase == .stopping, engine.changesInFlight == 0 {
             phase = .farewell
             for slot in connections.indices {
@@ -31,7 +31,7 @@ extension Reactor {
         if phase == .farewell, loop.streamCount == 0 { stop() }
     }
 
-    func stop() {
+    mutating func stop() {
         submit()
         phase = .stopped
         loop.stop()

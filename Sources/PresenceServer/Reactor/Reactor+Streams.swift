@@ -7,7 +7,7 @@ import PresenceStore
 
 extension Reactor {
     /// Takes a new connection in.
-    func accept(_ id: StreamID) {
+    mutating func accept(_ id: StreamID) {
         let slot = enter(id, .anonymous)
         counters.accepted += 1
         guard admit(slot) else { return }
@@ -16,7 +16,7 @@ extension Reactor {
     }
 
     /// Takes in a connection from this process, which is an app server's without a login.
-    func receive(visitor id: StreamID) {
+    mutating func receive(visitor id: StreamID) {
         // At the end the engine is not told of those who go, and knows nobody who comes.
         guard phase == .serving else { return close(enter(id, .anonymous), .shuttingDown) }
         let slot = enter(id, .serving)
@@ -27,7 +27,7 @@ extension Reactor {
         loop.startReading(id)
     }
 
-    private func enter(_ id: StreamID, _ phase: Connection.Phase) -> Int {
+    private mutating func enter(_ id: StreamID, _ phase: Connection.Phase) -> Int {
         let slot = Int(id.slot)
         while connections.count <= slot {
             connections.append(Connection(id: StreamID(slot: 0, generation: 0)))
@@ -37,12 +37,12 @@ extension Reactor {
     }
 
     /// Takes in what a connection has sent.
-    func receive(_ bytes: RawSpan, from id: StreamID) {
+    mutating func receive(_ bytes: RawSpan, from id: StreamID) {
         guard let slot = slot(of: id) else { return }
         receive(bytes, in: slot)
     }
 
-    func streamEnded(_ id: StreamID, _ reason: StreamEnd) {
+    mutating func streamEnded(_ id: StreamID, _ reason: StreamEnd) {
         guard let slot = slot(of: id) else { return }
         guard connections[slot].phase != .closing, reason == .endOfFile else {
             return abandon(slot)
@@ -57,7 +57,7 @@ extension Reactor {
         setDeadline(of: slot, afterSeconds: configuration.connection.farewellSeconds)
     }
 
-    func streamDrained(_ id: StreamID) {
+    mutating func streamDrained(_ id: StreamID) {
         guard let slot = slot(of: id) else { return }
         connections[slot].state.remove(.isBlocked)
         noteProgress(of: slot)
@@ -65,7 +65,7 @@ extension Reactor {
         markDirty(slot)
     }
 
-    func streamClosed(_ id: StreamID) {
+    mutating func streamClosed(_ id: StreamID) {
         guard let slot = slot(of: id) else { return }
         loseSession(of: slot)
         free(slot)
@@ -73,7 +73,7 @@ extension Reactor {
         reportLost(at: now())
     }
 
-    func acceptFailed(_ error: UVError) {
+    mutating func acceptFailed(_ error: UVError) {
         counters.acceptFailures += 1
         if counters.acceptFailures.isPowerOfTwo {
             logger.warning(
@@ -85,7 +85,7 @@ extension Reactor {
     }
 
     /// Learns what has become of writes that somebody waits for.
-    func report(_ outcomes: [Outcome]) {
+    mutating func report(_ outcomes: [Outcome]) {
         let now = now()
         for outcome in outcomes {
             report(outcome, at: now)
@@ -93,7 +93,7 @@ extension Reactor {
         }
     }
 
-    private func report(_ outcome: Outcome, at now: Moment) {
+    private mutating func report(_ outcome: Outcome, at now: Moment) {
         let ticket = Ticket(number: outcome.ticket)
         switch outcome.result {
         case .committed:
@@ -122,7 +122,7 @@ extension Reactor {
         return engine.currentStats.sessions / pace.perSecond * 2
     }
 
-    private func letIn() {
+    private mutating func letIn() {
         guard phase == .starting else { return }
         do throws(UVError) {
             try loop.startListening()

@@ -9,7 +9,9 @@ import PresenceWire
 
 extension Reactor {
     /// Answers a question about the service; whether it is one.
-    func answerAtOnce(_ method: Method, of slot: Int, at now: Moment) throws(Refusal) -> Bool {
+    mutating func answerAtOnce(_ method: Method, of slot: Int, at now: Moment) throws(Refusal)
+        -> Bool
+    {
         switch method {
         case .metrics, .why, .top, .feed: break
         default: return false
@@ -48,7 +50,7 @@ extension Reactor {
 
     // MARK: why
 
-    private func why(_ request: WhyRequest, at now: Moment) -> WhyReport {
+    private mutating func why(_ request: WhyRequest, at now: Moment) -> WhyReport {
         var report = engine.why(
             WhyQuestion(
                 subscriber: decoder.withBytes(request.subscriber) { engine.find($0) },
@@ -81,7 +83,7 @@ extension Reactor {
     /// Over how many milliseconds `top` counts.
     private static var topMilliseconds: UInt64 { 60_000 }
 
-    private func top(_ request: TopRequest, at now: Moment) -> TopReport {
+    private mutating func top(_ request: TopRequest, at now: Moment) -> TopReport {
         let before = rates.sample(before: now.mono, byMilliseconds: Self.topMilliseconds)
         let current = sums
         let since = now.wall(at: before.time)
@@ -105,7 +107,7 @@ extension Reactor {
     }
 
     /// Those that have the most to take yet, of the first ten thousand that have anything.
-    private func slowestReaders(countMax: Int, at now: Moment) -> [SlowReader] {
+    private mutating func slowestReaders(countMax: Int, at now: Moment) -> [SlowReader] {
         let waiting = slow.prefix(10_000)
             .map { (slot: Int($0.slot), bytes: bytesWaiting(for: Int($0.slot)), since: $0.since) }
             .sorted { first, second in
@@ -156,7 +158,7 @@ extension Reactor {
     }
 
     /// Remembers the counters once a second, while anything happens at all.
-    func noteRates(at now: Mono) {
+    mutating func noteRates(at now: Mono) {
         guard rates.isDue(at: now) else { return }
         rates.note(sums, at: now)
     }

@@ -40,7 +40,7 @@ extension Reactor {
     }
 
     /// Has a token judged; `report` goes on with its request.
-    func ask(_ inquiry: Inquiry, of slot: Int, at now: Moment) throws(Refusal) {
+    mutating func ask(_ inquiry: Inquiry, of slot: Int, at now: Moment) throws(Refusal) {
         let kind: CommandKind = if case .refresh = inquiry.purpose { .refresh } else { .login }
         if let refusal = engine.refusal(of: kind, from: ConnectionID(inquiry.connection)) {
             throw refusal
@@ -63,7 +63,7 @@ extension Reactor {
     }
 
     /// Goes on with requests whose tokens have been judged.
-    func report(_ verdicts: [Verdict]) {
+    mutating func report(_ verdicts: [Verdict]) {
         guard !verdicts.isEmpty else { return }
         let now = now()
         for verdict in verdicts {
@@ -86,7 +86,8 @@ extension Reactor {
         }
     }
 
-    private func goOn(with verdict: Verdict, of slot: Int, at now: Moment) throws(Refusal) {
+    private mutating func goOn(with verdict: Verdict, of slot: Int, at now: Moment) throws(Refusal)
+    {
         guard phase == .serving else {
             throw Refusal(.shuttingDown, retryAfterSeconds: retryAfterSeconds())
         }
@@ -115,7 +116,7 @@ extension Reactor {
     }
 
     /// Has a session end when its token does.
-    func limit(_ slot: Int, to term: TokenTerm) {
+    mutating func limit(_ slot: Int, to term: TokenTerm) {
         let deadline = now().mono(at: term.honouredUntil).milliseconds
         if connections[slot].tokenDeadline == .none {
             connections[slot].tokenDeadline = deadlines.schedule(
@@ -126,7 +127,7 @@ extension Reactor {
     }
 
     /// The token of a session has ended. A new one that came before is looked at first.
-    func tokenEnded(of slot: Int) {
+    mutating func tokenEnded(of slot: Int) {
         connections[slot].tokenDeadline = .none
         guard connections[slot].phase == .serving,
             !connections[slot].state.contains(.isBeingJudged)
@@ -135,7 +136,7 @@ extension Reactor {
         close(slot, .tokenExpired)
     }
 
-    func forgetToken(of slot: Int) {
+    mutating func forgetToken(of slot: Int) {
         guard connections[slot].tokenDeadline != .none else { return }
         deadlines.cancel(connections[slot].tokenDeadline)
         connections[slot].tokenDeadline = .none

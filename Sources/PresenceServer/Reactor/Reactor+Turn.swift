@@ -11,7 +11,7 @@ import PresenceStore
 // comes while the loop waits makes one more turn, without waiting, and is judged at its end.
 
 extension Reactor {
-    func turnEnded() {
+    mutating func turnEnded() {
         guard phase != .stopped else { return }
         let now = now()
         noteLag(at: now.mono)
@@ -57,13 +57,13 @@ extension Reactor {
     }
 
     /// Hands the turn's writes to the store.
-    func submit() {
+    mutating func submit() {
         guard !submissions.isEmpty else { return }
         store.submit(submissions)
         submissions.removeAll(keepingCapacity: true)
     }
 
-    func markDirty(_ slot: Int) {
+    mutating func markDirty(_ slot: Int) {
         guard !connections[slot].state.contains(.isDirty) else { return }
         connections[slot].state.insert(.isDirty)
         dirty.append(UInt32(slot))

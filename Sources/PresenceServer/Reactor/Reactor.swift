@@ -19,7 +19,10 @@ import PresenceStore
 import PresenceWire
 
 /// The owner of the engine and its sockets, on the loop's thread.
-final class Reactor<Network: Transport, Disk: Persistence> {
+///
+/// A value, of which there is one: what would be looked up and checked for overlaps at each use
+/// of each property of an object is known to the compiler here.
+struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
     private(set) var configuration: Configuration
     let loop: Network
     let store: Disk
@@ -122,7 +125,7 @@ final class Reactor<Network: Transport, Disk: Persistence> {
 
     /// Goes on with another configuration: with what of it can change while clients are
     /// connected. Whoever has more than a new limit allows keeps it.
-    func apply(_ new: Configuration) {
+    mutating func apply(_ new: Configuration) {
         let old = configuration
         configuration = new
         // Addresses, files, and what clients and buffers go by already.
@@ -142,12 +145,12 @@ final class Reactor<Network: Transport, Disk: Persistence> {
     }
 
     /// What both clocks show now.
-    func now() -> Moment {
+    mutating func now() -> Moment {
         clock.moment(mono: loop.monotonicMilliseconds, wall: loop.wallMilliseconds)
     }
 
     /// Arms the loop's timer for a point of our own, possibly shifted, clock.
-    func armTimer(at deadline: Mono?) {
+    mutating func armTimer(at deadline: Mono?) {
         loopTimes.awaited = nil
         guard let deadline else { return loop.disarmTimer() }
         // One that has come already is met in the next turn, as is meant.
@@ -156,7 +159,7 @@ final class Reactor<Network: Transport, Disk: Persistence> {
     }
 
     /// Has the first block of numbers made durable; clients are let in when it is.
-    func begin(cleaning: Cleaning = .ofExpired, ready: @escaping () -> Void) {
+    mutating func begin(cleaning: Cleaning = .ofExpired, ready: @escaping () -> Void) {
         self.ready = ready
         _ = engine.begin(into: &effects)
         let now = now()
