@@ -59,7 +59,8 @@ class FakeSample:
 class Table(unittest.TestCase):
     phases = {
         "connected": (FakeSample(1.0, 1_000_000),),
-        "subscribed": (FakeSample(1.18, 1_200_000),),
+        "subscribed": (FakeSample(1.18, 1_900_000),),
+        "rested": (FakeSample(1.18, 1_200_000),),
         "single-begins": (FakeSample(2.0, 0),),
         "single": (FakeSample(2.5, 0), 100_000, 11_000, 1.0),
         "saturated-begins": (FakeSample(3.0, 0),),
