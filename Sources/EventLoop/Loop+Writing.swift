@@ -25,29 +25,27 @@ extension Loop {
     /// A stale id, or one that is being closed, answers `.failed` with ECANCELED. To write again
     /// while a remainder is pending is a programmer's error.
     public func write(_ id: StreamID, _ bytes: UnsafeRawBufferPointer) -> WriteOutcome {
-        guard let index = streams.index(of: id), streams[index].phase == .open else {
+        // Looked at once: each use of a property of an object is checked for overlaps.
+        guard let (index, stream) = streams.find(id), stream.phase == .open else {
             return .failed(UVError(code: UV_ECANCELED.rawValue, operation: "send"))
         }
         precondition(
-            !streams[index].activity.contains(.writePending),
-            "write while a remainder is pending")
+            !stream.activity.contains(.writePending), "write while a remainder is pending")
         guard unsafe !bytes.isEmpty else { return .written }
 
-        let taken = unsafe send(bytes, index)
+        // What is written before there is a connection waits for it.
+        let isConnecting = stream.activity.contains(.connecting)
+        let taken = unsafe isConnecting ? 0 : send(bytes, stream.descriptor ?? descriptor(index))
         if taken == bytes.count { return .written }
         guard taken >= 0 else { return failed(index, CInt(taken), "send") }
         return unsafe writeRemainder(index, bytes[taken...])
     }
 
     /// Bytes that the kernel has taken, or libuv's code of what is wrong.
-    private func send(_ bytes: UnsafeRawBufferPointer, _ index: Int) -> Int {
-        // What is written before there is a connection waits for it.
-        guard !streams[index].activity.contains(.connecting) else { return 0 }
-        let descriptor = descriptor(index)
+    private func send(_ bytes: UnsafeRawBufferPointer, _ descriptor: CInt) -> Int {
         while true {
             let taken = unsafe Glibc.send(
-                descriptor, bytes.baseAddress, bytes.count,
-                CInt(MSG_DONTWAIT | MSG_NOSIGNAL))
+                descriptor, bytes.baseAddress, bytes.count, CInt(MSG_DONTWAIT | MSG_NOSIGNAL))
             if taken >= 0 { return taken }
             switch errno {
             case EINTR: continue
@@ -59,7 +57,6 @@ extension Loop {
 
     /// The stream's socket. It is libuv's, and stays the same for as long as the slot is taken.
     private func descriptor(_ index: Int) -> CInt {
-        if streams[index].descriptor >= 0 { return streams[index].descriptor }
         var descriptor: CInt = -1
         guard let tcp = unsafe streams[index].tcp,
             unsafe uv_fileno(cuv_tcp_handle(tcp), &descriptor) == 0

@@ -37,10 +37,10 @@ import CLibUV
     var tcp: UnsafeMutablePointer<uv_tcp_t>?
     var generation: UInt32 = 1
     var nextFree: UInt32 = StreamTable.none
+    /// The socket of `tcp`, once it has been asked for.
+    var descriptor: CInt?
     var phase = Phase.free
     var activity: Activity = []
-    /// The socket of `tcp`, once it has been asked for.
-    var descriptor: CInt = -1
 }
 
 /// The slots of a loop, reused last in, first out.
@@ -60,11 +60,15 @@ import CLibUV
     }
 
     /// Where the id's connection is, or nil when the id is not of this time.
-    func index(of id: StreamID) -> Int? {
+    func index(of id: StreamID) -> Int? { find(id)?.index }
+
+    /// Where the id's connection is, and how it is there.
+    func find(_ id: StreamID) -> (index: Int, stream: StreamSlot)? {
         let index = Int(id.slot)
         guard index < slots.count else { return nil }
-        let isCurrent = slots[index].generation == id.generation
-        return isCurrent && slots[index].phase != .free ? index : nil
+        let slot = slots[index]
+        guard slot.generation == id.generation, slot.phase != .free else { return nil }
+        return (index, slot)
     }
 
     subscript(index: Int) -> StreamSlot {
@@ -98,7 +102,7 @@ import CLibUV
         unsafe slots[index].tcp = nil
         slots[index].phase = .free
         slots[index].activity = []
-        slots[index].descriptor = -1
+        slots[index].descriptor = nil
         slots[index].generation &+= 1
         slots[index].nextFree = firstFree
         firstFree = slot

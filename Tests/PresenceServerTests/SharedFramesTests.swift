@@ -8,7 +8,8 @@ import Testing
     static let frame = Array("an event".utf8)
 
     func written(_ outbox: Outbox, _ frames: inout SharedFrames) -> [UInt8] {
-        unsafe frames.withBytes(of: outbox) { unsafe Array($0) }
+        var outbox = outbox
+        return unsafe frames.drain(&outbox) { unsafe Array($0) }
     }
 
     func add(_ bytes: [UInt8], to frames: inout SharedFrames, for receiverCount: Int = 1)

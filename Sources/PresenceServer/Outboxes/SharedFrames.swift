@@ -68,12 +68,14 @@ struct SharedFrames {
         outbox.addShare(newest, bytesCount: frame.count)
     }
 
-    /// Gives `body` the bytes of an outbox, all in one piece and in their order.
+    /// Gives `body` the bytes of an outbox, all in one piece and in their order; it holds no
+    /// shares then.
     ///
     /// Copies them where they are in several pieces. O(bytes).
-    mutating func withBytes<Result>(
-        of outbox: Outbox, _ body: (UnsafeRawBufferPointer) -> Result
+    mutating func drain<Result>(
+        _ outbox: inout Outbox, _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {
+        defer { outbox.dropShares() }
         guard outbox.newestShare != Self.noShare else {
             return unsafe outbox.bytes.withUnsafeBytes(body)
         }
@@ -85,14 +87,14 @@ struct SharedFrames {
             }
         }
         let count = outbox.count
-        assemble(outbox, count)
+        assemble(&outbox, count)
         return unsafe assembly.withUnsafeBytes {
             unsafe body(UnsafeRawBufferPointer(rebasing: $0[..<count]))
         }
     }
 
     /// Puts an outbox together from its end to its beginning, as its shares are linked.
-    private mutating func assemble(_ outbox: Outbox, _ count: Int) {
+    private mutating func assemble(_ outbox: inout Outbox, _ count: Int) {
         if assembly.count < count {
             assembly.append(contentsOf: repeatElement(0, count: count - assembly.count))
         }

@@ -172,10 +172,9 @@ extension Reactor {
         guard !connections[slot].outbox.isEmpty else { return true }
         let id = connections[slot].id
         forgetHeldBack(slot)
-        let outcome = unsafe frames.withBytes(of: connections[slot].outbox) {
+        let outcome = unsafe frames.drain(&connections[slot].outbox) { [loop] in
             unsafe loop.write(id, $0)
         }
-        connections[slot].outbox.dropShares()
         pool.giveBack(&connections[slot].outbox)
         switch outcome {
         case .written:
