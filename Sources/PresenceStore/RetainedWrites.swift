@@ -32,7 +32,7 @@ struct RetainedWrites {
 
     private var expiredBefore: Int64?
     private var sequence: Int64?
-    private var accounts: [[UInt8]: AccountRow] = [:]
+    private var accounts: [[UInt8]: AccountRow?] = [:]
     private var sessions: [SessionKey: SessionRow?] = [:]
     private var statuses: [TypedKey: StatusRow?] = [:]
     private var groups: [TypedKey: Group] = [:]
@@ -74,7 +74,9 @@ struct RetainedWrites {
         case .removeSession(let account, let device):
             sessions[SessionKey(account: account, device: device)] = .some(nil)
         case .putAccount(let row):
-            accounts[row.name] = row
+            accounts[row.name] = .some(row)
+        case .removeAccount(let name):
+            accounts[name] = .some(nil)
         case .reserveSequence(let upTo):
             sequence = max(sequence ?? upTo, upTo)
         case .removeExpired(let before):
@@ -89,7 +91,10 @@ struct RetainedWrites {
             writes.append(Submission(write: .removeExpired(before: expiredBefore)))
         }
         if let sequence { writes.append(Submission(write: .reserveSequence(upTo: sequence))) }
-        for row in accounts.values { writes.append(Submission(write: .putAccount(row))) }
+        for (name, row) in accounts {
+            let write: Write = if let row { .putAccount(row) } else { .removeAccount(name) }
+            writes.append(Submission(write: write))
+        }
         for (key, row) in sessions {
             let write: Write =
                 if let row {

@@ -21,6 +21,8 @@ public enum Write: Sendable {
     case removeSession(account: [UInt8], device: [UInt8])
     /// Sets what is known of an account.
     case putAccount(AccountRow)
+    /// Removes what is known of an account.
+    case removeAccount([UInt8])
     /// Says that sequence numbers up to this one may be used. Never goes down.
     case reserveSequence(upTo: Int64)
     /// Removes the subscriptions and statuses that expired before this time.
@@ -37,7 +39,7 @@ public enum Write: Sendable {
             publishers.count
         case .removeAllSubscriptions:
             100
-        case .putStatus, .removeStatus, .putSession, .removeSession, .putAccount,
+        case .putStatus, .removeStatus, .putSession, .removeSession, .putAccount, .removeAccount,
             .reserveSequence, .removeExpired:
             1
         }

@@ -10,6 +10,7 @@ struct WriteStatements {
     private let putSession: PreparedStatement
     private let removeSession: PreparedStatement
     private let putAccount: PreparedStatement
+    private let removeAccount: PreparedStatement
     private let reserveSequence: PreparedStatement
     private let removeExpiredSubscriptions: PreparedStatement
     private let removeExpiredStatuses: PreparedStatement
@@ -46,6 +47,7 @@ struct WriteStatements {
             db, "DELETE FROM session WHERE account = ?1 AND device = ?2")
         putAccount = try PreparedStatement(
             db, "INSERT OR REPLACE INTO account (name, value, lastSeen) VALUES (?1, ?2, ?3)")
+        removeAccount = try PreparedStatement(db, "DELETE FROM account WHERE name = ?1")
         reserveSequence = try PreparedStatement(
             db,
             """
@@ -84,6 +86,9 @@ struct WriteStatements {
             putAccount.bind(2, Int64(row.value))
             putAccount.bind(3, row.lastSeen)
             try putAccount.run()
+        case .removeAccount(let name):
+            try removeAccount.bind(1, name)
+            try removeAccount.run()
         case .reserveSequence(let upTo):
             reserveSequence.bind(1, upTo)
             try reserveSequence.run()

@@ -27,7 +27,7 @@ import Testing
             (0..<Int.random(in: 1...3, using: &random)).map { _ in
                 "p\(Int.random(in: 0..<6, using: &random))"
             })
-        switch Int.random(in: 0..<9, using: &random) {
+        switch Int.random(in: 0..<10, using: &random) {
         case 0...2:
             return .putSubscriptions(
                 subscriber: who, type: 1, publishers: publishers, created: time, expires: time + 9)
@@ -39,6 +39,7 @@ import Testing
             return .putStatus(status)
         case 6: return .removeStatus(account: who, type: 1)
         case 7: return .putAccount(AccountRow(name: who, value: 1, lastSeen: time))
+        case 8: return .removeAccount(who)
         default: return .reserveSequence(upTo: time)
         }
     }
@@ -136,6 +137,8 @@ private struct Model {
             contents.statuses["\(String(decoding: account, as: UTF8.self)) \(type)"] = nil
         case .putAccount(let row):
             contents.accounts[String(decoding: row.name, as: UTF8.self)] = row
+        case .removeAccount(let name):
+            contents.accounts[String(decoding: name, as: UTF8.self)] = nil
         case .reserveSequence(let upTo):
             contents.sequence = max(contents.sequence ?? upTo, upTo)
         case .putSession, .removeSession, .removeExpired:

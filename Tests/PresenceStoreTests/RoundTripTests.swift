@@ -28,6 +28,15 @@ import Testing
         )
     }
 
+    @Test func `accounts are removed`() throws {
+        let bob = AccountRow(name: name("bob"), value: 1, lastSeen: 5)
+        let eve = AccountRow(name: name("eve"), value: 1, lastSeen: 5)
+        let found = try contents(
+            after: .putAccount(bob), .putAccount(eve), .removeAccount(name("bob")),
+            .removeAccount(name("nobody")))
+        #expect(found.accounts == ["eve": eve])
+    }
+
     @Test func `sessions are put, replaced and removed`() throws {
         var phone = SessionRow(account: name("bob"), device: name("phone"))
         var pushed = phone

@@ -159,7 +159,7 @@ import Testing
             #"{"accounts":1,"accountsOnline":0,"sessions":0,"sessionsConnected":0,"#
             + #""appServers":0,"subscriptions":0,"statuses":0,"deadlines":0,"awaitingStore":0,"#
             + #""deferred":0,"events":0,"deliveries":0,"eventsConflated":0,"fanOuts":0,"#
-            + #""expiries":0,"subscriptionBytes":0,"#
+            + #""expiries":0,"accountsForgotten":0,"subscriptionBytes":0,"#
             + #""nameBytes":-15"#
         #expect(result(.stats(stats)) == expected(json + "}"))
         let fields = [StatsField("connections", 3), StatsField("outboxBytes", 4)]

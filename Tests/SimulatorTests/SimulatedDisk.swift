@@ -91,6 +91,8 @@ final class SimulatedDisk: Persistence {
             durable.sessions[Key(account: account, other: device)] = nil
         case .putAccount(let row):
             durable.accounts[Key(account: row.name)] = row
+        case .removeAccount(let name):
+            durable.accounts[Key(account: name)] = nil
         case .reserveSequence(let end):
             durable.sequence = max(durable.sequence, end)
         case .removeExpired(let before):

@@ -51,6 +51,8 @@ final class Simulation {
         configuration.connection.watchersPerTurn = Int.random(in: 1...6, using: &random)
         configuration.connection.receiversPerTurn = Int.random(in: 1...4, using: &random)
         configuration.connection.deadlinesPerTurn = Int.random(in: 1...4, using: &random)
+        configuration.engine.rememberSeconds = Int.random(in: 60...3_000, using: &random)
+        configuration.engine.evenClockSeconds = Int.random(in: 0...300, using: &random)
         configuration.feed.feedBytesMax = Int.random(in: 2_000...60_000, using: &random)
         configuration.feed.feedSeconds = Int.random(in: 20...3_600, using: &random)
         configuration.feed.topicsPerFrame = Int.random(in: 1...9, using: &random)

@@ -55,10 +55,15 @@ extension Engine {
         retired.removeAll(keepingCapacity: true)
     }
 
-    /// Whether something needs the account: somebody in it, watching, watched, or remembered.
+    /// Whether the account is needed, or remembered for a while although it is not.
     func isReferenced(_ number: UInt32) -> Bool {
+        accounts[Int(number)].lastValue != 0 || isNeeded(number)
+    }
+
+    /// Whether something needs the account: a request, somebody in it, watching or watched.
+    func isNeeded(_ number: UInt32) -> Bool {
         let account = accounts[Int(number)]
-        return account.pinCount > 0 || account.lastValue != 0
+        return account.pinCount > 0
             || account.presenceTopic != none || account.customTopicCount > 0
             || firstSession[Int(number)] != none
             || index.count(of: AccountHandle(index: number)) > 0

@@ -36,6 +36,8 @@ extension Engine {
                 phaseEnded(number, at: now, into: &effects)
             case .silence(let slot):
                 silenceSuspected(slot, at: now, into: &effects)
+            case .remembrance:
+                forgetLongGone(at: now, into: &effects)
             }
         }
         reserveSequence(into: &effects)

@@ -85,6 +85,7 @@ extension Engine {
     /// Gives every device that may return the whole of the grace, from now on: loading a large
     /// database has taken time in which nobody could. Of `secondsMin`, where that is more.
     public mutating func beginReturns(at now: Moment, secondsMin: Int = 0) {
+        beginForgetting(at: now)
         let end = now.mono.advanced(bySeconds: max(settings.restartGraceSeconds, secondsMin))
         for number in firstSession.indices {
             var session = firstSession[number]

@@ -8,6 +8,8 @@ enum Deadline {
     case session(UInt32)
     /// The connection in this slot may have been silent for too long.
     case silence(UInt32)
+    /// Accounts that have gone are to be looked at.
+    case remembrance
 
     var payload: UInt64 {
         switch self {
@@ -15,6 +17,7 @@ enum Deadline {
         case .status(let number): 1 << 32 | UInt64(number)
         case .session(let number): 2 << 32 | UInt64(number)
         case .silence(let number): 3 << 32 | UInt64(number)
+        case .remembrance: 4 << 32
         }
     }
 
@@ -25,6 +28,7 @@ enum Deadline {
         case 1: self = .status(number)
         case 2: self = .session(number)
         case 3: self = .silence(number)
+        case 4: self = .remembrance
         default: preconditionFailure("a payload that no deadline has made")
         }
     }

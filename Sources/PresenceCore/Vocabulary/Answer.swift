@@ -128,6 +128,8 @@ public struct Stats: Hashable, Sendable {
     public var fanOuts = 0
     /// Subscriptions that ran out.
     public var expiries = 0
+    /// Accounts that had been gone for too long to be remembered.
+    public var accountsForgotten = 0
     /// Bytes that the subscription index takes.
     public var subscriptionBytes = 0
     /// Bytes that the account names take.

@@ -118,6 +118,7 @@ public enum Record: Hashable, Sendable {
     case putSession(SessionRecord)
     case removeSession(account: AccountHandle, device: ByteRange)
     case putAccount(account: AccountHandle, value: Int32, lastSeen: Wall)
+    case removeAccount(account: AccountHandle)
     /// Every `seq` and session ordinal up to this one may have been used.
     case reserveSequence(upTo: UInt64)
 }

@@ -72,6 +72,10 @@ public struct Settings: Hashable, Sendable {
     public var pushReachableSeconds = 604_800
     /// What a push-reachable device counts as when its connection is lost.
     public var pushReachable = PushReachablePolicy.online
+    /// Seconds for which an account that has gone is remembered: a year.
+    public var rememberSeconds = 31_536_000
+    /// Seconds for which the wall clock must have run evenly before anybody is forgotten by it.
+    public var evenClockSeconds = 3_600
     /// How often an account may publish or clear, over all its sessions; nil: as it likes.
     public var publishPace: Pace?
     /// How often an account's devices may log in; nil: as they like.

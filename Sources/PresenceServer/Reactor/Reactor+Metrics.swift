@@ -113,6 +113,10 @@ extension Reactor {
             .counter, "porchlight_subscription_expiries_total", "Subscriptions that ran out.",
             stats.expiries)
         text.add(
+            .counter, "porchlight_accounts_forgotten_total",
+            "Accounts that had been gone for too long to be remembered.",
+            stats.accountsForgotten)
+        text.add(
             .gauge, "porchlight_deadlines", "Things that wait for a time to come.",
             stats.deadlines)
         text.add(

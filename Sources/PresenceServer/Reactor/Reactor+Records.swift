@@ -26,6 +26,8 @@ extension Reactor {
         case .putAccount(let account, let value, let lastSeen):
             return .putAccount(
                 AccountRow(name: name(account), value: value, lastSeen: lastSeen.milliseconds))
+        case .removeAccount(let account):
+            return .removeAccount(name(account))
         case .reserveSequence(let end):
             return .reserveSequence(upTo: Int64(clamping: end))
         }

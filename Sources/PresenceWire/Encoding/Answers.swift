@@ -178,6 +178,7 @@ extension [UInt8] {
         append(#","eventsConflated":"#, stats.eventsConflated)
         append(#","fanOuts":"#, stats.fanOuts)
         append(#","expiries":"#, stats.expiries)
+        append(#","accountsForgotten":"#, stats.accountsForgotten)
         append(#","subscriptionBytes":"#, stats.subscriptionBytes)
         append(#","nameBytes":"#, stats.nameBytes)
         for field in fields {

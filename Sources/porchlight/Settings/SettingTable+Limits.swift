@@ -52,6 +52,10 @@ extension SettingTable {
             .count(
                 "accounts-max", \.configuration.engine.limits.accountsMax, 100...1_000_000_000,
                 .things, "Accounts known at a time: online, watching, watched or seen before."),
+            .count(
+                "remember", \.configuration.engine.rememberSeconds, 86_400...315_360_000,
+                .seconds,
+                "Time for which an account that has gone, and that nobody watches, is remembered."),
         ])
 
     static let names = SettingGroup(

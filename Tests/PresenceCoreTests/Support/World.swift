@@ -283,6 +283,8 @@ final class World {
             "remove session \(name(account)) \(batch.text(device))"
         case .putAccount(let account, let value, _):
             "account \(name(account)) \(value)"
+        case .removeAccount(let account):
+            "forget \(name(account))"
         case .reserveSequence:
             "reserve"
         }
