@@ -3,10 +3,10 @@
 // the bytes behind it, and that the write callback frees. At most one such remainder per stream:
 // what comes after it waits in its owner's outbox, where it can still be conflated.
 //
-// The kernel is tried by `send` on the socket, not by uv_try_write: that would look at libuv's
-// handle, which nothing else in a fan-out does and no cache holds, and would `write`, for which the
-// kernel looks at the socket as a file first. Nothing of libuv's is pending then, so nothing of it
-// is overtaken.
+// The kernel is tried by `send` on the socket, not by uv_try_write. That one looks at libuv's
+// handle, which no cache holds in a fan-out; and it calls `write`, where the kernel takes the way
+// of all files, which is longer than that of sockets. Nothing of libuv's is pending then, so
+// nothing of it is overtaken. (What libuv itself writes later needs SIGPIPE to be ignored.)
 
 import CLibUV
 import Glibc
@@ -35,7 +35,8 @@ extension Loop {
 
         // What is written before there is a connection waits for it.
         let isConnecting = stream.activity.contains(.connecting)
-        let taken = unsafe isConnecting ? 0 : send(bytes, stream.descriptor ?? descriptor(index))
+        let taken =
+            unsafe isConnecting ? 0 : send(bytes, stream.descriptor ?? findDescriptor(index))
         if taken == bytes.count { return .written }
         guard taken >= 0 else { return failed(index, CInt(taken), "send") }
         return unsafe writeRemainder(index, bytes[taken...])
@@ -55,8 +56,9 @@ extension Loop {
         }
     }
 
-    /// The stream's socket. It is libuv's, and stays the same for as long as the slot is taken.
-    private func descriptor(_ index: Int) -> CInt {
+    /// Asks libuv for the stream's socket, which stays the same until the stream is closed. Of one
+    /// without, a number that `send` refuses.
+    private func findDescriptor(_ index: Int) -> CInt {
         var descriptor: CInt = -1
         guard let tcp = unsafe streams[index].tcp,
             unsafe uv_fileno(cuv_tcp_handle(tcp), &descriptor) == 0

@@ -1,6 +1,7 @@
 /// Receives everything that happens on a loop, on the loop's thread.
 ///
-/// Every method may call every method of the loop, except `run` and `close()`.
+/// Every method may call every method of the loop, except `run` and `close()`. None of those calls
+/// the handler before it returns.
 public protocol LoopHandler: AnyObject {
     /// A connection is there. Reading has not started: call `startReading` or `close`.
     func streamAccepted(_ id: StreamID)

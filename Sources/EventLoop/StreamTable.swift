@@ -37,9 +37,11 @@ import CLibUV
     var tcp: UnsafeMutablePointer<uv_tcp_t>?
     var generation: UInt32 = 1
     var nextFree: UInt32 = StreamTable.none
-    /// The socket of `tcp`, once it has been asked for.
+    /// The socket of `tcp`, once it has been asked for; libuv closes it in `uv_close`.
     var descriptor: CInt?
-    var phase = Phase.free
+    var phase = Phase.free {
+        didSet { if phase == .closing { descriptor = nil } }
+    }
     var activity: Activity = []
 }
 

@@ -8,6 +8,7 @@ import PresenceStore
 /// proved by the compiler; in a class, each property would be checked each time it is used.
 final class Driver: LoopHandler {
     var reactor: Reactor<Loop, Store>
+    /// What is done when a signal comes; to be set before the loop runs.
     var signals: [CInt: SignalMeaning] = [:]
     private let mailbox: Mailbox
 

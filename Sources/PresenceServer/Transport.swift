@@ -3,7 +3,8 @@ import EventLoop
 import PresenceStore
 
 // What the reactor needs of the world below it. The loop and the store are these in a service;
-// in the simulator, a network and a disk that misbehave by a seed.
+// in the simulator, a network and a disk that misbehave by a seed. No method may call the reactor
+// before it returns, nor may any closure that the reactor was given.
 
 /// Sockets and clocks.
 protocol Transport: AnyObject {

@@ -7,9 +7,9 @@ import Testing
 @Suite struct `Frames that outboxes share` {
     static let frame = Array("an event".utf8)
 
-    func written(_ outbox: Outbox, _ frames: inout SharedFrames) -> [UInt8] {
-        var outbox = outbox
-        return unsafe frames.drain(&outbox) { unsafe Array($0) }
+    func written(_ outbox: inout Outbox, _ frames: inout SharedFrames) -> [UInt8] {
+        var pool = BufferPool()
+        return unsafe frames.drain(&outbox, to: &pool) { unsafe Array($0) }
     }
 
     func add(_ bytes: [UInt8], to frames: inout SharedFrames, for receiverCount: Int = 1)
@@ -44,16 +44,15 @@ import Testing
             case 16..<19:
                 #expect(outboxes[slot].count == expected[slot].count)
                 #expect(outboxes[slot].isEmpty == expected[slot].isEmpty)
-                #expect(written(outboxes[slot], &frames) == expected[slot])
-                outboxes[slot] = Outbox()
+                #expect(written(&outboxes[slot], &frames) == expected[slot])
+                #expect(outboxes[slot].isEmpty && outboxes[slot].count == 0)
                 expected[slot] = []
             default:
                 for slot in outboxes.indices {
-                    #expect(written(outboxes[slot], &frames) == expected[slot])
-                    outboxes[slot] = Outbox()
+                    #expect(written(&outboxes[slot], &frames) == expected[slot])
                     expected[slot] = []
                 }
-                frames.removeAll()
+                frames.beginTurn()
             }
         }
     }
@@ -65,31 +64,54 @@ import Testing
         let frame = try #require({ add(large, to: &frames) }())
         let before = frames.heapBytes
         frames.share(frame, with: &outbox)
-        #expect(written(outbox, &frames) == large)
+        #expect(written(&outbox, &frames) == large)
         #expect(frames.heapBytes < before + large.count)
     }
 
     @Test func `are not taken in while outboxes are being written`() throws {
         var frames = SharedFrames()
-        frames.close()
+        frames.beginWriting()
         #expect(add(Self.frame, to: &frames) == nil)
-        frames.removeAll()
+        frames.beginTurn()
         #expect(add(Self.frame, to: &frames) != nil)
     }
 
     @Test func `are bounded, and a large turn gives its memory back`() throws {
         var frames = SharedFrames()
         var outbox = Outbox()
-        #expect(add(Self.frame, to: &frames, for: SharedFrames.shareCountMax + 1) == nil)
-        let large = [UInt8](repeating: 7, count: SharedFrames.bytesMax / 4)
+        let limits = SharedFrames.Limits()
+        #expect(add(Self.frame, to: &frames, for: limits.shareCountMax + 1) == nil)
+        let large = [UInt8](repeating: 7, count: limits.bytesMax / 4)
         for _ in 0..<4 {
             let frame = try #require({ add(large, to: &frames) }())
             frames.share(frame, with: &outbox)
         }
         #expect(add(Self.frame, to: &frames) == nil)
-        #expect(written(outbox, &frames) == Array(repeatElement(7, count: SharedFrames.bytesMax)))
-        #expect(frames.heapBytes >= 2 * SharedFrames.bytesMax)
-        frames.removeAll()
+        #expect(written(&outbox, &frames) == Array(repeatElement(7, count: limits.bytesMax)))
+        #expect(frames.heapBytes >= 2 * limits.bytesMax)
+        frames.beginTurn()
         #expect(frames.heapBytes < SharedFrames.bytesKeptMax)
+    }
+
+    @Test func `are not kept by an outbox over the turn`() async {
+        await #expect(processExitsWith: .failure) {
+            var frames = SharedFrames()
+            var outbox = Outbox()
+            let bytes: [UInt8] = [1]
+            guard let frame = frames.add(bytes.span, for: 1) else { return }
+            frames.share(frame, with: &outbox)
+            frames.beginTurn()
+        }
+    }
+
+    @Test func `are dropped with the outbox of a connection that has gone`() throws {
+        var frames = SharedFrames()
+        var outbox = Outbox()
+        var pool = BufferPool()
+        let frame = try #require({ add(Self.frame, to: &frames) }())
+        frames.share(frame, with: &outbox)
+        frames.empty(&outbox, to: &pool)
+        frames.beginTurn()
+        #expect(outbox.isEmpty && written(&outbox, &frames) == [])
     }
 }

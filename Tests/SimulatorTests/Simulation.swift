@@ -48,6 +48,8 @@ final class Simulation {
         configuration.engine.limits.sessionsPerAccountMax = 3
         configuration.connection.outboxBytesMax = Int.random(in: 500...3_000, using: &random)
         configuration.connection.listFramesPerTurn = Int.random(in: 1...3, using: &random)
+        configuration.connection.shares.bytesMax = Int.random(in: 0...2_000, using: &random)
+        configuration.connection.shares.shareCountMax = Int.random(in: 0...20, using: &random)
         configuration.connection.watchersPerTurn = Int.random(in: 1...6, using: &random)
         configuration.connection.receiversPerTurn = Int.random(in: 1...4, using: &random)
         configuration.connection.deadlinesPerTurn = Int.random(in: 1...4, using: &random)

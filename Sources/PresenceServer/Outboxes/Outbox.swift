@@ -1,19 +1,18 @@
-import Containers
-
 /// What has to go out to one connection: bytes of its own, and shares of the turn's frames among
 /// them. One that is idle, or whose socket takes everything, owns no memory.
 struct Outbox {
-    /// Its own: answers, lists, and whatever comes while the socket has not taken the last write.
+    /// Its own: answers and lists, and events that could not be shared, since the socket had not
+    /// taken the last write, or outboxes were being written, or there were too many.
     var bytes: [UInt8] = []
-    /// Its newest share in `SharedFrames`. There is none while the socket is blocked, and none
-    /// after the turn that it was given in.
+    /// Its newest share in `SharedFrames`. There is none while the socket is blocked.
     private(set) var newestShare = SharedFrames.noShare
     /// Bytes of its shares.
     private(set) var sharedCount: UInt32 = 0
 
     /// Bytes that have to go out.
     var count: Int { bytes.count + Int(sharedCount) }
-    var isEmpty: Bool { newestShare == SharedFrames.noShare && bytes.isEmpty }
+    var hasShares: Bool { newestShare != SharedFrames.noShare }
+    var isEmpty: Bool { !hasShares && bytes.isEmpty }
 }
 
 extension Outbox {
@@ -24,7 +23,7 @@ extension Outbox {
     }
 
     /// Forgets its shares; what remains is its own.
-    mutating func dropShares() {
+    mutating func forgetShares() {
         newestShare = SharedFrames.noShare
         sharedCount = 0
     }

@@ -6,8 +6,8 @@ import Containers
 /// to be read from there again. Each outbox is given a share of 12 bytes, and is put together at
 /// a place that is hot when it is written; with one share alone, there is nothing to put together.
 ///
-/// All shares of a turn are written, or dropped, before it ends: what a socket does not take
-/// then, it owns.
+/// A share lasts until the outboxes have been written next, at the end of the turn or of the one
+/// after it: what a socket does not take then, its outbox owns.
 struct SharedFrames {
     /// Where a frame stands in an outbox: behind the share before it, and behind as many of the
     /// outbox's own bytes as there were then.
@@ -17,7 +17,7 @@ struct SharedFrames {
         var before: UInt32
     }
 
-    /// A frame that has been added. Good until `removeAll`.
+    /// A frame that has been added. Good until `beginTurn`.
     struct Frame {
         fileprivate let number: UInt32
         /// Its bytes.
@@ -25,15 +25,15 @@ struct SharedFrames {
     }
 
     static let noShare = UInt32.max
-    /// Bytes of frames, and shares, in one turn; what comes beyond is copied to each outbox.
-    static let bytesMax = 1 << 22
-    static let shareCountMax = 1 << 19
-    /// Whoever has used more than this gives all of it back.
+    /// A turn that has used more than this gives the memory back.
     static let bytesKeptMax = 1 << 18
     static let shareCountKeptMax = 1 << 16
 
+    private let limits: Limits
     /// Whether shares are given.
-    private(set) var phase = Phase.open
+    private var phase = Phase.open
+    /// Outboxes that have shares.
+    private var holderCount = 0
     private var bytes: [UInt8] = []
     /// Where each frame ends; it begins where the one before it does.
     private var ends: [UInt32] = []
@@ -41,16 +41,27 @@ struct SharedFrames {
     /// Where outboxes are put together. As long as the longest of them was.
     private var assembly: [UInt8] = []
 
-    enum Phase {
+    /// What there may be at a time; what comes beyond is copied to each outbox.
+    struct Limits {
+        var bytesMax = 1 << 22
+        var shareCountMax = 1 << 19
+    }
+
+    private enum Phase {
+        /// To: `writing`.
         case open
-        /// Outboxes are being written, and what comes meanwhile is copied to each.
-        case closed
+        /// Outboxes are being written, and what comes meanwhile is copied to each. To: `open`.
+        case writing
+    }
+
+    init(_ limits: Limits = Limits()) {
+        self.limits = limits
     }
 
     /// Takes in a frame for `receiverCount` outboxes; nil: it is to be copied to each.
     mutating func add(_ frame: Span<UInt8>, for receiverCount: Int) -> Frame? {
-        guard phase == .open, frame.count <= Self.bytesMax - bytes.count,
-            receiverCount <= Self.shareCountMax - shares.count
+        guard phase == .open, frame.count <= limits.bytesMax - bytes.count,
+            receiverCount <= limits.shareCountMax - shares.count
         else { return nil }
         bytes.append(frame)
         ends.append(UInt32(bytes.count))
@@ -59,26 +70,39 @@ struct SharedFrames {
 
     /// Puts a frame at the end of an outbox. O(1).
     mutating func share(_ frame: Frame, with outbox: inout Outbox) {
-        let newest = UInt32(truncatingIfNeeded: shares.count)
+        if !outbox.hasShares { holderCount += 1 }
+        let newest = UInt32(shares.count)
         shares.append(
             Share(
-                frame: frame.number,
-                ownCount: UInt32(truncatingIfNeeded: outbox.bytes.count),
+                frame: frame.number, ownCount: UInt32(outbox.bytes.count),
                 before: outbox.newestShare))
         outbox.addShare(newest, bytesCount: frame.count)
     }
 
-    /// Gives `body` the bytes of an outbox, all in one piece and in their order; it holds no
-    /// shares then.
+    /// Gives `body` the bytes of an outbox, all in one piece and in their order, and empties it.
     ///
     /// Copies them where they are in several pieces. O(bytes).
     mutating func drain<Result>(
-        _ outbox: inout Outbox, _ body: (UnsafeRawBufferPointer) -> Result
+        _ outbox: inout Outbox, to pool: inout BufferPool,
+        _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {
-        defer { outbox.dropShares() }
-        guard outbox.newestShare != Self.noShare else {
-            return unsafe outbox.bytes.withUnsafeBytes(body)
-        }
+        let result = unsafe withBytes(of: &outbox, body)
+        empty(&outbox, to: &pool)
+        return result
+    }
+
+    /// Drops what is in an outbox, and gives its memory back.
+    mutating func empty(_ outbox: inout Outbox, to pool: inout BufferPool) {
+        if outbox.hasShares { holderCount -= 1 }
+        outbox.forgetShares()
+        pool.giveBack(&outbox)
+    }
+
+    /// The outbox is not changed: taken like this, it is not retained.
+    private mutating func withBytes<Result>(
+        of outbox: inout Outbox, _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result {
+        guard outbox.hasShares else { return unsafe outbox.bytes.withUnsafeBytes(body) }
         let newest = shares[Int(outbox.newestShare)]
         if newest.before == Self.noShare, outbox.bytes.isEmpty {
             let place = place(of: newest)
@@ -118,15 +142,16 @@ struct SharedFrames {
         return (number == 0 ? 0 : Int(ends[number - 1]))..<Int(ends[number])
     }
 
-    /// Gives no more shares until `removeAll`.
-    mutating func close() {
-        phase = .closed
+    /// Outboxes will be written: there are no more shares until the next turn.
+    mutating func beginWriting() {
+        phase = .writing
     }
 
-    /// Begins the next turn: all that were given have been written.
-    mutating func removeAll() {
-        let isLarge = bytes.capacity > Self.bytesKeptMax || assembly.count > Self.bytesKeptMax
-        let isLong = shares.capacity > Self.shareCountKeptMax
+    /// Begins the next turn: all that have shares have been written or emptied.
+    mutating func beginTurn() {
+        precondition(holderCount == 0, "an outbox keeps shares of a turn that is over")
+        let isLarge = bytes.count > Self.bytesKeptMax || assembly.count > Self.bytesKeptMax
+        let isLong = shares.count > Self.shareCountKeptMax
         bytes.removeAll(keepingCapacity: !isLarge)
         ends.removeAll(keepingCapacity: !isLarge)
         shares.removeAll(keepingCapacity: !isLong)
@@ -134,7 +159,7 @@ struct SharedFrames {
         phase = .open
     }
 
-    /// Memory that is kept from turn to turn.
+    /// Memory that is in use or kept for the next turn.
     var heapBytes: Int {
         bytes.capacity + assembly.capacity + ends.capacity * MemoryLayout<UInt32>.stride
             + shares.capacity * MemoryLayout<Share>.stride

@@ -107,7 +107,7 @@ extension Reactor {
             StatsField("bytesBlocked", bytesBlocked),
             StatsField("bytesHeldBack", bytesHeldBack),
             StatsField("outboxBytes", outboxBytes),
-            StatsField("poolBytesIdle", pool.bytesIdle + frames.heapBytes),
+            StatsField("poolBytesIdle", pool.bytesIdle),
             StatsField("storePending", store.pending),
             StatsField("storeRetained", store.retained),
             StatsField("storeCommits", store.commits),

@@ -73,7 +73,7 @@ extension Reactor {
         delays[UInt32(slot)] = nil
         forgetHeldBack(slot)
         addresses.leave(connections[slot].address)
-        pool.giveBack(&connections[slot].outbox)
+        frames.empty(&connections[slot].outbox, to: &pool)
         connections[slot] = Connection(id: connections[slot].id)
     }
 

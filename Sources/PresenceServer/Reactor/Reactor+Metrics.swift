@@ -11,7 +11,7 @@ import PresenceStore
 import PresenceWire
 
 extension Reactor {
-    /// All metrics as they are now. What it costs does not depend on the number of connections.
+    /// All metrics as they are now. What it costs goes with what this turn has to write.
     func metricsText(at now: Moment) -> [UInt8] {
         var text = MetricsText()
         addConnections(to: &text)
@@ -142,8 +142,9 @@ extension Reactor {
         text.sample("part", "subscriptions", stats.subscriptionBytes)
         text.sample("part", "names", stats.nameBytes)
         text.sample("part", "history", engine.historyBytes)
-        text.sample("part", "outboxes", outboxBytes)
-        text.sample("part", "outbox_pool", pool.bytesIdle + frames.heapBytes)
+        text.sample("part", "outboxes", ownOutboxBytes)
+        text.sample("part", "outbox_pool", pool.bytesIdle)
+        text.sample("part", "shared_frames", frames.heapBytes)
     }
 
     private func addDelivery(to text: inout MetricsText) {
@@ -239,10 +240,16 @@ extension Reactor {
     }
 
     /// Bytes in outboxes: those that this turn will write, and those behind what is blocked.
-    var outboxBytes: Int {
+    var outboxBytes: Int { outboxBytes(\.count) }
+
+    /// The same without what they share.
+    private var ownOutboxBytes: Int { outboxBytes(\.bytes.count) }
+
+    private func outboxBytes(_ count: (Outbox) -> Int) -> Int {
         dirty.reduce(bytesHeldBack) { sum, slot in
-            let connection = connections[Int(slot)]
-            return connection.state.contains(.isBlocked) ? sum : sum + connection.outbox.count
+            // Of one that has just drained, the rest is counted as held back until it is written.
+            let bytes = count(connections[Int(slot)].outbox)
+            return sum + bytes - connections[Int(slot)].bytesHeldBack
         }
     }
 }

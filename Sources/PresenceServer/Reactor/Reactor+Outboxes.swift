@@ -11,6 +11,8 @@
 //   + 4 bytes a subscription                 topics that have changed
 //   + one frame and one read of the loop     of its own that it has sent ahead
 //
+// and all together what they share in a turn, some 10 MiB (`SharedFrames.Limits`).
+//
 // A client that takes nothing for `progressSeconds` is closed. It is looked at what it takes, not
 // how fast: one on a bad line is slow, not gone.
 
@@ -47,7 +49,10 @@ extension Reactor {
         _ bytes: Span<UInt8>, _ seq: UInt64, of topic: TopicHandle, to slot: Int
     ) {
         guard connections[slot].phase == .serving else { return }
-        guard hasRoom(slot) else { return note(topic, seq, behind: slot) }
+        let hasRoom = hasRoom(slot)
+        // To find that out, it may have been written to, and be lost.
+        guard connections[slot].phase == .serving else { return }
+        guard hasRoom else { return note(topic, seq, behind: slot) }
         append(bytes, to: slot)
     }
 
@@ -83,7 +88,7 @@ extension Reactor {
             let isFull =
                 connections[slot].outbox.count >= configuration.connection.outboxBytesMax
             // One that takes all it is given is not slow: much has happened in this turn.
-            if !isFull || write(slot) { return connections[slot].phase == .serving }
+            if !isFull || write(slot) { return true }
         }
         // What is pending counts, too; and when all together have too much, anything does.
         let bytesInAll = bytesBlocked + bytesHeldBack
@@ -111,12 +116,12 @@ extension Reactor {
     mutating func flush(at now: Moment) {
         var slots: [UInt32] = []
         swap(&slots, &dirty)
-        frames.close()
+        frames.beginWriting()
         for slot in slots {
             connections[Int(slot)].state.remove(.isDirty)
             flush(Int(slot), at: now)
         }
-        frames.removeAll()
+        frames.beginTurn()
         if dirty.isEmpty {
             slots.removeAll(keepingCapacity: true)
             swap(&slots, &dirty)
@@ -172,10 +177,9 @@ extension Reactor {
         guard !connections[slot].outbox.isEmpty else { return true }
         let id = connections[slot].id
         forgetHeldBack(slot)
-        let outcome = unsafe frames.drain(&connections[slot].outbox) { [loop] in
+        let outcome = unsafe frames.drain(&connections[slot].outbox, to: &pool) { [loop] in
             unsafe loop.write(id, $0)
         }
-        pool.giveBack(&connections[slot].outbox)
         switch outcome {
         case .written:
             return true

@@ -47,7 +47,7 @@ struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
     var lost: [LostConnection] = []
     var pool = BufferPool()
     /// What outboxes share.
-    var frames = SharedFrames()
+    var frames: SharedFrames
     /// Has tokens judged elsewhere; nil: nobody does.
     var judges: TokenJudges?
     /// Tokens that are being judged.
@@ -115,6 +115,7 @@ struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
         addresses = AddressBook(seed: seed)
         jitter = SplitMix64(seed: seed)
         decoder = RequestDecoder(limits: configuration.engine.limits)
+        frames = SharedFrames(configuration.connection.shares)
         let begin = clock.shifted(loop.monotonicMilliseconds)
         deadlines = TimingWheel(now: begin)
         heardUpTo = Mono(milliseconds: begin)
