@@ -30,7 +30,8 @@ struct WhyStory {
 
     private var verdict: String {
         guard facts["subscriber"]?["known"] == true else {
-            return "\(subscriber) sees nothing of \(publisher): nobody knows \(subscriber)."
+            return "\(subscriber) sees nothing of \(publisher): the service does not know "
+                + "\(subscriber) now."
         }
         guard facts["subscription"] != nil else {
             return "\(subscriber) does not see \(publisher): there is no subscription."
@@ -82,7 +83,12 @@ struct WhyStory {
     private func presence(of party: String) -> [String] {
         let name = party == "subscriber" ? subscriber : publisher
         guard facts[party]?["known"] == true else {
-            return ["Nobody knows \(name): never logged in, not watched and watching nobody."]
+            // Whether it ever did cannot be told: who is forgotten leaves nothing behind.
+            return [
+                "The service does not know \(name) now: no login is on record, nobody watches "
+                    + "\(name), and \(name) watches nobody. If it ever was otherwise, that has "
+                    + "been forgotten."
+            ]
         }
         let sessions = facts[party]?["sessions"]?.array ?? []
         var lines = sessions.map { session(of: name, $0) }

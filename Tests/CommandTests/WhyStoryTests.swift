@@ -58,7 +58,10 @@ import Testing
         let late = party("alice", [session("connected", behind: 3, waiting: 70_000)])
         let stranger: JSON = ["account": "alice", "known": false]
         for (changes, words) in [
-            (["subscriber": stranger], "alice sees nothing of bob: nobody knows alice."),
+            (
+                ["subscriber": stranger],
+                "alice sees nothing of bob: the service does not know alice now."
+            ),
             ([:], "alice does not see bob: there is no subscription."),
             (["subscription": Self.subscription], "alice would see bob, but is not connected."),
             (
@@ -78,6 +81,14 @@ import Testing
         ] as [([String: JSON], String)] {
             #expect(WhyStory(facts(changes)).lines.first == words)
         }
+    }
+
+    @Test(arguments: [("subscriber", "alice"), ("publisher", "bob")])
+    func `does not claim that who is not known now never was`(party: String, name: String) {
+        let facts = facts([party: ["account": .string(name), "known": false]])
+        #expect(says(facts, "The service does not know \(name) now: no login is on record"))
+        #expect(says(facts, "If it ever was otherwise, that has been forgotten."))
+        #expect(!says(facts, "never"))
     }
 
     @Test(arguments: [

@@ -92,6 +92,26 @@ import Testing
         }
     }
 
+    @Test func `of names that only an app server used knows as long as these are needed`() throws {
+        try withService { service in
+            let server = try service.appServer()
+            for (method, expiry) in [("subscribe", 3_600), ("unsubscribe", nil)]
+                as [(String, JSON?)]
+            {
+                var params: [String: JSON] = ["account": "x", "type": 1, "publishers": ["y"]]
+                params["expiry"] = expiry
+                _ = try server.call(method, .object(params))
+                let isKnown = method == "subscribe"
+                let facts = try why(service, "x", "y")
+                for party in ["subscriber", "publisher"] {
+                    #expect(facts[party]?["known"] == .bool(isKnown))
+                }
+                #expect((facts["subscription"] != nil) == isKnown)
+                #expect(facts["pastSubscriptions"] == [])
+            }
+        }
+    }
+
     /// What became of the events at the first of the connections, the last event first.
     private func fates(_ facts: JSON) -> [String] {
         (facts["events"]?.array ?? []).compactMap {

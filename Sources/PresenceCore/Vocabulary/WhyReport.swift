@@ -49,7 +49,7 @@ public struct WhyReach: Hashable, Sendable {
 
 /// One of the two accounts.
 public struct WhyParty: Hashable, Sendable {
-    /// Whether the service knows the name.
+    /// Whether the service knows the name now: who was forgotten may have been known.
     public var isKnown: Bool
     /// Sessions, connected or not, in the order of their logins.
     public var sessions: [WhySession]
