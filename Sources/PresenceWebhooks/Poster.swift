@@ -3,12 +3,30 @@ import NIOCore
 import NIOHTTP1
 
 /// What became of a POST.
-struct PostOutcome: Sendable {
-    /// Nil: there was no answer in time.
-    var status: Int?
-    var retryAfterSeconds: Int?
+enum PostOutcome: Hashable, Sendable {
+    case answered(status: Int, retryAfterSeconds: Int? = nil)
+    /// There was no answer; why, in words for the log.
+    case failed(String)
+
+    /// The answer's, if there was one.
+    var status: Int? {
+        if case .answered(let status, _) = self { status } else { nil }
+    }
+
+    /// When the receiver asks to be tried again, if it does.
+    var retryAfterSeconds: Int? {
+        if case .answered(_, let seconds) = self { seconds } else { nil }
+    }
 
     var isTaken: Bool { status.map { 200...299 ~= $0 } ?? false }
+
+    /// Why it is not taken, in words for the log.
+    var fault: String {
+        switch self {
+        case .answered(let status, _): "status \(status)"
+        case .failed(let why): why
+        }
+    }
 }
 
 /// Posts bodies.
@@ -27,10 +45,13 @@ struct HTTPPoster: Poster {
     /// again.
     private static let bodyBytesMax = 16 << 10
 
-    init(on group: any EventLoopGroup) {
+    init(on group: any EventLoopGroup, connectSecondsMax: Int64 = 5) {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
-        configuration.timeout.connect = .seconds(5)
+        configuration.timeout.connect = .seconds(connectSecondsMax)
+        // Whoever posts tries again, and says so: the client would only hide for that time why it
+        // cannot connect.
+        configuration.connectionPool.retryConnectionEstablishment = false
         client = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: configuration)
     }
 
@@ -50,7 +71,11 @@ struct HTTPPoster: Poster {
         }
         defer { deadline.cancel() }
         return await withTaskCancellationHandler {
-            (try? await answer.value) ?? PostOutcome()
+            do {
+                return try await answer.value
+            } catch {
+                return .failed(PostFault(error).words(timeoutSeconds: timeoutSeconds))
+            }
         } onCancel: {
             answer.cancel()
         }
@@ -62,7 +87,7 @@ struct HTTPPoster: Poster {
         let answer = try await client.execute(request, timeout: .seconds(Int64(timeoutSeconds)))
         _ = try? await answer.body.collect(upTo: Self.bodyBytesMax)
         try Task.checkCancellation()
-        return PostOutcome(
+        return .answered(
             status: Int(answer.status.code),
             retryAfterSeconds: answer.headers.first(name: "retry-after").flatMap { Int($0) })
     }

@@ -116,7 +116,7 @@ final class Webhook: Sendable {
             try Task.checkCancellation()
             state.withLock { $0.counters.lastStatus = outcome.status }
             if outcome.isTaken { break }
-            noteFailure(outcome.status.map { "status \($0)" } ?? "no answer", backoff.failures)
+            noteFailure(outcome.fault, backoff.failures)
             try await pauseOrEnd(
                 state.withLock {
                     backoff.fail(retryAfterSeconds: outcome.retryAfterSeconds, &$0.random)

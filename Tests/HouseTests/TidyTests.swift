@@ -22,7 +22,10 @@ import Testing
             ["PresenceStore", "PresenceClient", "PresenceBench", "PresenceTokens", "porchlight"]
         ),
         ("JWTKit", ["PresenceTokens"]),
-        ("Glibc", ["EventLoop", "PresenceBench", "PresenceClient", "PresenceStore"]),
+        (
+            "Glibc",
+            ["EventLoop", "PresenceBench", "PresenceClient", "PresenceStore", "PresenceWebhooks"]
+        ),
         ("ArgumentParser", ["porchlight"]), ("Histogram", ["PresenceBench"]),
     ])
     func `libraries have their rooms`(library: String, rooms: [String]) {

@@ -6,41 +6,95 @@ import Testing
 
 @testable import PresenceWebhooks
 
-@Suite struct `A post` {
-    /// A receiver that sends the head of an answer, and never its body.
-    private static func stallingReceiver(_ listener: CInt) {
-        let connection = accept(listener, nil, nil)
-        var buffer = [UInt8](repeating: 0, count: 4_096)
-        guard connection >= 0, recv(connection, &buffer, buffer.count, 0) > 0 else { return }
-        let head = Array("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nx".utf8)
-        _ = send(connection, head, head.count, CInt(MSG_NOSIGNAL))
-        // Until the sender gives up.
-        while recv(connection, &buffer, buffer.count, 0) > 0 {}
-        close(connection)
-    }
+/// A receiver on this machine that answers the first connection as it is told.
+private struct Receiver {
+    let port: UInt16
+    private let listener: CInt
 
-    @Test func `is not waited for without end`() async throws {
+    /// Takes no connection yet.
+    init() throws {
         let listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
-        defer { close(listener) }
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = inet_addr("127.0.0.1")
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isBound = withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
-                bind(listener, name, length) == 0 && listen(listener, 1) == 0
+                bind(listener, name, length) == 0
                     && getsockname(listener, name, &length) == 0
             }
         }
         try #require(isBound)
-        Thread { Self.stallingReceiver(listener) }.start()
-        let poster = HTTPPoster(on: MultiThreadedEventLoopGroup.singleton)
+        self.listener = listener
+        port = UInt16(bigEndian: address.sin_port)
+    }
+
+    /// Sends so much of an answer, and then nothing more.
+    func answer(_ text: String, then end: End) throws {
+        try #require(listen(listener, 1) == 0)
+        Thread { [listener] in
+            let connection = accept(listener, nil, nil)
+            var buffer = [UInt8](repeating: 0, count: 4_096)
+            guard connection >= 0, recv(connection, &buffer, buffer.count, 0) > 0 else { return }
+            let bytes = Array(text.utf8)
+            _ = send(connection, bytes, bytes.count, CInt(MSG_NOSIGNAL))
+            if end == .stalls { while recv(connection, &buffer, buffer.count, 0) > 0 {} }
+            Foundation.close(connection)
+        }.start()
+    }
+
+    /// How an answer ends: the connection is closed, or waits until the sender gives up.
+    enum End { case closes, stalls }
+
+    func close() { Foundation.close(listener) }
+}
+
+@Suite struct `A post` {
+    private func post(to url: String, timeoutSeconds: Int = 3_600) async throws -> PostOutcome {
+        let poster = HTTPPoster(
+            on: MultiThreadedEventLoopGroup.singleton, connectSecondsMax: 3_600)
         let outcome = await poster.post(
-            ByteBuffer(string: "{}"),
-            to: "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/", headers: [],
-            timeoutSeconds: 1)
-        #expect(outcome.status == nil)
-        #expect(!outcome.isTaken)
+            ByteBuffer(string: "{}"), to: url, headers: [], timeoutSeconds: timeoutSeconds)
         try await poster.client.shutdown()
+        return outcome
+    }
+
+    @Test func `is not waited for without end`() async throws {
+        let receiver = try Receiver()
+        defer { receiver.close() }
+        try receiver.answer("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nx", then: .stalls)
+        let outcome = try await post(to: "http://127.0.0.1:\(receiver.port)/", timeoutSeconds: 1)
+        #expect(outcome == .failed("no answer within 1 s"))
+        #expect(!outcome.isTaken)
+    }
+
+    // A client that tried by itself would do so for an hour.
+    @Test(.timeLimit(.minutes(1)), arguments: ["127.0.0.1", "localhost"])
+    func `says at once that nobody takes connections`(host: String) async throws {
+        let receiver = try Receiver()
+        defer { receiver.close() }
+        let outcome = try await post(to: "http://\(host):\(receiver.port)/")
+        #expect(outcome == .failed("cannot connect: Connection refused"))
+    }
+
+    @Test func `says that a host is not known`() async throws {
+        let outcome = try await post(to: "http://nowhere.invalid/")
+        #expect(outcome == .failed("cannot connect: the host is not known"))
+    }
+
+    @Test func `says that a connection was closed without an answer`() async throws {
+        let receiver = try Receiver()
+        defer { receiver.close() }
+        try receiver.answer("", then: .closes)
+        let fault = try await post(to: "http://127.0.0.1:\(receiver.port)/").fault
+        #expect(fault.hasPrefix("no answer: "), "\(fault)")
+    }
+
+    @Test func `says that a receiver does not speak TLS`() async throws {
+        let receiver = try Receiver()
+        defer { receiver.close() }
+        try receiver.answer("HTTP/1.1 400 Bad Request\r\n\r\n", then: .stalls)
+        let fault = try await post(to: "https://127.0.0.1:\(receiver.port)/").fault
+        #expect(fault.hasPrefix("cannot connect: "), "\(fault)")
     }
 }

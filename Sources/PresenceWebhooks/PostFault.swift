@@ -1,0 +1,69 @@
+import AsyncHTTPClient
+import Glibc
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+
+/// Why a POST has no answer.
+///
+/// Its words do not come with the URL, which may hold a secret.
+enum PostFault: Hashable {
+    case cannotConnect(String)
+    case noAnswer(String)
+    /// Neither in time.
+    case late
+
+    init(_ error: any Error) {
+        switch error {
+        case let error as NIOConnectionError:
+            self = .cannotConnect(Self.words(for: error))
+        case let error as IOError:
+            let isConnected = [ECONNRESET, EPIPE].contains(error.errnoCode)
+            let words = Self.words(for: error)
+            self = isConnected ? .noAnswer(words) : .cannotConnect(words)
+        case let error as HTTPClientError:
+            self.init(error)
+        case is CancellationError:
+            self = .late
+        case let error as HTTPParserError:
+            self = .noAnswer("\(error)")
+        default:
+            // What is left comes from TLS: a certificate that is not believed, for one.
+            self = .cannotConnect("\(error)")
+        }
+    }
+
+    private init(_ error: HTTPClientError) {
+        switch error {
+        case .connectTimeout: self = .cannotConnect("nobody takes the connection")
+        case .tlsHandshakeTimeout: self = .cannotConnect(error.shortDescription)
+        case .deadlineExceeded, .cancelled: self = .late
+        default: self = .noAnswer(error.shortDescription)
+        }
+    }
+
+    /// For the log.
+    func words(timeoutSeconds: Int) -> String {
+        switch self {
+        case .cannotConnect(let why): "cannot connect: \(why)"
+        case .noAnswer(let why): "no answer: \(why)"
+        case .late: "no answer within \(timeoutSeconds) s"
+        }
+    }
+
+    private static func words(for error: NIOConnectionError) -> String {
+        if error.dnsAError != nil || error.dnsAAAAError != nil, error.connectionErrors.isEmpty {
+            return "the host is not known"
+        }
+        let errors = error.connectionErrors.map { failure in
+            (failure.error as? IOError).map { words(for: $0) } ?? "\(failure.error)"
+        }
+        return errors.last ?? "its addresses could not be found in time"
+    }
+
+    /// The system's words alone, out of `connect: Connection refused) (errno: 111)`.
+    private static func words(for error: IOError) -> String {
+        let words = error.description.split(separator: ": ", maxSplits: 1).last
+        return String((words ?? "").prefix { $0 != ")" })
+    }
+}
