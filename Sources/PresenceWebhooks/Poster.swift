@@ -4,7 +4,7 @@ import NIOHTTP1
 
 /// What became of a POST.
 enum PostOutcome: Hashable, Sendable {
-    case answered(status: Int, retryAfterSeconds: Int? = nil)
+    case answered(status: Int, RetryAfter? = nil)
     /// There was no answer; why, in words for the log.
     case failed(String)
 
@@ -14,8 +14,8 @@ enum PostOutcome: Hashable, Sendable {
     }
 
     /// When the receiver asks to be tried again, if it does.
-    var retryAfterSeconds: Int? {
-        if case .answered(_, let seconds) = self { seconds } else { nil }
+    var retryAfter: RetryAfter? {
+        if case .answered(_, let retryAfter) = self { retryAfter } else { nil }
     }
 
     var isTaken: Bool { status.map { 200...299 ~= $0 } ?? false }
@@ -89,6 +89,6 @@ struct HTTPPoster: Poster {
         try Task.checkCancellation()
         return .answered(
             status: Int(answer.status.code),
-            retryAfterSeconds: answer.headers.first(name: "retry-after").flatMap { Int($0) })
+            answer.headers.first(name: "retry-after").flatMap(RetryAfter.init))
     }
 }

@@ -117,10 +117,9 @@ final class Webhook: Sendable {
             state.withLock { $0.counters.lastStatus = outcome.status }
             if outcome.isTaken { break }
             noteFailure(outcome.fault, backoff.failures)
+            let asked = outcome.retryAfter?.seconds(at: world.wallMilliseconds() / 1_000)
             try await pauseOrEnd(
-                state.withLock {
-                    backoff.fail(retryAfterSeconds: outcome.retryAfterSeconds, &$0.random)
-                })
+                state.withLock { backoff.fail(retryAfterSeconds: asked, &$0.random) })
         }
         noteTaken(batch, failures: backoff.failures)
         if let cursor = batch.cursor, !world.positions.keep(cursor, of: endpoint.name) {

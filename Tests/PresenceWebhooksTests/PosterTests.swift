@@ -68,6 +68,16 @@ private struct Receiver {
         #expect(!outcome.isTaken)
     }
 
+    @Test func `is told when to come again`() async throws {
+        let receiver = try Receiver()
+        defer { receiver.close() }
+        let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+        try receiver.answer(
+            "HTTP/1.1 503 Busy\r\ncontent-length: 0\r\nretry-after: \(date)\r\n\r\n", then: .closes)
+        let outcome = try await post(to: "http://127.0.0.1:\(receiver.port)/")
+        #expect(outcome == .answered(status: 503, .at(784_111_777)))
+    }
+
     // A client that tried by itself would do so for an hour.
     @Test(.timeLimit(.minutes(1)), arguments: ["127.0.0.1", "localhost"])
     func `says at once that nobody takes connections`(host: String) async throws {
