@@ -181,7 +181,8 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "PresenceClient", "PresenceCore", "PresenceServer", "porchlight",
+                "PresenceClient", "PresenceCore", "PresenceServer", "PresenceWebhooks",
+                "porchlight",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: common),

@@ -40,17 +40,16 @@ extension WebhookSettings {
         }
     }
 
-    private struct Line: Decodable {
-        var name: String
-        var url: String
-        var secret: String
-    }
-
     private static func endpoints(in path: String) throws(SettingsRefusal) -> [WebhookEndpoint] {
         guard let content = FileManager.default.contents(atPath: path) else {
             throw SettingsRefusal("The file \(path) given with --webhooks cannot be read.")
         }
-        guard let lines = try? JSONDecoder().decode([Line].self, from: content) else {
+        let lines: [WebhookLine]
+        do {
+            lines = try JSONDecoder().decode([WebhookLine].self, from: content)
+        } catch let error as WebhookLine.UnknownMembers {
+            throw SettingsRefusal("The file \(path) given with --webhooks: \(error.words).")
+        } catch {
             throw SettingsRefusal(
                 "The file \(path) given with --webhooks is not of the form "
                     + "[{\"name\": …, \"url\": …, \"secret\": a file}, …].")

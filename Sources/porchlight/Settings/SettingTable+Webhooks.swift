@@ -15,7 +15,7 @@ extension SettingTable {
                 takesEffect: .atRestart),
             .text(
                 "webhooks", \.webhooks.listPath, .path, unset: "none",
-                "A JSON file with several: [{\"name\", \"url\", \"secret\": a file}].",
+                "A JSON file with several: [{\"name\", \"url\", \"secret\": a file}]; [] is none.",
                 takesEffect: .atRestart),
             .count(
                 "webhook-timeout", \.webhooks.timeoutSeconds, 1...60, .seconds,

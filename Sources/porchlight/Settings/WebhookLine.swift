@@ -1,0 +1,47 @@
+import PresenceClient
+
+/// One of the webhooks in the file of `--webhooks`.
+struct WebhookLine: Decodable {
+    var name: String
+    var url: String
+    /// The file with the secret.
+    var secret: String
+
+    private enum Member: String, CodingKey, CaseIterable { case name, url, secret }
+
+    /// Members that a webhook does not have: one that was meant would be missed in silence.
+    struct UnknownMembers: Error {
+        /// Which of the webhooks it is, from 1.
+        let number: Int
+        let names: [String]
+
+        /// For whoever has written the file.
+        var words: String {
+            let known = Member.allCases.map(\.rawValue).joined(separator: ", ")
+            let unknown = names.map { "\"\(visible(String($0.prefix(64))))\"" }
+            return "webhook \(number) has \(unknown.joined(separator: ", ")), and may have only "
+                + known
+        }
+    }
+
+    private struct AnyMember: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    init(from decoder: any Decoder) throws {
+        let names = try decoder.container(keyedBy: AnyMember.self).allKeys.map(\.stringValue)
+        let unknown = names.filter { Member(rawValue: $0) == nil }
+        guard unknown.isEmpty else {
+            let place = decoder.codingPath.last?.intValue ?? 0
+            throw UnknownMembers(number: place + 1, names: unknown.sorted())
+        }
+        let members = try decoder.container(keyedBy: Member.self)
+        name = try members.decode(String.self, forKey: .name)
+        url = try members.decode(String.self, forKey: .url)
+        secret = try members.decode(String.self, forKey: .secret)
+    }
+}
