@@ -12,6 +12,7 @@ import Testing
             #expect(overwritten == (number >= countMax ? number - countMax : nil))
             #expect(ring.places == max(0, number + 1 - countMax)..<number + 1)
             #expect(ring.places.map { ring[$0] } == Array(ring.places))
+            #expect(ring.oldestLeft == (number >= countMax ? ring.places.lowerBound : nil))
         }
         ring[24] = -1
         #expect(ring[24] == -1)
@@ -21,6 +22,7 @@ import Testing
         var ring = Ring<Int>(countMax: 0)
         #expect(ring.append(1).overwritten == nil)
         #expect(ring.places.isEmpty)
+        #expect(ring.oldestLeft == nil)
         #expect(ring.bytesReserved == 0)
     }
 

@@ -39,14 +39,8 @@ extension History {
     }
 
     /// From when on all ends of connections are known.
-    var connectionsSince: Wall {
-        let first = connections.places.lowerBound
-        return first > 0 ? connections[first].ended : begun
-    }
+    var connectionsSince: Wall { connections.oldestLeft?.ended ?? begun }
 
     /// From when on it is known who was behind.
-    var delaysSince: Wall {
-        let first = delays.places.lowerBound
-        return first > 0 ? delays[first].from : begun
-    }
+    var delaysSince: Wall { delays.oldestLeft?.from ?? begun }
 }

@@ -74,7 +74,5 @@ extension History {
     }
 
     /// From when on all events are known.
-    var eventsSince: Wall {
-        events.places.lowerBound > 0 ? events[events.places.lowerBound].time : begun
-    }
+    var eventsSince: Wall { events.oldestLeft?.time ?? begun }
 }

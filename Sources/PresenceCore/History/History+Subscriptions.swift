@@ -47,8 +47,5 @@ struct SubscriptionNote {
 
 extension History {
     /// From when on all beginnings and ends of subscriptions are known.
-    var subscriptionsSince: Wall {
-        let first = subscriptions.places.lowerBound
-        return first > 0 ? subscriptions[first].time : begun
-    }
+    var subscriptionsSince: Wall { subscriptions.oldestLeft?.time ?? begun }
 }

@@ -1,6 +1,6 @@
 // What happened lately, for `why` and `top`.
 //
-// Five rings, each with a bound of its own: events, subscriptions that began or ended,
+// Four rings, each with a bound of its own: events, subscriptions that began or ended,
 // connections that ended, times in which a connection was behind with reading. Nothing is noted
 // for a delivery. To whom an event went is found out when somebody asks: it went to every session
 // of the subscriber that was connected then, unless its login list was still being sent (which

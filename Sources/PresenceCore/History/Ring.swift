@@ -17,6 +17,9 @@ struct Ring<Element> {
     /// The places that are still there.
     var places: Range<Int> { end - elements.count..<end }
 
+    /// The oldest that is left, where older ones were overwritten; nil: none was.
+    var oldestLeft: Element? { places.lowerBound > 0 ? self[places.lowerBound] : nil }
+
     /// Bytes that the ring holds.
     var bytesReserved: Int { elements.capacity * MemoryLayout<Element>.stride }
 
