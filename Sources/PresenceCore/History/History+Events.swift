@@ -1,3 +1,5 @@
+import Containers
+
 /// An event: 32 bytes.
 struct EventNote {
     let seq: UInt64
@@ -52,13 +54,8 @@ struct EventNote {
 extension History {
     /// The place of the event with this `seq`, if it is still there. O(log n).
     func place(ofEvent seq: UInt64) -> Int? {
-        var low = events.places.lowerBound
-        var high = events.places.upperBound
-        while low < high {
-            let middle = (low + high) / 2
-            if events[middle].seq < seq { low = middle + 1 } else { high = middle }
-        }
-        return low < events.end && events[low].seq == seq ? low : nil
+        let place = events.places.partitionPoint { events[$0].seq < seq }
+        return place < events.end && events[place].seq == seq ? place : nil
     }
 
     /// Notes that an event was handed to more connections.

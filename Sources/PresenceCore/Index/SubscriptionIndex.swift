@@ -13,6 +13,8 @@
 // The index knows numbers only. Who owns them, and what becomes of a topic that nobody
 // watches any more, is the engine's business.
 
+import Containers
+
 /// The subscriptions of all accounts.
 struct SubscriptionIndex {
     /// By account: its edges in the order of their topics.
@@ -55,13 +57,7 @@ struct SubscriptionIndex {
 
     /// The place of the first edge whose topic is not before `topic`.
     func lowerBound(of topic: UInt32, in list: [Edge]) -> Int {
-        var low = 0
-        var high = list.count
-        while low < high {
-            let middle = (low + high) / 2
-            if list[middle].topic < topic { low = middle + 1 } else { high = middle }
-        }
-        return low
+        list.partitionPoint { $0.topic < topic }
     }
 
     /// Gives an existing subscription a new deadline.

@@ -1,3 +1,5 @@
+import Containers
+
 /// An interned account name. Valid while something in the engine refers to the account.
 public struct AccountHandle: Hashable, Sendable {
     /// The number of the name in the engine's name table.
@@ -27,15 +29,7 @@ public struct TopicHandle: Hashable, Comparable, Sendable {
 
 extension [TopicHandle] {
     /// Where `topic` stands in this sorted list, or would. O(log n).
-    public func lowerBound(of topic: TopicHandle) -> Int {
-        var low = 0
-        var high = count
-        while low < high {
-            let middle = (low + high) / 2
-            if self[middle] < topic { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
+    public func lowerBound(of topic: TopicHandle) -> Int { partitionPoint { $0 < topic } }
 }
 
 /// A connection as the owner of the sockets names it.

@@ -10,6 +10,7 @@
 //     floor ······ head          cursors from `floor` to `head` can go on
 //      │ e₁ e₂ … eₙ │            `floor` is the `seq` of the last event that was left out
 
+import Containers
 import PresenceCore
 
 /// The newest events, in order, within bounds.
@@ -172,22 +173,9 @@ extension FeedLog {
     /// Where the first event behind `seq` stands. O(log n).
     private func place(after seq: UInt64) -> (segment: Int, entry: Int)? {
         guard seq < head else { return nil }
-        let segment = segments.partition { ($0.entries.last?.seq ?? 0) <= seq }
+        let segment = segments.partitionPoint { ($0.entries.last?.seq ?? 0) <= seq }
         guard segment < segments.count else { return nil }
-        let entry = segments[segment].entries.partition { $0.seq <= seq }
+        let entry = segments[segment].entries.partitionPoint { $0.seq <= seq }
         return (segment, segment == 0 ? max(entry, passed) : entry)
-    }
-}
-
-extension Array {
-    /// The first place whose element does not belong to the beginning. O(log n).
-    fileprivate func partition(_ belongsToBeginning: (Element) -> Bool) -> Int {
-        var low = 0
-        var high = count
-        while low < high {
-            let middle = (low + high) / 2
-            if belongsToBeginning(self[middle]) { low = middle + 1 } else { high = middle }
-        }
-        return low
     }
 }
