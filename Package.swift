@@ -25,6 +25,7 @@ let package = Package(
         .executable(name: "porchlight", targets: ["porchlight"]),
         // For Benchmarks/, a package of its own.
         .library(name: "Containers", targets: ["Containers"]),
+        .library(name: "Outboxes", targets: ["Outboxes"]),
         .library(name: "PresenceCore", targets: ["PresenceCore"]),
         .library(name: "PresenceStore", targets: ["PresenceStore"]),
         .library(name: "PresenceWire", targets: ["PresenceWire"]),
@@ -58,6 +59,7 @@ let package = Package(
         .target(name: "Containers", swiftSettings: strict),
         .target(
             name: "PresenceCore", dependencies: ["Containers"], swiftSettings: strict),
+        .target(name: "Outboxes", dependencies: ["Containers"], swiftSettings: strict),
         .target(name: "EventLoop", dependencies: ["CLibUV"], swiftSettings: strict),
         .target(
             name: "PresenceWire", dependencies: ["CSimdJSON", "PresenceCore"],
@@ -69,8 +71,8 @@ let package = Package(
         .target(
             name: "PresenceServer",
             dependencies: [
-                "Containers", "EventLoop", "PresenceCore", "PresenceStore", "PresenceWire",
-                .product(name: "Logging", package: "swift-log"),
+                "Containers", "EventLoop", "Outboxes", "PresenceCore", "PresenceStore",
+                "PresenceWire", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .target(name: "PresenceClient", swiftSettings: strict),
@@ -141,6 +143,9 @@ let package = Package(
 
         .testTarget(name: "ContainersTests", dependencies: ["Containers"], swiftSettings: common),
         .testTarget(
+            name: "OutboxesTests", dependencies: ["Containers", "Outboxes"],
+            swiftSettings: common),
+        .testTarget(
             name: "PresenceCoreTests", dependencies: ["Containers", "PresenceCore"],
             swiftSettings: common),
         .testTarget(
@@ -203,8 +208,8 @@ let package = Package(
         .testTarget(
             name: "SimulatorTests",
             dependencies: [
-                "Containers", "EventLoop", "PresenceClient", "PresenceCore", "PresenceServer",
-                "PresenceStore",
+                "Containers", "EventLoop", "Outboxes", "PresenceClient", "PresenceCore",
+                "PresenceServer", "PresenceStore",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: common),

@@ -16,6 +16,7 @@ let package = Package(
             name: "Operations",
             dependencies: [
                 .product(name: "Containers", package: "porchlight"),
+                .product(name: "Outboxes", package: "porchlight"),
                 .product(name: "PresenceCore", package: "porchlight"),
                 .product(name: "PresenceWire", package: "porchlight"),
             ],

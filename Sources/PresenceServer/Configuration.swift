@@ -1,3 +1,4 @@
+public import Outboxes
 public import PresenceCore
 public import PresenceStore
 
@@ -87,7 +88,7 @@ public struct ConnectionLimits: Sendable {
     /// Frames of its login list that a connection is given in one turn of the loop.
     public var listFramesPerTurn = 8
     /// What outboxes may share in a turn.
-    var shares = SharedFrames.Limits()
+    public var shares = SharedFrames.Limits()
     /// Watchers of large fans that are looked at in one turn of the loop: about a millisecond.
     public var watchersPerTurn = 20_000
     /// Receivers of large fan-outs that are written to in one turn: some three milliseconds,

@@ -1,5 +1,6 @@
 import Containers
 import EventLoop
+import Outboxes
 import PresenceCore
 import PresenceWire
 

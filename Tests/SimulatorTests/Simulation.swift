@@ -1,6 +1,7 @@
 import Containers
 import EventLoop
 import Logging
+import Outboxes
 import PresenceClient
 import PresenceCore
 import PresenceStore

@@ -1,4 +1,5 @@
 import EventLoop
+import Outboxes
 import PresenceCore
 import PresenceStore
 import PresenceWire

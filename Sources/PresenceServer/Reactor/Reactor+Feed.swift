@@ -12,6 +12,7 @@
 // nothing older follows something newer.
 
 import Containers
+import Outboxes
 import PresenceCore
 import PresenceWire
 

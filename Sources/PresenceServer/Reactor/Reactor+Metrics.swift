@@ -6,6 +6,7 @@
 
 import Containers
 import EventLoop
+import Outboxes
 import PresenceCore
 import PresenceStore
 import PresenceWire

@@ -18,6 +18,7 @@
 
 import Containers
 import EventLoop
+import Outboxes
 import PresenceCore
 import PresenceWire
 

@@ -14,6 +14,7 @@
 import Containers
 import EventLoop
 import Logging
+import Outboxes
 import PresenceCore
 import PresenceStore
 import PresenceWire

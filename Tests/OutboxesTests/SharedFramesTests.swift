@@ -1,8 +1,7 @@
 import Containers
-import PresenceCore
 import Testing
 
-@testable import PresenceServer
+@testable import Outboxes
 
 @Suite struct `Frames that outboxes share` {
     static let frame = Array("an event".utf8)

@@ -1,5 +1,5 @@
 /// Memory for what outboxes own, lent for as long as bytes wait.
-struct BufferPool {
+public struct BufferPool {
     /// Buffers kept at most; what comes back beyond that is freed.
     static let bufferCountMax = 1_024
     /// A buffer that has grown beyond this is freed when it comes back.
@@ -7,14 +7,17 @@ struct BufferPool {
 
     private var buffers: [[UInt8]] = []
 
+    /// A pool that holds nothing yet.
+    public init() {}
+
     /// Gives a connection's outbox memory, if it has none.
-    mutating func lend(to outbox: inout Outbox) {
+    public mutating func lend(to outbox: inout Outbox) {
         guard outbox.bytes.capacity == 0, let buffer = buffers.popLast() else { return }
         outbox.bytes = buffer
     }
 
     /// Takes back the memory of an outbox that has been written.
-    mutating func giveBack(_ outbox: inout Outbox) {
+    public mutating func giveBack(_ outbox: inout Outbox) {
         guard outbox.bytes.capacity > 0 else { return }
         var buffer: [UInt8] = []
         swap(&buffer, &outbox.bytes)
@@ -25,5 +28,5 @@ struct BufferPool {
     }
 
     /// Bytes in buffers that nobody uses.
-    var bytesIdle: Int { buffers.reduce(0) { $0 + $1.capacity } }
+    public var bytesIdle: Int { buffers.reduce(0) { $0 + $1.capacity } }
 }

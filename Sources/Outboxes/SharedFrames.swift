@@ -8,23 +8,27 @@ import Containers
 ///
 /// A share lasts until the outboxes have been written next, at the end of the turn or of the one
 /// after it: what a socket does not take then, its outbox owns.
-struct SharedFrames {
+public struct SharedFrames {
     /// Where a frame stands in an outbox: behind the share before it, and behind as many of the
     /// outbox's own bytes as there were then.
-    private struct Share {
-        var frame: UInt32
-        var ownCount: UInt32
-        var before: UInt32
+    @usableFromInline struct Share {
+        @usableFromInline var frame: UInt32
+        @usableFromInline var ownCount: UInt32
+        @usableFromInline var before: UInt32
+
+        @inlinable init(_ frame: UInt32, ownCount: UInt32, before: UInt32) {
+            (self.frame, self.ownCount, self.before) = (frame, ownCount, before)
+        }
     }
 
     /// A frame that has been added. Good until `beginTurn`.
-    struct Frame {
-        fileprivate let number: UInt32
+    public struct Frame {
+        @usableFromInline let number: UInt32
         /// Its bytes.
-        fileprivate let count: UInt32
+        @usableFromInline let count: UInt32
     }
 
-    static let noShare = UInt32.max
+    @usableFromInline static let noShare = UInt32.max
     /// A turn that has used more than this gives the memory back.
     static let bytesKeptMax = 1 << 18
     static let shareCountKeptMax = 1 << 16
@@ -33,18 +37,23 @@ struct SharedFrames {
     /// Whether shares are given.
     private var phase = Phase.open
     /// Outboxes that have shares.
-    private var holderCount = 0
-    private var bytes: [UInt8] = []
+    @usableFromInline var holderCount = 0
+    @usableFromInline var bytes: [UInt8] = []
     /// Where each frame ends; it begins where the one before it does.
     private var ends: [UInt32] = []
-    private var shares: [Share] = []
+    @usableFromInline var shares: [Share] = []
     /// Where outboxes are put together. As long as the longest of them was.
-    private var assembly: [UInt8] = []
+    @usableFromInline var assembly: [UInt8] = []
 
     /// What there may be at a time; what comes beyond is copied to each outbox.
-    struct Limits {
-        var bytesMax = 1 << 22
-        var shareCountMax = 1 << 19
+    public struct Limits: Sendable {
+        /// Bytes of frames.
+        public var bytesMax = 1 << 22
+        /// Outboxes that have a frame, summed over the frames.
+        public var shareCountMax = 1 << 19
+
+        /// The defaults: some 10 MiB.
+        public init() {}
     }
 
     private enum Phase {
@@ -54,12 +63,13 @@ struct SharedFrames {
         case writing
     }
 
-    init(_ limits: Limits = Limits()) {
+    /// Nothing, and room for what the limits say.
+    public init(_ limits: Limits = Limits()) {
         self.limits = limits
     }
 
     /// Takes in a frame for `receiverCount` outboxes; nil: it is to be copied to each.
-    mutating func add(_ frame: Span<UInt8>, for receiverCount: Int) -> Frame? {
+    public mutating func add(_ frame: Span<UInt8>, for receiverCount: Int) -> Frame? {
         guard phase == .open, frame.count <= limits.bytesMax - bytes.count,
             receiverCount <= limits.shareCountMax - shares.count
         else { return nil }
@@ -69,20 +79,19 @@ struct SharedFrames {
     }
 
     /// Puts a frame at the end of an outbox. O(1).
-    mutating func share(_ frame: Frame, with outbox: inout Outbox) {
+    @inlinable public mutating func share(_ frame: Frame, with outbox: inout Outbox) {
         if !outbox.hasShares { holderCount += 1 }
         let newest = UInt32(shares.count)
         shares.append(
             Share(
-                frame: frame.number, ownCount: UInt32(outbox.bytes.count),
-                before: outbox.newestShare))
+                frame.number, ownCount: UInt32(outbox.bytes.count), before: outbox.newestShare))
         outbox.addShare(newest, bytesCount: frame.count)
     }
 
     /// Gives `body` the bytes of an outbox, all in one piece and in their order, and empties it.
     ///
     /// Copies them where they are in several pieces. O(bytes).
-    mutating func drain<Result>(
+    @inlinable public mutating func drain<Result>(
         _ outbox: inout Outbox, to pool: inout BufferPool,
         _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {
@@ -92,14 +101,14 @@ struct SharedFrames {
     }
 
     /// Drops what is in an outbox, and gives its memory back.
-    mutating func empty(_ outbox: inout Outbox, to pool: inout BufferPool) {
+    public mutating func empty(_ outbox: inout Outbox, to pool: inout BufferPool) {
         if outbox.hasShares { holderCount -= 1 }
         outbox.forgetShares()
         pool.giveBack(&outbox)
     }
 
     /// The outbox is not changed: taken like this, it is not retained.
-    private mutating func withBytes<Result>(
+    @inlinable mutating func withBytes<Result>(
         of outbox: inout Outbox, _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {
         guard outbox.hasShares else { return unsafe outbox.bytes.withUnsafeBytes(body) }
@@ -118,7 +127,7 @@ struct SharedFrames {
     }
 
     /// Puts an outbox together from its end to its beginning, as its shares are linked.
-    private mutating func assemble(_ outbox: inout Outbox, _ count: Int) {
+    @usableFromInline mutating func assemble(_ outbox: inout Outbox, _ count: Int) {
         if assembly.count < count {
             assembly.append(contentsOf: repeatElement(0, count: count - assembly.count))
         }
@@ -137,18 +146,18 @@ struct SharedFrames {
         precondition(target.end == 0, "an outbox is not as long as its parts")
     }
 
-    private func place(of share: Share) -> Range<Int> {
+    @usableFromInline func place(of share: Share) -> Range<Int> {
         let number = Int(share.frame)
         return (number == 0 ? 0 : Int(ends[number - 1]))..<Int(ends[number])
     }
 
     /// Outboxes will be written: there are no more shares until the next turn.
-    mutating func beginWriting() {
+    public mutating func beginWriting() {
         phase = .writing
     }
 
     /// Begins the next turn: all that have shares have been written or emptied.
-    mutating func beginTurn() {
+    public mutating func beginTurn() {
         precondition(holderCount == 0, "an outbox keeps shares of a turn that is over")
         let isLarge = bytes.count > Self.bytesKeptMax || assembly.count > Self.bytesKeptMax
         let isLong = shares.count > Self.shareCountKeptMax
@@ -160,7 +169,7 @@ struct SharedFrames {
     }
 
     /// Memory that is in use or kept for the next turn.
-    var heapBytes: Int {
+    public var heapBytes: Int {
         bytes.capacity + assembly.capacity + ends.capacity * MemoryLayout<UInt32>.stride
             + shares.capacity * MemoryLayout<Share>.stride
     }
