@@ -27,6 +27,15 @@ struct TokenText {
     }
 }
 
+/// Whose a token says that it is; nil where it cannot be read.
+///
+/// Nothing is checked: this is for whoever is about to show a token, not for whoever is shown one.
+public func claimedAccount(inToken token: [UInt8]) -> String? {
+    let text = try? TokenText(token)
+    let claims = try? text?.claims()
+    return claims?.sub
+}
+
 private func decode<Value: Decodable>(_: Value.Type, _ text: [UInt8]) throws(TokenFault) -> Value {
     do {
         return try JSONDecoder().decode(Value.self, from: Data(text))

@@ -14,7 +14,7 @@ struct Publish: ParsableCommand {
     @Argument(help: "The value: 10000 to 2147483647.")
     var value: Int
 
-    @Option(help: "Whose status it is; a token says it by itself.")
+    @Option(help: "Whose status it is; a token says it by itself, and must be this account's.")
     var account: String?
 
     @Option(help: "The type of state: 1 is presence, 100 and up are an app's own.")
@@ -42,8 +42,8 @@ struct Publish: ParsableCommand {
                 }
                 try publish(server.openAsAppServer(), as: account, through: .appServer)
             } else {
-                let client = try server.open()
-                let account = try server.logIn(client, as: account, from: "publish")
+                let chosen = ChosenAccount(name: account, by: "--account")
+                let (client, account) = try server.openSession(of: chosen, from: "publish")
                 try publish(client, as: account, through: .itself)
                 try stay(client)
             }

@@ -20,32 +20,47 @@ struct ServerOptions: ParsableArguments {
     var tokenFile: String?
 
     /// The account's token, read anew each time; nil where none is given.
-    private func token() throws -> String? {
+    private func token() throws -> AccountToken? {
         guard let tokenFile else {
-            return ProcessInfo.processInfo.environment["PORCHLIGHT_TOKEN"]
+            return ProcessInfo.processInfo.environment["PORCHLIGHT_TOKEN"].map {
+                AccountToken(text: $0, place: "the environment's PORCHLIGHT_TOKEN")
+            }
         }
         guard let content = try? String(contentsOfFile: tokenFile, encoding: .utf8),
             let token = content.split(whereSeparator: \.isNewline).first
         else { throw Failure("The file \(tokenFile) given with --token-file holds no token.") }
-        return String(token)
+        return AccountToken(text: String(token), place: "the file \(tokenFile)")
     }
 
-    /// Logs in as an account: by its token where there is one, else by its word.
+    /// Connects and logs in as an account: by its token where there is one, else by its word.
     ///
-    /// Gives the account that it is.
-    func logIn(_ client: Client, as account: String?, from verb: String) throws -> String {
+    /// Gives the account that it is. Where a token is another's than the account that was typed,
+    /// it is refused before anybody can see that one online.
+    func openSession(
+        of chosen: ChosenAccount, from verb: String
+    ) throws -> (client: Client, account: String) {
         var params: [String: JSON] = [
             "device": .string(deviceName(verb)), "client": "other", "sync": "none",
         ]
-        if let token = try token() {
-            params["token"] = .string(token)
-        } else if let account {
+        let token = try token()
+        if let token {
+            if let account = token.account { try chosen.check(account, of: token) }
+            params["token"] = .string(token.text)
+        } else if let account = chosen.name ?? chosen.standard {
             params["account"] = .string(account)
         } else {
-            throw ValidationError("Whose is it? Give --account, or --token-file.")
+            throw ValidationError("Whose is it? Give \(chosen.flag), or --token-file.")
         }
-        let result = try client.call("login", .object(params))
-        return result["account"]?.string ?? ""
+        let client = try open()
+        let account = try client.call("login", .object(params))["account"]?.string ?? ""
+        guard let token else { return (client, account) }
+        do {
+            try chosen.check(account, of: token)
+        } catch {
+            _ = try client.call("logout")
+            throw error
+        }
+        return (client, account)
     }
 
     /// A connection that has not logged in.

@@ -13,8 +13,12 @@ struct Watch: ParsableCommand {
     @Argument(help: ArgumentHelp("Whom to watch.", valueName: "account"))
     var accounts: [String]
 
-    @Option(name: .customLong("as"), help: "The account that watches.")
-    var watcher = "porchlight-watch"
+    @Option(
+        name: .customLong("as"),
+        help: ArgumentHelp(
+            "The account that watches; a token says it by itself, and must be this account's. "
+                + "(default: \(standardWatcher))", valueName: "account"))
+    var watcher: String?
 
     @Option(help: "The type of state: 1 is presence, 100 and up are an app's own.")
     var type = 1
@@ -24,15 +28,16 @@ struct Watch: ParsableCommand {
 
     @OptionGroup var server: ServerOptions
 
+    private static let standardWatcher = "porchlight-watch"
     private static let expirySeconds: Int64 = 3_600
 
     func run() throws {
+        let chosen = ChosenAccount(name: watcher, by: "--as", standard: Self.standardWatcher)
         var pauseSeconds = 1
         var hasConnected = false
         while true {
             do {
-                let client = try server.open()
-                _ = try server.logIn(client, as: watcher, from: "watch")
+                let client = try server.openSession(of: chosen, from: "watch").client
                 for state in try subscribe(client, answer: .withStates) { show(state) }
                 hasConnected = true
                 pauseSeconds = 1

@@ -1,0 +1,72 @@
+import ArgumentParser
+import Foundation
+import PresenceClient
+import Testing
+
+@testable import porchlight
+
+@Suite struct `Logging in as an account` {
+    /// A token with this payload; nobody here looks at its signature.
+    func token(_ payload: String) -> String {
+        let parts = [#"{"alg":"HS256"}"#, payload, "signature"].map {
+            Data($0.utf8).base64EncodedString().replacingOccurrences(of: "=", with: "")
+                .replacingOccurrences(of: "+", with: "-").replacingOccurrences(of: "/", with: "_")
+        }
+        return parts.joined(separator: ".") + "\n"
+    }
+
+    /// What comes of logging in with a token as the account that was typed; nil: as it should.
+    func fault(_ token: String, as name: String?, at address: String) throws -> String? {
+        let file = try TemporaryFile(token)
+        return try withExtendedLifetime(file) {
+            let options = try ServerOptions.parse([
+                "--connect", address, "--token-file", file.path,
+            ])
+            do {
+                let chosen = ChosenAccount(name: name, by: "--account")
+                _ = try options.openSession(of: chosen, from: "publish")
+                return nil
+            } catch {
+                return "\(error)".replacingOccurrences(of: file.path, with: "FILE")
+            }
+        }
+    }
+
+    /// Where nobody listens: who connects says that.
+    static let nowhere = "127.0.0.1:1"
+
+    @Test func `with another's token is refused before anybody is connected to`() throws {
+        #expect(
+            try fault(token(#"{"sub":"alice"}"#), as: "bob", at: Self.nowhere)
+                == "--account is bob, and the token in the file FILE is alice's: give a token of "
+                + "bob's, or leave --account out.")
+    }
+
+    @Test(arguments: ["cafe\u{301}", "Café", "café "])
+    func `compares names byte by byte`(name: String) throws {
+        let fault = try fault(token(#"{"sub":"café"}"#), as: name, at: Self.nowhere)
+        #expect(fault?.hasPrefix("--account is") == true, "\(fault ?? "")")
+    }
+
+    @Test(arguments: ["alice", nil])
+    func `goes on with one's own token, or with nobody named`(name: String?) throws {
+        let fault = try fault(token(#"{"sub":"alice"}"#), as: name, at: Self.nowhere)
+        #expect(fault?.hasPrefix("Cannot connect") == true, "\(fault ?? "")")
+    }
+
+    @Test func `ends where the service makes of it another account`() throws {
+        let service = try ScriptedService()
+        let isLoggedOut = Mailbox<Bool>()
+        Thread.detachNewThread {
+            isLoggedOut.put {
+                let visitor = try service.accept()
+                _ = try visitor.answer("login", ["account": "alice"])
+                _ = try visitor.answer("logout")
+                return true
+            }
+        }
+        let fault = try fault("of.another.kind\n", as: "bob", at: service.address)
+        #expect(fault?.contains("is alice's: give a token of bob's") == true, "\(fault ?? "")")
+        #expect(try isLoggedOut.take())
+    }
+}
