@@ -40,7 +40,7 @@ struct Publish: ParsableCommand {
                 guard let account else {
                     throw ValidationError("--once sets the status of whom? Give --account.")
                 }
-                try publish(server.openAsAppServer(), as: account, through: .appServer)
+                try publish(server.appServer.open(), as: account, through: .appServer)
             } else {
                 let chosen = ChosenAccount(name: account, by: "--account")
                 let (client, account) = try server.openSession(of: chosen, from: "publish")

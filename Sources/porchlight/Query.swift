@@ -14,11 +14,11 @@ struct Query: ParsableCommand {
     @Flag(help: "Print each state as one line of JSON, for programs.")
     var json = false
 
-    @OptionGroup var server: ServerOptions
+    @OptionGroup var server: AppServerOptions
 
     func run() throws {
         try report {
-            let client = try server.openAsAppServer()
+            let client = try server.open()
             let line = StateLine(style: Style())
             for start in stride(from: 0, to: accounts.count, by: 500) {
                 let some = accounts[start..<min(start + 500, accounts.count)]

@@ -2,15 +2,9 @@ import ArgumentParser
 import Foundation
 import PresenceClient
 
-/// Which service the verbs talk to, and as whom.
+/// Which service the verbs talk to that are an account, and as whom.
 struct ServerOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Where the service is.", valueName: "host:port"))
-    var connect = "127.0.0.1:7400"
-
-    @Option(
-        help: ArgumentHelp(
-            "A file whose first line is an app server's key.", valueName: "file"))
-    var serverKey: String?
+    @OptionGroup var appServer: AppServerOptions
 
     @Option(
         help: ArgumentHelp(
@@ -51,7 +45,7 @@ struct ServerOptions: ParsableArguments {
         } else {
             throw ValidationError("Whose is it? Give \(chosen.flag), or --token-file.")
         }
-        let client = try open()
+        let client = try appServer.connect()
         let account = try client.call("login", .object(params))["account"]?.string ?? ""
         guard let token else { return (client, account) }
         do {
@@ -61,30 +55,6 @@ struct ServerOptions: ParsableArguments {
             throw error
         }
         return (client, account)
-    }
-
-    /// A connection that has not logged in.
-    func open() throws -> Client {
-        guard let address = parseAddress(connect) else {
-            throw ValidationError(
-                "--connect \(connect) is no address: give a host and a port, such as "
-                    + "127.0.0.1:7400.")
-        }
-        return try Client(host: address.host, port: address.port)
-    }
-
-    /// A connection that has logged in as an app server.
-    func openAsAppServer() throws -> Client {
-        let client = try open()
-        if let serverKey {
-            guard let content = try? String(contentsOfFile: serverKey, encoding: .utf8),
-                let key = content.split(whereSeparator: \.isNewline).first
-            else { throw Failure("The file \(serverKey) given with --server-key holds no key.") }
-            _ = try client.call("login", ["key": .string(String(key))])
-        } else {
-            _ = try client.call("login", ["client": "server"])
-        }
-        return client
     }
 }
 

@@ -9,11 +9,11 @@ struct Stats: ParsableCommand {
     @Flag(help: "Print one line of JSON, for programs.")
     var json = false
 
-    @OptionGroup var server: ServerOptions
+    @OptionGroup var server: AppServerOptions
 
     func run() throws {
         try report {
-            let stats = try server.openAsAppServer().call("stats")
+            let stats = try server.open().call("stats")
             guard !json, case .object(let counters) = stats else { return announce(stats.text) }
             let width = counters.keys.map(\.count).max() ?? 0
             for (name, value) in counters.sorted(by: { $0.key < $1.key }) {

@@ -23,7 +23,7 @@ struct Top: ParsableCommand {
     @Flag(help: "Print each look as one line of JSON, for programs.")
     var json = false
 
-    @OptionGroup var server: ServerOptions
+    @OptionGroup var server: AppServerOptions
 
     func validate() throws {
         guard (1...100).contains(limit) else {
@@ -36,7 +36,7 @@ struct Top: ParsableCommand {
 
     func run() throws {
         try report {
-            let client = try server.openAsAppServer()
+            let client = try server.open()
             let isLive = !once && isatty(STDOUT_FILENO) == 1
             let interrupts = Interrupts()
             var before: JSON?

@@ -23,11 +23,11 @@ struct Why: ParsableCommand {
     @Flag(help: "Print the facts as one line of JSON, for programs.")
     var json = false
 
-    @OptionGroup var server: ServerOptions
+    @OptionGroup var server: AppServerOptions
 
     func run() throws {
         try report {
-            let facts = try server.openAsAppServer().call(
+            let facts = try server.open().call(
                 "why",
                 [
                     "subscriber": .string(subscriber), "publisher": .string(publisher),
