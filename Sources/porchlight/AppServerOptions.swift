@@ -1,5 +1,4 @@
 import ArgumentParser
-import Foundation
 import PresenceClient
 
 /// Which service the verbs talk to that are an app server: one shows a key, and never a token.
@@ -26,15 +25,11 @@ struct AppServerOptions: ParsableArguments {
 
     /// A connection that has logged in as an app server.
     func open() throws -> Client {
-        let client = try connect()
-        if let serverKey {
-            guard let content = try? String(contentsOfFile: serverKey, encoding: .utf8),
-                let key = content.split(whereSeparator: \.isNewline).first
-            else { throw Failure("The file \(serverKey) given with --server-key holds no key.") }
-            _ = try client.call("login", ["key": .string(String(key))])
-        } else {
-            _ = try client.call("login", ["client": "server"])
+        let key = try serverKey.map {
+            try CredentialFile(path: $0, flag: "--server-key", content: "key").firstLine()
         }
+        let client = try connect()
+        _ = try client.call("login", key.map { ["key": .string($0)] } ?? ["client": "server"])
         return client
     }
 }

@@ -75,11 +75,9 @@ struct BenchArguments: ParsableArguments {
     }
 
     private func key() throws -> String? {
-        guard let serverKey else { return nil }
-        guard let content = try? String(contentsOfFile: serverKey, encoding: .utf8),
-            let key = content.split(whereSeparator: \.isNewline).first
-        else { throw Failure("The file \(serverKey) given with --server-key holds no key.") }
-        return String(key)
+        try serverKey.map {
+            try CredentialFile(path: $0, flag: "--server-key", content: "key").firstLine()
+        }
     }
 
     /// Runs a scenario and shows what it has found.

@@ -20,10 +20,8 @@ struct ServerOptions: ParsableArguments {
                 AccountToken(text: $0, place: "the environment's PORCHLIGHT_TOKEN")
             }
         }
-        guard let content = try? String(contentsOfFile: tokenFile, encoding: .utf8),
-            let token = content.split(whereSeparator: \.isNewline).first
-        else { throw Failure("The file \(tokenFile) given with --token-file holds no token.") }
-        return AccountToken(text: String(token), place: "the file \(tokenFile)")
+        let file = CredentialFile(path: tokenFile, flag: "--token-file", content: "token")
+        return AccountToken(text: try file.firstLine(), place: "the file \(tokenFile)")
     }
 
     /// Connects and logs in as an account: by its token where there is one, else by its word.
