@@ -63,6 +63,13 @@ public struct KeySet: Sendable {
         guard !keys.isEmpty else { throw .unsupported("no key that can be used") }
     }
 
+    /// What keys are called that another set does not have: `2026-a (ES256)`.
+    public func names(ofKeysMissingIn other: KeySet) -> [String] {
+        keys.filter { key in
+            !other.keys.contains { $0.kid == key.kid && $0.digest == key.digest }
+        }.map { "\($0.kid ?? "without a name") (\($0.algorithm.rawValue))" }
+    }
+
     /// What a token's header leads to.
     enum Search {
         case keys([TokenKey])

@@ -1,3 +1,4 @@
+import Crypto
 import FoundationEssentials
 import JWTKit
 
@@ -5,14 +6,19 @@ import JWTKit
 struct TokenKey: Sendable {
     let kid: String?
     let algorithm: TokenAlgorithm
+    /// A hash of what it was made of, to tell it from other keys. Of a secret it would serve to
+    /// guess that, so it is shown nowhere.
+    let digest: [UInt8]
     /// Signs, where the key is private or secret, and checks.
     private let signer: any JWTAlgorithm
 
     private init(
-        _ algorithm: TokenAlgorithm, kid: String?, _ collection: JWTKeyCollection
+        _ algorithm: TokenAlgorithm, kid: String?, of material: [UInt8],
+        _ collection: JWTKeyCollection
     ) async throws {
         self.kid = kid
         self.algorithm = algorithm
+        digest = Array(SHA256.hash(data: material))
         signer = try await collection.getKey()
     }
 
@@ -35,7 +41,7 @@ extension TokenKey {
         let collection = await JWTKeyCollection()
             .add(hmac: HMACKey(from: secret), digestAlgorithm: .sha256)
         do {
-            try await self.init(.hs256, kid: kid, collection)
+            try await self.init(.hs256, kid: kid, of: secret, collection)
         } catch {
             throw .unsupported("a secret that cannot be used")
         }
@@ -52,15 +58,15 @@ extension TokenKey {
                 : try? Insecure.RSA.PublicKey(pem: text)
             {
                 await keys.add(rsa: rsa, digestAlgorithm: .sha256)
-                try await self.init(.rs256, kid: block.kid, keys)
+                try await self.init(.rs256, kid: block.kid, of: Array(text.utf8), keys)
             } else if let ec = isCertificate
                 ? try? ES256PublicKey(certificate: text) : try? ES256PublicKey(pem: text)
             {
                 await keys.add(ecdsa: ec)
-                try await self.init(.es256, kid: block.kid, keys)
+                try await self.init(.es256, kid: block.kid, of: Array(text.utf8), keys)
             } else {
                 await keys.add(eddsa: try EdDSA.PublicKey(pem: text))
-                try await self.init(.edDSA, kid: block.kid, keys)
+                try await self.init(.edDSA, kid: block.kid, of: Array(text.utf8), keys)
             }
         } catch {
             throw .unsupported(Self.pemAdvice)
@@ -74,13 +80,13 @@ extension TokenKey {
         do {
             if let rsa = try? Insecure.RSA.PrivateKey(pem: text) {
                 await keys.add(rsa: rsa, digestAlgorithm: .sha256)
-                try await self.init(.rs256, kid: block.kid, keys)
+                try await self.init(.rs256, kid: block.kid, of: Array(text.utf8), keys)
             } else if let ec = try? ES256PrivateKey(pem: text) {
                 await keys.add(ecdsa: ec)
-                try await self.init(.es256, kid: block.kid, keys)
+                try await self.init(.es256, kid: block.kid, of: Array(text.utf8), keys)
             } else {
                 await keys.add(eddsa: try EdDSA.PrivateKey(pem: text))
-                try await self.init(.edDSA, kid: block.kid, keys)
+                try await self.init(.edDSA, kid: block.kid, of: Array(text.utf8), keys)
             }
         } catch {
             throw .unsupported(Self.pemAdvice)
@@ -112,7 +118,11 @@ extension TokenKey {
         // It takes none without a name, and the name is looked at nowhere but here.
         jwk.keyIdentifier = JWKIdentifier(string: loose.kid ?? "-")
         do {
-            try await self.init(algorithm, kid: loose.kid, JWTKeyCollection().add(jwk: jwk))
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys]
+            let material = [UInt8](try encoder.encode(jwk))
+            try await self.init(
+                algorithm, kid: loose.kid, of: material, JWTKeyCollection().add(jwk: jwk))
         } catch {
             throw .unsupported(loose.unfit)
         }

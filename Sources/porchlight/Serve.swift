@@ -50,8 +50,8 @@ struct Serve: ParsableCommand {
             door.open(to: service.control)
             let address = "\(service.address)" + (http.map { ", http on \($0.address)" } ?? "")
             let reloading = Reloading(
-                sources, inForce: inForce, doorkeeper: doorkeeper, of: service.control,
-                logger: logger)
+                sources, inForce: inForce, keys: keyFiles, doorkeeper: doorkeeper,
+                of: service.control, logger: logger)
             let signals: [CInt: SignalMeaning] = [
                 SIGTERM: .stop, SIGINT: .stop, SIGHUP: .call { reloading.ask() },
             ]

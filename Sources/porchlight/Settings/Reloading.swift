@@ -19,18 +19,20 @@ final class Reloading: Sendable {
     private struct State {
         /// By which the service goes. What needs a restart stays as it was at the start.
         var inForce: SettingsInForce
+        /// By which those are let in who log in.
+        var keys: KeyFiles
         var isAsked = false
     }
 
     init(
-        _ sources: SettingSources, inForce: SettingsInForce, doorkeeper: Doorkeeper,
-        of control: ServiceControl, logger: Logger
+        _ sources: SettingSources, inForce: SettingsInForce, keys: KeyFiles,
+        doorkeeper: Doorkeeper, of control: ServiceControl, logger: Logger
     ) {
         self.sources = sources
         self.control = control
         self.doorkeeper = doorkeeper
         self.logger = logger
-        state = Mutex(State(inForce: inForce))
+        state = Mutex(State(inForce: inForce, keys: keys))
     }
 
     /// Asks for it, and does not wait. Asking again before it has begun asks for nothing more.
@@ -43,9 +45,9 @@ final class Reloading: Sendable {
     }
 
     private func reload() {
-        let before = state.withLock { state in
+        let (before, keysBefore) = state.withLock { state in
             state.isAsked = false
-            return state.inForce
+            return (state.inForce, state.keys)
         }
         do throws(SettingsRefusal) {
             let read = try sources.read()
@@ -59,8 +61,8 @@ final class Reloading: Sendable {
             doorkeeper.replace(with: keys)
             AdjustableLog.setThreshold(settings.logLevel)
             keys.warn(logger)
-            state.withLock { $0.inForce = next }
-            report(before.changes(to: read))
+            state.withLock { ($0.inForce, $0.keys) = (next, keys) }
+            report(before.changes(to: read), keysBefore.changes(to: keys))
         } catch {
             for fault in error.faults {
                 logger.error("settings are wrong, nothing was changed: \(fault)")
@@ -68,7 +70,7 @@ final class Reloading: Sendable {
         }
     }
 
-    private func report(_ changes: [SettingChange]) {
+    private func report(_ changes: [SettingChange], _ keyChanges: [KeyChange]) {
         for change in changes {
             let place = change.origin.text
             switch change.setting.takesEffect {
@@ -78,7 +80,8 @@ final class Reloading: Sendable {
                 logger.warning("setting needs a restart: \(change.text) (\(place))")
             }
         }
-        let count = changes.count { $0.setting.takesEffect == .atReload }
+        for change in keyChanges { logger.notice("\(change.text)") }
+        let count = changes.count { $0.setting.takesEffect == .atReload } + keyChanges.count
         logger.notice("settings and keys read again, \(count) changed")
     }
 }

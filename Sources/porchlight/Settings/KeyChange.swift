@@ -1,0 +1,48 @@
+import PresenceTokens
+
+/// A key that came or went when the files of keys were read again.
+struct KeyChange: Hashable, Sendable {
+    let kind: Kind
+    let event: Event
+    /// What the key is called; nothing more of it is told.
+    let name: String
+
+    enum Kind: String { case server, token }
+    enum Event: String { case added, removed, replaced }
+
+    /// `server key added: billing-2`
+    var text: String { "\(kind.rawValue) key \(event.rawValue): \(cut(name))" }
+}
+
+extension KeyFiles {
+    /// What differs from these files in others.
+    func changes(to other: KeyFiles) -> [KeyChange] {
+        let (mine, others) = (Set(serverKeys), Set(other.serverKeys))
+        let ofServers = Self.changes(
+            of: .server,
+            removed: serverKeys.filter { !others.contains($0) }.map(\.name),
+            added: other.serverKeys.filter { !mine.contains($0) }.map(\.name))
+        // What is published at a URL is fetched, not read.
+        guard case .inFile(let before) = tokenKeys, case .inFile(let after) = other.tokenKeys
+        else { return ofServers }
+        return ofServers
+            + Self.changes(
+                of: .token, removed: before.names(ofKeysMissingIn: after),
+                added: after.names(ofKeysMissingIn: before))
+    }
+
+    /// A name that both came and went has another key behind it.
+    private static func changes(
+        of kind: KeyChange.Kind, removed: [String], added: [String]
+    ) -> [KeyChange] {
+        var added = added
+        let gone = removed.map { name in
+            guard let place = added.firstIndex(of: name) else {
+                return KeyChange(kind: kind, event: .removed, name: name)
+            }
+            added.remove(at: place)
+            return KeyChange(kind: kind, event: .replaced, name: name)
+        }
+        return gone + added.map { KeyChange(kind: kind, event: .added, name: $0) }
+    }
+}
