@@ -57,4 +57,14 @@ public struct TokenRules: Sendable {
         self.audience = audience
         self.issuer = issuer
     }
+
+    /// The protocol's rule for accounts.
+    public func isAccount(_ name: String) -> Bool {
+        guard (1...accountBytesMax).contains(name.utf8.count),
+            name.utf8.first != 0x20, name.utf8.last != 0x20
+        else { return false }
+        return name.unicodeScalars.allSatisfy { scalar in
+            scalar.value >= 0x20 && !(0x7F...0x9F).contains(scalar.value)
+        }
+    }
 }

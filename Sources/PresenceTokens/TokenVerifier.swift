@@ -71,7 +71,7 @@ public final class TokenVerifier: Sendable {
         if let issuer = rules.issuer {
             guard claims.iss == issuer else { throw .issuer }
         }
-        guard let account = claims.sub, isAccount(account) else { throw .subject }
+        guard let account = claims.sub, rules.isAccount(account) else { throw .subject }
         return VerifiedToken(account: account, expires: exp, honouredUntil: exp + leeway)
     }
 
@@ -80,15 +80,5 @@ public final class TokenVerifier: Sendable {
     private static func milliseconds(_ seconds: Double) -> Int64? {
         guard seconds.isFinite, abs(seconds) < 1e12 else { return nil }
         return Int64((seconds * 1_000).rounded(.down))
-    }
-
-    /// The protocol's rule for accounts.
-    private func isAccount(_ name: String) -> Bool {
-        guard (1...rules.accountBytesMax).contains(name.utf8.count),
-            name.utf8.first != 0x20, name.utf8.last != 0x20
-        else { return false }
-        return name.unicodeScalars.allSatisfy { scalar in
-            scalar.value >= 0x20 && !(0x7F...0x9F).contains(scalar.value)
-        }
     }
 }

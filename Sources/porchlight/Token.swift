@@ -38,9 +38,23 @@ struct Token: ParsableCommand {
     @Option(name: .customLong("iss"), help: ArgumentHelp("By whom it is.", valueName: "text"))
     var issuer: String?
 
+    /// Those of a service with the longest names that one can be set to take.
+    private static var rules: TokenRules {
+        var rules = TokenRules()
+        if case .integer(let range, _)? = SettingTable.named("account-bytes-max")?.kind {
+            rules.accountBytesMax = range.upperBound
+        }
+        return rules
+    }
+
     func validate() throws {
         guard seconds(life) != nil else {
             throw ValidationError("--for \(life) is no time: give 90s, 15m, 1h or 7d.")
+        }
+        guard Self.rules.isAccount(account) else {
+            throw ValidationError(
+                "ACCOUNT “\(cut(account))” is no name: give 1 to \(Self.rules.accountBytesMax) bytes "
+                    + "without control characters and without a space at either end.")
         }
         if let alg, TokenAlgorithm(rawValue: alg) == nil {
             throw ValidationError("--alg \(alg) is none of HS256, RS256, ES256 and EdDSA.")

@@ -1,0 +1,29 @@
+import ArgumentParser
+import Testing
+
+@testable import porchlight
+
+@Suite struct `A token to try out` {
+    func parse(_ account: String) throws -> Token {
+        try Token.parse(["--key", "secret", "--for", "1h", "--", account])
+    }
+
+    @Test(arguments: [
+        "", " alice", "alice ", " ", "al\nice", "al\u{7F}ice", "al\u{85}ice",
+        String(repeating: "é", count: 128),
+    ])
+    func `is for no name that the protocol does not have`(account: String) {
+        let refusal = #expect(throws: (any Error).self) { try parse(account) }
+        let told = refusal.map { Token.message(for: $0) } ?? ""
+        #expect(
+            told.contains(
+                "is no name: give 1 to 255 bytes without control characters and without a space at "
+                    + "either end."), "\(told)")
+        #expect(told.hasPrefix("ACCOUNT ") && !told.contains("al\nice"), "\(told)")
+    }
+
+    @Test(arguments: ["alice", "al ice", "é", String(repeating: "a", count: 255)])
+    func `is for every other`(account: String) throws {
+        #expect(try parse(account).account == account)
+    }
+}
