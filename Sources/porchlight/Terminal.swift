@@ -34,6 +34,15 @@ func parseAddress(_ text: String) -> (host: String, port: UInt16)? {
     return (host, port)
 }
 
+/// Whether a host is a number of IPv4 or IPv6, the latter perhaps with its zone: `fe80::1%eth0`.
+func isNumeric(_ host: String) -> Bool {
+    var four = in_addr()
+    var six = in6_addr()
+    let parts = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+    return unsafe inet_pton(AF_INET, host, &four) == 1
+        || inet_pton(AF_INET6, String(parts[0]), &six) == 1
+}
+
 /// The time of day, such as `10:58:01`.
 func clockTime(_ milliseconds: Int64) -> String { format(milliseconds, "HH:mm:ss") }
 

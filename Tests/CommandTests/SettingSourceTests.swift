@@ -73,6 +73,33 @@ final class TemporaryFile {
         #expect(inForce.settings.rateLimits == .off)
     }
 
+    @Test(arguments: [
+        ("localhost:7400", "127.0.0.1"), ("127.0.0.2:7400", "127.0.0.2"), ("[::1]:7400", "::1"),
+    ])
+    func `an address is a number, or localhost`(text: String, host: String) throws {
+        let settings = try read(flags: ["listen": text, "http": text]).settings
+        #expect(settings.service.host == host)
+        #expect(settings.http == text)
+    }
+
+    @Test(arguments: [
+        "example.com:0", "LOCALHOST:0", "127.1:0", "256.0.0.1:0", "[::g]:0", "127.0.0.1%lo:0",
+        "%:0",
+    ])
+    func `no other name is an address`(text: String) {
+        for name in ["listen", "http"] {
+            let refusal = #expect(throws: SettingsRefusal.self) { try read(flags: [name: text]) }
+            let told = "--\(name) \(text) has a name, which is not looked up"
+            #expect(refusal?.description.hasPrefix(told) == true)
+        }
+    }
+
+    @Test(arguments: ["[fe80::1%lo]:0", "[::ffff:127.0.0.1]:0"])
+    func `every number is`(text: String) throws {
+        let address = Setting.Kind.address
+        #expect(try address.value(of: text) == .text(text))
+    }
+
     @Test(arguments: ["off", "false", "no", "'off'"])
     func `a switch is a word or a truth value`(text: String) throws {
         #expect(try read("rate-limits: \(text)").settings.rateLimits == .off)
@@ -87,6 +114,12 @@ final class TemporaryFile {
         (
             "\n\nheartbeat: soon",
             "FILE:3: heartbeat soon is no whole number: give 5 to 300 seconds."
+        ),
+        (
+            "listen: example.com:7400",
+            "FILE:1: listen example.com:7400 has a name, which is not looked up: give a numeric "
+                + "address and a port, such as 127.0.0.1:7400 or [::1]:7400, or localhost for "
+                + "127.0.0.1."
         ),
         ("heartbeat: 12.5", "FILE:1: heartbeat 12.5 is no whole number: give 5 to 300 seconds."),
         ("heartbeat: true", "FILE:1: heartbeat true is no whole number: give 5 to 300 seconds."),

@@ -69,7 +69,7 @@ extension Setting {
     enum Kind: Sendable, Equatable {
         case integer(ClosedRange<Int>, Unit)
         case choice([String])
-        /// A numeric address and a port.
+        /// A numeric address, or `localhost`, and a port.
         case address
         case path
         case text
@@ -108,7 +108,8 @@ extension Setting.Kind {
             words.dropLast().joined(separator: ", ") + (words.count > 1 ? " or " : "")
                 + (words.last ?? "")
         case .address:
-            "a numeric address and a port, such as 127.0.0.1:7400 or [::1]:7400"
+            "a numeric address and a port, such as 127.0.0.1:7400 or [::1]:7400, or localhost for "
+                + "127.0.0.1"
         case .path: "the path of a file or folder"
         case .text: "a text"
         case .onOff: "on or off"
@@ -140,7 +141,10 @@ extension Setting.Kind {
             guard words.contains(text) else { throw mismatch("is none of its words") }
             return .text(text)
         case .address:
-            guard parseAddress(text) != nil else { throw mismatch("is no address") }
+            guard let address = parseAddress(text) else { throw mismatch("is no address") }
+            guard address.host == "localhost" || isNumeric(address.host) else {
+                throw mismatch("has a name, which is not looked up")
+            }
             return .text(text)
         case .path, .text:
             guard !text.isEmpty else { throw mismatch("is empty") }

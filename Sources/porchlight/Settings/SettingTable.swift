@@ -36,11 +36,11 @@ enum SettingTable {
         settings: [
             .text(
                 "listen", \.listen, .address,
-                "Where clients connect: a numeric address and a port; port 0 is any.",
+                "Where clients connect: a numeric address or localhost, and a port; port 0 is any.",
                 takesEffect: .atRestart),
             .text(
                 "http", \.http, .address, unset: "nowhere",
-                "Where app servers connect by HTTP: a numeric address and a port.",
+                "Where app servers connect by HTTP: a numeric address or localhost, and a port.",
                 takesEffect: .atRestart),
             .text(
                 "data", \.configuration.dataDirectory, .path, "The folder with the database.",
