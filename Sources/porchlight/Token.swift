@@ -53,7 +53,8 @@ struct Token: ParsableCommand {
         }
         guard Self.rules.isAccount(account) else {
             throw ValidationError(
-                "ACCOUNT “\(cut(account))” is no name: give 1 to \(Self.rules.accountBytesMax) bytes "
+                "ACCOUNT “\(cut(account))” is no name: "
+                    + "give 1 to \(Self.rules.accountBytesMax) bytes "
                     + "without control characters and without a space at either end.")
         }
         if let alg, TokenAlgorithm(rawValue: alg) == nil {
