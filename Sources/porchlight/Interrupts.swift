@@ -18,6 +18,11 @@ struct Interrupts {
         }
     }
 
+    /// Has the next one end the process again.
+    func end() {
+        for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
+    }
+
     /// Whether one has come.
     var hasCome: Bool { isInterrupted.load(ordering: .relaxed) }
 }

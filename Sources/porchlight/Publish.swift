@@ -7,8 +7,9 @@ struct Publish: ParsableCommand {
         abstract: "Be an account with a status, until ^C; or set it once.",
         discussion: """
             Logs in as the account, publishes the value and stays online until ^C, then logs
-            out. With --once it is set through an app server's session and stays until it
-            expires; the account does not come online for that.
+            out. When the service is away it tries again, ever more slowly, and publishes the
+            value again unless that has expired. With --once it is set through an app server's
+            session and stays until it expires; the account does not come online for that.
             """)
 
     @Argument(help: "The value: 10000 to 2147483647.")
@@ -35,18 +36,12 @@ struct Publish: ParsableCommand {
     @OptionGroup var server: ServerOptions
 
     func run() throws {
+        guard once else { return try stay() }
+        guard let account else {
+            throw ValidationError("--once sets the status of whom? Give --account.")
+        }
         try report {
-            if once {
-                guard let account else {
-                    throw ValidationError("--once sets the status of whom? Give --account.")
-                }
-                try publish(server.appServer.open(), as: account, through: .appServer)
-            } else {
-                let chosen = ChosenAccount(name: account, by: "--account")
-                let (client, account) = try server.openSession(of: chosen, from: "publish")
-                try publish(client, as: account, through: .itself)
-                try stay(client)
-            }
+            try publish(server.appServer.open(), as: account, through: .appServer)
         }
     }
 
@@ -63,9 +58,43 @@ struct Publish: ParsableCommand {
         announce("published as \(visible(account)), seq \(result["seq"]?.integer ?? 0)")
     }
 
-    /// Stays online until the person at the keyboard has had enough.
-    private func stay(_ client: Client) throws {
-        let interrupts = Interrupts()
+    /// Stays online until the person at the keyboard has had enough, also when the service goes
+    /// and comes back.
+    private func stay() throws {
+        let chosen = ChosenAccount(name: account, by: "--account")
+        var returning = Returning()
+        var end = Date.distantFuture
+        while true {
+            do {
+                let (client, account) = try server.openSession(of: chosen, from: "publish")
+                // While there is no session, ^C ends the process: there is nothing to log out of.
+                let interrupts = Interrupts()
+                defer { interrupts.end() }
+                return try unlessInterrupted(interrupts) {
+                    // What has expired is not brought back.
+                    if Date() < end {
+                        try publish(client, as: account, through: .itself)
+                        end = Date().addingTimeInterval(Double(expiry))
+                    }
+                    returning.hasArrived()
+                    try stay(client, until: interrupts)
+                }
+            } catch let error as ClientError {
+                try returning.wait(after: error)
+            }
+        }
+    }
+
+    /// Has what goes wrong after ^C be the end, and no reason to try again.
+    private func unlessInterrupted(_ interrupts: Interrupts, _ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let error as ClientError where interrupts.hasCome {
+            throw Failure(error.description)
+        }
+    }
+
+    private func stay(_ client: Client, until interrupts: Interrupts) throws {
         var spoken = Date()
         while !interrupts.hasCome {
             if Date().timeIntervalSince(spoken) > 10 {

@@ -33,41 +33,16 @@ struct Watch: ParsableCommand {
 
     func run() throws {
         let chosen = ChosenAccount(name: watcher, by: "--as", standard: Self.standardWatcher)
-        var pauseSeconds = 1
-        var hasConnected = false
+        var returning = Returning()
         while true {
             do {
                 let client = try server.openSession(of: chosen, from: "watch").client
                 for state in try subscribe(client, answer: .withStates) { show(state) }
-                hasConnected = true
-                pauseSeconds = 1
+                returning.hasArrived()
                 try follow(client)
             } catch let error as ClientError {
-                guard hasConnected, isWorthAnotherTry(error) else {
-                    throw Failure(error.description)
-                }
-                pauseSeconds = max(pauseSeconds, retryAfterSeconds(error))
-                note("\(error.description) Trying again in \(pauseSeconds) s.")
+                try returning.wait(after: error)
             }
-            // With jitter, so that many who lost the same service do not return as one.
-            usleep(UInt32.random(in: 1_000_000...1_500_000) * UInt32(pauseSeconds))
-            pauseSeconds = min(pauseSeconds * 2, 30)
-        }
-    }
-
-    private func isWorthAnotherTry(_ error: ClientError) -> Bool {
-        switch error {
-        // With a token that has ended, the file may hold a newer one.
-        case .closed(let reply): reply.isTransient || reply.reason == "token_expired"
-        case .refused(let reply): reply.isTransient
-        default: true
-        }
-    }
-
-    private func retryAfterSeconds(_ error: ClientError) -> Int {
-        switch error {
-        case .closed(let reply), .refused(let reply): min(reply.retryAfterSeconds ?? 0, 600)
-        default: 0
         }
     }
 
