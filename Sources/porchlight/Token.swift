@@ -53,9 +53,9 @@ struct Token: ParsableCommand {
         }
         guard Self.rules.isAccount(account) else {
             throw ValidationError(
-                "ACCOUNT “\(cut(account))” is no name: "
-                    + "give 1 to \(Self.rules.accountBytesMax) bytes "
-                    + "without control characters and without a space at either end.")
+                "ACCOUNT “\(cut(account))” is no name: give 1 to "
+                    + "\(Self.rules.accountBytesMax) bytes without control characters and "
+                    + "without a space at either end.")
         }
         if let alg, TokenAlgorithm(rawValue: alg) == nil {
             throw ValidationError("--alg \(alg) is none of HS256, RS256, ES256 and EdDSA.")
