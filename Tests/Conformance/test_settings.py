@@ -112,7 +112,7 @@ class Start(Files):
         self.assertEqual(
             self.refuses("--config", path, "--restart-grace=-1", PORCHLIGHT_LISTEN="7400"),
             "Error: PORCHLIGHT_LISTEN=7400 is no address: give a numeric address and a port, "
-            "such as 127.0.0.1:7400 or [::1]:7400.\n"
+            "such as 127.0.0.1:7400 or [::1]:7400, or localhost for 127.0.0.1.\n"
             "Error: %s:2: durability mostly is none of its words: give full or relaxed.\n"
             "Error: --restart-grace -1 is out of its range: give 0 to 600 seconds.\n"
             "Error: %s:1: heartbeat 301 is out of its range: give 5 to 300 seconds."
