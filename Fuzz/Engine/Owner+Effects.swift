@@ -133,6 +133,8 @@ extension Owner {
             return .removeSession(Rows.DeviceKey(account: name(account), device: text(device)))
         case .putAccount(let account, let value, let lastSeen):
             return .putAccount(name(account), value, lastSeen)
+        case .removeAccount(let account):
+            return .removeAccount(name(account))
         case .reserveSequence(let end):
             return .reserve(end)
         }

@@ -63,6 +63,7 @@ struct Rows {
         case .putSession(let key, let session): sessions[key] = session
         case .removeSession(let key): sessions[key] = nil
         case .putAccount(let name, let value, let lastSeen): accounts[name] = (value, lastSeen)
+        case .removeAccount(let name): accounts[name] = nil
         case .reserve(let end): reserved = max(reserved, end)
         }
     }
@@ -78,6 +79,7 @@ enum RowWrite {
     case putSession(Rows.DeviceKey, Rows.Session)
     case removeSession(Rows.DeviceKey)
     case putAccount([UInt8], Int32, Wall)
+    case removeAccount([UInt8])
     case reserve(UInt64)
 }
 
