@@ -3,6 +3,7 @@
 // It listens before there is a service, so that an address that cannot be had ends a start before
 // a database is opened, and a probe is told that the service is not ready while it is loaded.
 
+import EventLoop
 import Logging
 import PresenceCore
 import PresenceGateway
@@ -32,8 +33,16 @@ extension ServiceSettings {
     /// service.
     var httpDescriptorsMax: Int {
         guard http != nil else { return 0 }
-        return httpConnectionsMax
+        return httpConnectionsInForce
             + 2 * (GatewayLimits().connectionsMax + HTTPLimits().feedReadersMax)
+    }
+
+    /// Connections of the API: as many as are wanted, and at most a quarter of the descriptors.
+    ///
+    /// There must be some left for what opens files without asking us: libdispatch, which looks
+    /// at its threads in /proc, ends the process where it cannot (`_dispatch_workq_monitor_pools`).
+    private var httpConnectionsInForce: Int {
+        min(httpConnectionsMax, max(8, Loop.raiseDescriptorsMax() / 4))
     }
 
     /// What connections of this process to the service go by: HTTP's and the webhooks'.
@@ -57,7 +66,7 @@ extension ServiceSettings {
         var settings = HTTPConfiguration(access: auth == .open ? .keysOrLocal(keys) : .keys(keys))
         settings.host = address.host
         settings.port = Int(address.port)
-        settings.limits.connectionsMax = httpConnectionsMax
+        settings.limits.connectionsMax = httpConnectionsInForce
         settings.gateway = gatewayLimits
         do throws(HTTPRefusal) {
             return try HTTPServer(

@@ -167,11 +167,12 @@ class FewDescriptors(unittest.TestCase):
             end = time.monotonic() + 60
             while True:
                 try:
-                    if service.ask("GET", "/readyz").status == 200:
+                    found = service.ask("GET", "/readyz")
+                    if found.status == 200:
                         break
-                except OSError:
-                    pass
-                self.assertLess(time.monotonic(), end)
+                except OSError as error:
+                    found = error
+                self.assertLess(time.monotonic(), end, found)
             client = service.connect()
             client.login("after", "d1")
         finally:
