@@ -11,12 +11,13 @@
 import Containers
 
 extension Engine {
+    /// In how many minutes all accounts have been looked at: a day.
     private static var minutesPerRound: Int { 1_440 }
     /// Accounts looked at in a minute, at least.
     private static var accountsPerMinuteMin: Int { 1_000 }
     /// Accounts forgotten in a minute, at most: each is a write for the store.
     private static var forgottenPerMinuteMax: Int { 1_000 }
-    /// By how much it may be off the other clock between two looks.
+    /// By how much the wall clock may be off the other one between two looks. More: it was set.
     private static var unevenSecondsMax: Int { 60 }
 
     /// Begins to forget, once clients are let in.

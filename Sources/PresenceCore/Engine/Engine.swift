@@ -69,6 +69,7 @@ public struct Engine: ~Copyable {
     var interned: [UInt32] = []
     /// Accounts that may have lost their last reference in the call before this one.
     var retired: [UInt32] = []
+    /// How far forgetting has come, see `Engine+Remembrance`.
     var remembrance = Remembrance()
     /// Reused by whoever needs a short list of topics.
     var topicScratch: [TopicHandle] = []

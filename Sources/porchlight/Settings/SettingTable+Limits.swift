@@ -13,7 +13,8 @@ extension SettingTable {
                 "Connections in all; never more than the descriptors of the process, less 64."),
             .count(
                 "http-connections-max", \.httpConnectionsMax, 8...100_000, .things,
-                "Connections of the HTTP API; beyond, they wait.", takesEffect: .atRestart),
+                "Connections of the HTTP API, at most a quarter of the descriptors; others wait.",
+                takesEffect: .atRestart),
             .count(
                 "connections-per-address-max",
                 \.configuration.admission.connectionsPerAddressMax, 1...10_000_000, .things,
