@@ -7,23 +7,25 @@
 //     callback with the error and tries again, without end, inside one turn: the callback can
 //     only close the listener. (Measured: 100,000 calls at EMFILE, and no other event between.)
 //
-// Here a failure leaves the connections in the backlog, is told once, and accepting rests for
-// 100 ms: no spinning, no dropping, no stopping for good. It also bounds the accepts per turn,
-// so that a crowd that reconnects shares the loop with those who are in; and a paused listener
-// takes nobody (libuv's holds one accepted connection in limbo).
+// Here a failure leaves the connections in the backlog and is reported once, and accepting rests
+// until the descriptors that are reserved for the rest of the process are free again: no spinning,
+// no dropping, no stopping for good. It also bounds the accepts per turn, so that a crowd that
+// reconnects shares the loop with the clients that are connected; and a paused listener accepts
+// nothing (libuv's holds one accepted connection in limbo).
 
 import CLibUV
 import Glibc
 
 /// The listening socket and whether it is watched.
 @safe struct Listener {
-    enum Phase {
+    enum Phase: Equatable {
         /// The address is ours; who connects is refused. Exits: accepting.
         case bound
         /// The socket is watched. Exits: resting, paused.
         case accepting
-        /// After a failure, until the back-off timer. Exits: accepting, paused.
-        case resting
+        /// After a failure, until a look at the descriptors finds enough of them free, the next
+        /// one after `milliseconds`. Exits: accepting, paused.
+        case resting(milliseconds: UInt64)
         /// Until `resumeAccepting`. Exits: accepting.
         case paused
     }
@@ -34,7 +36,10 @@ import Glibc
 
     /// A turn's share: about a millisecond of accept4 and what belongs to it.
     static let acceptsPerTurnMax = 64
+    /// How long a rest is before the first look, and at most: a look costs milliseconds where
+    /// there are a hundred thousand descriptors.
     static let restMilliseconds: UInt64 = 100
+    static let restMillisecondsMax: UInt64 = 800
     static let keepAliveSeconds: CInt = 60
     static let keepAliveProbeSeconds: CInt = 10
     static let keepAliveProbesMax: CInt = 6
@@ -146,23 +151,44 @@ extension Loop {
     }
 
     private func rest(_ error: UVError) {
-        listener?.phase = .resting
         if let poll = unsafe listener?.poll { unsafe uv_poll_stop(poll) }
-        unsafe uv_timer_start(acceptBackoffTimer, restOver, Listener.restMilliseconds, 0)
+        rest(milliseconds: Listener.restMilliseconds)
         handler?.acceptFailed(error)
     }
 
+    private func rest(milliseconds: UInt64) {
+        listener?.phase = .resting(milliseconds: milliseconds)
+        // Timers begin at the time that the loop last looked at, which may be long ago.
+        unsafe uv_update_time(uvLoop)
+        unsafe uv_timer_start(acceptBackoffTimer, restOver, milliseconds, 0)
+    }
+
     fileprivate func restIsOver() {
-        if listener?.phase == .resting { beginAccepting() }
+        guard case .resting(let milliseconds) = listener?.phase else { return }
+        guard Descriptors.hasFree(descriptorsReserved + 1) else {
+            return rest(milliseconds: min(milliseconds * 2, Listener.restMillisecondsMax))
+        }
+        beginAccepting()
+    }
+
+    /// From which number on descriptors are left to the rest of the process. The kernel gives the
+    /// lowest free number, so all below one that it has given are in use.
+    private var reservedFrom: Int {
+        descriptorsReserved > 0 ? Descriptors.max - descriptorsReserved : .max
     }
 
     fileprivate func acceptReady(_ status: CInt) {
         guard status == 0 else { return rest(UVError(code: status, operation: "uv_poll_start")) }
+        let reservedFrom = reservedFrom
         for _ in 0..<Listener.acceptsPerTurnMax {
             // The handler may have paused or closed the listener meanwhile.
             guard let listener = listener, listener.phase == .accepting else { return }
             let fd = cuv_accept(listener.fd)
             if fd >= 0 {
+                guard Int(fd) < reservedFrom else {
+                    _ = Glibc.close(fd)
+                    return rest(UVError(code: UV_EMFILE.rawValue, operation: "accept4"))
+                }
                 handler?.streamAccepted(adopt(fd))
                 continue
             }

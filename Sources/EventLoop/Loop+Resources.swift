@@ -34,23 +34,3 @@ extension Loop {
         return constrained == 0 ? total : min(constrained, total)
     }
 }
-
-extension Loop {
-    /// Raises the number of descriptors that the process may have as far as it may, and tells it.
-    ///
-    /// A shell's own limit is 1,024 on most machines, which is no limit that anybody has chosen.
-    public static func raiseDescriptorsMax() -> Int {
-        var limit = rlimit()
-        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
-            return 1_024
-        }
-        if limit.rlim_cur < limit.rlim_max {
-            var raised = limit
-            raised.rlim_cur = limit.rlim_max
-            if unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &raised) == 0 {
-                limit = raised
-            }
-        }
-        return Int(clamping: limit.rlim_cur)
-    }
-}

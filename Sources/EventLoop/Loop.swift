@@ -29,6 +29,8 @@ import Glibc
     var linger: Linger
     var listener: Listener?
     let acceptBackoffTimer: UnsafeMutablePointer<uv_timer_t>
+    /// Descriptors that connections leave to the rest of the process.
+    let descriptorsReserved: Int
     var signals: [UnsafeMutablePointer<uv_signal_t>] = unsafe []
 
     private let turnEnd: UnsafeMutablePointer<uv_prepare_t>
@@ -43,9 +45,14 @@ import Glibc
 
     /// A loop with nothing to do yet; SIGPIPE is ignored from now on in the whole process.
     ///
-    /// `lingerMilliseconds` is how long `closeAfterWrites` waits for the peer. Fails when there
-    /// are no descriptors left (the loop takes about six).
-    public init(lingerMilliseconds: UInt64 = 2_000) throws(UVError) {
+    /// `lingerMilliseconds` is how long `closeAfterWrites` waits for the peer. While fewer than
+    /// `descriptorsReserved` descriptors are free in the process, no connection is accepted. Fails
+    /// when there are no descriptors left (the loop takes about six).
+    public init(
+        lingerMilliseconds: UInt64 = 2_000, descriptorsReserved: Int = 0
+    ) throws(UVError) {
+        precondition(descriptorsReserved >= 0)
+        self.descriptorsReserved = descriptorsReserved
         // A write to a connection that the peer has reset is an error code, not the end of us.
         signal(SIGPIPE, SIG_IGN)
         unsafe uvLoop = .allocate(capacity: 1)

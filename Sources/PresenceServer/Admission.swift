@@ -14,10 +14,14 @@ public struct AdmissionLimits: Sendable {
     public var loginPace: Pace? = Pace(perSecond: 3_000, burst: 3_000)
     /// Connections from one address; beyond, a new one is closed with 4504.
     public var connectionsPerAddressMax: Int? = 4_096
-    /// Connections in all; beyond, a new one is closed with 4504. Below the descriptors that
-    /// the process may have, or the rest waits in the kernel.
+    /// Connections in all; beyond, a new one is closed with 4504. At most what the descriptors of
+    /// the process allow.
     public var connectionsMax = 1_000_000
-    /// Descriptors that others in this process take, and connections leave to them.
+    /// Connections beyond a limit that are given time to read why they are closed. Beyond, a new
+    /// one is told and closed at once.
+    public var turnedAwayMax = 16
+    /// Descriptors that HTTP, webhooks and fetches of keys may take, and connections leave to
+    /// them.
     public var descriptorsElsewhere = 0
     /// Writes that may wait for the store; beyond, what has to be stored is refused.
     public var storePendingMax = 200_000
@@ -29,20 +33,26 @@ public struct AdmissionLimits: Sendable {
     /// The defaults.
     public init() {}
 
-    /// Descriptors that connections leave to the loop, the database and the log.
-    private static let descriptorsReserved = 64
+    /// Descriptors of the loop, the listener, the database, the log and the runtime: some 30.
+    static let descriptorsFixed = 32
+    /// Descriptors that are kept free for files that are opened for a moment.
+    static let descriptorsFree = 32
+    /// With fewer descriptors the service does not start.
+    public static let descriptorsMin = 256
 
-    /// Sets what depends on the machine, unless somebody has.
+    /// Sets what depends on the machine, where the settings do not. `descriptorsElsewhere` must
+    /// leave room for connections.
     mutating func fillIn(memoryBytes: UInt64, descriptorsMax: Int) {
         if memoryBytesMax == nil { memoryBytesMax = memoryBytes / 10 * 8 }
-        let reserved = Self.descriptorsReserved + descriptorsElsewhere
-        connectionsMax = min(connectionsMax, max(16, descriptorsMax - reserved))
+        let others =
+            Self.descriptorsFixed + Self.descriptorsFree + turnedAwayMax + descriptorsElsewhere
+        connectionsMax = min(connectionsMax, max(1, descriptorsMax - others))
     }
 
-    /// Sets what depends on this machine, unless somebody has.
+    /// Sets what depends on this machine, where the settings do not.
     mutating func fillInFromMachine() {
         fillIn(
-            memoryBytes: Loop.memoryBytesAvailable, descriptorsMax: Loop.raiseDescriptorsMax())
+            memoryBytes: Loop.memoryBytesAvailable, descriptorsMax: Descriptors.raiseMax())
     }
 
     /// The limits that stay when those on pace are off.

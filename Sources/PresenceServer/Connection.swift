@@ -74,6 +74,8 @@ struct Connection {
         static let isFeedReader = State(rawValue: 256)
         /// Its request waits for a token to be judged.
         static let isBeingJudged = State(rawValue: 512)
+        /// It came beyond a limit, and is given time to read that.
+        static let isTurnedAway = State(rawValue: 1_024)
     }
 }
 

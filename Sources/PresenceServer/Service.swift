@@ -30,7 +30,9 @@ public final class Service {
             throw .store(error)
         }
         let name = "\(configuration.host):\(configuration.port)"
-        do throws(UVError) { loop = try Loop() } catch { throw .system(error) }
+        do throws(UVError) {
+            loop = try Loop(descriptorsReserved: AdmissionLimits.descriptorsFree)
+        } catch { throw .system(error) }
         do throws(UVError) {
             address = try loop.bind(host: configuration.host, port: configuration.port)
         } catch {

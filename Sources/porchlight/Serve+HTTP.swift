@@ -42,7 +42,7 @@ extension ServiceSettings {
     /// There must be some left for what opens files without asking us: libdispatch, which looks
     /// at its threads in /proc, ends the process where it cannot (`_dispatch_workq_monitor_pools`).
     private var httpConnectionsInForce: Int {
-        min(httpConnectionsMax, max(8, Loop.raiseDescriptorsMax() / 4))
+        min(httpConnectionsMax, max(8, Descriptors.raiseMax() / 4))
     }
 
     /// What connections of this process to the service go by: HTTP's and the webhooks'.

@@ -16,7 +16,7 @@ public struct Connections: Sendable {
 
     /// Runs it.
     public func run(_ options: BenchOptions) throws(BenchFailure) -> Report {
-        let accounts = self.accounts ?? Loop.raiseDescriptorsMax() - Descriptors.spare
+        let accounts = self.accounts ?? EventLoop.Descriptors.raiseMax() - Descriptors.spare
         guard accounts >= 1, group >= 1 else {
             throw BenchFailure("One connection and groups of one are the least.")
         }

@@ -7,7 +7,7 @@ enum Descriptors {
 
     /// Refuses a run that needs more connections than there can be.
     static func require(_ connections: Int) throws(BenchFailure) {
-        let bound = Loop.raiseDescriptorsMax()
+        let bound = EventLoop.Descriptors.raiseMax()
         guard connections + spare <= bound else {
             throw BenchFailure(
                 "\(connections) connections need \(connections + spare) descriptors, and "

@@ -9,7 +9,7 @@ extension Reactor {
     /// Whether a new connection may stay. One that may not is told when to come back.
     mutating func admit(_ slot: Int) -> Bool {
         let limits = configuration.admission
-        guard loop.streamCount <= limits.connectionsMax else {
+        guard clientCount <= limits.connectionsMax else {
             turnAway(slot)
             return false
         }
@@ -23,8 +23,18 @@ extension Reactor {
         return true
     }
 
+    /// Connections that have been accepted, are not wholly closed, and were not turned away.
+    private var clientCount: Int { loop.streamCount - internalCount - turnedAwayCount }
+
+    /// Tells a connection beyond a limit when to come back. A few are given the time to read that;
+    /// the descriptors of more than these would be the reserve's.
     private mutating func turnAway(_ slot: Int) {
         counters.turnedAway += 1
+        guard turnedAwayCount < configuration.admission.turnedAwayMax else {
+            return dismiss(slot, .overloaded)
+        }
+        turnedAwayCount += 1
+        connections[slot].state.insert(.isTurnedAway)
         close(slot, .overloaded)
     }
 

@@ -37,6 +37,20 @@ extension Reactor {
         markDirty(slot)
     }
 
+    /// Writes a new connection the reason and closes it in the same turn. The peer may lose the
+    /// reason where it has sent something already.
+    mutating func dismiss(_ slot: Int, _ reason: CloseReason) {
+        precondition(connections[slot].phase == .anonymous && connections[slot].outbox.isEmpty)
+        count(Ending(reason), of: slot)
+        connections[slot].phase = .closing
+        var frame: [UInt8] = []
+        frame.appendCloseFrame(
+            reason, retryAfterSeconds: reason.isTransient ? retryAfterSeconds() : nil)
+        let id = connections[slot].id
+        unsafe frame.withUnsafeBytes { [loop] in _ = unsafe loop.write(id, $0) }
+        loop.close(id)
+    }
+
     /// Closes a connection that takes nothing more.
     mutating func abandon(_ slot: Int) {
         count(.lost, of: slot)
@@ -73,6 +87,8 @@ extension Reactor {
         progressEnded(of: slot)
         delays[UInt32(slot)] = nil
         forgetHeldBack(slot)
+        if connections[slot].state.contains(.isOfTheHouse) { internalCount -= 1 }
+        if connections[slot].state.contains(.isTurnedAway) { turnedAwayCount -= 1 }
         addresses.leave(connections[slot].address)
         frames.empty(&connections[slot].outbox, to: &pool)
         connections[slot] = Connection(id: connections[slot].id)

@@ -21,6 +21,7 @@ extension Reactor {
         guard phase == .serving else { return close(enter(id, .anonymous), .shuttingDown) }
         let slot = enter(id, .serving)
         connections[slot].state = [.isAppServer, .isOfTheHouse]
+        internalCount += 1
         let now = now()
         engine.handle(.loginAppServer, from: ConnectionID(id), at: now, into: &effects)
         carryOut(at: now)

@@ -54,6 +54,10 @@ struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
     /// Tokens that are being judged.
     var inquiriesUnderWay = 0
     var addresses: AddressBook
+    /// Connections from this process.
+    var internalCount = 0
+    /// Connections beyond a limit that are being told so.
+    var turnedAwayCount = 0
     /// What logins may be carried out now.
     var logins = TokenBucket()
     /// When those who were sent away are expected back.

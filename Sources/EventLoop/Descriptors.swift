@@ -1,0 +1,56 @@
+import Glibc
+
+/// The descriptors of this process.
+public enum Descriptors {
+    /// How many are looked at by one system call.
+    private static let perCallMax = 1_024
+
+    /// Raises the number of descriptors that the process may open as far as it may be raised.
+    ///
+    /// A shell's own limit is 1,024 on most machines, which nobody has chosen for a server.
+    /// Returns the limit then in force.
+    public static func raiseMax() -> Int {
+        var limit = current
+        if limit.rlim_cur < limit.rlim_max {
+            var raised = limit
+            raised.rlim_cur = limit.rlim_max
+            if unsafe setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &raised) == 0 {
+                limit = raised
+            }
+        }
+        return Int(clamping: limit.rlim_cur)
+    }
+
+    /// How many descriptors the process may have open.
+    public static var max: Int { Int(clamping: current.rlim_cur) }
+
+    /// Whether at least `count` more could be opened now.
+    ///
+    /// Opens none itself, not even for a moment: other threads may need the last ones. poll(2)
+    /// marks numbers that are not open. 30 to 60 ns for each number that is looked at, from the
+    /// highest down, until enough are found.
+    public static func hasFree(_ count: Int) -> Bool {
+        var missing = count
+        var end = max
+        var numbers: [pollfd] = []
+        while missing > 0, end > 0 {
+            let begin = Swift.max(0, end - perCallMax)
+            numbers.removeAll(keepingCapacity: true)
+            for number in begin..<end {
+                numbers.append(pollfd(fd: CInt(clamping: number), events: 0, revents: 0))
+            }
+            guard unsafe poll(&numbers, nfds_t(numbers.count), 0) >= 0 else { return false }
+            missing -= numbers.count { $0.revents & Int16(POLLNVAL) != 0 }
+            end = begin
+        }
+        return missing <= 0
+    }
+
+    private static var current: rlimit {
+        var limit = rlimit()
+        guard unsafe getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+            return rlimit(rlim_cur: 1_024, rlim_max: 1_024)
+        }
+        return limit
+    }
+}
