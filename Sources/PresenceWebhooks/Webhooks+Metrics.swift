@@ -1,7 +1,7 @@
 extension Webhooks {
-    /// What is counted of each endpoint, in Prometheus' text format; empty without endpoints.
+    /// The metrics of each endpoint, in the Prometheus text format; empty without endpoints.
     ///
-    /// The label is the endpoint's name, which whoever runs the service has chosen.
+    /// The label is the endpoint's name, which the operator chose.
     public func metricsText() -> String {
         let all = snapshot()
         guard !all.isEmpty else { return "" }
@@ -16,17 +16,17 @@ extension Webhooks {
                     + "\(value(counters))\n"
             }
         }
-        add("counter", "batches_total", "Batches that were taken.") { $0.batches }
-        add("counter", "events_total", "Events in these.") { $0.events }
-        add("counter", "failures_total", "Attempts that were not taken.") { $0.failures }
-        add("gauge", "failures_in_a_row", "Attempts since the last that was taken.") {
+        add("counter", "batches_total", "Batches accepted by the receiver.") { $0.batches }
+        add("counter", "events_total", "Events in accepted batches.") { $0.events }
+        add("counter", "failures_total", "Failed attempts.") { $0.failures }
+        add("gauge", "failures_in_a_row", "Failed attempts since the last success.") {
             $0.failuresInARow
         }
-        add("counter", "resets_total", "How often an endpoint was begun anew.") { $0.resets }
-        add("gauge", "last_status", "The status of the last answer; 0: there was none.") {
+        add("counter", "resets_total", "Resets of the endpoint.") { $0.resets }
+        add("gauge", "last_status", "HTTP status of the last response; 0 if there was none.") {
             $0.lastStatus ?? 0
         }
-        add("gauge", "lag_seconds", "How old the oldest event is that waits to be taken.") {
+        add("gauge", "lag_seconds", "Age of the oldest event not yet accepted by the receiver.") {
             $0.lagSeconds
         }
         return text

@@ -3,10 +3,10 @@ import NIOCore
 import PresenceGateway
 import Synchronization
 
-/// What the HTTP API counts, for `/metrics`. Labels come from closed sets only.
+/// The HTTP API's counters, for `/metrics`. Label values come from closed sets.
 final class HTTPCounters: Sendable {
     private struct Counts {
-        /// By operation and class of status; what is no operation comes last.
+        /// By operation and status class; requests for no known operation come last.
         var requests = [UInt64](repeating: 0, count: (Operation.allCases.count + 1) * 6)
         var inFlight = 0
         var connections = 0
@@ -20,12 +20,12 @@ final class HTTPCounters: Sendable {
 
     private let counts = Mutex(Counts())
 
-    /// Connections now.
+    /// Open connections.
     var connections: Int { counts.withLock { $0.connections } }
 
     func begin() { counts.withLock { $0.inFlight += 1 } }
 
-    /// Counts the end of a request; no status: nobody was there any more.
+    /// Counts the end of a request; the status is nil if the client was gone.
     func end(_ operation: Operation?, _ status: HTTPResponse.Status?) {
         let row = operation.flatMap { Self.numbers[$0] } ?? Operation.allCases.count
         let column = status.map { min(max($0.code / 100, 1), 5) } ?? 0
@@ -46,7 +46,7 @@ final class HTTPCounters: Sendable {
 
     func connectionTimedOut() { counts.withLock { $0.timedOut += 1 } }
 
-    /// Lets one more read the feed, unless as many do as may.
+    /// Counts one more feed reader, unless there are `max` already.
     func enterFeed(max: Int) -> Bool {
         counts.withLock {
             guard $0.feedReaders < max else { return false }
@@ -57,12 +57,12 @@ final class HTTPCounters: Sendable {
 
     func leaveFeed() { counts.withLock { $0.feedReaders -= 1 } }
 
-    /// Appends everything as Prometheus reads it.
+    /// Appends all metrics in the Prometheus text format.
     func write(to text: inout ByteBuffer, _ gateway: GatewayCounters) {
         let counts = counts.withLock { $0 }
         text.metric(
             "porchlight_http_requests_total", .counter,
-            "Requests by what was asked and how it ended.")
+            "HTTP requests, by method, route and status class.")
         for (row, operation) in (Operation.allCases.map(Optional.some) + [nil]).enumerated() {
             for column in 0..<6 where counts.requests[row * 6 + column] > 0 {
                 let labels =
@@ -73,8 +73,9 @@ final class HTTPCounters: Sendable {
                     "porchlight_http_requests_total", labels, counts.requests[row * 6 + column])
             }
         }
-        text.gauge("porchlight_http_requests_in_flight", "Requests under way.", counts.inFlight)
-        text.gauge("porchlight_http_connections", "HTTP connections.", counts.connections)
+        text.gauge(
+            "porchlight_http_requests_in_flight", "HTTP requests in flight.", counts.inFlight)
+        text.gauge("porchlight_http_connections", "Open HTTP connections.", counts.connections)
         text.counter(
             "porchlight_http_connections_accepted_total", "HTTP connections accepted.",
             counts.accepted)
@@ -82,7 +83,7 @@ final class HTTPCounters: Sendable {
             "porchlight_http_connections_timed_out_total",
             "HTTP connections closed because the client was too slow.", counts.timedOut)
         text.gauge(
-            "porchlight_http_feed_readers", "Readers of the feed over HTTP.", counts.feedReaders)
+            "porchlight_http_feed_readers", "Feed readers over HTTP.", counts.feedReaders)
         text.write(gateway)
     }
 }
@@ -93,21 +94,22 @@ extension ByteBuffer {
     fileprivate mutating func write(_ gateway: GatewayCounters) {
         metric(
             "porchlight_gateway_connections", .gauge,
-            "Connections of the HTTP API to the service.")
+            "Connections of the HTTP API to the service, by state.")
         sample("porchlight_gateway_connections", "{state=\"busy\"}", UInt64(gateway.busy))
         sample("porchlight_gateway_connections", "{state=\"idle\"}", UInt64(gateway.idle))
         gauge(
-            "porchlight_gateway_requests_waiting", "Requests that wait for a connection.",
+            "porchlight_gateway_requests_waiting",
+            "HTTP requests waiting for a connection to the service.",
             gateway.waiting)
         counter(
-            "porchlight_gateway_connections_opened_total", "Connections opened.",
+            "porchlight_gateway_connections_opened_total", "Connections to the service opened.",
             UInt64(gateway.opened))
         counter(
             "porchlight_gateway_requests_refused_total",
-            "Requests refused because too many waited.", UInt64(gateway.refused))
+            "HTTP requests rejected because too many were waiting.", UInt64(gateway.refused))
         counter(
             "porchlight_gateway_requests_timed_out_total",
-            "Requests whose answer did not come in time.", UInt64(gateway.timedOut))
+            "HTTP requests without a response from the service in time.", UInt64(gateway.timedOut))
     }
 
     fileprivate mutating func metric(_ name: String, _ kind: MetricKind, _ help: String) {

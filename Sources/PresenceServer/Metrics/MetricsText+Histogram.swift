@@ -1,7 +1,7 @@
 import Containers
 
 extension MetricsText {
-    /// A family that is a histogram; its buckets are told in seconds, each with those before it.
+    /// A histogram. Its bucket bounds are in seconds, and its buckets are cumulative.
     mutating func add(
         histogram name: StaticString, _ help: StaticString, _ histogram: DurationHistogram
     ) {

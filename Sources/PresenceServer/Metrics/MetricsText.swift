@@ -1,17 +1,17 @@
-/// Prometheus' text format, as it is written: families of samples, one after the other.
+/// A writer for the Prometheus text format: families of samples, one after the other.
 ///
-/// Names, helps and the names of labels are words of ours that need no escapes, and so are the
-/// values of labels, which come from closed sets; the version alone is escaped.
+/// Metric names, help texts and label names are literals that need no escapes. Label values come
+/// from closed sets; only the version can need escapes.
 /// https://prometheus.io/docs/instrumenting/exposition_formats/
 struct MetricsText {
     private(set) var bytes: [UInt8] = []
     private var name: StaticString = ""
 
-    /// What the samples of a family are.
+    /// The type of a family.
     enum Kind: String {
-        /// It only rises, until the service starts again.
+        /// It only rises, and is 0 after a restart.
         case counter
-        /// It is what it is now.
+        /// A current value.
         case gauge
         case histogram
     }
@@ -36,7 +36,7 @@ struct MetricsText {
         sample(value)
     }
 
-    /// A family of one sample that is a time, in microseconds here and in seconds there.
+    /// A family of one sample that is a time: given in microseconds, written in seconds.
     mutating func add(
         _ kind: Kind, _ name: StaticString, _ help: StaticString, microseconds: UInt64
     ) {
@@ -84,7 +84,7 @@ struct MetricsText {
         bytes.append(contentsOf: text.utf8)
     }
 
-    /// Appends a number of microseconds as seconds.
+    /// Appends microseconds as seconds.
     mutating func append(seconds microseconds: UInt64) {
         let (whole, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
         append(String(whole))

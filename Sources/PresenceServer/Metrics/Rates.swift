@@ -10,9 +10,9 @@ struct RateSums {
     var rows = 0
 }
 
-/// What counters stood at in the last minute: a sample a second, while anything happens.
+/// Samples of counters in the last minute: one per second, while anything happens.
 struct Rates {
-    /// A minute, and one more that is before it.
+    /// One minute, and one sample before it.
     private static let samplesMax = 62
     private static let intervalMilliseconds: UInt64 = 1_000
 
@@ -22,7 +22,7 @@ struct Rates {
     }
 
     private var samples: [Sample]
-    /// When the next sample is taken, if anything happens then.
+    /// When the next sample is due, if anything happens then.
     private var due: Mono
 
     init(begun: Mono) {
@@ -38,10 +38,10 @@ struct Rates {
         due = now.advanced(byMilliseconds: Self.intervalMilliseconds)
     }
 
-    /// The counters so long ago, or at the beginning of the service.
+    /// The counters `age` milliseconds ago, or at startup if that is later.
     ///
-    /// The last sample before that point counts as taken then: between two samples that are far
-    /// apart nothing has happened, a second at most excepted.
+    /// The last sample before that point counts as taken at it: between two samples that are far
+    /// apart nothing has happened, except in at most one second.
     func sample(before now: Mono, byMilliseconds age: UInt64) -> Sample {
         let point = Mono(milliseconds: now.milliseconds - min(age, now.milliseconds))
         guard var sample = samples.last(where: { $0.time <= point }) ?? samples.first else {

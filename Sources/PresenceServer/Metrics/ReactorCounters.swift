@@ -2,60 +2,60 @@ import Containers
 import PresenceCore
 import PresenceWire
 
-/// What the reactor counts, since its start.
+/// The reactor's counters since startup.
 struct ReactorCounters {
     var accepted = 0
     var acceptFailures = 0
     var requests = 0
     var closedTooSlow = 0
-    /// Events that were left out of a full outbox, whose newest state followed.
+    /// Events conflated because the outbox was full.
     var conflated = 0
-    /// How many times an outbox was full.
+    /// Times that an outbox became full.
     var fellBehind = 0
     var violations = 0
     var storeFailures = 0
-    /// Connections that were one too many.
+    /// Connections rejected because a connection limit was reached.
     var turnedAway = 0
-    /// Logins that were told to come back later.
+    /// Logins rejected with a time after which to retry.
     var loginsDelayed = 0
-    /// Requests refused because memory was short.
+    /// Requests rejected because memory was short.
     var refusedForMemory = 0
-    /// Requests refused because the store was far behind.
+    /// Requests rejected because the store was far behind.
     var refusedForStore = 0
-    /// How many times a connection was not read from because it had asked too much.
+    /// Times that a connection was throttled.
     var throttled = 0
-    /// Tokens that were given to be judged.
+    /// Tokens submitted for verification.
     var inquiries = 0
-    /// Tokens that did not hold.
+    /// Tokens that were rejected.
     var tokensRefused = 0
-    /// Sessions that ended with their token.
+    /// Sessions ended because their token expired.
     var tokensExpired = 0
-    /// Tokens that were not judged because too many waited for that.
+    /// Tokens not verified because too many were waiting.
     var refusedForInquiries = 0
-    /// Readers of the feed that were begun anew.
+    /// Feed readers that were reset.
     var feedResets = 0
-    /// Sessions that have begun, returns included.
+    /// Logins of accounts, reconnects included.
     var loginsOfClients = 0
-    /// Sessions of app servers that have begun, those of the house included.
+    /// Logins of app servers, in-process connections included.
     var loginsOfAppServers = 0
-    /// Logins that were refused, by reason.
+    /// Logins rejected, by reason.
     var loginsRefused = Tally<Refusal.Reason>()
-    /// Requests that were refused, logins included, by reason.
+    /// Requests rejected, logins included, by reason.
     var refusals = Tally<Refusal.Reason>()
-    /// Frames that were no requests, by what was wrong.
+    /// Frames without a well-formed request, by reason.
     var malformed = Tally<EnvelopeFault.Reason>()
-    /// Requests that could be read, and whose parameters were right, by method.
+    /// Requests that were parsed and had valid parameters, by method.
     var requestsByMethod = Tally<CommandKind>()
-    /// How connections ended.
+    /// Connections closed, by reason.
     var endings = Tally<Ending>()
 }
 
-/// Counters for each of a few words.
+/// One counter for each word of a closed set.
 struct Tally<Word: CaseIterable & Equatable> {
     private let words = Array(Word.allCases)
     private var counts = [Int](repeating: 0, count: Word.allCases.count)
 
-    /// Counts one. O(words): a few bytes are compared.
+    /// Counts one. O(words).
     mutating func count(_ word: Word) {
         guard let place = words.firstIndex(of: word) else { return }
         counts[place] += 1
@@ -76,9 +76,9 @@ enum Ending: String, CaseIterable {
     case tooSlow = "too_slow"
     case shuttingDown = "shutting_down"
     case overloaded
-    /// Its user has logged out.
+    /// The client logged out.
     case logout
-    /// The peer has ended it, or the network.
+    /// The peer or the network ended it.
     case lost
 
     init(_ reason: CloseReason) {
@@ -96,13 +96,13 @@ enum Ending: String, CaseIterable {
     }
 }
 
-/// How the loop keeps up.
+/// How well the loop keeps up.
 struct LoopTimes {
-    /// How late the loop was for its deadlines.
+    /// Timer lag.
     var lag = DurationHistogram()
-    /// How long a turn took, from the first thing that had happened to the last write.
+    /// Duration of turns, from the first event to the last write.
     var turns = DurationHistogram()
-    /// When the turn under way began, in nanoseconds; nil: nothing has happened yet.
+    /// When the current turn began, in nanoseconds; nil before its first event.
     var turnBegan: UInt64?
     /// The deadline for which the loop's timer was set.
     var awaited: Mono?

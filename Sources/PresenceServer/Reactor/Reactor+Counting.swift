@@ -2,18 +2,18 @@ import Containers
 import PresenceCore
 import PresenceWire
 
-// What is counted besides the plain counters: nothing here is done for each delivery.
+// Counting that is more than an increment. Nothing here runs per delivery.
 
 extension Reactor {
-    /// Counts a refusal. One of a connection that has not logged in is a login's, unless it says
-    /// that it must log in first.
+    /// Counts a rejected request. Before the login it counts as a rejected login, unless the
+    /// reason is that the connection has not logged in.
     mutating func count(_ refusal: Refusal, of slot: Int) {
         counters.refusals.count(refusal.reason)
         guard connections[slot].phase == .anonymous, refusal.reason != .notLoggedIn else { return }
         counters.loginsRefused.count(refusal.reason)
     }
 
-    /// Counts a frame that could not be read, or whose parameters were wrong.
+    /// Counts a frame that could not be parsed, or whose parameters were invalid.
     mutating func count(_ fault: RequestFault, of slot: Int) {
         switch fault.cause {
         case .envelope(let envelope): counters.malformed.count(envelope.reason)
@@ -21,7 +21,7 @@ extension Reactor {
         }
     }
 
-    /// Counts the end of a connection, the first time that one is noticed.
+    /// Counts the end of a connection, once: when it is first noticed.
     mutating func count(_ ending: Ending, of slot: Int) {
         switch connections[slot].phase {
         case .anonymous, .serving: counters.endings.count(ending)
@@ -31,19 +31,19 @@ extension Reactor {
 
     // MARK: The loop
 
-    /// Notes that something has happened: the turn has begun, unless it has already.
+    /// Notes that an event has arrived. The first one begins the turn.
     mutating func beginTurn() {
         if loopTimes.turnBegan == nil { loopTimes.turnBegan = loop.monotonicNanoseconds }
     }
 
-    /// Counts how long a turn took that is over now.
+    /// Records the duration of the turn that ends now.
     mutating func endTurn() {
         guard let began = loopTimes.turnBegan else { return }
         loopTimes.turnBegan = nil
         loopTimes.turns.observe(microseconds: (loop.monotonicNanoseconds - began) / 1_000)
     }
 
-    /// Counts how late the loop is for the deadline that it waited for, if that has come.
+    /// Records how late the loop is for the deadline it waited for, if that deadline has passed.
     mutating func noteLag(at now: Mono) {
         guard let awaited = loopTimes.awaited, awaited <= now else { return }
         loopTimes.awaited = nil

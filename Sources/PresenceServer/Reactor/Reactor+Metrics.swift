@@ -1,8 +1,8 @@
-// `metrics`: everything that is counted, in Prometheus' text format.
+// `metrics`: all counters and gauges, in the Prometheus text format.
 //
-// Names begin with `porchlight_`, but for those of the process, which have the names that every
-// Prometheus client gives them. Units are seconds and bytes. Labels come from closed sets: no
-// name of an account, an address or anything else that a client can make up.
+// Names begin with `porchlight_`, except those of the process, which have the names that every
+// Prometheus client library uses. Units are seconds and bytes. Label values come from closed
+// sets: no account names, addresses or other values that a client can choose.
 
 import Containers
 import EventLoop
@@ -12,7 +12,7 @@ import PresenceStore
 import PresenceWire
 
 extension Reactor {
-    /// All metrics as they are now. What it costs goes with what this turn has to write.
+    /// All current metrics. The cost is proportional to the outboxes that this turn has to write.
     func metricsText(at now: Moment) -> [UInt8] {
         var text = MetricsText()
         addConnections(to: &text)
@@ -27,27 +27,27 @@ extension Reactor {
 
     private func addConnections(to text: inout MetricsText) {
         text.add(
-            .gauge, "porchlight_connections", "Connections that are open.", loop.streamCount)
+            .gauge, "porchlight_connections", "Open connections.", loop.streamCount)
         text.add(
-            .gauge, "porchlight_connections_max", "Connections that may be open.",
+            .gauge, "porchlight_connections_max", "Maximum number of open connections.",
             configuration.admission.connectionsMax)
         text.add(
-            .gauge, "porchlight_addresses", "Addresses that connections come from.",
+            .gauge, "porchlight_addresses", "Client addresses with open connections.",
             addresses.count)
         text.add(
-            .counter, "porchlight_connections_accepted_total", "Connections that came.",
+            .counter, "porchlight_connections_accepted_total", "Connections accepted.",
             counters.accepted)
         text.add(
             .counter, "porchlight_connections_turned_away_total",
-            "Connections that were one too many.", counters.turnedAway)
+            "Connections rejected because a connection limit was reached.", counters.turnedAway)
         text.add(
             .counter, "porchlight_accept_failures_total",
-            "How often the system could not give a new connection.", counters.acceptFailures)
-        text.begin(.counter, "porchlight_closes_total", "Connections that ended, by how.")
+            "Failed attempts to accept a connection.", counters.acceptFailures)
+        text.begin(.counter, "porchlight_closes_total", "Connections closed, by reason.")
         for (ending, count) in counters.endings.entries {
             text.sample("reason", ending.rawValue, count)
         }
-        text.begin(.counter, "porchlight_logins_total", "Logins, by what became of them.")
+        text.begin(.counter, "porchlight_logins_total", "Logins, by result.")
         text.sample("result", "ok", counters.loginsOfClients)
         text.sample("result", "ok_app_server", counters.loginsOfAppServers)
         for (reason, count) in counters.loginsRefused.entries where reason != .notLoggedIn {
@@ -56,51 +56,51 @@ extension Reactor {
     }
 
     private func addRequests(to text: inout MetricsText) {
-        text.begin(.counter, "porchlight_requests_total", "Requests that were sound, by method.")
+        text.begin(.counter, "porchlight_requests_total", "Valid requests, by method.")
         for (kind, count) in counters.requestsByMethod.entries {
             text.sample("method", kind.rawValue, count)
         }
-        text.begin(.counter, "porchlight_refusals_total", "Requests that were refused, by reason.")
+        text.begin(.counter, "porchlight_refusals_total", "Requests rejected, by reason.")
         for (reason, count) in counters.refusals.entries {
             text.sample("reason", reason.rawValue, count)
         }
         text.begin(
             .counter, "porchlight_malformed_requests_total",
-            "Frames that held no request, by what was wrong.")
+            "Frames without a well-formed request, by reason.")
         for (reason, count) in counters.malformed.entries {
             text.sample("reason", reason.rawValue, count)
         }
         text.add(
             .counter, "porchlight_frame_violations_total",
-            "Frames for which a connection was closed.", counters.violations)
+            "Protocol violations that closed the connection.", counters.violations)
         text.add(
             .counter, "porchlight_throttles_total",
-            "Waits of clients that asked too fast.", counters.throttled)
+            "Pauses of clients above their rate limit.", counters.throttled)
         text.begin(
             .counter, "porchlight_overload_refusals_total",
-            "Requests and logins put off because of what the service lacked.")
+            "Requests and logins rejected as overloaded, by the resource that was short.")
         text.sample("lack", "login_pace", counters.loginsDelayed)
         text.sample("lack", "memory", counters.refusedForMemory)
         text.sample("lack", "store", counters.refusedForStore)
         text.sample("lack", "judges", counters.refusedForInquiries)
         text.add(
-            .counter, "porchlight_tokens_total", "Tokens that were shown and judged.",
+            .counter, "porchlight_tokens_total", "Token verifications completed.",
             counters.inquiries - inquiriesUnderWay)
         text.add(
-            .counter, "porchlight_tokens_refused_total", "Tokens of these that did not hold.",
+            .counter, "porchlight_tokens_refused_total", "Token verifications that failed.",
             counters.tokensRefused)
         text.add(
-            .gauge, "porchlight_tokens_waiting", "Tokens that are being judged.",
+            .gauge, "porchlight_tokens_waiting", "Token verifications in progress.",
             inquiriesUnderWay)
     }
 
     private func addPresence(to text: inout MetricsText) {
         let stats = engine.currentStats
-        text.add(.gauge, "porchlight_accounts", "Accounts that are known.", stats.accounts)
+        text.add(.gauge, "porchlight_accounts", "Known accounts.", stats.accounts)
         text.add(
-            .gauge, "porchlight_accounts_online", "Accounts with a session.",
+            .gauge, "porchlight_accounts_online", "Accounts with at least one session.",
             stats.accountsOnline)
-        text.begin(.gauge, "porchlight_sessions", "Sessions of accounts, by their connection.")
+        text.begin(.gauge, "porchlight_sessions", "Sessions of accounts, by connection state.")
         for connection in SessionEntry.Connectedness.allCases {
             text.sample(
                 "connection", connection.word.description, engine.tallies.sessions(connection))
@@ -108,25 +108,25 @@ extension Reactor {
         text.add(
             .gauge, "porchlight_app_servers", "Sessions of app servers.", stats.appServers)
         text.add(
-            .gauge, "porchlight_subscriptions", "Subscriptions in force.", stats.subscriptions)
-        text.add(.gauge, "porchlight_statuses", "Statuses in force.", stats.statuses)
+            .gauge, "porchlight_subscriptions", "Current subscriptions.", stats.subscriptions)
+        text.add(.gauge, "porchlight_statuses", "Current statuses.", stats.statuses)
         text.add(
-            .counter, "porchlight_subscription_expiries_total", "Subscriptions that ran out.",
+            .counter, "porchlight_subscription_expiries_total", "Subscriptions expired.",
             stats.expiries)
         text.add(
             .counter, "porchlight_accounts_forgotten_total",
-            "Accounts that had been gone for too long to be remembered.",
+            "Accounts forgotten after the `remember` period.",
             stats.accountsForgotten)
         text.add(
-            .gauge, "porchlight_deadlines", "Things that wait for a time to come.",
+            .gauge, "porchlight_deadlines", "Pending deadlines.",
             stats.deadlines)
         text.add(
-            .gauge, "porchlight_requests_awaiting_store", "Requests that wait for the disk.",
+            .gauge, "porchlight_requests_awaiting_store", "Requests waiting for a commit.",
             stats.awaitingStore)
         text.add(
             .gauge, "porchlight_requests_deferred",
-            "Requests that wait for an earlier one of their account.", stats.deferred)
-        text.begin(.counter, "porchlight_events_total", "Events made, by cause.")
+            "Requests waiting for an earlier request of the same account.", stats.deferred)
+        text.begin(.counter, "porchlight_events_total", "Events created, by cause.")
         for cause in Cause.allCases where cause != .sync {
             text.sample("cause", cause.word.description, engine.tallies.events(cause))
         }
@@ -135,11 +135,12 @@ extension Reactor {
             stats.deliveries)
         text.add(
             .counter, "porchlight_fan_out_conflations_total",
-            "Events of large fan-outs that gave way to newer ones.", stats.eventsConflated)
+            "Events of large fan-outs replaced by newer events.", stats.eventsConflated)
         text.add(
-            .gauge, "porchlight_fan_outs", "Large fan-outs under way.", stats.fanOuts)
+            .gauge, "porchlight_fan_outs", "Large fan-outs in progress.", stats.fanOuts)
         text.begin(
-            .gauge, "porchlight_memory_bytes", "Memory of parts of the service; not all of it.")
+            .gauge, "porchlight_memory_bytes",
+            "Memory used by parts of the service; they are not the total.")
         text.sample("part", "subscriptions", stats.subscriptionBytes)
         text.sample("part", "names", stats.nameBytes)
         text.sample("part", "history", engine.historyBytes)
@@ -151,24 +152,25 @@ extension Reactor {
     private func addDelivery(to text: inout MetricsText) {
         text.add(
             .counter, "porchlight_conflations_total",
-            "Events left out for clients that did not read, whose newest states followed.",
+            "Events not delivered to slow clients, which received the newest state instead.",
             counters.conflated)
         text.add(
             .counter, "porchlight_fell_behind_total",
-            "How often a client fell behind with reading.", counters.fellBehind)
+            "Times that a slow client fell behind.", counters.fellBehind)
         text.add(
-            .gauge, "porchlight_slow_readers", "Clients that have not taken all they were sent.",
+            .gauge, "porchlight_slow_readers",
+            "Clients that have not read everything they were sent.",
             slow.count)
         text.add(
-            .gauge, "porchlight_outbox_bytes", "Bytes that wait to be written to clients.",
+            .gauge, "porchlight_outbox_bytes", "Bytes waiting to be written to clients.",
             outboxBytes)
         text.add(
             .gauge, "porchlight_blocked_bytes",
-            "Bytes written that the kernel has not taken because clients do not read.",
+            "Bytes written but not accepted by the kernel because clients do not read.",
             bytesBlocked)
         text.add(
             .gauge, "porchlight_held_back_bytes",
-            "Bytes that wait behind those the kernel has not taken.", bytesHeldBack)
+            "Bytes waiting behind those that the kernel has not accepted.", bytesHeldBack)
     }
 
     private func addFeed(to text: inout MetricsText, at now: Mono) {
@@ -176,79 +178,84 @@ extension Reactor {
             .gauge, "porchlight_feed_readers", "Connections that read the feed.",
             feed?.readers.count ?? 0)
         text.add(
-            .gauge, "porchlight_feed_events", "Events kept for readers of the feed.",
+            .gauge, "porchlight_feed_events", "Events retained for feed readers.",
             feed?.log.count ?? 0)
         text.add(
-            .gauge, "porchlight_feed_bytes", "Bytes of these.", feed?.log.bytes ?? 0)
+            .gauge, "porchlight_feed_bytes", "Bytes of the events retained for feed readers.",
+            feed?.log.bytes ?? 0)
         text.add(
-            .gauge, "porchlight_feed_bytes_max", "Bytes that there may be of these.",
+            .gauge, "porchlight_feed_bytes_max",
+            "Maximum bytes of the events retained for feed readers.",
             configuration.feed.feedBytesMax)
         text.add(
-            .gauge, "porchlight_feed_oldest_seconds", "How old the oldest of these is.",
+            .gauge, "porchlight_feed_oldest_seconds",
+            "Age of the oldest event retained for feed readers.",
             feedOldestSeconds(at: now))
         text.add(
             .gauge, "porchlight_feed_lag_seconds",
-            "How old the oldest event is that a connected reader has not been given.",
+            "Age of the oldest event not yet sent to a connected feed reader.",
             feedLagSeconds(at: now))
         text.add(
             .counter, "porchlight_feed_resets_total",
-            "Readers of the feed that were begun anew, first reads included.",
+            "Feed readers reset, first reads included.",
             counters.feedResets)
     }
 
     private func addStore(to text: inout MetricsText) {
         let store = store.counters
         text.add(
-            histogram: "porchlight_store_commit_seconds", "How long commits took.",
+            histogram: "porchlight_store_commit_seconds", "Duration of commits.",
             self.store.commitTimes)
         text.add(
             .counter, "porchlight_store_commits_total", "Transactions committed.", store.commits)
         text.add(
-            .counter, "porchlight_store_rows_total", "Rows written by them.", store.rows)
+            .counter, "porchlight_store_rows_total", "Rows written by committed transactions.",
+            store.rows)
         text.add(
             .counter, "porchlight_store_failures_total", "Transactions that failed.",
             store.failures)
         text.add(
-            .gauge, "porchlight_store_pending_writes", "Writes that wait for the disk.",
+            .gauge, "porchlight_store_pending_writes", "Writes waiting for the disk.",
             store.pending)
         text.add(
             .gauge, "porchlight_store_retained_keys",
-            "Writes nobody waits for that are kept because the disk failed.", store.retained)
+            "Writes of no pending request, retained because the disk failed.", store.retained)
     }
 
     private func addProcess(to text: inout MetricsText, at now: Moment) {
         text.add(
             histogram: "porchlight_loop_lag_seconds",
-            "How late the loop was for its deadlines.", loopTimes.lag)
+            "Event-loop timer lag.", loopTimes.lag)
         text.add(
-            histogram: "porchlight_turn_seconds", "How long turns of the loop took.",
+            histogram: "porchlight_turn_seconds", "Duration of event-loop turns.",
             loopTimes.turns)
-        text.begin(.gauge, "porchlight_build_info", "Always 1; the version is in the label.")
+        text.begin(.gauge, "porchlight_build_info", "Always 1; the label contains the version.")
         text.sample("version", configuration.version, 1)
         let milliseconds = now.mono.milliseconds - begun.mono.milliseconds
         text.add(
-            .gauge, "porchlight_uptime_seconds", "How long the service runs.",
+            .gauge, "porchlight_uptime_seconds", "Time since the service started.",
             microseconds: milliseconds * 1_000)
         text.add(
-            .counter, "process_cpu_seconds_total", "Time that processors spent on the process.",
+            .counter, "process_cpu_seconds_total", "CPU time used by the process.",
             microseconds: loop.processorMicroseconds)
         text.add(
-            .gauge, "process_resident_memory_bytes", "Memory that the process has.",
+            .gauge, "process_resident_memory_bytes", "Resident memory of the process.",
             Int(clamping: loop.memoryBytes))
         text.add(
-            .gauge, "process_start_time_seconds", "When the service began, since 1970.",
+            .gauge, "process_start_time_seconds",
+            "Start time of the service, in seconds since 1970.",
             microseconds: UInt64(clamping: begun.wall.milliseconds) * 1_000)
     }
 
-    /// Bytes in outboxes: those that this turn will write, and those behind what is blocked.
+    /// Bytes in outboxes: those that this turn will write, and those behind a blocked write.
     var outboxBytes: Int { outboxBytes(\.count) }
 
-    /// The same without what they share.
+    /// The same without the bytes in shared frames.
     private var ownOutboxBytes: Int { outboxBytes(\.bytes.count) }
 
     private func outboxBytes(_ count: (Outbox) -> Int) -> Int {
         dirty.reduce(bytesHeldBack) { sum, slot in
-            // Of one that has just drained, the rest is counted as held back until it is written.
+            // After a drain, the rest of an outbox counts as held back until it is written.
             let bytes = count(connections[Int(slot)].outbox)
             return sum + bytes - connections[Int(slot)].bytesHeldBack
         }
