@@ -48,7 +48,7 @@ extension Loop {
         else { return }
         // It fails only for a handle that is closing or not a connection.
         let failure = unsafe uv_read_start(cuv_tcp_stream(tcp), streamWantsBuffer, streamRead)
-        precondition(failure == 0, "reading of an open stream cannot begin")
+        precondition(failure == 0, "an open stream cannot be read")
         streams[index].activity.insert(.reading)
     }
 

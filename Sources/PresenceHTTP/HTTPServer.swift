@@ -55,8 +55,8 @@ public final class HTTPServer: Sendable {
             Self.end(task, on: group)
             throw HTTPRefusal(
                 description:
-                    "Cannot listen on \(configuration.host):\(configuration.port) (\(error)): "
-                    + "give --http another address or port.")
+                    "Cannot listen on \(configuration.host):\(configuration.port) (\(error)); "
+                    + "choose another address or port with --http.")
         }
     }
 

@@ -74,7 +74,7 @@ public final class Service {
         let absence = loop.wallMilliseconds - lastWritten
         guard absence > Self.absenceMillisecondsMax else { return .ofExpired }
         driver.reactor.logger.warning(
-            "the clock is far ahead of the database: nothing that has run out is removed",
+            "the clock is far ahead of the database: expired entries are not removed",
             metadata: ["hours": "\(absence / 3_600_000)"])
         return .none
     }
@@ -166,15 +166,15 @@ public enum ServiceRefusal: Error, CustomStringConvertible {
         switch self {
         case .store(let refusal): refusal.description
         case .address(let address, let error):
-            "Cannot listen on \(address) (\(error)): give --listen another address or port."
+            "Cannot listen on \(address) (\(error)); choose another address or port with --listen."
         case .system(let error):
-            "The system refuses what the service needs (\(error)): look at its limits."
+            "A system call failed (\(error)); check the limits of the process."
         case .storeFault(let fault):
-            "The database could not be written (\(fault)): nothing was served."
+            "The database cannot be written (\(fault)); the service did not start."
         case .lostWrites(let count):
-            "The database could not be written at the end: \(count) changes of sessions or "
-                + "statuses that nobody waited for are lost."
-        case .ended: "The service has ended."
+            "The database could not be written at shutdown; \(count) changes of sessions or "
+                + "statuses that did not have to be durable are lost."
+        case .ended: "The service has shut down."
         }
     }
 }

@@ -66,7 +66,7 @@ public enum Backup {
     public static func restore(from file: String, to directory: String) throws(StoreRefusal) {
         let files = StoreFiles(directory: directory)
         guard files.kind(of: file) == S_IFREG else {
-            throw StoreRefusal(.unusableBackup, path: file, detail: "there is no such file")
+            throw StoreRefusal(.unusableBackup, path: file, detail: "no such file")
         }
         try files.prepareDirectory()
         let lock = try DirectoryLock(files)
@@ -168,9 +168,9 @@ public enum Backup {
     private static func ofCopy(_ refusal: StoreRefusal) -> StoreRefusal {
         let why: String
         switch refusal.reason {
-        case .notADatabase: why = "it is no database"
+        case .notADatabase: why = "it is not a database"
         case .foreign: why = "it belongs to another program"
-        case .newer: why = "a newer Porchlight wrote it"
+        case .newer: why = "it was written by a newer Porchlight"
         case .damaged: why = "it is damaged: \(refusal.detail)"
         default: return refusal
         }

@@ -13,7 +13,7 @@ enum Inspection {
         if hasLog, !isLog(files.log) {
             throw StoreRefusal(
                 .damaged, path: files.log,
-                detail: "it is no log of a database, and what was in it is lost")
+                detail: "it is not a write-ahead log, and its content is lost")
         }
         let hadSharedMemory = files.kind(of: files.sharedMemory) != nil
         do {

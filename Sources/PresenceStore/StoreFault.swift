@@ -2,17 +2,17 @@ internal import GRDB
 
 /// Why a transaction failed while the service was running.
 public struct StoreFault: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What a person would do about it.
+    /// What the operator has to look at.
     public enum Kind: Sendable, Equatable {
         /// There is no space left.
         case diskFull
-        /// The disk failed to read or write.
+        /// A read or write on the disk failed.
         case inputOutput
         /// The database is damaged.
         case corrupt
-        /// The database may not be written.
+        /// The database is read-only.
         case readOnly
-        /// Another program holds the database.
+        /// Another program has locked the database.
         case busy
         /// Anything else.
         case other
@@ -36,7 +36,7 @@ public struct StoreFault: Error, Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// What a person would do about it.
+    /// What the operator has to look at.
     public var kind: Kind {
         switch ResultCode(rawValue: code & 0xFF) {
         case .SQLITE_FULL: .diskFull
@@ -48,21 +48,21 @@ public struct StoreFault: Error, Sendable, Equatable, CustomStringConvertible {
         }
     }
 
-    /// One sentence without a full stop.
+    /// The kind in words and SQLite's code, without a full stop.
     public var description: String {
         let words =
             switch kind {
             case .diskFull: "the disk is full"
-            case .inputOutput: "the disk fails to read or write"
+            case .inputOutput: "disk I/O error"
             case .corrupt: "the database is damaged"
-            case .readOnly: "the database may not be written"
-            case .busy: "another program holds the database"
-            case .other: "the database reports an error"
+            case .readOnly: "the database is read-only"
+            case .busy: "the database is locked by another program"
+            case .other: "database error"
             }
         return "\(words) (SQLite \(code))"
     }
 
-    /// Whether what the connection believes may differ from what is on the disk.
+    /// Whether the connection's view of the database may differ from what is on the disk.
     var discreditsConnection: Bool {
         switch kind {
         case .inputOutput, .corrupt, .readOnly: true

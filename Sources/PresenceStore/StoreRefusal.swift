@@ -1,49 +1,49 @@
 /// Why the store was not opened.
 ///
-/// Its description is one sentence that names the path and says what to do; the files are as they
-/// were.
+/// The description is one sentence that names the path and says what to do. The files are
+/// unchanged.
 public struct StoreRefusal: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The kinds of refusal.
+    /// The reasons.
     public enum Reason: Sendable, Equatable {
-        /// The data directory cannot be made.
+        /// The data directory cannot be created.
         case directoryNotCreatable
-        /// The path of the data directory is something else.
+        /// The path of the data directory is not a directory.
         case notADirectory
-        /// The data directory or the database may not be written.
+        /// The data directory or the database is not writable.
         case notWritable
-        /// Another process has this data directory.
+        /// Another process uses this data directory.
         case inUse
-        /// The file is no database.
+        /// The file is not a database.
         case notADatabase
         /// The database is damaged.
         case damaged
-        /// The database is another program's.
+        /// The database belongs to another program.
         case foreign
         /// The database was written by a newer version.
         case newer
-        /// The database's log is there, the database is not.
+        /// The database is missing, but its log exists.
         case databaseMissing
-        /// There is no database to make a copy of.
+        /// There is no database to back up.
         case noDatabase
-        /// There is a database where a copy was to be brought back.
+        /// A backup cannot be restored over an existing database.
         case databaseExists
-        /// There is a file where a copy was to be made.
+        /// The file for the backup exists already.
         case backupExists
-        /// A copy cannot be written.
+        /// The backup cannot be written.
         case backupNotWritable
-        /// A file is no copy that can be brought back.
+        /// The file is not a backup that can be restored.
         case unusableBackup
-        /// A copy could not be made or brought back for another reason.
+        /// A backup or restore failed for another reason.
         case backupFailed
         /// Anything else.
         case failed
     }
 
-    /// The kind of refusal.
+    /// The reason.
     public let reason: Reason
     /// The directory or file it is about.
     public let path: String
-    /// What the system or SQLite said; may be empty.
+    /// The message of the system or of SQLite; may be empty.
     public let detail: String
 
     init(_ reason: Reason, path: String, detail: String = "") {
@@ -52,13 +52,13 @@ public struct StoreRefusal: Error, Sendable, Equatable, CustomStringConvertible 
         self.detail = detail
     }
 
-    /// One sentence for the person who starts the service.
+    /// One sentence for the operator.
     public var description: String {
         let why = detail.isEmpty ? "" : " (\(detail))"
         return switch reason {
         case .directoryNotCreatable:
             "The data directory \(path) cannot be created\(why); "
-                + "create it or choose another with --data."
+                + "create it or choose another directory with --data."
         case .notADirectory:
             "The data directory \(path) is not a directory; "
                 + "move that file away or choose another directory with --data."
@@ -79,26 +79,26 @@ public struct StoreRefusal: Error, Sendable, Equatable, CustomStringConvertible 
                 + "move it away or choose another directory with --data."
         case .newer:
             "The database \(path) was written by a newer Porchlight; "
-                + "start that version, or restore a backup of this one's."
+                + "start that version, or restore a backup made by this version."
         case .databaseMissing:
-            "The database \(path) is missing but its log \(path)-wal is there; "
+            "The database \(path) is missing, but its log \(path)-wal exists; "
                 + "restore the database, or move the log away to start empty."
         case .noDatabase:
-            "There is no database in \(path); give the service's data directory with --data."
+            "There is no database in \(path); specify the service's data directory with --data."
         case .databaseExists:
-            "The data directory \(path) has a database already; "
+            "The data directory \(path) already contains a database; "
                 + "move it away or choose another directory with --data."
         case .backupExists:
-            "There is a file \(path) already; choose another name, or give --force to replace it."
+            "The file \(path) already exists; choose another name, or use --force to replace it."
         case .backupNotWritable:
-            "The file \(path) cannot be written\(why); choose another place."
+            "The file \(path) cannot be written\(why); choose another location."
         case .unusableBackup:
-            "The file \(path) cannot be restored\(why); give one that `porchlight backup` made."
+            "The file \(path) cannot be restored\(why); use a file made by `porchlight backup`."
         case .backupFailed:
-            "The file \(path) could not be copied\(why); see to that and try again."
+            "The file \(path) could not be copied\(why); fix the cause and try again."
         case .failed:
             "The database \(path) cannot be opened\(why); "
-                + "see to that, or choose another directory with --data."
+                + "fix the cause, or choose another directory with --data."
         }
     }
 }

@@ -60,7 +60,7 @@ public struct KeySet: Sendable {
                 skipped.append("key \(index + 1) \(error)")
             }
         }
-        guard !keys.isEmpty else { throw .unsupported("no key that can be used") }
+        guard !keys.isEmpty else { throw .unsupported("no supported key") }
     }
 
     /// What keys are called that another set does not have: `2026-a (ES256)`.

@@ -123,14 +123,14 @@ private actor RemoteKeys {
         do {
             let keys = try await KeySet(fetched: try await fetcher.fetch())
             for reason in keys.skipped {
-                logger.warning("a key for tokens is not used", metadata: ["why": "\(reason)"])
+                logger.warning("token key ignored", metadata: ["why": "\(reason)"])
             }
             source.replace(with: keys)
             return .upToDate
         } catch {
             fault = error
         }
-        logger.warning("the keys for tokens cannot be fetched", metadata: ["why": "\(fault)"])
+        logger.warning("cannot fetch the token keys", metadata: ["why": "\(fault)"])
         return .unknown
     }
 }

@@ -106,7 +106,7 @@ extension StringProtocol {
     }
 }
 
-/// Why a file of keys for tokens is refused. Never says what stands in it.
+/// Why a file of token keys is rejected. Never contains any of the file's content.
 public enum TokenKeyFault: Error, Equatable, CustomStringConvertible {
     case empty
     case brokenPEM
@@ -119,22 +119,22 @@ public enum TokenKeyFault: Error, Equatable, CustomStringConvertible {
     case severalKeys
     case tooMany
 
-    /// One sentence, which goes on after the name of the file.
+    /// The rest of a sentence that begins with the name of the file.
     public var description: String {
         switch self {
         case .empty: "is empty."
-        case .brokenPEM: "has a PEM block that does not end, or ends as another."
-        case .brokenJSON: "begins as JSON and is neither a JWK nor a set of them."
+        case .brokenPEM: "contains a PEM block without a matching END line."
+        case .brokenJSON: "begins with `{` and is neither a JWK nor a JWK set."
         case .notASecret:
-            "holds a key in DER or OpenSSH's format, which must not serve as a secret: give PEM."
+            "contains a key in DER or OpenSSH format, which must not be used as a secret; use PEM."
         case .secretLength(let count):
-            "would be a secret for HS256 of \(count) bytes: one has 32 to 4096."
+            "would be an HS256 secret of \(count) bytes; it must have 32 to 4096."
         case .privateKey:
-            "holds a private key, and whoever checks tokens needs the public one only."
-        case .publicKey: "holds a public key, and to sign takes the private one."
-        case .unsupported(let what): "has \(what)."
-        case .severalKeys: "holds several keys, and to sign takes one."
-        case .tooMany: "holds more than \(KeySet.keyCountMax) keys."
+            "contains a private key; only the public key is needed to verify tokens."
+        case .publicKey: "contains a public key; the private key is needed to sign tokens."
+        case .unsupported(let what): "contains \(what)."
+        case .severalKeys: "contains more than one key; exactly one is needed to sign tokens."
+        case .tooMany: "contains more than \(KeySet.keyCountMax) keys."
         }
     }
 }

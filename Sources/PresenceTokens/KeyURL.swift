@@ -68,7 +68,7 @@ struct HTTPKeyFetcher: KeyFetcher {
         do {
             return try await answer.value
         } catch is CancellationError {
-            throw KeyFetchFault(description: "the answer took over \(timeoutSeconds) s")
+            throw KeyFetchFault(description: "no response within \(timeoutSeconds) s")
         }
     }
 
@@ -77,7 +77,7 @@ struct HTTPKeyFetcher: KeyFetcher {
         request.headers.add(name: "accept", value: "application/jwk-set+json, application/json")
         let response = try await client.execute(request, timeout: .seconds(timeoutSeconds))
         guard response.status == .ok else {
-            throw KeyFetchFault(description: "the answer is \(response.status.code), not 200")
+            throw KeyFetchFault(description: "the response status is \(response.status.code)")
         }
         let buffer = try await response.body.collect(upTo: Self.bytesMax)
         return Array(buffer.readableBytesView)

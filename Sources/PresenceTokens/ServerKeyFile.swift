@@ -80,7 +80,7 @@ public struct ServerKeyFile: Sendable {
     }
 }
 
-/// Why a file of server keys is refused. Never says what stands in a line.
+/// Why a file of server keys is rejected. Never contains any of a line's content but a name.
 public enum ServerKeyFileFault: Error, Equatable, CustomStringConvertible {
     case empty
     case tooMany
@@ -90,21 +90,21 @@ public enum ServerKeyFileFault: Error, Equatable, CustomStringConvertible {
     case nameTwice(line: Int, name: String)
     case keyTwice(line: Int, other: String)
 
-    /// One sentence, which goes on after the name of the file.
+    /// The rest of a sentence that begins with the name of the file.
     public var description: String {
         switch self {
-        case .empty: "holds no key: make one with `porchlight key NAME`."
-        case .tooMany: "holds more than \(ServerKeyFile.keyCountMax) keys."
+        case .empty: "contains no key; create one with `porchlight key NAME`."
+        case .tooMany: "contains more than \(ServerKeyFile.keyCountMax) keys."
         case .invalidLength(let line, let count):
-            "has \(count) bytes in line \(line): a key has 16 to 512."
+            "has a key of \(count) bytes in line \(line); a key has 16 to 512."
         case .invalidName(let line):
-            "has in line \(line) a name that is none: 1 to 64 letters, digits, `.`, `_` and `-`."
+            "has an invalid name in line \(line); use 1 to 64 letters, digits, `.`, `_` and `-`."
         case .invalidHash(let line):
-            "has in line \(line) no hash behind `sha256:`: 64 hexadecimal digits."
+            "has an invalid hash in line \(line); `sha256:` needs 64 hexadecimal digits."
         case .nameTwice(let line, let name):
-            "has in line \(line) the name \(name) for the second time."
+            "repeats the name \(name) in line \(line)."
         case .keyTwice(let line, let other):
-            "has in line \(line) the key that stands there as \(other) already."
+            "repeats the key \(other) in line \(line)."
         }
     }
 }

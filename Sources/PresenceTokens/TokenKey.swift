@@ -43,7 +43,7 @@ extension TokenKey {
         do {
             try await self.init(.hs256, kid: kid, of: secret, collection)
         } catch {
-            throw .unsupported("a secret that cannot be used")
+            throw .unsupported("an unsupported secret")
         }
     }
 
@@ -94,7 +94,7 @@ extension TokenKey {
     }
 
     private static var pemAdvice: String {
-        "a PEM block with no key that can be used: RSA of 2,048 bits or more, P-256 or Ed25519"
+        "an unsupported PEM block; use RSA of at least 2,048 bits, P-256 or Ed25519"
     }
 
     init(_ loose: LooseJWK) async throws(TokenKeyFault) {
@@ -161,7 +161,7 @@ struct LooseJWK: Decodable {
     var isPrivate: Bool { d != nil }
 
     fileprivate var unfit: String {
-        "a JWK that cannot be used: RSA with RS256, P-256 with ES256 or Ed25519 with EdDSA"
+        "an unsupported JWK; use RSA with RS256, P-256 with ES256 or Ed25519 with EdDSA"
     }
 
     /// The keys of a set, or the one key.

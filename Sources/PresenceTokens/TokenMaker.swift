@@ -60,7 +60,7 @@ public struct TokenMaker: Sendable {
             let text = parts.map { Base64URL.encode([UInt8]($0)) }.joined(separator: ".")
             return text + "." + Base64URL.encode(try key.sign([UInt8](text.utf8)))
         } catch {
-            throw .unsupported("a key that does not sign")
+            throw .unsupported("a key that cannot sign")
         }
     }
 }

@@ -4,13 +4,13 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// Why a POST has no answer.
+/// Why a POST has no response.
 ///
-/// Its words do not come with the URL, which may hold a secret.
+/// The text never contains the URL, which may contain a secret.
 enum PostFault: Hashable {
     case cannotConnect(String)
     case noAnswer(String)
-    /// Neither in time.
+    /// The timeout has passed.
     case late
 
     init(_ error: any Error) {
@@ -28,14 +28,14 @@ enum PostFault: Hashable {
         case let error as HTTPParserError:
             self = .noAnswer("\(error)")
         default:
-            // What is left comes from TLS: a certificate that is not believed, for one.
+            // The remaining errors are those of TLS, such as an untrusted certificate.
             self = .cannotConnect("\(error)")
         }
     }
 
     private init(_ error: HTTPClientError) {
         switch error {
-        case .connectTimeout: self = .cannotConnect("nobody takes the connection")
+        case .connectTimeout: self = .cannotConnect("connection timed out")
         case .tlsHandshakeTimeout: self = .cannotConnect(error.shortDescription)
         case .deadlineExceeded, .cancelled: self = .late
         default: self = .noAnswer(error.shortDescription)
@@ -46,22 +46,22 @@ enum PostFault: Hashable {
     func words(timeoutSeconds: Int) -> String {
         switch self {
         case .cannotConnect(let why): "cannot connect: \(why)"
-        case .noAnswer(let why): "no answer: \(why)"
-        case .late: "no answer within \(timeoutSeconds) s"
+        case .noAnswer(let why): "no response: \(why)"
+        case .late: "no response within \(timeoutSeconds) s"
         }
     }
 
     private static func words(for error: NIOConnectionError) -> String {
         if error.dnsAError != nil || error.dnsAAAAError != nil, error.connectionErrors.isEmpty {
-            return "the host is not known"
+            return "unknown host"
         }
         let errors = error.connectionErrors.map { failure in
             (failure.error as? IOError).map { words(for: $0) } ?? "\(failure.error)"
         }
-        return errors.last ?? "its addresses could not be found in time"
+        return errors.last ?? "host name lookup timed out"
     }
 
-    /// The system's words alone, out of `connect: Connection refused) (errno: 111)`.
+    /// The system's message alone, out of `connect: Connection refused) (errno: 111)`.
     private static func words(for error: IOError) -> String {
         let words = error.description.split(separator: ": ", maxSplits: 1).last
         return String((words ?? "").prefix { $0 != ")" })

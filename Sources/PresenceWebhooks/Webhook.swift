@@ -63,12 +63,12 @@ final class Webhook: Sendable {
                 try await follow(connection, &backoff)
             } catch FeedFault.refused(let error) {
                 world.logger.warning(
-                    "a webhook is refused the feed and asks again",
+                    "webhook cannot read the feed; retrying",
                     metadata: ["webhook": "\(endpoint.name)", "error": "\(error)"])
             } catch {
                 guard !Task.isCancelled else { return }
                 world.logger.debug(
-                    "a webhook reads the feed anew",
+                    "webhook lost its feed connection; reconnecting",
                     metadata: ["webhook": "\(endpoint.name)", "error": "\(error)"])
             }
             await pause(state.withLock { backoff.fail(&$0.random) })
@@ -107,7 +107,7 @@ final class Webhook: Sendable {
         var backoff = Backoff(millisecondsMax: settings.retrySecondsMax * 1_000)
         // A table that may have been cleared is not gone on with.
         while batch.isReset, !world.positions.keep(nil, of: endpoint.name) {
-            noteFailure("its position cannot be written", backoff.failures)
+            noteFailure("cannot write its position", backoff.failures)
             try await pauseOrEnd(state.withLock { backoff.fail(&$0.random) })
         }
         let body = batch.body(id: id)
@@ -124,7 +124,7 @@ final class Webhook: Sendable {
         noteTaken(batch, failures: backoff.failures)
         if let cursor = batch.cursor, !world.positions.keep(cursor, of: endpoint.name) {
             // It is repeated after a restart then, which does no harm.
-            noteFailure("its position cannot be written", 0)
+            noteFailure("cannot write its position", 0)
         }
     }
 
@@ -148,7 +148,7 @@ final class Webhook: Sendable {
         }
         guard failures > 0 else { return }
         world.logger.notice(
-            "a webhook is taken again",
+            "webhook delivery succeeded again",
             metadata: ["webhook": "\(endpoint.name)", "failures": "\(failures)"])
     }
 
@@ -160,7 +160,7 @@ final class Webhook: Sendable {
         // The first, second, fourth, eighth … time only.
         guard (failuresBefore + 1) & failuresBefore == 0 else { return }
         world.logger.warning(
-            "a webhook is not taken and is tried again",
+            "webhook delivery failed; retrying",
             metadata: [
                 "webhook": "\(endpoint.name)", "why": "\(what)", "times": "\(failuresBefore + 1)",
             ])

@@ -1,8 +1,8 @@
-/// Where a webhook posts, and what it signs with.
+/// The URL that a webhook posts to, and the secret that it signs with.
 public struct WebhookEndpoint: Sendable {
-    /// What it is called in the log, in metrics and on disk.
+    /// Its name in the log, in metrics and on disk.
     public let name: String
-    /// Shown nowhere: there may be a secret in it.
+    /// Never shown: it may contain a secret.
     let url: String
     let secret: [UInt8]
 
@@ -13,7 +13,7 @@ public struct WebhookEndpoint: Sendable {
     private static let urlBytesMax = 2_048
 
     /// An endpoint.
-    /// - Throws: what is wrong with it, in one sentence that shows no secret.
+    /// - Throws: what is wrong with it, in one sentence that contains no secret.
     public init(name: String, url: String, secret: [UInt8]) throws(WebhookRefusal) {
         let isName = name.utf8.allSatisfy {
             switch $0 {
@@ -38,18 +38,18 @@ public struct WebhookEndpoint: Sendable {
         guard let scheme else { return "it must begin with http:// or https://" }
         guard url.utf8.count <= urlBytesMax else { return "it has more than 2048 bytes" }
         guard url.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
-            return "it may hold no spaces, control characters or letters beyond ASCII"
+            return "it must not contain spaces, control characters or non-ASCII characters"
         }
-        guard !url.contains("#") else { return "it may have no fragment" }
+        guard !url.contains("#") else { return "it must not have a fragment" }
         let authority = url.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" }
         guard !authority.contains("@") else {
-            return "it may hold no user and password: receivers check the signature"
+            return "it must not contain a user or a password; receivers verify the signature"
         }
         let hasBrackets = authority.hasPrefix("[")
         let end = hasBrackets ? authority.firstIndex(of: "]") : authority.firstIndex(of: ":")
-        guard !hasBrackets || end != nil else { return "its address has no end" }
+        guard !hasBrackets || end != nil else { return "its IPv6 address has no closing bracket" }
         let host = authority[..<(end ?? authority.endIndex)]
-        guard host.count > (hasBrackets ? 1 : 0) else { return "it names no host" }
+        guard host.count > (hasBrackets ? 1 : 0) else { return "it has no host" }
         let rest = authority[(end ?? authority.endIndex)...].drop { $0 == "]" }
         guard !rest.isEmpty else { return nil }
         let port = rest.first == ":" ? UInt16(rest.dropFirst()) : nil
@@ -57,22 +57,22 @@ public struct WebhookEndpoint: Sendable {
     }
 }
 
-/// Why an endpoint cannot be posted to.
+/// Why the settings of an endpoint are invalid.
 public enum WebhookRefusal: Error, Equatable, CustomStringConvertible {
     case name(String)
     case url(String, StaticString)
     case secret(String, byteCount: Int)
 
-    /// One sentence for whoever sets it.
+    /// One sentence for the operator.
     public var description: String {
         switch self {
         case .name(let name):
-            "\(name.prefix(64)) is no name for a webhook: give 1 to "
+            "The webhook name \(name.prefix(64)) is invalid; use 1 to "
                 + "\(WebhookEndpoint.nameBytesMax) of a to z, 0 to 9 and -."
         case .url(let name, let fault):
-            "The URL of webhook \(name) cannot be posted to: \(fault)."
+            "The URL of webhook \(name) is invalid: \(fault)."
         case .secret(let name, let count):
-            "The secret of webhook \(name) has \(count) bytes: it has "
+            "The secret of webhook \(name) has \(count) bytes; it must have "
                 + "\(WebhookEndpoint.secretBytes.lowerBound) to "
                 + "\(WebhookEndpoint.secretBytes.upperBound)."
         }

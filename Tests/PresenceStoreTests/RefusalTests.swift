@@ -76,7 +76,7 @@ import Testing
         }
         try expectRefusal(
             "The database \(path) was written by a newer Porchlight; "
-                + "start that version, or restore a backup of this one's.")
+                + "start that version, or restore a backup made by this version.")
     }
 
     @Test func `a database with a damaged page, whichever it is`() throws {
@@ -113,7 +113,7 @@ import Testing
         try fill()
         try FileManager.default.moveItem(atPath: path, toPath: path + "-wal")
         try expectRefusal(
-            "The database \(path) is missing but its log \(path)-wal is there; "
+            "The database \(path) is missing, but its log \(path)-wal exists; "
                 + "restore the database, or move the log away to start empty.")
     }
 
@@ -122,7 +122,7 @@ import Testing
         try Data("Dear diary. Today I was a log.".utf8)
             .write(to: URL(filePath: path + "-wal"))
         try expectRefusal(
-            "The database \(path)-wal is damaged (it is no log of a database, and what was in it "
+            "The database \(path)-wal is damaged (it is not a write-ahead log, and its content "
                 + "is lost); restore it from a backup, or move it away to start empty.")
     }
 
@@ -168,7 +168,7 @@ import Testing
         #expect(
             refusal(of: path)?.description
                 == "The data directory \(path) cannot be created (No such file or directory); "
-                + "create it or choose another with --data.")
+                + "create it or choose another directory with --data.")
     }
 
     @Test func `a directory that belongs to the kernel`() {

@@ -25,7 +25,7 @@ import Testing
             try WebhookEndpoint(name: "crm", url: url, secret: secret)
         } throws: { error in
             let words = "\(error)"
-            return words.hasPrefix("The URL of webhook crm cannot be posted to: ")
+            return words.hasPrefix("The URL of webhook crm is invalid: ")
                 && (url.count < 8 || !words.contains(url))
         }
     }

@@ -64,7 +64,7 @@ private struct Receiver {
         defer { receiver.close() }
         try receiver.answer("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nx", then: .stalls)
         let outcome = try await post(to: "http://127.0.0.1:\(receiver.port)/", timeoutSeconds: 1)
-        #expect(outcome == .failed("no answer within 1 s"))
+        #expect(outcome == .failed("no response within 1 s"))
         #expect(!outcome.isTaken)
     }
 
@@ -89,7 +89,7 @@ private struct Receiver {
 
     @Test func `says that a host is not known`() async throws {
         let outcome = try await post(to: "http://nowhere.invalid/")
-        #expect(outcome == .failed("cannot connect: the host is not known"))
+        #expect(outcome == .failed("cannot connect: unknown host"))
     }
 
     @Test func `says that a connection was closed without an answer`() async throws {
@@ -97,7 +97,7 @@ private struct Receiver {
         defer { receiver.close() }
         try receiver.answer("", then: .closes)
         let fault = try await post(to: "http://127.0.0.1:\(receiver.port)/").fault
-        #expect(fault.hasPrefix("no answer: "), "\(fault)")
+        #expect(fault.hasPrefix("no response: "), "\(fault)")
     }
 
     @Test func `says that a receiver does not speak TLS`() async throws {

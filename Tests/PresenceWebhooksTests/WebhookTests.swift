@@ -55,7 +55,7 @@ final class Stage: Poster, FeedConnection, Sendable {
         let text = String(buffer: body)
         let marks = ["reset", "snapshot", "synced"].filter { text.contains("\"\($0)\"") }
         note("post \(text.split(separator: "\"")[3].split(separator: "-")[1]) \(marks) \(status)")
-        return status == 0 ? .failed("no answer") : .answered(status: status)
+        return status == 0 ? .failed("no response") : .answered(status: status)
     }
 
     var positions: WebhookPositions {

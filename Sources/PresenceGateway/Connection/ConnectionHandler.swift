@@ -92,7 +92,7 @@ final class ConnectionHandler: ChannelInboundHandler {
 
     /// Gives the next notification when there is one, nil after `time`; to one at a time.
     func take(_ promise: EventLoopPromise<Notification?>, within time: TimeAmount?) {
-        precondition(taker == nil, "one at a time takes notifications")
+        precondition(taker == nil, "only one task at a time may wait for notifications")
         if let next = queue.popFirst() {
             queueBytes -= next.params.readableBytes
             promise.succeed(next)

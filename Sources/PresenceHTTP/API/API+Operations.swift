@@ -46,7 +46,7 @@ extension API {
         case .getStats:
             return try await ask("stats", ByteBuffer(staticString: "{}"))
         case .readFeed:
-            preconditionFailure("a stream is no answer to wait for")
+            preconditionFailure("a stream has no single response")
         case .getMetrics:
             return try await metrics()
         case .getLiveness:

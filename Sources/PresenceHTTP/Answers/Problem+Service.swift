@@ -2,10 +2,10 @@ import HTTPTypes
 import NIOCore
 import PresenceGateway
 
-// What the service refuses, or cannot do.
+// Problems that come from the service, or from not reaching it.
 
 extension Problem {
-    /// An `error` of the service's.
+    /// The problem for an `error` object of the service.
     init(serviceError error: ByteBuffer) {
         guard let object = try? JSONObject(error),
             let code = object["code"].flatMap(JSONText.integer),
@@ -29,7 +29,7 @@ extension Problem {
         }
     }
 
-    /// The codes of the wire are those of HTTP where these mean the same; the rest is NIM's.
+    /// The native codes are those of HTTP where the meaning is the same; the others are NIM's.
     private static func status(of code: Int) -> HTTPResponse.Status {
         switch code {
         case 401: .unauthorized
@@ -44,29 +44,32 @@ extension Problem {
         }
     }
 
-    /// No answer came.
+    /// The problem for a request that has no response from the service.
     init(_ error: any Error) {
         switch error {
         case let problem as Problem: self = problem
         case GatewayError.overloaded:
-            self = Problem(.serviceUnavailable, "overloaded", "Too many requests are under way.")
-                .with("retryAfter", 1).with(.retryAfter, "1")
+            self = Problem(
+                .serviceUnavailable, "overloaded", "Too many requests are pending; try again later."
+            )
+            .with("retryAfter", 1).with(.retryAfter, "1")
         case GatewayError.timedOut:
             self = Problem(
                 .gatewayTimeout, "timed_out",
-                "The answer did not come in time. Whether it was done is not known.")
+                "The request timed out; it may or may not have been carried out.")
         case GatewayError.requestTooLarge(let bytesMax):
             self = .bodyTooLarge(bytesMax: bytesMax)
         case GatewayError.answerTooLarge:
             self = Problem(
-                .unprocessableContent, "too_many", "The answer would be too long: ask for fewer.")
+                .unprocessableContent, "too_many",
+                "The response would be too large; request fewer states.")
         case GatewayError.closed(let notice) where notice.code / 100 == 45:
             self = Problem(.serviceUnavailable, notice.reason, notice.message)
                 .retryingAfter(seconds: notice.retryAfterSeconds ?? 1)
         case GatewayError.closed, GatewayError.ended, is CancellationError:
             self = Problem(
                 .serviceUnavailable, "shutting_down",
-                "The service is starting or stopping; come back later."
+                "The service is starting up or shutting down; try again later."
             )
             .retryingAfter(seconds: 1)
         default: self = .notUnderstood
@@ -78,6 +81,6 @@ extension Problem {
     }
 
     static var notUnderstood: Problem {
-        Problem(.internalServerError, "internal", "The service has made a mistake.")
+        Problem(.internalServerError, "internal", "Internal error.")
     }
 }

@@ -4,12 +4,12 @@ import HummingbirdCore
 import NIOCore
 import PresenceGateway
 
-/// Why a request is not carried out, as RFC 9457 has it: with the same `reason` as on the wire,
-/// and whatever else stands there in `data`.
+/// Why a request is not carried out, in the form of RFC 9457: with the `reason` of the native
+/// protocol and the other members of its `data`.
 struct Problem: Error, Sendable {
     var status: HTTPResponse.Status
     var reason: String
-    /// A sentence for a person.
+    /// A human-readable sentence.
     var detail: String
     /// Further members, each one JSON value.
     var members: [(name: String, value: ByteBuffer)] = []
@@ -21,13 +21,13 @@ struct Problem: Error, Sendable {
         self.detail = detail
     }
 
-    /// What every problem of a reason is called: the reason in words.
+    /// The title of all problems with this reason: the reason in words.
     static func title(of reason: String) -> String {
         let words = reason.split(separator: "_").joined(separator: " ")
         return words.prefix(1).uppercased() + words.dropFirst()
     }
 
-    /// The problem as an answer.
+    /// The response for this problem.
     var response: Response {
         var body = JSONMembers()
         body.append("type", "urn:porchlight:problem:\(reason)")
@@ -64,10 +64,10 @@ struct Problem: Error, Sendable {
     }
 }
 
-// What is refused before the service is asked.
+// Requests that are rejected before they reach the service.
 extension Problem {
     static var notFound: Problem {
-        Problem(.notFound, "not_found", "There is nothing under this path. See /openapi.json.")
+        Problem(.notFound, "not_found", "There is no such path; see /openapi.json.")
     }
 
     static func methodNotAllowed(_ methods: [HTTPRequest.Method]) -> Problem {
@@ -75,7 +75,7 @@ extension Problem {
         if methods.contains(.get) { names.append(HTTPRequest.Method.head.rawValue) }
         let allowed = names.sorted().joined(separator: ", ")
         return Problem(
-            .methodNotAllowed, "method_not_allowed", "Only \(allowed) can be done here."
+            .methodNotAllowed, "method_not_allowed", "This path allows only \(allowed)."
         ).with(.allow, allowed)
     }
 
@@ -87,14 +87,14 @@ extension Problem {
     }
 
     static var invalidKey: Problem {
-        Problem(.unauthorized, "invalid_token", "This is no key of this service.").with(
+        Problem(.unauthorized, "invalid_token", "Invalid server key.").with(
             .wwwAuthenticate, "Bearer realm=\"porchlight\", error=\"invalid_token\"")
     }
 
     static var misdirected: Problem {
         Problem(
             .misdirectedRequest, "misdirected",
-            "Without keys this API answers to localhost and numeric addresses only.")
+            "Without server keys, `Host` must be localhost or a numeric address.")
     }
 
     static var noJSON: Problem {
@@ -113,12 +113,12 @@ extension Problem {
     static func invalidEncoding(in place: String) -> Problem {
         Problem(
             .badRequest, "invalid_utf8",
-            "The \(place) must be UTF-8, with `%` and two digits for what cannot stand there."
+            "The \(place) must be percent-encoded UTF-8."
         ).with("field", place)
     }
 
     static func duplicate(_ name: String) -> Problem {
-        Problem(.unprocessableContent, "duplicate_field", "`\(name)` stands there twice.").with(
+        Problem(.unprocessableContent, "duplicate_field", "`\(name)` appears more than once.").with(
             "field", name)
     }
 
@@ -129,18 +129,20 @@ extension Problem {
 
     static var tooManyFeedReaders: Problem {
         Problem(
-            .serviceUnavailable, "overloaded", "As many read the feed as may. Come back later."
+            .serviceUnavailable, "overloaded",
+            "The limit on feed readers is reached; try again later."
         ).with("retryAfter", 10).with(.retryAfter, "10")
     }
 
     init(_ fault: JSONFault) {
         switch fault {
         case .invalidUTF8: self.init(.badRequest, "invalid_utf8", "The body is not UTF-8.")
-        case .invalid: self.init(.badRequest, "invalid_json", "The body is not one JSON value.")
+        case .invalid:
+            self.init(.badRequest, "invalid_json", "The body is not a single JSON value.")
         case .tooDeep:
             self.init(
                 .badRequest, "too_deep",
-                "The body nests deeper than \(JSONObject.depthMax) levels.")
+                "The body is nested deeper than \(JSONObject.depthMax) levels.")
         case .noObject:
             self.init(.badRequest, "invalid_request", "The body must be a JSON object.")
         case .tooManyMembers:

@@ -47,7 +47,7 @@ final class Readiness: Sendable {
             guard stats["storeRetained"].flatMap(JSONText.integer) == 0 else {
                 return Problem(
                     .serviceUnavailable, "store_unavailable",
-                    "The database does not take what it is given."
+                    "The database does not accept writes."
                 ).with(.retryAfter, "1")
             }
             return nil

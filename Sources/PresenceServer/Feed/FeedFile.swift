@@ -25,7 +25,7 @@ struct FeedFile {
                 kept, stamp: stamp, bytesMax: limits.feedBytesMax, seconds: limits.feedSeconds,
                 at: now)
         } catch {
-            logger.warning("the feed that was kept is damaged: its readers begin anew")
+            logger.warning("the saved feed is damaged: feed readers are reset")
             return nil
         }
     }
@@ -33,7 +33,7 @@ struct FeedFile {
     /// Keeps the ring; to be called when the database has been closed.
     func put(_ log: FeedLog, _ logger: Logger, at now: Moment) {
         if !file.put(log.encoded(stamp: file.databaseStamp, at: now)) {
-            logger.warning("the feed cannot be kept: its readers begin anew")
+            logger.warning("cannot save the feed: feed readers are reset")
         }
     }
 }

@@ -84,7 +84,7 @@ struct FeedLog {
     mutating func append(
         _ event: ArraySlice<UInt8>, seq: UInt64, topic: TopicHandle, at time: Mono
     ) {
-        precondition(seq > head, "the feed is in order")
+        precondition(seq > head, "events are appended in the order of seq")
         let isFull = segments.last.map { $0.bytes.count + event.count > segmentBytes } ?? true
         if isFull { addSegment(for: event.count) }
         let last = segments.count - 1

@@ -161,7 +161,7 @@ enum ConnectionDeadline: UInt64 {
 
     static func parts(of payload: UInt64) -> (Self, slot: Int) {
         guard let kind = Self(rawValue: payload >> 32) else {
-            preconditionFailure("a payload that no deadline has made")
+            preconditionFailure("a payload of no known deadline")
         }
         return (kind, Int(payload & 0xFFFF_FFFF))
     }

@@ -41,7 +41,9 @@ extension Reactor {
             // Of its own size: the other has grown to that of the largest.
             kept[id] = Array(frame[...])
         case .deliverKept(let id, let topic, let receivers):
-            guard let bytes = kept[id] else { preconditionFailure("an event that was not kept") }
+            guard let bytes = kept[id] else {
+                preconditionFailure("an event that was not retained")
+            }
             deliver(bytes, id.seq, of: topic, to: receivers)
         case .drop(let id):
             kept[id] = nil

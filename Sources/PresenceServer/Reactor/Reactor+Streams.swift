@@ -104,7 +104,7 @@ extension Reactor {
             counters.storeFailures += 1
             if counters.storeFailures.isPowerOfTwo {
                 logger.error(
-                    "the store cannot be written",
+                    "cannot write to the database",
                     metadata: [
                         "fault": "\(fault)", "times": "\(counters.storeFailures)",
                     ])

@@ -42,7 +42,7 @@ extension Reactor {
             let report = top(request, at: now)
             connections[slot].outbox.bytes.appendTopFrame(report, to: id, in: effects)
         default:
-            preconditionFailure("a question that is none")
+            preconditionFailure("not a request about the service")
         }
         effects.removeAll()
         settle(slot)
