@@ -11,12 +11,12 @@ import Testing
     private static let parameters: [(Refusal, String, String)] = [
         (
             Refusal(.missingField, field: .token),
-            "`token` is missing, and so is any other credential.",
+            "`token` or another credential is required.",
             #""field":"token""#
         ),
-        (Refusal(.missingField, field: .expiry), "`expiry` is missing.", #""field":"expiry""#),
+        (Refusal(.missingField, field: .expiry), "`expiry` is required.", #""field":"expiry""#),
         (
-            Refusal(.wrongType, field: .publishers), "`publishers` must be a list of strings.",
+            Refusal(.wrongType, field: .publishers), "`publishers` must be an array of strings.",
             #""field":"publishers""#
         ),
         (
@@ -29,7 +29,7 @@ import Testing
         ),
         (
             Refusal(.outOfRange, field: .publishers, min: 1, max: 100),
-            "`publishers` must name 1 to 100 accounts.", #""field":"publishers","min":1,"max":100"#
+            "`publishers` must have 1 to 100 names.", #""field":"publishers","min":1,"max":100"#
         ),
         (
             Refusal(.outOfRange, field: .client),
@@ -39,13 +39,13 @@ import Testing
         ),
         (
             Refusal(.invalidName, field: .device, limit: 64),
-            "`device` must be 1 to 64 bytes without control characters and without a space at "
-                + "either end.",
+            "`device` must be 1 to 64 bytes, without control characters and without leading "
+                + "or trailing spaces.",
             #""field":"device","limit":64"#
         ),
         (
             Refusal(.tooMany, field: .publishers, limit: 100),
-            "`publishers` names more than 100 accounts; split the request.",
+            "`publishers` has more than 100 names; split the request.",
             #""field":"publishers","limit":100"#
         ),
         (
@@ -54,17 +54,21 @@ import Testing
         ),
         (
             Refusal(.reservedValue, field: .value, min: 10_000, max: 2_147_483_647),
-            "`value` must be at least 10000; those below are the service's own.",
+            "`value` must be at least 10000; lower values are reserved.",
             #""field":"value","min":10000,"max":2147483647"#
         ),
         (
             Refusal(.tooLong, field: .ext, limit: 4_096, count: 5_000),
-            "`ext` has 5000 bytes, of at most 4096.", #""field":"ext","limit":4096,"count":5000"#
+            "`ext` has 5000 bytes; at most 4096 are allowed.",
+            #""field":"ext","limit":4096,"count":5000"#
         ),
-        (Refusal(.duplicateField, field: .type), "`type` stands twice.", #""field":"type""#),
+        (
+            Refusal(.duplicateField, field: .type), "`type` appears more than once.",
+            #""field":"type""#
+        ),
         (
             Refusal(.duplicateField, field: .key),
-            "`key` stands beside another credential, or twice.",
+            "`key` appears more than once, or together with another credential.",
             #""field":"key""#
         ),
     ]
@@ -79,9 +83,9 @@ import Testing
 
     private static let others: [(Refusal, Int, String, String)] = [
         (Refusal(.notLoggedIn), 401, "Log in first.", ""),
-        (Refusal(.invalidToken), 401, "The credentials do not hold.", ""),
+        (Refusal(.invalidToken), 401, "Invalid credentials.", ""),
         (
-            Refusal(CredentialFault.signature), 401, "The token's signature does not hold.",
+            Refusal(CredentialFault.signature), 401, "The token's signature is invalid.",
             #","field":"token""#
         ),
         (
@@ -90,35 +94,35 @@ import Testing
         ),
         (
             Refusal(CredentialFault.keysUnavailable, retryAfterSeconds: 2), 503,
-            "The keys for tokens cannot be fetched now; try again later.", #","retryAfter":2"#
+            "The keys that verify tokens cannot be fetched; try again later.", #","retryAfter":2"#
         ),
-        (Refusal(.forbidden), 403, "This session may not do that.", ""),
+        (Refusal(.forbidden), 403, "Permission denied.", ""),
         (
             Refusal(.rateLimited, retryAfterSeconds: 1), 416,
-            "These requests come too often; try again in 1 second.", #","retryAfter":1"#
+            "Rate limit exceeded; try again in 1 second.", #","retryAfter":1"#
         ),
         (
             Refusal(.subscriptionQuota, limit: 3_000, count: 2_990), 419,
             "The account may have 3000 subscriptions and has 2990.", #","limit":3000,"count":2990"#
         ),
         (
-            Refusal(.sessionQuota, limit: 10), 419, "The account may have 10 sessions at a time.",
+            Refusal(.sessionQuota, limit: 10), 419, "The account may have 10 sessions.",
             #","limit":10"#
         ),
         (
-            Refusal(.subscriberQuota), 419, "The publisher has as many subscribers as it may have.",
+            Refusal(.subscriberQuota), 419, "The publisher has reached its limit of subscribers.",
             ""
         ),
-        (Refusal(.internal), 500, "The service has a fault; nothing was changed.", ""),
+        (Refusal(.internal), 500, "Internal error; nothing was changed.", ""),
         (
             Refusal(.storeUnavailable), 503,
-            "The service cannot store changes now; try again later.", ""
+            "The service cannot store changes at the moment; try again later.", ""
         ),
         (
             Refusal(.overloaded, retryAfterSeconds: 5), 503,
-            "The service has too much to do; try again in 5 seconds.", #","retryAfter":5"#
+            "The service is overloaded; try again in 5 seconds.", #","retryAfter":5"#
         ),
-        (Refusal(.shuttingDown), 503, "The service stops; try again later.", ""),
+        (Refusal(.shuttingDown), 503, "The service is shutting down; try again later.", ""),
     ]
 
     @Test(arguments: others)
@@ -132,21 +136,21 @@ import Testing
     }
 
     private static let envelopes: [(EnvelopeFault, Int, String, String)] = [
-        (EnvelopeFault(.invalidJSON), -32_700, "The frame is not one JSON value.", ""),
+        (EnvelopeFault(.invalidJSON), -32_700, "The frame is not a single JSON value.", ""),
         (EnvelopeFault(.invalidUTF8), -32_700, "The frame is not UTF-8.", ""),
         (EnvelopeFault(.tooDeep), -32_700, "The frame nests deeper than 32 levels.", ""),
         (
             EnvelopeFault(.batchNotSupported), -32_600,
-            "Batches are not supported; send one object a frame.", ""
+            "Batches are not supported; send one request per frame.", ""
         ),
         (
             EnvelopeFault(.duplicateField, field: .id), -32_600,
-            "`id` stands twice in the request.",
+            "`id` appears more than once in the request.",
             #","field":"id""#
         ),
         (
             EnvelopeFault(.invalidRequest, field: .id, limit: 128), -32_600,
-            "`id` must be an integer of 64 bits or a string of at most 128 bytes.",
+            "`id` must be a 64-bit integer or a string of at most 128 bytes.",
             #","field":"id","limit":128"#
         ),
         (
@@ -162,7 +166,7 @@ import Testing
             "The request may have at most 64 members.", #","limit":64"#
         ),
         (
-            EnvelopeFault(.unknownMethod, field: .method), -32_601, "There is no such method.",
+            EnvelopeFault(.unknownMethod, field: .method), -32_601, "Unknown method.",
             #","field":"method""#
         ),
     ]

@@ -41,7 +41,7 @@ public struct Limits: Hashable, Sendable {
     public var customTypeMin = 100
     /// Highest type.
     public var customTypeMax = 65_535
-    /// Lowest value that an app may publish; those below are the service's own.
+    /// Lowest value that an app may publish; lower values are reserved.
     public var customValueMin = 10_000
     /// Highest value: what a signed 32-bit integer holds.
     public var customValueMax = 2_147_483_647

@@ -1,25 +1,26 @@
 internal import PresenceCore
 
-// What a person reads in an error: one sentence that names the field, the bound and what would
-// be right. Programs read `data`; the sentences may change. They hold nothing that needs
-// escapes.
+// The `message` of an error: one sentence that names the field, the limit and what would be
+// valid. Programs read `data`; the sentences may change. No sentence contains a character that
+// JSON escapes.
 
 extension [UInt8] {
-    /// Appends the sentence for a fault of the envelope.
+    /// Appends the sentence for a fault of the request object.
     mutating func appendMessage(of fault: EnvelopeFault) {
         switch (fault.reason, fault.field) {
-        case (.invalidJSON, _): append("The frame is not one JSON value.")
+        case (.invalidJSON, _): append("The frame is not a single JSON value.")
         case (.invalidUTF8, _): append("The frame is not UTF-8.")
         case (.tooDeep, _): append("The frame nests deeper than 32 levels.")
-        case (.batchNotSupported, _): append("Batches are not supported; send one object a frame.")
-        case (.unknownMethod, _): append("There is no such method.")
+        case (.batchNotSupported, _):
+            append("Batches are not supported; send one request per frame.")
+        case (.unknownMethod, _): append("Unknown method.")
         case (.duplicateField, let field):
             append(field: field?.rawValue ?? "A member")
-            append(" stands twice in the request.")
+            append(" appears more than once in the request.")
         case (.invalidRequest, .jsonrpc): append("`jsonrpc` must be the string 2.0.")
         case (.invalidRequest, .method): append("`method` must be a string.")
         case (.invalidRequest, .id):
-            append("`id` must be an integer of 64 bits or a string of at most ")
+            append("`id` must be a 64-bit integer or a string of at most ")
             append(fault.limit ?? Limits().requestIDBytesMax)
             append(" bytes.")
         case (.invalidRequest, _):
@@ -39,38 +40,38 @@ extension [UInt8] {
             .tooLong, .duplicateField:
             appendParameterMessage(of: refusal)
         case .notLoggedIn: append("Log in first.")
-        case .invalidToken: append("The credentials do not hold.")
+        case .invalidToken: append("Invalid credentials.")
         case .expiredToken: append(CredentialFault.expired.sentence)
-        case .alreadyLoggedIn: append("This connection is logged in already.")
-        case .forbidden: append("This session may not do that.")
-        case .internal: append("The service has a fault; nothing was changed.")
+        case .alreadyLoggedIn: append("This connection is already logged in.")
+        case .forbidden: append("Permission denied.")
+        case .internal: append("Internal error; nothing was changed.")
         case .subscriptionQuota:
             appendQuota("The account", "subscriptions", refusal)
         case .subscriberQuota:
             appendQuota("The publisher", "subscribers", refusal)
         case .sessionQuota:
-            appendQuota("The account", "sessions at a time", refusal)
+            appendQuota("The account", "sessions", refusal)
         case .statusQuota:
-            appendQuota("The account", "statuses at a time", refusal)
+            appendQuota("The account", "statuses", refusal)
         case .feedQuota:
-            appendQuota("The service", "readers of the feed at a time", refusal)
-        case .rateLimited: appendRetry("These requests come too often", refusal)
-        case .storeUnavailable: appendRetry("The service cannot store changes now", refusal)
-        case .overloaded: appendRetry("The service has too much to do", refusal)
-        case .shuttingDown: appendRetry("The service stops", refusal)
+            appendQuota("The service", "feed readers", refusal)
+        case .rateLimited: appendRetry("Rate limit exceeded", refusal)
+        case .storeUnavailable:
+            appendRetry("The service cannot store changes at the moment", refusal)
+        case .overloaded: appendRetry("The service is overloaded", refusal)
+        case .shuttingDown: appendRetry("The service is shutting down", refusal)
         }
     }
 
     private mutating func appendParameterMessage(of refusal: Refusal) {
         let field = refusal.field ?? .params
         if field == .params, refusal.reason == .duplicateField {
-            return append("A member of `params`, or of an object in it, stands twice.")
+            return append("A member of `params`, or of an object in it, appears more than once.")
         }
         append(field: field.rawValue)
         switch refusal.reason {
         case .missingField:
-            append(" is missing")
-            append(field == .token ? ", and so is any other credential." : ".")
+            append(field == .token ? " or another credential is required." : " is required.")
         case .wrongType:
             append(" must be ")
             append(field.kind)
@@ -80,28 +81,28 @@ extension [UInt8] {
             let limit = refusal.limit ?? Limits().accountBytesMax
             append(field == .publishers || field == .accounts ? " must hold names of" : " must be")
             append(" 1 to ", limit)
-            append(" bytes without control characters and without a space at either end.")
+            append(" bytes, without control characters and without leading or trailing spaces.")
         case .tooMany:
-            append(field == .params ? " has more than " : " names more than ")
+            append(" has more than ")
             append(refusal.limit ?? 0)
-            append(field == .params ? " members." : " accounts; split the request.")
+            append(field == .params ? " members." : " names; split the request.")
         case .reservedValue:
             append(" must be at least ", refusal.min ?? Limits().customValueMin)
-            append("; those below are the service's own.")
+            append("; lower values are reserved.")
         case .tooLong:
             append(" has ", refusal.count ?? 0)
-            append(" bytes, of at most ", refusal.limit ?? 0)
-            append(".")
+            append(" bytes; at most ", refusal.limit ?? 0)
+            append(" are allowed.")
         default:
-            append(field.isCredential ? " stands beside another credential" : " stands")
-            append(field.isCredential ? ", or twice." : " twice.")
+            append(" appears more than once")
+            append(field.isCredential ? ", or together with another credential." : ".")
         }
     }
 
     private mutating func appendRange(_ refusal: Refusal, _ field: Refusal.Field) {
         switch field {
-        case .cursor: append(" must be one that an answer gave.")
-        case .sync: append(" must be one of online, all and none.")
+        case .cursor: append(" must be a cursor from a response of this service.")
+        case .sync: append(" must be online, all or none.")
         case .client:
             append(" must be one of ")
             for kind in ClientKind.allCases {
@@ -110,12 +111,12 @@ extension [UInt8] {
             }
             append(".")
         default:
-            append(field == .publishers || field == .accounts ? " must name " : " must be ")
+            append(field == .publishers || field == .accounts ? " must have " : " must be ")
             if field == .type { append("1 or ") }
             append(refusal.min ?? 0)
             append(" to ", refusal.max ?? 0)
             switch field {
-            case .publishers, .accounts: append(" accounts.")
+            case .publishers, .accounts: append(" names.")
             case .expiry: append(" seconds.")
             default: append(".")
             }
@@ -127,9 +128,9 @@ extension [UInt8] {
     ) {
         append(owner)
         guard let limit = refusal.limit else {
-            append(" has as many ")
+            append(" has reached its limit of ")
             append(things)
-            return append(" as it may have.")
+            return append(".")
         }
         append(" may have ", limit)
         append(" ")
@@ -153,14 +154,14 @@ extension [UInt8] {
 }
 
 extension Refusal.Field {
-    /// What the parameter has to be.
+    /// The kind of value that the parameter takes.
     fileprivate var kind: StaticString {
         switch self {
         case .params: "an object"
-        case .publishers, .accounts: "a list of strings"
-        case .pushReachable, .onlineOnly: "true or false"
-        case .type, .expiry, .limit, .value: "an integer without fraction and exponent"
-        case .sync: "true or false, at login a word"
+        case .publishers, .accounts: "an array of strings"
+        case .pushReachable, .onlineOnly: "a boolean"
+        case .type, .expiry, .limit, .value: "an integer without a fraction or an exponent"
+        case .sync: "a boolean; in `login`, a string"
         case .token, .key, .account, .client, .device, .subscriber, .publisher, .cursor, .ext,
             .reason:
             "a string"
@@ -171,26 +172,27 @@ extension Refusal.Field {
 }
 
 extension CredentialFault {
-    /// What a person is told.
+    /// The `message` of the error.
     fileprivate var sentence: StaticString {
         switch self {
-        case .tokensNotTaken: "This service takes no tokens: it runs without `--jwt-key`."
-        case .tokenNeeded: "This service lets accounts in by a `token`, not by their word."
-        case .keyNeeded: "This service lets app servers in by a `key`, not by their word."
-        case .nothingToRefresh: "This session was begun without a token, and does not end by one."
-        case .malformed: "The token is no signed JWT: three parts in base64url, of JSON."
-        case .algorithm: "The token's `alg` is none of HS256, RS256, ES256 and EdDSA."
-        case .critical: "The token's header has `crit`; no extension is understood here."
-        case .unknownKey: "The token's `kid` names no key of this service."
-        case .otherAlgorithm: "The token's `alg` is not that of the key."
-        case .signature: "The token's signature does not hold."
-        case .noExpiry: "The token has no `exp` that is a number of seconds."
+        case .tokensNotTaken: "This service does not accept tokens: it runs without `--jwt-key`."
+        case .tokenNeeded: "This service requires a `token` to log in as an account."
+        case .keyNeeded: "This service requires a `key` to log in as an app server."
+        case .nothingToRefresh:
+            "This session did not log in with a token; there is nothing to refresh."
+        case .malformed: "The token is not a signed JWT: three base64url parts."
+        case .algorithm: "The token's `alg` must be HS256, RS256, ES256 or EdDSA."
+        case .critical: "The token's header has `crit`; extensions are not supported."
+        case .unknownKey: "The token's `kid` does not match a key of this service."
+        case .otherAlgorithm: "The token's `alg` does not match the algorithm of the key."
+        case .signature: "The token's signature is invalid."
+        case .noExpiry: "The token's `exp` is missing or is not a number of seconds."
         case .expired: "The token has expired; log in with a new one."
-        case .notYetValid: "The token's `nbf` has not come yet."
-        case .audience: "The token's `aud` does not name this service."
-        case .issuer: "The token's `iss` is not the issuer whom this service believes."
-        case .subject: "The token's `sub` is no account: 1 to 128 bytes, as names are."
-        case .keysUnavailable: "The keys for tokens cannot be fetched now; try again later."
+        case .notYetValid: "The token's `nbf` is in the future."
+        case .audience: "The token's `aud` does not include this service."
+        case .issuer: "The token's `iss` is not the issuer that this service accepts."
+        case .subject: "The token's `sub` is not a valid account name."
+        case .keysUnavailable: "The keys that verify tokens cannot be fetched; try again later."
         }
     }
 }

@@ -9,8 +9,8 @@ extension [UInt8] {
         endFrame(start)
     }
 
-    /// Appends the notification that the connection ends; who was kicked reads the reason that
-    /// the app server gave.
+    /// Appends the notification that the connection is about to be closed. The message of
+    /// `kicked` is the reason that the app server gave.
     public mutating func appendCloseFrame(
         _ reason: CloseReason, retryAfterSeconds: Int? = nil
     ) {
@@ -31,8 +31,8 @@ extension [UInt8] {
         endFrame(start)
     }
 
-    /// Appends the notification that subscriptions to `effects.names[range]` have run out, in
-    /// as many frames as their bound demands; none for an empty range.
+    /// Appends the notification that subscriptions to `effects.names[range]` have expired, in
+    /// as many frames as the frame limit requires; none for an empty range.
     public mutating func appendExpiredFrames(
         _ type: EventType, _ range: Range<Int>, in effects: borrowing Effects, limits: Limits
     ) {
@@ -61,19 +61,19 @@ extension [UInt8] {
 }
 
 extension CloseReason {
-    /// What a person is told.
+    /// The `message` of the notification.
     fileprivate var sentence: StaticString {
         switch self {
         case .protocolViolation:
-            "The bytes are no frames of this protocol, or a frame is too long."
-        case .loginTimeout: "Nobody logged in on this connection in time."
+            "A frame was too long or was not completed in time."
+        case .loginTimeout: "No login on this connection within the time limit."
         case .tokenExpired: "The token has expired; log in with a new one."
-        case .idleTimeout: "Nothing was heard of the client for too long."
-        case .replaced: "The same device of the same account has logged in elsewhere."
-        case .kicked: "An app server has ended this session."
-        case .tooSlow: "The client did not take what was sent to it."
-        case .shuttingDown: "The service stops; come back later."
-        case .overloaded: "The service has too much to do; come back later."
+        case .idleTimeout: "The client sent nothing for too long."
+        case .replaced: "The same device of the same account logged in on another connection."
+        case .kicked: "An app server ended this session."
+        case .tooSlow: "The client did not read what was sent to it."
+        case .shuttingDown: "The service is shutting down; reconnect later."
+        case .overloaded: "The service is overloaded; reconnect later."
         }
     }
 }
