@@ -1,3 +1,3 @@
-// The native protocol for those who work for app servers in the service's own process, and are
-// not on its loop: a request is a call that waits without a thread, what the service sends by
-// itself a sequence. Knows frames and JSON, and nothing of presence.
+// A client of the native protocol inside the service's own process, for code that is not on the
+// service's loop: a request is an async call, notifications are an async sequence. It knows frames
+// and JSON, and nothing of presence.

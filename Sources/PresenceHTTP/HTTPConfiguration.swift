@@ -1,31 +1,31 @@
 public import PresenceGateway
 public import PresenceTokens
 
-/// What whoever runs the service decides of its HTTP API.
+/// The operator's settings for the HTTP API.
 public struct HTTPConfiguration: Sendable {
-    /// Where it listens: a numeric address.
+    /// The numeric address that it listens on.
     public var host = "127.0.0.1"
-    /// The port; 0: any.
+    /// The port; 0 for any free port.
     public var port = 7_401
-    /// Who may use it.
+    /// Which clients may use it.
     public var access: HTTPAccess
-    /// The bounds of what clients can take.
+    /// The limits on what clients can use.
     public var limits = HTTPLimits()
-    /// The bounds of what is asked of the service at the same time.
+    /// The limits on concurrent requests to the service.
     public var gateway = GatewayLimits()
 
-    /// The defaults, for those who `access` lets in.
+    /// The defaults, with this access rule.
     public init(access: HTTPAccess) {
         self.access = access
     }
 }
 
-/// Who may use the API.
+/// Which clients may use the API.
 public enum HTTPAccess: Sendable {
-    /// Whoever has one of these keys; nobody while there is none.
+    /// Clients with one of these keys; no client while there are no keys.
     case keys(KeyRing)
-    /// The same; but while there is none, everybody who asks for localhost or for a numeric
-    /// address. For loopback only.
+    /// The same, but while there are no keys, every client whose request is for localhost or for a
+    /// numeric address. For loopback only.
     case keysOrLocal(KeyRing)
 }
 

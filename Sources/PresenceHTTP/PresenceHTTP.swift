@@ -1,11 +1,12 @@
-// The HTTP API: a translation. Every request becomes one native request and every answer one
-// answer, so that there is one place where rules are kept, and one where they are tested.
+// The HTTP API: a translation. Every HTTP request becomes one native request, and every native
+// response one HTTP response, so that all rules are implemented and tested in one place.
 //
-// A day of a request: `ConnectionGuard` watches its clock; `API` finds its operation, asks who
-// it is and has it carried out (`API+Operations`); names from the path and the query and members
-// of the body become `params`, verbatim where they are JSON already; `Gateway` borrows a
-// connection and asks; `result` is the body of the answer as it came, `error` a problem
-// (`Problem`). No text is taken apart that need not be, and nothing is judged twice.
+// Life of a request: `ConnectionGuard` watches its time limits. `API` finds the operation, checks
+// the key and carries out the operation (`API+Operations`). Names from the path and the query and
+// members of the body become `params`, verbatim if they are JSON already. `Gateway` borrows a
+// connection and sends the request. `result` becomes the body of the response, unchanged; `error`
+// becomes a problem (`Problem`). Nothing is parsed or checked without need, and nothing is checked
+// twice.
 //
-// All of it runs on one thread of its own. What it can take from the service is bounded: by
-// connections here and in the gateway, by the bytes of a body, and by time.
+// All of it runs on one thread of its own. What it can use of the service is limited: by the number
+// of connections here and in the gateway, by the size of bodies, and by time.

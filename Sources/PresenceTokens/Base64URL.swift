@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Base64 as tokens have it: two other characters, and no padding (RFC 4648 §5, RFC 7515 §2).
+/// Base64url: base64 with `-` and `_`, without padding (RFC 4648 §5, RFC 7515 §2).
 enum Base64URL {
     /// The text for these bytes.
     static func encode(_ bytes: [UInt8]) -> String {
@@ -16,7 +16,7 @@ enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes; nil where the text has other characters, padding, or a length that none has.
+    /// The bytes; nil for other characters, padding, or an impossible length.
     static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var padded: [UInt8] = []
         for byte in text {

@@ -1,19 +1,19 @@
-// Keys of app servers. A key is 32 bytes of chance, so its plain hash tells nothing about it: the
-// slow, salted hashes that passwords need defend against guessing, and here there is nothing to
-// guess. What a thief of the file gets are hashes.
+// Keys of app servers. A key is 32 random bytes, so a plain hash of it reveals nothing: the slow,
+// salted hashes that passwords need protect against guessing, and such a key cannot be guessed. The
+// file contains hashes only.
 
 import Crypto
 import FoundationEssentials
 import Synchronization
 
-/// A key with which app servers log in: its name, and the hash that is all we keep of it.
+/// A key with which app servers log in: its name, and its hash. The key itself is not kept.
 public struct ServerKey: Hashable, Sendable {
-    /// Bytes of a key: enough to be beyond guessing, little enough to fit a frame.
+    /// Bytes of a key: enough that it cannot be guessed, few enough to fit into a frame.
     public static let byteCountRange = 16...512
     /// Bytes of a name.
     public static let nameByteCountRange = 1...64
 
-    /// What logs call it.
+    /// Its name in the log.
     public let name: String
     let digest: [UInt8]
 
@@ -23,23 +23,23 @@ public struct ServerKey: Hashable, Sendable {
         self.digest = digest
     }
 
-    /// A key of this name, or nil where the key is too short to be one or too long.
+    /// A key of this name; nil if the key is too short or too long.
     public init?(name: String, key: [UInt8]) {
         guard Self.byteCountRange.contains(key.count) else { return nil }
         self.init(name: name, digest: Self.hash(key))
     }
 
-    /// A key that nobody has had before, and what is to be kept of it.
+    /// A new random key, and what is stored of it.
     public static func generate(name: String) -> (secret: String, key: ServerKey) {
-        // The system's generator is the kernel's, made for keys.
+        // The system's generator is the kernel's and is cryptographically secure.
         var generator = SystemRandomNumberGenerator()
         let bytes = (0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-        // The prefix is for those who look for keys where none should be.
+        // The prefix lets secret scanners find keys.
         let secret = "plk_" + Base64URL.encode(bytes)
         return (secret, ServerKey(name: name, digest: hash(Array(secret.utf8))))
     }
 
-    /// The line that stands for it in a file of keys.
+    /// Its line in a file of keys.
     public var line: String {
         let digits = digest.map { byte in
             let text = String(byte, radix: 16)
@@ -48,7 +48,7 @@ public struct ServerKey: Hashable, Sendable {
         return "\(name) sha256:\(digits.joined())"
     }
 
-    /// Whether a name may stand in a file of keys: letters, digits, `.`, `_` and `-`.
+    /// Whether the text is a valid name: letters, digits, `.`, `_` and `-`.
     public static func isName(_ text: String) -> Bool {
         nameByteCountRange.contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
@@ -65,7 +65,7 @@ public struct ServerKey: Hashable, Sendable {
 
     static func hash(_ key: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: key)) }
 
-    /// Whether two hashes are equal, in a time that does not tell where they differ.
+    /// Whether two hashes are equal, in constant time.
     static func areEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
         precondition(a.count == b.count)
         var difference: UInt8 = 0
@@ -74,27 +74,26 @@ public struct ServerKey: Hashable, Sendable {
     }
 }
 
-/// The keys that hold now: shared by everybody who checks one, and replaceable while they do.
+/// The current keys. They can be replaced while other threads check candidates.
 public final class KeyRing: Sendable {
     private let keys: Mutex<[ServerKey]>
 
-    /// A ring of these keys; an empty one lets nobody in.
+    /// A ring of these keys; an empty one accepts no key.
     public init(_ keys: [ServerKey] = []) {
         self.keys = Mutex(keys)
     }
 
-    /// Has other keys hold from now on. Any thread.
+    /// Replaces the keys. Any thread.
     ///
-    /// A session that has logged in with a key that is not there any more goes on until its
-    /// connection ends.
+    /// A session that logged in with a key that is removed continues until its connection ends.
     public func replace(with keys: [ServerKey]) {
         self.keys.withLock { $0 = keys }
     }
 
-    /// What the key is called; nil where it is none of ours. Any thread; about a microsecond.
+    /// The name of the key; nil if it is unknown. Any thread; about a microsecond.
     ///
-    /// The hash of every key is compared to its end, so that the time does not tell which one
-    /// was near.
+    /// The candidate is compared with every hash in constant time, so that the time reveals
+    /// nothing.
     public func name(of candidate: [UInt8]) -> String? {
         guard ServerKey.byteCountRange.contains(candidate.count) else { return nil }
         let digest = ServerKey.hash(candidate)
@@ -105,6 +104,6 @@ public final class KeyRing: Sendable {
         }
     }
 
-    /// How many keys hold.
+    /// The number of keys.
     public var count: Int { keys.withLock { $0.count } }
 }

@@ -1,9 +1,8 @@
-// The keys that tokens are checked with. Each is bound to one algorithm by what it is: a public
-// key never serves as an HMAC secret, whatever the header of a token says (RFC 8725 §3.1).
+// The keys that verify tokens. Each is bound to one algorithm by its kind: a public key is never
+// used as an HMAC secret, whatever the header of a token says (RFC 8725 §3.1).
 //
-// jwt-kit keeps keys in an actor that falls back to a default key where a `kid` is unknown. That
-// is not wanted here; so it is asked for one key at a time, and which is to be used is decided
-// here.
+// jwt-kit keeps keys in an actor that uses a default key if a `kid` is unknown. That is not wanted
+// here, so each jwt-kit collection has one key, and the choice of the key is made here.
 
 /// The algorithms that tokens may be signed with.
 public enum TokenAlgorithm: String, CaseIterable, Sendable {
@@ -13,13 +12,13 @@ public enum TokenAlgorithm: String, CaseIterable, Sendable {
     case edDSA = "EdDSA"
 }
 
-/// Keys for checking tokens.
+/// Keys that verify tokens.
 public struct KeySet: Sendable {
-    /// Keys that are used: a token without a `kid` is tried with each of its algorithm.
+    /// The most keys in a set: a token without a `kid` is tried with each key of its algorithm.
     public static let keyCountMax = 32
 
     var keys: [TokenKey] = []
-    /// Keys of a fetched set that are not used, and why.
+    /// Keys of a fetched set that are ignored, and why.
     public internal(set) var skipped: [String] = []
 
     /// No keys.
@@ -27,7 +26,7 @@ public struct KeySet: Sendable {
 
     /// The keys in a file.
     ///
-    /// - Throws: why the file is refused; one key that cannot be used is enough.
+    /// - Throws: why the file is rejected; one unsupported key is enough.
     public init(file content: [UInt8]) async throws(TokenKeyFault) {
         switch try KeyText(content) {
         case .secret(let bytes): keys = [try await TokenKey(secret: bytes, kid: nil)]
@@ -43,12 +42,12 @@ public struct KeySet: Sendable {
         guard keys.count <= Self.keyCountMax else { throw .tooMany }
     }
 
-    /// The keys in a set that was fetched: what is not for us is passed over.
+    /// The keys in a fetched set. Unsupported keys are ignored.
     ///
-    /// - Throws: where nothing is left.
+    /// - Throws: if no key is left.
     init(fetched json: [UInt8]) async throws(TokenKeyFault) {
         for (index, jwk) in try LooseJWK.keys(in: json).enumerated() where jwk.isForSignatures {
-            // A secret that is published is none.
+            // A published secret is not secret.
             guard !jwk.isPrivate, jwk.kty != "oct" else {
                 skipped.append("key \(index + 1) is not public")
                 continue
@@ -63,19 +62,19 @@ public struct KeySet: Sendable {
         guard !keys.isEmpty else { throw .unsupported("no supported key") }
     }
 
-    /// What keys are called that another set does not have: `2026-a (ES256)`.
+    /// The names of the keys that another set does not have: `2026-a (ES256)`.
     public func names(ofKeysMissingIn other: KeySet) -> [String] {
         keys.filter { key in
             !other.keys.contains { $0.kid == key.kid && $0.digest == key.digest }
         }.map { "\($0.kid ?? "without a name") (\($0.algorithm.rawValue))" }
     }
 
-    /// What a token's header leads to.
+    /// The result of a search for the key of a token.
     enum Search {
         case keys([TokenKey])
         /// There is no key of this name.
         case unknownName
-        /// There are keys, and none is of this algorithm.
+        /// There are keys of this name, but none for this algorithm.
         case otherAlgorithm
     }
 

@@ -1,23 +1,23 @@
-// What a file of keys for tokens holds, told by what stands in it:
+// The formats of a file of token keys, recognised by its content:
 //
 //     begins with `{`            a JWK (RFC 7517), or a set of them: `{"keys": […]}`
 //     has a line `-----BEGIN …`  PEM: public keys or certificates, one after the other; a line
 //                                `kid: NAME` above a block gives its key a name
-//     anything else              a secret for HS256, as it stands but for a line's end behind it
+//     anything else              a secret for HS256: the content without the final line ends
 //
-// A public key must never be taken for a secret, or everybody who has it could sign. So what looks
-// like a key of another format (DER, DER in base64, OpenSSH) is refused, and broken JSON or PEM is
-// refused and not taken for anything else.
+// A public key must never be used as a secret, or every holder of it could sign. So a file that
+// looks like a key in another format (DER, DER in base64, OpenSSH) is rejected, and so is broken
+// JSON or PEM.
 
 import FoundationEssentials
 
-/// The content of a file of keys, taken apart and not yet understood.
+/// The content of a file of keys, split but not yet interpreted.
 enum KeyText {
     case jwk([UInt8])
     case pem([PEMBlock])
     case secret([UInt8])
 
-    /// Bytes of a secret: at least as many as the hash has (RFC 7518 §3.2).
+    /// Bytes of a secret: at least those of the hash (RFC 7518 §3.2).
     static let secretByteCountRange = 32...4_096
 
     init(_ content: [UInt8]) throws(TokenKeyFault) {
@@ -39,7 +39,7 @@ enum KeyText {
         }
     }
 
-    /// Whether this looks like a key that others may have.
+    /// Whether this looks like a key that need not be secret.
     private static func isPublicThing(_ bytes: [UInt8]) -> Bool {
         for prefix in ["ssh-", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"]
         where bytes.starts(with: prefix.utf8) {
@@ -51,7 +51,7 @@ enum KeyText {
         return isDER([UInt8](decoded))
     }
 
-    /// Whether the bytes are one sequence of DER, as every key in that format is.
+    /// Whether the bytes are one DER sequence, as every key in that format is.
     private static func isDER(_ bytes: [UInt8]) -> Bool {
         guard bytes.count > 2, bytes[0] == 0x30 else { return false }
         guard bytes[1] & 0x80 != 0 else { return bytes.count == 2 + Int(bytes[1]) }
@@ -64,11 +64,11 @@ enum KeyText {
 
 /// A block of a PEM file (RFC 7468).
 struct PEMBlock {
-    /// What stands behind BEGIN.
+    /// The word after BEGIN.
     let label: String
-    /// The block, with its first and its last line.
+    /// The block, with its first and last line.
     let text: String
-    /// The name that a line above it gives its key.
+    /// The name of the key, from a line above the block.
     let kid: String?
 
     static func blocks(in text: String) throws(TokenKeyFault) -> [PEMBlock] {
@@ -99,7 +99,7 @@ struct PEMBlock {
 }
 
 extension StringProtocol {
-    /// Without blanks at its ends.
+    /// Without spaces and tabs at both ends.
     fileprivate func trimmed() -> String {
         let text = drop { $0 == " " || $0 == "\t" }
         return String(text.reversed().drop { $0 == " " || $0 == "\t" }.reversed())

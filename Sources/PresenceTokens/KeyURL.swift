@@ -3,19 +3,19 @@ import FoundationEssentials
 import NIOCore
 import NIOHTTP1
 
-/// Where a set of keys is published.
+/// The URL of a published key set.
 public struct KeyURL: Hashable, Sendable {
     /// As it was written.
     public let text: String
 
-    /// Whether the text is meant as a URL, right or wrong.
+    /// Whether the text is meant as a URL, valid or not.
     public static func isMeant(by text: String) -> Bool {
         text.hasPrefix("https://") || text.hasPrefix("http://")
     }
 
-    /// A URL, or nil where it is none, or where somebody on the way could put other keys in:
-    /// it must be `https`, but for a host that is this machine. Nor may it hold a password: it
-    /// is shown by whoever lists settings.
+    /// A URL; nil if it is not one, or if a third party on the network could replace the keys: it
+    /// must be `https`, except for a host that is this machine. It must not contain a password,
+    /// since listings of settings show it.
     public init?(_ text: String) {
         guard let url = URL(string: text), let host = url.host(), !host.isEmpty,
             url.user() == nil, url.password() == nil,
@@ -27,7 +27,7 @@ public struct KeyURL: Hashable, Sendable {
     }
 }
 
-/// Gets keys by HTTP. A client of its own each time: it is done every few minutes.
+/// Fetches keys over HTTP, with a client per fetch: there is one every few minutes.
 struct HTTPKeyFetcher: KeyFetcher {
     static let bytesMax = 1 << 19
 
@@ -41,7 +41,7 @@ struct HTTPKeyFetcher: KeyFetcher {
 
     func fetch() async throws(KeyFetchFault) -> [UInt8] {
         var configuration = HTTPClient.Configuration()
-        // A redirection could lead to where the URL's own rules do not hold.
+        // A redirect could lead to a URL that these rules do not allow.
         configuration.redirectConfiguration = .disallow
         configuration.timeout.connect = .seconds(timeoutSeconds)
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
@@ -57,7 +57,7 @@ struct HTTPKeyFetcher: KeyFetcher {
         return try result.get()
     }
 
-    /// The client's own time limit ends with the head of the answer; this one with its body.
+    /// The client's own timeout ends with the head of the response; this one with its body.
     private func bodyInTime(_ client: HTTPClient) async throws -> [UInt8] {
         let answer = Task { try await body(client) }
         let deadline = Task {

@@ -1,28 +1,28 @@
-// The file of `--server-key`. A line a key:
+// The file of `--server-key`. One line per key:
 //
 //     # billing, since March
 //     billing sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
 //     a-key-as-it-is-which-is-16-to-512-bytes-long
 //
-// What is no comment and has not the form NAME sha256:… is a key as it is. It holds like any
-// other, under the name key-N, where N is the number of its line, but whoever reads the file has
-// it: so its owner is warned.
+// A line that is not a comment and not of the form NAME sha256:… is a plain key. It is valid like
+// any other, under the name key-N, where N is its line number. But everyone that can read the file
+// knows it, so the service logs a warning.
 
-/// What stands in a file of server keys.
+/// The content of a file of server keys.
 public struct ServerKeyFile: Sendable {
-    /// Keys that a file may have: each candidate is compared with all.
+    /// The most keys in a file: each candidate is compared with all of them.
     public static let keyCountMax = 100
 
     /// The keys, in their order.
     public private(set) var keys: [ServerKey] = []
-    /// Lines that hold a key as it is, from 1.
+    /// Numbers of the lines that contain a plain key, from 1.
     public private(set) var plainLines: [Int] = []
 
-    /// Reads the content of a file.
+    /// Parses the content of a file.
     ///
-    /// - Throws: which line is to blame, and what would be right.
+    /// - Throws: which line is invalid, and what would be valid.
     public init(_ content: [UInt8]) throws(ServerKeyFileFault) {
-        // CR LF makes one line more each time, so lines are counted by LF.
+        // A CR does not end a line: lines are counted by LF.
         let lines = content.split(separator: 10, omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() {
             var bytes = Array(line)
@@ -48,7 +48,7 @@ public struct ServerKeyFile: Sendable {
         keys.append(key)
     }
 
-    /// The key of a line of the form NAME sha256:HEX; nil where it has another.
+    /// The key of a line of the form NAME sha256:HEX; nil for any other form.
     private func hashedKey(_ line: [UInt8], _ number: Int) throws(ServerKeyFileFault) -> ServerKey?
     {
         let words = line.split { $0 == 32 || $0 == 9 }
@@ -80,7 +80,7 @@ public struct ServerKeyFile: Sendable {
     }
 }
 
-/// Why a file of server keys is rejected. Never contains any of a line's content but a name.
+/// Why a file of server keys is rejected. Contains nothing of the file except names.
 public enum ServerKeyFileFault: Error, Equatable, CustomStringConvertible {
     case empty
     case tooMany

@@ -1,55 +1,55 @@
-/// Why a token does not hold. Says nothing that stands in the token.
+/// Why a token is invalid. Contains nothing of the token.
 public enum TokenFault: Error, Hashable, CaseIterable, Sendable {
-    /// No three parts in base64url, or no JSON in them.
+    /// Not three parts in base64url with JSON in them.
     case malformed
-    /// Signed by none of our algorithms, or not at all.
+    /// The algorithm is not supported, or there is none.
     case algorithm
-    /// The header demands extensions to be understood.
+    /// The header requires extensions.
     case critical
-    /// The header names a key that we do not have.
+    /// The header names an unknown key.
     case unknownKey
     /// The key is for another algorithm than the header says.
     case otherAlgorithm
-    /// The signature is not the key's.
+    /// The signature is invalid.
     case signature
-    /// There is no `exp`, or none that is a number.
+    /// `exp` is missing or is not a number.
     case noExpiry
     /// `exp` has passed.
     case expired
-    /// `nbf` has not come yet.
+    /// `nbf` is in the future.
     case notYetValid
-    /// `aud` is for others, or for somebody while we are nobody in particular.
+    /// `aud` does not contain our audience, or is present although no audience is configured.
     case audience
-    /// `iss` is another one.
+    /// `iss` is another issuer.
     case issuer
-    /// There is no `sub`, or one that no account can be called.
+    /// `sub` is missing or is not a valid account name.
     case subject
-    /// The keys could not be fetched, so that nobody knows.
+    /// The keys could not be fetched, so the token cannot be verified.
     case keysUnavailable
 }
 
-/// What a token that holds says.
+/// The content of a valid token.
 public struct VerifiedToken: Hashable, Sendable {
-    /// Whose it is.
+    /// The account.
     public var account: String
-    /// When it ends by its own words, in milliseconds since 1970 UTC.
+    /// `exp`, in milliseconds since 1970 UTC.
     public var expires: Int64
-    /// Until when we take it.
+    /// When the service stops accepting it: `exp` and the leeway.
     public var honouredUntil: Int64
 }
 
-/// What is asked of a token beside its signature.
+/// The rules for a token besides its signature.
 public struct TokenRules: Sendable {
-    /// What `aud` must contain; nil: a token must have none.
+    /// The audience that `aud` must contain; nil: a token must have no `aud`.
     ///
-    /// RFC 7519 §4.1.3: who is not named must refuse. Without that, a token that was made for
-    /// another service of the same issuer would let its owner in here.
+    /// RFC 7519 §4.1.3: a recipient that is not in `aud` must reject the token. Otherwise a token
+    /// made for another service of the same issuer would be valid here.
     public var audience: String?
-    /// What `iss` must be; nil: anything.
+    /// The issuer that `iss` must be; nil for any.
     public var issuer: String?
-    /// By how much clocks may differ.
+    /// The tolerated difference between clocks.
     public var leewaySeconds: Int64 = 30
-    /// Bytes of an account's name.
+    /// The most bytes of an account name.
     public var accountBytesMax = 128
 
     /// Rules with the defaults for the rest.
@@ -58,7 +58,7 @@ public struct TokenRules: Sendable {
         self.issuer = issuer
     }
 
-    /// The protocol's rule for accounts.
+    /// Whether the protocol allows this account name.
     public func isAccount(_ name: String) -> Bool {
         guard (1...accountBytesMax).contains(name.utf8.count),
             name.utf8.first != 0x20, name.utf8.last != 0x20

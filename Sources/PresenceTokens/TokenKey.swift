@@ -2,14 +2,14 @@ import Crypto
 import FoundationEssentials
 import JWTKit
 
-/// A key, its name, and what it does.
+/// A key, its name, and its algorithm.
 struct TokenKey: Sendable {
     let kid: String?
     let algorithm: TokenAlgorithm
-    /// A hash of what it was made of, to tell it from other keys. Of a secret it would serve to
-    /// guess that, so it is shown nowhere.
+    /// A hash of the key's material, to tell it from other keys. It is never shown: a secret could
+    /// be guessed from it.
     let digest: [UInt8]
-    /// Signs, where the key is private or secret, and checks.
+    /// Verifies, and signs if the key is private or secret.
     private let signer: any JWTAlgorithm
 
     private init(
@@ -22,7 +22,7 @@ struct TokenKey: Sendable {
         signer = try await collection.getKey()
     }
 
-    /// Whether the token's signature is this key's.
+    /// Whether the token was signed with this key.
     func hasSigned(_ token: TokenText) -> Bool {
         (try? signer.verify(token.signature, signs: token.signedText)) == true
     }
@@ -31,7 +31,7 @@ struct TokenKey: Sendable {
     func sign(_ text: [UInt8]) throws -> [UInt8] { try signer.sign(text) }
 }
 
-// From the many ways to write a key to one that checks, and signs where it can.
+// From the many formats of a key to one that verifies, and signs if it can.
 
 extension TokenKey {
     init(secret: [UInt8], kid: String?) async throws(TokenKeyFault) {
@@ -115,7 +115,7 @@ extension TokenKey {
             curves[loose.kty] ?? loose.crv == loose.crv, var jwk = loose.jwk
         else { throw .unsupported(loose.unfit) }
         jwk.algorithm = ours
-        // It takes none without a name, and the name is looked at nowhere but here.
+        // jwt-kit requires a name. It is not used elsewhere.
         jwk.keyIdentifier = JWKIdentifier(string: loose.kid ?? "-")
         do {
             let encoder = JSONEncoder()
@@ -129,7 +129,7 @@ extension TokenKey {
     }
 }
 
-/// A JWK as it stands: of any kind, also of those that are not ours.
+/// A JWK of any kind, also of unsupported kinds.
 struct LooseJWK: Decodable {
     var kty: String
     var use: String?
@@ -138,9 +138,9 @@ struct LooseJWK: Decodable {
     var crv: String?
     /// The secret of an `oct`.
     var k: String?
-    /// The private part of any other.
+    /// The private part of any other kind.
     var d: String?
-    /// The same as jwt-kit reads it; nil where it cannot.
+    /// The same, parsed by jwt-kit; nil if jwt-kit does not support it.
     var jwk: JWK?
 
     private enum CodingKeys: String, CodingKey { case kty, use, alg, kid, crv, k, d }
@@ -164,7 +164,7 @@ struct LooseJWK: Decodable {
         "an unsupported JWK; use RSA with RS256, P-256 with ES256 or Ed25519 with EdDSA"
     }
 
-    /// The keys of a set, or the one key.
+    /// The keys of a set, or the single key.
     static func keys(in json: [UInt8]) throws(TokenKeyFault) -> [LooseJWK] {
         struct Keys: Decodable { var keys: [LooseJWK] }
         let data = Data(json)

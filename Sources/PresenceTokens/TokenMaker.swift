@@ -1,15 +1,15 @@
 import FoundationEssentials
 
-/// Makes tokens, for trying out: an account's own come from whoever knows its owner.
+/// Makes tokens for tests and trials. In production they come from the program that signs users in.
 public struct TokenMaker: Sendable {
     private let key: TokenKey
 
-    /// What the tokens are signed with.
+    /// The algorithm of the key.
     public var algorithm: TokenAlgorithm { key.algorithm }
 
-    /// Signs with the key in a file: a secret, a private key in PEM, or a JWK with one.
+    /// Signs with the key in a file: a secret, a private key in PEM, or a JWK that contains one.
     ///
-    /// - Throws: why the file is refused.
+    /// - Throws: why the file is rejected.
     public init(file content: [UInt8]) async throws(TokenKeyFault) {
         switch try KeyText(content) {
         case .secret(let bytes): key = try await TokenKey(secret: bytes, kid: nil)
@@ -24,17 +24,17 @@ public struct TokenMaker: Sendable {
         }
     }
 
-    /// What a token is to say.
+    /// The claims of a token.
     public struct Claims: Encodable, Sendable {
         /// The account.
         public var sub: String
-        /// Since when, in seconds since 1970 UTC.
+        /// Issued at, in seconds since 1970 UTC.
         public var iat: Int64
-        /// Until when.
+        /// Expires at.
         public var exp: Int64
-        /// For whom; nil: for nobody in particular.
+        /// The audience; nil for none.
         public var aud: String?
-        /// By whom; nil: it does not say.
+        /// The issuer; nil for none.
         public var iss: String?
 
         /// Claims without `aud` and `iss`.
@@ -45,7 +45,7 @@ public struct TokenMaker: Sendable {
         }
     }
 
-    /// A token. `kid` overrides the name that the key has in its file.
+    /// A signed token. `kid` overrides the name of the key in its file.
     public func token(_ claims: Claims, kid: String? = nil) throws(TokenKeyFault) -> String {
         struct Header: Encodable {
             var alg: String

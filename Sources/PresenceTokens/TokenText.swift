@@ -1,9 +1,9 @@
 import FoundationEssentials
 
-/// A token taken apart (RFC 7515 §7.1). Only the header has been looked at.
+/// A token split into its parts (RFC 7515 §7.1). Only the header has been parsed.
 struct TokenText {
     let header: TokenHeader
-    /// What is signed: the first two parts as they stand.
+    /// The signed text: the first two parts, unchanged.
     let signedText: [UInt8]
     let signature: [UInt8]
     private let payload: ArraySlice<UInt8>
@@ -20,16 +20,17 @@ struct TokenText {
         self.signature = signature
     }
 
-    /// What the token says; to be asked for when the signature holds.
+    /// The claims. To be called after the signature has been verified.
     func claims() throws(TokenFault) -> TokenClaims {
         guard let text = Base64URL.decode(payload) else { throw .malformed }
         return try decode(TokenClaims.self, text)
     }
 }
 
-/// Whose a token says that it is; nil where it cannot be read.
+/// The account that a token claims; nil if the token cannot be parsed.
 ///
-/// Nothing is checked: this is for whoever is about to show a token, not for whoever is shown one.
+/// Nothing is verified: this is for a client that presents a token, not for a service that receives
+/// one.
 public func claimedAccount(inToken token: [UInt8]) -> String? {
     let text = try? TokenText(token)
     let claims = try? text?.claims()
@@ -44,11 +45,11 @@ private func decode<Value: Decodable>(_: Value.Type, _ text: [UInt8]) throws(Tok
     }
 }
 
-/// What is looked at in a header.
+/// The members of a header that are used.
 struct TokenHeader: Decodable {
     let alg: String
     let kid: String?
-    /// Whether it demands anything: we understand no extension.
+    /// Whether there is a `crit` member: no extension is supported.
     let isCritical: Bool
 
     private enum CodingKeys: String, CodingKey { case alg, kid, crit }
@@ -61,8 +62,8 @@ struct TokenHeader: Decodable {
     }
 }
 
-/// What is looked at in the claims. What is of another kind counts as missing, but for `nbf`,
-/// `aud` and `iss`: something there that nobody can read must not count as nothing.
+/// The claims that are used. A claim of the wrong JSON type counts as missing, except `nbf`, `aud`
+/// and `iss`: a restriction that cannot be parsed must not be ignored.
 struct TokenClaims: Decodable {
     let sub: String?
     let exp: Double?

@@ -1,34 +1,34 @@
-// Judges tokens: JWTs of HS256, RS256, ES256 or EdDSA whose `sub` is an account.
+// Verifies tokens: JWTs of HS256, RS256, ES256 or EdDSA whose `sub` is an account.
 //
-// In this order: header, key, signature, claims. Nothing that is not signed is looked into beyond
-// the header. A key does one algorithm (`KeySet`), so that the header cannot choose how a key is
-// used. Times are the caller's: nothing here reads a clock.
+// In this order: header, key, signature, claims. Before the signature is verified, only the header
+// is parsed. A key is for one algorithm (`KeySet`), so that the header cannot choose how a key is
+// used. The caller gives the time: nothing here reads a clock.
 
-/// Judges tokens. Shared by all who do, on any thread.
+/// Verifies tokens, on any thread.
 public final class TokenVerifier: Sendable {
     private let rules: TokenRules
     private let source: KeySource
 
-    /// A judge by keys that stay until somebody replaces them.
+    /// A verifier with keys that stay until they are replaced.
     public init(keys: KeySet, rules: TokenRules) {
         self.rules = rules
         source = KeySource(keys)
     }
 
-    /// A judge by keys that are fetched, and fetched again.
+    /// A verifier with keys that are fetched repeatedly.
     public init(fetching source: KeySource, rules: TokenRules) {
         self.rules = rules
         self.source = source
     }
 
-    /// Has other keys hold from now on. Any thread.
+    /// Replaces the keys. Any thread.
     public func replace(keys: KeySet) { source.replace(with: keys) }
 
-    /// Judges a token by the wall clock's `now`, in milliseconds since 1970 UTC.
+    /// Verifies a token at the wall clock's `now`, in milliseconds since 1970 UTC.
     ///
-    /// Tens of microseconds, unless its key is not known and has to be fetched.
+    /// Takes tens of microseconds, unless its key is unknown and has to be fetched.
     ///
-    /// - Throws: what is wrong with it.
+    /// - Throws: why the token is invalid.
     public func verify(_ token: [UInt8], at now: Int64) async throws(TokenFault) -> VerifiedToken {
         let text = try TokenText(token)
         guard !text.header.isCritical else { throw .critical }
@@ -46,7 +46,7 @@ public final class TokenVerifier: Sendable {
         case .otherAlgorithm: throw .otherAlgorithm
         case .unknownName, nil: break
         }
-        // It may be new. Where that cannot be found out, nobody is told that it is none.
+        // The key may be new. If the keys cannot be fetched, the token is not called invalid.
         guard await source.fetch(at: now) == .upToDate else { throw .keysUnavailable }
         switch source.current?.search(kid: kid, algorithm) {
         case .keys(let keys): return keys
@@ -75,8 +75,7 @@ public final class TokenVerifier: Sendable {
         return VerifiedToken(account: account, expires: exp, honouredUntil: exp + leeway)
     }
 
-    /// Seconds since 1970, as they stand in a token, in milliseconds; nil where no calendar
-    /// goes that far.
+    /// Seconds since 1970, as in a token, in milliseconds; nil if beyond any calendar.
     private static func milliseconds(_ seconds: Double) -> Int64? {
         guard seconds.isFinite, abs(seconds) < 1e12 else { return nil }
         return Int64((seconds * 1_000).rounded(.down))

@@ -1,8 +1,7 @@
-/// How long to wait after a failure: anywhere between nothing and a bound that doubles with each
-/// ("full jitter"), so that those who have failed at the same time do not come back at the same
-/// time.
+/// The time to wait after a failure: random, between 0 and a bound that doubles with each failure
+/// ("full jitter"), so that endpoints that failed at the same time do not retry at the same time.
 struct Backoff {
-    /// The longest that a receiver can ask for, in seconds.
+    /// The longest time that a receiver can ask for, in seconds.
     static let retryAfterSecondsMax = 3_600
 
     let millisecondsMin: Int
@@ -17,7 +16,7 @@ struct Backoff {
 
     mutating func succeed() { failures = 0 }
 
-    /// How many milliseconds to wait after one more failure, and no less than was asked for.
+    /// The milliseconds to wait after one more failure; at least what the receiver asked for.
     mutating func fail(
         retryAfterSeconds: Int? = nil, _ random: inout some RandomNumberGenerator
     ) -> Int {
@@ -26,7 +25,7 @@ struct Backoff {
         let bound = min(millisecondsMax, millisecondsMin << doublings)
         let wait = Int.random(in: 0...max(0, bound), using: &random)
         let asked = min(max(0, retryAfterSeconds ?? 0), Self.retryAfterSecondsMax) * 1_000
-        // Those who were all told the same do not come back at the same time either.
+        // Endpoints that were given the same time do not retry at the same time either.
         return asked == 0 ? wait : asked + wait
     }
 }

@@ -1,28 +1,28 @@
 import NIOCore
 import PresenceGateway
 
-/// What is posted at once.
+/// The content of one POST.
 struct Batch {
-    /// Events and their bytes that a batch has at most; a single notification always fits.
+    /// The most events and bytes in a batch; a single notification always fits.
     static let eventsMax = 500
     static let bytesMax = 256 << 10
 
-    /// The receiver is to forget what it has before it applies the events.
+    /// The receiver must discard its table before it applies the events.
     var isReset = false
-    /// The events belong to the states with which a reader begins.
+    /// The events belong to a snapshot.
     var isSnapshot = false
-    /// These are complete with this batch.
+    /// The snapshot is complete with this batch.
     var isSynced = false
-    /// Where the feed goes on behind this batch; nil within the states.
+    /// The position after this batch; nil within a snapshot.
     var cursor: String?
     var events = ByteBuffer()
     var count = 0
     var firstTime: Int64?
 
-    /// Whether there is anything to tell.
+    /// Whether there is anything to post.
     var isWorthPosting: Bool { count > 0 || isSynced }
 
-    /// The body; `id` is this batch's, and that of each repetition.
+    /// The body. `id` is the same for every attempt.
     func body(id: String) -> ByteBuffer {
         var list = ByteBuffer(staticString: "[")
         list.writeImmutableBuffer(events)
@@ -39,11 +39,11 @@ struct Batch {
     }
 }
 
-/// Puts what comes from the feed together to batches, each of one kind.
+/// Combines notifications of the feed to batches; a batch has events of one kind.
 struct BatchBuilder {
     private var batch = Batch()
 
-    /// Begins with the answer to `feed`.
+    /// Begins with the response to `feed`.
     init(_ answer: FeedMessage) {
         if answer.isReset { reset() }
     }
@@ -52,13 +52,13 @@ struct BatchBuilder {
         batch = Batch(isReset: true, isSnapshot: true)
     }
 
-    /// Whether a batch can be posted, if nothing more comes.
+    /// Whether a batch can be posted now.
     var isWorthPosting: Bool { batch.isWorthPosting }
 
-    /// Takes what has come; gives a batch that is complete with it, or without it.
+    /// Adds a notification; returns a batch that is complete, with or without it.
     mutating func add(_ message: FeedMessage) -> Batch? {
         if message.isReset {
-            // What has been put together may be told: it is true, and was before this.
+            // The batch so far may be posted: its events happened before the reset.
             let before = batch
             reset()
             return before.isWorthPosting ? before : nil
@@ -76,7 +76,7 @@ struct BatchBuilder {
         return message.isSynced ? take() : nil
     }
 
-    /// What has been put together.
+    /// The batch so far.
     mutating func take() -> Batch {
         let complete = batch
         batch = Batch(isSnapshot: complete.isSnapshot && !complete.isSynced)

@@ -3,16 +3,16 @@ import PresenceGateway
 
 /// A connection that reads the feed.
 protocol FeedConnection: Sendable {
-    /// Asks for the feed; what is answered.
+    /// Sends `feed`; returns the response.
     func openFeed(from cursor: String?) async throws -> FeedMessage
-    /// What comes next; nil where nothing does within `time`.
+    /// The next notification; nil if none arrives within `time`.
     func message(within time: TimeAmount) async throws -> FeedMessage?
     func close()
 }
 
 /// Why the feed cannot be read.
 enum FeedFault: Error {
-    /// The service's words.
+    /// The error of the service.
     case refused(String)
     case notUnderstood
 }
@@ -32,7 +32,7 @@ extension GatewayConnection: FeedConnection {
 
     func message(within time: TimeAmount) async throws -> FeedMessage? {
         guard let notification = try await notification(within: time) else { return nil }
-        // `synced` of the login comes first, and says nothing.
+        // `synced` of the login comes first and is ignored.
         guard notification.method == "feed" else { return try await message(within: time) }
         guard let message = FeedMessage(notification.params) else {
             throw FeedFault.notUnderstood

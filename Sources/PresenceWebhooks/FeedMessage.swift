@@ -1,23 +1,23 @@
 import NIOCore
 import PresenceGateway
 
-/// What a `feed` notification, or the answer to `feed`, says.
+/// The content of a `feed` notification, or of the response to `feed`.
 struct FeedMessage {
-    /// Nothing that was known before counts any more.
+    /// Earlier events and states are void.
     var isReset = false
-    /// The events belong to the states with which a reader begins.
+    /// The events belong to a snapshot.
     var isSnapshot = false
-    /// These are complete.
+    /// The snapshot is complete.
     var isSynced = false
-    /// Where to go on, in the service's words.
+    /// The position after the message; opaque.
     var cursor: String?
-    /// The events with commas between them, as they came.
+    /// The events with commas between them, unchanged.
     var events = ByteBuffer()
     var count = 0
-    /// When the first of them happened, in milliseconds since 1970.
+    /// When the first event happened, in milliseconds since 1970.
     var firstTime: Int64?
 
-    /// Nil: nothing that the service sends.
+    /// Nil if the service does not send such a message.
     init?(_ params: ByteBuffer) {
         guard let object = try? JSONObject(params) else { return nil }
         isReset = object["reset"].map { String(buffer: $0) } == "true"
@@ -34,7 +34,7 @@ struct FeedMessage {
         firstTime = Self.firstTime(inner)
     }
 
-    /// An event begins so, and nothing else does: quotes in texts have a backslash before them.
+    /// Only an event begins like this: quotes inside strings are escaped.
     private static func eventCount(_ events: ByteBuffer) -> Int {
         var count = 0
         var rest = events.readableBytesView[...]

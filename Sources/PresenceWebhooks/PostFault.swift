@@ -42,7 +42,7 @@ enum PostFault: Hashable {
         }
     }
 
-    /// For the log.
+    /// The text for the log.
     func words(timeoutSeconds: Int) -> String {
         switch self {
         case .cannotConnect(let why): "cannot connect: \(why)"

@@ -2,25 +2,25 @@ import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 
-/// What became of a POST.
+/// The result of a POST.
 enum PostOutcome: Hashable, Sendable {
     case answered(status: Int, RetryAfter? = nil)
-    /// There was no answer; why, in words for the log.
+    /// There was no response; the text for the log says why.
     case failed(String)
 
-    /// The answer's, if there was one.
+    /// The status of the response, if there was one.
     var status: Int? {
         if case .answered(let status, _) = self { status } else { nil }
     }
 
-    /// When the receiver asks to be tried again, if it does.
+    /// When the receiver wants the next attempt, if it says so.
     var retryAfter: RetryAfter? {
         if case .answered(_, let retryAfter) = self { retryAfter } else { nil }
     }
 
     var isTaken: Bool { status.map { 200...299 ~= $0 } ?? false }
 
-    /// Why it is not taken, in words for the log.
+    /// Why the batch was not accepted, for the log.
     var fault: String {
         switch self {
         case .answered(let status, _): "status \(status)"
@@ -31,26 +31,26 @@ enum PostOutcome: Hashable, Sendable {
 
 /// Posts bodies.
 protocol Poster: Sendable {
-    /// Posts once. Never throws: what is not answered has failed.
+    /// Posts once. Never throws: a POST without a response has failed.
     func post(
         _ body: ByteBuffer, to url: String, headers: [(String, String)], timeoutSeconds: Int
     ) async -> PostOutcome
 }
 
-/// Posts over HTTP. Redirects are no answer: a body that is signed goes where it was meant to.
+/// Posts over HTTP. Redirects are not followed: a signed body goes only to its own endpoint.
 struct HTTPPoster: Poster {
     let client: HTTPClient
 
-    /// Of an answer's body, which nobody reads, so many bytes are taken to use its connection
-    /// again.
+    /// The bytes of a response body that are read, and discarded, so that the connection can be
+    /// used again.
     private static let bodyBytesMax = 16 << 10
 
     init(on group: any EventLoopGroup, connectSecondsMax: Int64 = 5) {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
         configuration.timeout.connect = .seconds(connectSecondsMax)
-        // Whoever posts tries again, and says so: the client would only hide for that time why it
-        // cannot connect.
+        // The webhook retries and logs by itself; a retry inside the client would only delay the
+        // reason why it cannot connect.
         configuration.connectionPool.retryConnectionEstablishment = false
         client = HTTPClient(eventLoopGroupProvider: .shared(group), configuration: configuration)
     }
@@ -62,8 +62,8 @@ struct HTTPPoster: Poster {
         request.method = .POST
         request.headers = HTTPHeaders(headers)
         request.body = .bytes(body)
-        // The client's own time limit ends with the head of the answer: a receiver that stalls
-        // in its body would be waited for for ever.
+        // The client's own timeout ends with the head of the response: a receiver that stalls in
+        // its body would block the webhook indefinitely.
         let answer = Task { [request] in try await outcome(of: request, timeoutSeconds) }
         let deadline = Task {
             try await Task.sleep(for: .seconds(timeoutSeconds))

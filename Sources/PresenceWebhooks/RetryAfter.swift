@@ -1,10 +1,11 @@
-/// When a receiver asks to be tried again: RFC 9110, 10.2.3.
+/// When a receiver wants the next attempt: RFC 9110, 10.2.3.
 enum RetryAfter: Hashable {
     case seconds(Int)
     /// In seconds since 1970 UTC.
     case at(Int64)
 
-    /// Nil: neither seconds nor a date as it is written today (IMF-fixdate).
+    /// Nil if the text is neither a number of seconds nor a date in the current format
+    /// (IMF-fixdate).
     init?(_ text: String) {
         if !text.isEmpty, text.utf8.allSatisfy({ 0x30...0x39 ~= $0 }) {
             self = .seconds(Int(text) ?? .max)
@@ -15,7 +16,7 @@ enum RetryAfter: Hashable {
         }
     }
 
-    /// For how long that is, in seconds; 0 where it is over.
+    /// The seconds until then; 0 if that time has passed.
     func seconds(at now: Int64) -> Int {
         switch self {
         case .seconds(let seconds): seconds
@@ -25,14 +26,14 @@ enum RetryAfter: Hashable {
 
     // MARK: Dates
 
-    /// The form of a date: a point stands for anything, a 0 for a digit, the rest for itself.
+    /// The format of a date: a point is any byte, a 0 a digit, anything else itself.
     private static let form = Array("..., 00 ... 0000 00:00:00 GMT".utf8)
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ].map { Array($0.utf8) }
 
-    /// Seconds since 1970 of `Sun, 06 Nov 1994 08:49:37 GMT`. The day of the week says nothing
-    /// new and is not read.
+    /// Seconds since 1970 of `Sun, 06 Nov 1994 08:49:37 GMT`. The day of the week is redundant and
+    /// is ignored.
     private static func time(ofDate text: [UInt8]) -> Int64? {
         guard text.count == form.count, zip(text, form).allSatisfy(isOfForm),
             let month = months.firstIndex(of: Array(text[8..<11]))
@@ -56,8 +57,8 @@ enum RetryAfter: Hashable {
         }
     }
 
-    /// Days of the Gregorian calendar. Years are counted from March, so that a leap day is the
-    /// last of its year.
+    /// Days since 1970 in the Gregorian calendar. Years are counted from March, so that a leap day
+    /// is the last day of its year.
     private static func daysSince1970(_ year: Int64, _ month: Int, _ day: Int64) -> Int64 {
         let years = month > 2 ? year : year - 1
         let monthsSinceMarch = Int64((month + 9) % 12)

@@ -1,6 +1,6 @@
 import Crypto
 
-/// What shows a receiver that a batch is ours, and how old it is.
+/// Proves to a receiver that a batch is from this service, and how old it is.
 enum Signature {
     static let header = "Porchlight-Signature"
 

@@ -6,7 +6,7 @@ import Synchronization
 
 /// One endpoint: reads the feed and posts it, until it is cancelled.
 final class Webhook: Sendable {
-    /// What one needs of the world.
+    /// What a webhook needs from outside.
     struct World: Sendable {
         var poster: any Poster
         var positions: WebhookPositions
@@ -19,14 +19,14 @@ final class Webhook: Sendable {
         var counters: WebhookCounters
         var random: SplitMix64
         var lastBatch = 0
-        /// When the first event happened of the batch that waits for being taken.
+        /// When the first event of the batch being posted happened.
         var waitsSince: Int64?
     }
 
     private let endpoint: WebhookEndpoint
     private let settings: WebhookSettings
     private let world: World
-    /// Tells the batches of this run from those of others.
+    /// Distinguishes the batches of this run from those of other runs.
     private let run: UInt64
     private let state: Mutex<State>
 
@@ -39,7 +39,7 @@ final class Webhook: Sendable {
         state = Mutex(State(counters: WebhookCounters(name: endpoint.name), random: random))
     }
 
-    /// What is counted, now.
+    /// The current counters.
     var counters: WebhookCounters {
         let now = world.wallMilliseconds()
         return state.withLock { state in
@@ -53,7 +53,7 @@ final class Webhook: Sendable {
 
     // MARK: Reading
 
-    /// Reads and posts, connection after connection.
+    /// Reads and posts, over one connection after another.
     func serve(_ connect: @Sendable () async throws -> any FeedConnection) async {
         var backoff = Backoff(millisecondsMax: settings.retrySecondsMax * 1_000)
         while !Task.isCancelled {
@@ -75,14 +75,14 @@ final class Webhook: Sendable {
         }
     }
 
-    /// Posts what a connection gives, until it ends.
+    /// Posts what a connection delivers, until the connection ends.
     private func follow(
         _ connection: any FeedConnection, _ backoff: inout Backoff
     ) async throws {
         let cursor = world.positions.cursor(of: endpoint.name)
         var builder = BatchBuilder(try await connection.openFeed(from: cursor))
         while true {
-            // What has come while the last batch was under way goes together.
+            // What arrived while the last batch was being posted goes into one batch.
             let time: TimeAmount = builder.isWorthPosting ? .milliseconds(2) : .seconds(60)
             if let message = try await connection.message(within: time) {
                 if let batch = builder.add(message) { try await deliver(batch) }
@@ -95,7 +95,7 @@ final class Webhook: Sendable {
 
     // MARK: Posting
 
-    /// Posts a batch until it is taken, and keeps where the feed goes on behind it.
+    /// Posts a batch until the receiver accepts it, and then stores the position after it.
     private func deliver(_ batch: Batch) async throws {
         let id = state.withLock { state in
             state.lastBatch += 1
@@ -105,7 +105,8 @@ final class Webhook: Sendable {
         }
         defer { state.withLock { $0.waitsSince = nil } }
         var backoff = Backoff(millisecondsMax: settings.retrySecondsMax * 1_000)
-        // A table that may have been cleared is not gone on with.
+        // First forget the position: the receiver may discard its table before the batch is
+        // accepted.
         while batch.isReset, !world.positions.keep(nil, of: endpoint.name) {
             noteFailure("cannot write its position", backoff.failures)
             try await pauseOrEnd(state.withLock { backoff.fail(&$0.random) })
@@ -123,7 +124,7 @@ final class Webhook: Sendable {
         }
         noteTaken(batch, failures: backoff.failures)
         if let cursor = batch.cursor, !world.positions.keep(cursor, of: endpoint.name) {
-            // It is repeated after a restart then, which does no harm.
+            // The batch is then repeated after a restart, which does no harm.
             noteFailure("cannot write its position", 0)
         }
     }
@@ -157,7 +158,7 @@ final class Webhook: Sendable {
             state.counters.failures += 1
             state.counters.failuresInARow += 1
         }
-        // The first, second, fourth, eighth … time only.
+        // Log the first, second, fourth, eighth … failure only.
         guard (failuresBefore + 1) & failuresBefore == 0 else { return }
         world.logger.warning(
             "webhook delivery failed; retrying",

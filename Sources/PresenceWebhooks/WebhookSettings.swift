@@ -1,10 +1,10 @@
-/// Where positions are kept: on disk, or wherever else.
+/// Where positions are stored: on disk, or elsewhere in tests.
 public struct WebhookPositions: Sendable {
     let read: @Sendable (_ name: String) -> [UInt8]?
     let write: @Sendable (_ name: String, _ content: [UInt8]) -> Bool
 
-    /// `write` is to return true when the content is there for good, all of it; until then what
-    /// was there before.
+    /// `write` returns true when the whole content is durable. If it fails, the previous content
+    /// remains.
     public init(
         read: @escaping @Sendable (_ name: String) -> [UInt8]?,
         write: @escaping @Sendable (_ name: String, _ content: [UInt8]) -> Bool
@@ -15,7 +15,7 @@ public struct WebhookPositions: Sendable {
 
     private static let mark = "porchlight webhook 1\n"
 
-    /// Where an endpoint's feed goes on; nil: from the beginning.
+    /// The position of an endpoint; nil for the beginning.
     func cursor(of name: String) -> String? {
         guard let content = read(name) else { return nil }
         let text = String(decoding: content, as: UTF8.self)
@@ -24,7 +24,7 @@ public struct WebhookPositions: Sendable {
         return cursor.isEmpty ? nil : String(cursor)
     }
 
-    /// Keeps where an endpoint's feed goes on; nil: from the beginning.
+    /// Stores the position of an endpoint; nil for the beginning.
     func keep(_ cursor: String?, of name: String) -> Bool {
         write(name, Array("\(Self.mark)\(cursor ?? "")\n".utf8))
     }
@@ -32,11 +32,11 @@ public struct WebhookPositions: Sendable {
 
 /// How webhooks post.
 public struct WebhookSettings: Sendable {
-    /// Where to.
+    /// The endpoints.
     public var endpoints: [WebhookEndpoint] = []
-    /// Seconds in which a receiver must have answered.
+    /// Seconds within which a receiver must respond.
     public var timeoutSeconds = 10
-    /// Seconds between two attempts at most, where a receiver does not ask for more.
+    /// The most seconds between two attempts, unless a receiver asks for more.
     public var retrySecondsMax = 300
     /// Seeds the jitter of the retries.
     public var seed: UInt64
@@ -47,24 +47,24 @@ public struct WebhookSettings: Sendable {
     }
 }
 
-/// What is counted of an endpoint.
+/// The counters of an endpoint.
 public struct WebhookCounters: Hashable, Sendable {
     /// The endpoint.
     public var name: String
-    /// Batches and events that were taken, since the start.
+    /// Batches and events accepted since startup.
     public var batches = 0, events = 0
-    /// Attempts that failed, since the start.
+    /// Failed attempts since startup.
     public var failures = 0
-    /// Attempts that failed since the last that did not.
+    /// Failed attempts since the last success.
     public var failuresInARow = 0
-    /// How often it was begun anew, since the start.
+    /// Resets since startup.
     public var resets = 0
-    /// The status of the last answer; nil: there was none.
+    /// The status of the last response; nil if there was none.
     public var lastStatus: Int?
-    /// How old the oldest event is that waits for being taken, in seconds; 0 where none does.
+    /// The age of the oldest event that has not been accepted, in seconds; 0 if there is none.
     public var lagSeconds = 0
 
-    /// Nothing has happened.
+    /// All counters at 0.
     init(name: String) {
         self.name = name
     }

@@ -1,12 +1,12 @@
-// One connection to the service, on its event loop: bytes become frames, frames answers and
-// notifications.
+// One connection to the service, on its event loop: bytes become frames, frames become responses
+// and notifications.
 //
-// Answers go to those who wait for them, in order. Notifications wait in a queue of bounded size
-// for the one who takes them; while it is full nothing is read, so that the back-pressure goes
-// through the socket to the service, which knows what to do with a slow reader. A connection of
-// the pool drops them instead, but for states that follow an answer.
+// Responses are matched to pending requests in order. Notifications wait in a queue of limited size
+// for their consumer. While the queue is full nothing is read, so that back-pressure reaches the
+// service through the socket, and the service treats the connection as a slow client. A connection
+// of the pool drops notifications, except states that follow a response.
 //
-// The first reason for which a connection ends is the one that everybody hears.
+// The first reason for which a connection ends is the one that is reported everywhere.
 
 import NIOCore
 
@@ -14,10 +14,10 @@ final class ConnectionHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// When what is sent goes out.
+    /// When written frames are flushed.
     enum Flush { case now, laterOn }
 
-    /// A request that is not answered yet.
+    /// A pending request.
     private struct Pending {
         var id: Int
         var promise: EventLoopPromise<Answer>
@@ -45,7 +45,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         self.limits = limits
     }
 
-    /// Asks for `method`; the promise is kept whatever becomes of it.
+    /// Sends a request for `method`; the promise is always completed.
     func send(
         _ method: String, _ params: ByteBuffer, within time: TimeAmount?,
         _ promise: EventLoopPromise<Answer>, _ flush: Flush
@@ -78,19 +78,19 @@ final class ConnectionHandler: ChannelInboundHandler {
         return frame
     }
 
-    /// From now on, states that the service sends behind an answer are kept.
+    /// From now on, keeps the states that the service sends after a response.
     func beginFollowing() {
         followers = []
         followerBytes = 0
     }
 
-    /// The states that have been kept, each the `params` of an `events`.
+    /// The kept states, each the `params` of an `events` notification.
     func endFollowing() -> [ByteBuffer] {
         defer { followers = nil }
         return followers ?? []
     }
 
-    /// Gives the next notification when there is one, nil after `time`; to one at a time.
+    /// Completes with the next notification, or with nil after `time`; for one consumer at a time.
     func take(_ promise: EventLoopPromise<Notification?>, within time: TimeAmount?) {
         precondition(taker == nil, "only one task at a time may wait for notifications")
         if let next = queue.popFirst() {
@@ -107,7 +107,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         }
     }
 
-    /// Whoever takes has to ask again.
+    /// The consumer has to ask again.
     private func endTaking() -> EventLoopPromise<Notification?>? {
         takerDeadline?.cancel()
         takerDeadline = nil
@@ -115,12 +115,12 @@ final class ConnectionHandler: ChannelInboundHandler {
         return taker
     }
 
-    /// Ends the connection; everybody who waits hears why.
+    /// Closes the connection; everything that is pending fails with the reason.
     func end(_ reason: GatewayError) {
         guard ending == nil else { return }
         ending = reason
         keepAlive?.cancel()
-        // Before anybody hears of it, so that nobody takes the connection for one in order.
+        // Before any callback runs, so that none takes the connection for a usable one.
         context?.close(promise: nil)
         endTaking()?.fail(reason)
         while let request = pending.popFirst() {
@@ -178,7 +178,7 @@ final class ConnectionHandler: ChannelInboundHandler {
             guard let body = received.readSlice(length: Int(length)) else { return }
             if length > 0 { receive(body) }
         }
-        // The memory is the frames' that were given out; what comes next gets its own.
+        // The memory belongs to the frames that were handed out; the next bytes get their own.
         if received.readableBytes == 0 { received = ByteBuffer() }
     }
 

@@ -1,36 +1,36 @@
 public import NIOCore
 import NIOPosix
 
-/// What a connection is for.
+/// The use of a connection.
 public enum ConnectionUse: Sendable {
-    /// Requests; what the service sends by itself is dropped.
+    /// Requests only; notifications are dropped.
     case requests
     /// Notifications, too; keep-alives are sent.
     case longLived
 }
 
-/// The bounds of a connection.
+/// The limits of a connection.
 public struct ConnectionLimits: Sendable {
-    /// Bytes in the body of a frame of the service's.
+    /// Bytes in the body of a frame from the service.
     public var frameBytesMax = 1 << 20
-    /// Bytes in the body of a request's frame.
+    /// Bytes in the body of a request.
     public var requestBytesMax = 1 << 16
-    /// Bytes of notifications that wait for whoever takes them. With more, nothing is read.
+    /// Bytes of queued notifications. Above the limit nothing is read.
     public var notificationBytesMax = 1 << 18
-    /// Bytes of states that follow an answer.
+    /// Bytes of states that follow a response.
     public var followerBytesMax = 4 << 20
-    /// How often a long-lived connection says that it is there; nil: it does not.
+    /// The interval of keep-alives on a long-lived connection; nil for none.
     public var keepAliveInterval: TimeAmount? = .seconds(10)
 
     /// The defaults.
     public init() {}
 }
 
-/// A connection to the service over a socket that somebody has connected.
+/// A connection to the service over a socket that is already connected.
 ///
-/// Several requests may be under way; they are carried out one after the other. A call that is
-/// cancelled, or whose answer does not come in time, ends the connection, so that no answer can
-/// be taken for another's.
+/// Several requests may be pending; the service carries them out one after the other. A call that
+/// is cancelled, or whose response does not arrive in time, closes the connection, so that no
+/// response can be matched to the wrong request.
 public final class GatewayConnection: Sendable {
     private let channel: any Channel
     private let handler: NIOLoopBound<ConnectionHandler>
@@ -40,9 +40,9 @@ public final class GatewayConnection: Sendable {
         self.handler = handler
     }
 
-    /// Takes over `socket`, which is the connection's from now on.
+    /// Takes ownership of `socket`.
     ///
-    /// - Throws: where the socket cannot be watched; it is closed then.
+    /// - Throws: if the socket cannot be watched; it is closed then.
     public static func open(
         socket: CInt, on group: any EventLoopGroup, for use: ConnectionUse = .requests,
         _ limits: ConnectionLimits = ConnectionLimits()
@@ -64,19 +64,19 @@ public final class GatewayConnection: Sendable {
             .get()
     }
 
-    /// The loop on which the connection lives.
+    /// The loop of the connection.
     public var eventLoop: any EventLoop { channel.eventLoop }
 
-    /// When the connection has ended.
+    /// Completes when the connection has ended.
     public var closeFuture: EventLoopFuture<Void> { channel.closeFuture }
 
-    /// Whether requests can still be made.
+    /// Whether requests can still be sent.
     public var isOpen: Bool { channel.isActive }
 
-    /// Asks the service, and waits for its answer.
+    /// Sends a request and waits for the response.
     ///
-    /// - Throws: `GatewayError`, or `CancellationError`; then the connection has ended, but
-    ///   after `requestTooLarge`.
+    /// - Throws: `GatewayError` or `CancellationError`. The connection has then ended, except after
+    /// `requestTooLarge`.
     public func call(
         _ method: String, _ params: ByteBuffer = ByteBuffer(staticString: "{}"),
         within time: TimeAmount? = nil
@@ -86,10 +86,10 @@ public final class GatewayConnection: Sendable {
         return try await wait(for: promise)
     }
 
-    /// Asks for states. Those that do not fit into the answer's frame follow it, and are put
-    /// back into its list.
+    /// Requests states. Those that do not fit into the frame of the response follow it as
+    /// notifications and are appended to its list.
     ///
-    /// That nothing more follows is known when a `ping` behind the request is answered.
+    /// A `ping` after the request marks the end: when it is answered, no more states follow.
     public func callForStates(
         _ method: String, _ params: ByteBuffer, within time: TimeAmount? = nil
     ) async throws -> Answer {
@@ -113,17 +113,17 @@ public final class GatewayConnection: Sendable {
         return .result(whole)
     }
 
-    /// What the service sends by itself, for one who takes it; ends with an error.
+    /// The notifications, for one consumer; ends with an error.
     public var notifications: Notifications { Notifications(connection: self) }
 
-    /// The next notification; nil where none comes within `time`, and the connection goes on.
+    /// The next notification; nil if none arrives within `time`. The connection stays open then.
     public func notification(within time: TimeAmount) async throws -> Notification? {
         let promise = channel.eventLoop.makePromise(of: Notification?.self)
         onLoop { $0.take(promise, within: time) }
         return try await wait(for: promise)
     }
 
-    /// Ends the connection. Whoever waits for something hears `ended`.
+    /// Closes the connection. Pending calls throw `ended`.
     public func close() {
         onLoop { $0.end(.ended) }
     }
@@ -153,21 +153,21 @@ public final class GatewayConnection: Sendable {
     }
 }
 
-/// What the service sends by itself on a long-lived connection.
+/// The notifications of a long-lived connection.
 ///
-/// What is not taken is not read from the socket, beyond a bound. Cancelling whoever waits ends
-/// the connection.
+/// Above a limit on queued notifications the socket is not read. Cancelling the consumer closes the
+/// connection.
 public struct Notifications: AsyncSequence, Sendable {
     fileprivate let connection: GatewayConnection
 
-    /// The one who takes them: one at a time.
+    /// The consumer's iterator: one at a time.
     public func makeAsyncIterator() -> Iterator { Iterator(connection: connection) }
 
-    /// Takes one after the other.
+    /// Iterates over the notifications.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let connection: GatewayConnection
 
-        /// The next one. It is never nil: the sequence ends with an error, which says why.
+        /// The next notification. Never nil: the sequence ends with an error that says why.
         public mutating func next() async throws -> Notification? {
             try await connection.next()
         }

@@ -1,33 +1,33 @@
-/// Why a call has no answer.
+/// Why a call has no response.
 public enum GatewayError: Error, Hashable, Sendable {
-    /// Every connection is in use, and as many wait for one as may. Nothing was asked.
+    /// All connections are in use, and the limit on waiting requests is reached. Nothing was sent.
     case overloaded
-    /// The answer did not come in time. Whether the request was carried out is not known.
+    /// The response did not arrive in time. The request may or may not have been carried out.
     case timedOut
-    /// The request is longer than the service takes. Nothing was asked.
+    /// The request is larger than the service accepts. Nothing was sent.
     case requestTooLarge(bytesMax: Int)
-    /// What was asked for is longer than is kept for one who asks.
+    /// The response is larger than the limit.
     case answerTooLarge
-    /// The service has said that it closes the connection.
+    /// The service has announced that it closes the connection.
     case closed(CloseNotice)
-    /// The connection has ended, or there is no service any more.
+    /// The connection has ended, or the service has shut down.
     case ended
-    /// What came is nothing that the service sends.
+    /// The service sent a message of an unknown form.
     case notUnderstood
 }
 
-/// What the service says before it closes a connection.
+/// The content of a `close` notification.
 public struct CloseNotice: Hashable, Sendable {
     /// 4400 and up; see the protocol.
     public var code: Int
-    /// The same as a word.
+    /// The code as a word.
     public var reason: String
-    /// A sentence for a person.
+    /// A human-readable sentence.
     public var message: String
-    /// Seconds to wait before coming back.
+    /// Seconds to wait before reconnecting.
     public var retryAfterSeconds: Int?
 
-    /// A notice that says this.
+    /// A notice with this content.
     public init(code: Int, reason: String, message: String, retryAfterSeconds: Int? = nil) {
         self.code = code
         self.reason = reason

@@ -1,30 +1,30 @@
 public import NIOCore
 
-/// What the service answers to a request.
+/// The service's response to a request.
 public enum Answer: Hashable, Sendable {
-    /// The `result`, as it came.
+    /// The `result`, unchanged.
     case result(ByteBuffer)
-    /// The `error`, as it came.
+    /// The `error`, unchanged.
     case error(ByteBuffer)
 }
 
-/// What the service sends by itself.
+/// A notification of the service.
 public struct Notification: Hashable, Sendable {
-    /// Which one: `events`, `feed` …
+    /// Its method: `events`, `feed` …
     public var method: String
-    /// Its `params`, as they came.
+    /// Its `params`, unchanged.
     public var params: ByteBuffer
 }
 
-/// The body of a frame of the service's.
+/// The body of a frame from the service.
 ///
-/// The service writes its envelopes in one way only, so that they are recognised by their first
-/// bytes, and what they hold is not looked at.
+/// The service writes its envelopes in one form only, so they are recognised by their first bytes
+/// and their content is not parsed.
 enum ServiceMessage {
     case answer(id: Int?, Answer)
     case notification(Notification)
 
-    /// Nil: nothing that the service writes.
+    /// Nil if the service does not write such a body.
     init?(_ body: ByteBuffer) {
         var rest = body
         guard rest.skip("{\"jsonrpc\":\"2.0\","), rest.dropLast(UInt8(ascii: "}")) else {
@@ -65,7 +65,7 @@ extension CloseNotice {
 }
 
 extension ByteBuffer {
-    /// Passes `word` if it stands next.
+    /// Skips `word` if it comes next.
     fileprivate mutating func skip(_ word: StaticString) -> Bool {
         guard begins(with: word) else { return false }
         moveReaderIndex(forwardBy: word.utf8CodeUnitCount)

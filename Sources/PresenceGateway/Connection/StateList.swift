@@ -1,9 +1,9 @@
 import NIOCore
 
-/// Lists of states that came in several frames.
+/// Lists of states that arrived in several frames.
 enum StateList {
-    /// Puts the states of `events` notifications behind those that end `result`; nil where one
-    /// of them is no list of states.
+    /// Appends the states of `events` notifications to those at the end of `result`; nil if one of
+    /// them is not a list of states.
     static func join(_ result: ByteBuffer, _ parts: [ByteBuffer]) -> ByteBuffer? {
         guard !parts.isEmpty else { return result }
         let begin = "{\"events\":["

@@ -1,13 +1,13 @@
-/// What is wrong with bytes that were to be one JSON object.
+/// Why bytes are not a valid JSON object.
 public enum JSONFault: Error, Hashable, Sendable {
     /// Not UTF-8.
     case invalidUTF8
-    /// Not one JSON value.
+    /// Not a single JSON value.
     case invalid
-    /// It nests deeper than `JSONObject.depthMax` levels.
+    /// Nested deeper than `JSONObject.depthMax` levels.
     case tooDeep
-    /// A value, but no object.
+    /// A value, but not an object.
     case noObject
-    /// It has more than `JSONObject.membersMax` members.
+    /// More than `JSONObject.membersMax` members.
     case tooManyMembers
 }

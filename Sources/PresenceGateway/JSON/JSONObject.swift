@@ -1,27 +1,27 @@
 public import NIOCore
 
-/// A JSON object whose members are known by name, and whose values are as they were sent.
+/// A JSON object. Its members are found by name; its values are unchanged.
 ///
-/// What stands twice stands here twice: whom the object is for refuses it.
+/// Duplicate members are kept; the service rejects them.
 public struct JSONObject: Sendable {
-    /// Levels of nesting, the object's own included. The service allows 32, its frame's own two
-    /// included.
+    /// Levels of nesting, including the object itself. The service allows 32, including two of its
+    /// envelope.
     public static let depthMax = 30
-    /// Members of one object, as many as the service takes.
+    /// Members of one object: the service's limit.
     public static let membersMax = 64
 
     /// A member.
     public struct Member: Sendable {
         /// Its name, unescaped.
         public let name: String
-        /// Its value, one JSON value without spaces around it.
+        /// Its value, one JSON value without surrounding spaces.
         public let value: ByteBuffer
     }
 
     /// The members in their order.
     public let members: [Member]
 
-    /// Takes an object apart. O(bytes); the values share the memory of `text`.
+    /// Splits an object into members. O(bytes); the values share the memory of `text`.
     public init(_ text: ByteBuffer) throws(JSONFault) {
         members = try Self.members(of: text)
     }

@@ -1,13 +1,12 @@
-// Where JSON values begin and end: a scanner that keeps nothing and makes nothing.
+// Finds where JSON values begin and end, without parsing them into anything.
 //
-// What a client has sent is passed on in pieces, verbatim, inside a text of ours. So each piece
-// must be exactly one value by RFC 8259: a scanner that was generous anywhere could be led to
-// take two values for one, and so to carry a member past those that a route puts in. What the
-// value says is judged by whom it is for.
+// Values that a client sent are copied verbatim into a request of ours. So each must be exactly one
+// value by RFC 8259: if the scanner accepted more, it could take two values for one, and a client
+// could add members that the route does not allow. The recipient checks what the value means.
 
-/// Goes over JSON in `bytes`, which are known to be UTF-8.
+/// Scans JSON in `bytes`, which are known to be UTF-8.
 enum JSONScanner {
-    /// Moves `at` behind spaces.
+    /// Moves `at` past spaces.
     static func skipSpace(_ bytes: Span<UInt8>, _ at: inout Int) {
         while at < bytes.count {
             switch bytes[at] {
@@ -17,7 +16,7 @@ enum JSONScanner {
         }
     }
 
-    /// Moves `at`, which stands at the first byte of a value, behind the value.
+    /// Moves `at` from the first byte of a value past its end.
     static func skipValue(
         _ bytes: Span<UInt8>, _ at: inout Int, depth: Int = 1
     ) throws(JSONFault) {
@@ -33,7 +32,7 @@ enum JSONScanner {
         }
     }
 
-    /// Moves `at` behind a string; true: it holds escapes.
+    /// Moves `at` past a string; true if it contains escapes.
     @discardableResult
     static func skipString(_ bytes: Span<UInt8>, _ at: inout Int) throws(JSONFault) -> Bool {
         guard at < bytes.count, bytes[at] == UInt8(ascii: "\"") else { throw .invalid }
@@ -54,7 +53,7 @@ enum JSONScanner {
         throw .invalid
     }
 
-    /// Moves `at` behind what follows a backslash.
+    /// Moves `at` past what follows a backslash.
     private static func skipEscape(_ bytes: Span<UInt8>, _ at: inout Int) throws(JSONFault) {
         guard at < bytes.count else { throw .invalid }
         let byte = bytes[at]
@@ -63,7 +62,7 @@ enum JSONScanner {
         case UInt8(ascii: "u"):
             let unit = try hexadecimal(bytes, &at)
             guard unit & 0xF800 == 0xD800 else { return }
-            // Half a pair is no text.
+            // A lone surrogate is not valid text.
             guard unit < 0xDC00 else { throw .invalid }
             try skip("\\u", bytes, &at)
             guard try hexadecimal(bytes, &at) & 0xFC00 == 0xDC00 else { throw .invalid }
@@ -124,7 +123,7 @@ enum JSONScanner {
         }
     }
 
-    /// Moves `at` over a colon and the spaces around it.
+    /// Moves `at` past a colon and the spaces around it.
     static func skipColon(_ bytes: Span<UInt8>, _ at: inout Int) throws(JSONFault) {
         skipSpace(bytes, &at)
         try skip(":", bytes, &at)
@@ -154,7 +153,7 @@ enum JSONScanner {
         guard at > start else { throw .invalid }
     }
 
-    /// Whether `byte` stands next, which is then passed.
+    /// Skips `byte` if it comes next; whether it did.
     static func skipIf(
         _ byte: UInt8, _ bytes: Span<UInt8>, _ at: inout Int
     ) throws(JSONFault) -> Bool {

@@ -1,6 +1,6 @@
 public import NIOCore
 
-/// Single JSON values, read and written.
+/// Parses and writes single JSON values.
 public enum JSONText {
     /// The text of a JSON string value; nil for any other value.
     public static func string(_ value: ByteBuffer) -> String? {
@@ -18,12 +18,12 @@ public enum JSONText {
         }
     }
 
-    /// The number that a JSON value is; nil where it is none, or has a fraction or an exponent.
+    /// The value as an integer; nil if it is not a number, or has a fraction or an exponent.
     public static func integer(_ value: ByteBuffer) -> Int? {
         isInteger(value) ? Int(String(buffer: value)) : nil
     }
 
-    /// Whether these bytes are an integer as JSON writes it, of any size.
+    /// Whether these bytes are a JSON integer, of any size.
     public static func isInteger(_ value: ByteBuffer) -> Bool {
         let bytes = value.readableBytesUInt8Span
         var at = 0
@@ -37,7 +37,8 @@ public enum JSONText {
         return true
     }
 
-    /// A number whose fraction is zero without it, as JSON Schema has integers; else the value.
+    /// A number with a zero fraction is returned without it, as JSON Schema defines integers; any
+    /// other value unchanged.
     public static func withoutZeroFraction(_ value: ByteBuffer) -> ByteBuffer {
         guard let dot = value.readableBytesView.firstIndex(of: UInt8(ascii: ".")) else {
             return value
@@ -52,7 +53,7 @@ public enum JSONText {
         return whole
     }
 
-    /// What stands between the quotes of a string that the scanner has passed, without escapes.
+    /// The content of a scanned string, between its quotes, without escapes.
     static func unescaped(_ raw: ByteBuffer) throws(JSONFault) -> String {
         let bytes = raw.readableBytesUInt8Span
         var text: [UInt8] = []
@@ -118,7 +119,7 @@ extension ByteBuffer {
 public struct JSONMembers: Sendable {
     private var text = ByteBuffer()
 
-    /// The object without members.
+    /// An empty object.
     public init() {}
 
     /// The object so far.
@@ -129,7 +130,7 @@ public struct JSONMembers: Sendable {
         return object
     }
 
-    /// Appends a member whose value is JSON already.
+    /// Appends a member whose value is JSON.
     public mutating func append(_ name: String, json value: ByteBuffer) {
         begin(name)
         text.writeImmutableBuffer(value)

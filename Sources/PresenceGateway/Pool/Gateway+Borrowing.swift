@@ -2,7 +2,7 @@ import NIOCore
 import Synchronization
 
 extension Gateway {
-    /// A connection for one request; to be given back whatever becomes of it.
+    /// A connection for one request. It must be given back in every case.
     func borrow() async throws -> GatewayConnection {
         let promise = group.next().makePromise(of: Pool.Grant.self)
         switch pool.withLock({ $0.borrow(promise) }) {
@@ -23,7 +23,7 @@ extension Gateway {
         }
     }
 
-    /// Takes a connection back that may have ended meanwhile.
+    /// Takes back a connection, which may have ended.
     func giveBack(_ connection: GatewayConnection?) {
         pool.withLock { $0.giveBack(connection) }
     }

@@ -1,50 +1,49 @@
-// A pool of connections to the service, for requests that come from many places.
+// A pool of connections to the service, for concurrent requests.
 //
-// A connection carries out one request after the other, so a request borrows one for itself.
-// There are as many as are needed at the same time, up to a bound; beyond, requests wait in the
-// order in which they came, up to a bound and a time; beyond, they are refused. A connection
-// that nobody has needed for a while is closed, before the service would do it.
+// A connection carries out one request after the other, so each request borrows one. Connections
+// are opened as they are needed, up to a limit. Above it requests wait in order of arrival, up to a
+// limit and a time; above that they are rejected. A connection that has not been used for a while
+// is closed before the service would close it.
 
 public import NIOCore
 import Synchronization
 
-/// The bounds of the pool.
+/// The limits of the pool.
 public struct GatewayLimits: Sendable {
-    /// Connections at the same time.
+    /// Concurrent connections.
     public var connectionsMax = 64
-    /// Requests that wait for one.
+    /// Requests that wait for a connection.
     public var waitersMax = 512
-    /// How long a request takes at most, with its wait for a connection.
+    /// The longest duration of a request, its wait for a connection included.
     public var requestTime = TimeAmount.seconds(10)
-    /// After how long an unused connection is closed, at most. Less than the heartbeat that the
-    /// service asks for.
+    /// How long a connection may be unused before it is closed. Less than the heartbeat that the
+    /// service requires.
     public var idleTime = TimeAmount.seconds(20)
-    /// The bounds of each connection.
+    /// The limits of each connection.
     public var connection = ConnectionLimits()
 
     /// The defaults.
     public init() {}
 
-    /// Makes times short enough for a service that takes who says nothing for one and a half
-    /// heartbeats for dead.
+    /// Shortens times to fit a service that closes a connection after 1.5 heartbeats without input.
     public mutating func fit(heartbeatSeconds: Int) {
         idleTime = min(idleTime, .seconds(Int64(heartbeatSeconds)))
         connection.keepAliveInterval = .seconds(Int64(min(10, max(1, heartbeatSeconds / 2))))
     }
 }
 
-/// What the pool counts.
+/// The pool's counters.
 public struct GatewayCounters: Hashable, Sendable {
-    /// Connections that carry out a request, and those that are ready for one.
+    /// Connections with a pending request, and idle ones.
     public var busy = 0, idle = 0
     /// Requests that wait for a connection.
     public var waiting = 0
-    /// Since the start: connections opened, requests refused because too many waited, and
-    /// requests whose answer did not come in time.
+    /// Since startup: connections opened, requests rejected because too many were waiting, and
+    /// requests without a response in time.
     public var opened = 0, refused = 0, timedOut = 0
 }
 
-/// Requests to the service, by whoever has some.
+/// Sends requests to the service, from any task.
 public final class Gateway: Sendable {
     let limits: GatewayLimits
     let group: any EventLoopGroup
@@ -52,7 +51,7 @@ public final class Gateway: Sendable {
     let pool: Mutex<Pool>
     private let sweep: Mutex<RepeatedTask?>
 
-    /// A pool without connections. `connect` gives a socket that is connected to the service.
+    /// A pool without connections. `connect` returns a socket that is connected to the service.
     public init(
         on group: any EventLoopGroup, _ limits: GatewayLimits = GatewayLimits(),
         connect: @escaping @Sendable () throws -> CInt
@@ -74,9 +73,9 @@ public final class Gateway: Sendable {
         sweep.withLock { $0?.cancel() }
     }
 
-    /// Asks the service, and waits for its answer.
+    /// Sends a request and waits for its response.
     ///
-    /// - Throws: `GatewayError`, or `CancellationError`.
+    /// - Throws: `GatewayError` or `CancellationError`.
     public func call(
         _ method: String, _ params: ByteBuffer = ByteBuffer(staticString: "{}")
     ) async throws -> Answer {
@@ -84,22 +83,22 @@ public final class Gateway: Sendable {
         return try await borrowing { try await $0.call(method, params, within: time) }
     }
 
-    /// Asks for states, those that follow the answer included.
+    /// Requests states, including those that follow the response.
     public func callForStates(_ method: String, _ params: ByteBuffer) async throws -> Answer {
         let time = limits.requestTime
         return try await borrowing { try await $0.callForStates(method, params, within: time) }
     }
 
-    /// A connection of the caller's own, outside the pool and its bounds.
+    /// A connection that belongs to the caller, outside the pool and its limits.
     public func openLongLived() async throws -> GatewayConnection {
         try await open(for: .longLived)
     }
 
-    /// What is counted, now.
+    /// The current counters.
     public var counters: GatewayCounters { pool.withLock { $0.counters } }
 
-    /// Ends every connection, and refuses from now on. Those of `openLongLived` are their
-    /// owners'.
+    /// Closes every connection, and rejects requests from now on. Connections of `openLongLived`
+    /// belong to their owners.
     public func close() {
         sweep.withLock { $0?.cancel() }
         for connection in pool.withLock({ $0.close() }) { connection.close() }

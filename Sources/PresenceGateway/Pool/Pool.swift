@@ -1,22 +1,22 @@
 import NIOCore
 
-/// Who has which connection, and who waits: the part of the gateway that decides.
+/// Which requests have a connection, and which wait: the part of the gateway that decides.
 struct Pool {
-    /// What becomes of one who wants a connection.
+    /// The result of asking for a connection.
     enum Turn {
-        /// It is here.
+        /// A connection.
         case take(GatewayConnection)
-        /// One may be opened; it counts from now on.
+        /// The right to open one; it counts from now on.
         case open
-        /// The promise is kept when there is one.
+        /// The promise completes when there is one.
         case wait(number: Int)
-        /// Too many wait.
+        /// Too many requests are waiting.
         case refused
-        /// There are none any more.
+        /// The pool is closed.
         case closed
     }
 
-    /// What one who waits is given: a connection, or nil for the right to open one.
+    /// What a waiting request gets: a connection, or nil for the right to open one.
     typealias Grant = GatewayConnection?
 
     private struct Idle {
@@ -43,7 +43,7 @@ struct Pool {
         waitersMax = limits.waitersMax
     }
 
-    /// Gives the connection that was used last, the right to open one, or a place to wait.
+    /// Returns the connection that was used last, the right to open one, or a place in the queue.
     mutating func borrow(_ promise: EventLoopPromise<Grant>) -> Turn {
         guard !isClosed else { return .closed }
         while let candidate = idle.popLast() {
@@ -67,7 +67,7 @@ struct Pool {
         return .wait(number: lastNumber)
     }
 
-    /// Takes a connection back, or hears that it has ended; gives it to the next.
+    /// Takes back a connection, or nil if it has ended; passes it to the next waiting request.
     mutating func giveBack(_ connection: GatewayConnection?) {
         if isClosed {
             counters.busy -= 1
@@ -86,7 +86,7 @@ struct Pool {
         counters.idle += 1
     }
 
-    /// One who waits does so no longer. False: something is on its way already.
+    /// Removes a request from the queue. False if its grant is already on its way.
     mutating func leave(_ number: Int) -> Bool {
         guard let place = waiters.firstIndex(where: { $0.number == number }) else { return false }
         let waiter = waiters.remove(at: place)
@@ -95,7 +95,7 @@ struct Pool {
         return true
     }
 
-    /// Takes out those that nobody has needed since the sweep before the last.
+    /// Removes the connections that were not used since the sweep before the last.
     mutating func sweep() -> [GatewayConnection] {
         sweeps += 1
         let old = idle.prefix { sweeps - $0.since >= 2 }.map(\.connection)
@@ -104,7 +104,7 @@ struct Pool {
         return old
     }
 
-    /// Refuses everybody from now on, and gives what is to be closed.
+    /// Rejects every request from now on, and returns the connections to close.
     mutating func close() -> [GatewayConnection] {
         isClosed = true
         while let waiter = waiters.popFirst() { waiter.promise.fail(GatewayError.ended) }

@@ -5,7 +5,7 @@ import NIOCore
 import PresenceGateway
 
 extension API {
-    /// Has the service do what is asked for.
+    /// Carries out the operation.
     func carryOut(_ call: Call) async throws -> Response {
         let account = PathName.name("account", as: "account")
         switch call.operation {
@@ -74,7 +74,7 @@ extension API {
         }
     }
 
-    /// The state of one account: the only one of a list.
+    /// The state of one account: the only element of a list.
     private func state(_ call: Call) async throws -> Response {
         let params = try call.params(path: [.onlyAccount], query: [.typeOfPresence])
         let result = try Self.result(of: await gateway.call("query", params))
@@ -103,7 +103,7 @@ extension API {
 }
 
 extension Response {
-    /// What was asked for.
+    /// A successful response.
     static func json(_ body: ByteBuffer) -> Response {
         Response(
             status: .ok, headers: [.contentType: "application/json"],

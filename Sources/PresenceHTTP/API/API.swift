@@ -5,7 +5,7 @@ import NIOCore
 import PresenceGateway
 import PresenceTokens
 
-/// What a request needs to know of the connection it came over.
+/// What the API needs to know of the connection of a request.
 struct ConnectionContext: InitializableFromSource {
     let channel: any Channel
 
@@ -23,12 +23,12 @@ struct API: HTTPResponder {
     let readiness: Readiness
     private let routes = RouteTable()
 
-    /// The body cannot be read to its end: the connection is lost, or what it carries is no HTTP.
+    /// The body cannot be read to its end: the connection is lost, or its input is not HTTP.
     struct BodyUnreadable: Error {
         var cause: any Error
     }
 
-    /// Answers whatever is asked; an error means that nobody hears an answer any more.
+    /// Answers any request. Throws only if no client can receive a response any more.
     func respond(to request: Request, context: ConnectionContext) async throws -> Response {
         let routing = routes.find(request.uri.path, request.method)
         counters.begin()
@@ -70,7 +70,7 @@ struct API: HTTPResponder {
         }
     }
 
-    /// Lets those pass who may use the API.
+    /// Checks whether the client may use the API.
     private func judge(_ request: Request) throws(Problem) {
         switch access {
         case .keysOrLocal(let ring) where ring.count == 0:
@@ -103,19 +103,20 @@ struct API: HTTPResponder {
 }
 
 extension Routing {
-    /// What is counted.
+    /// The operation to count.
     var operation: Operation? {
         guard case .found(let operation, _) = self else { return nil }
         return operation
     }
 }
 
-/// The name by which a client believes to have reached the API.
+/// The host name by which the client addresses the API.
 enum Authority {
-    /// Whether it is localhost or a number.
+    /// Whether it is localhost or a numeric address.
     ///
-    /// A page from anywhere can have a browser ask for its own name, and have that name mean
-    /// 127.0.0.1. Where there are no keys, that would be enough to read everything.
+    /// A web page can make its reader's browser send requests to the page's own host name and let
+    /// that name resolve to 127.0.0.1 (DNS rebinding). Without keys, that page could read
+    /// everything.
     static func isLocal(_ authority: String?) -> Bool {
         guard let authority, !authority.isEmpty else { return true }
         if authority.hasPrefix("[") { return true }
@@ -127,7 +128,7 @@ enum Authority {
 }
 
 enum ContentType {
-    /// Whether this says JSON, in whatever case and with whatever parameters.
+    /// Whether the media type is JSON, in any case and with any parameters.
     static func isJSON(_ field: String?) -> Bool {
         guard let field else { return false }
         let type = field.split(separator: ";", omittingEmptySubsequences: false)[0]

@@ -1,15 +1,15 @@
 import NIOCore
 import PresenceGateway
 
-/// A request, taken apart as far as its operation needs it.
+/// A request, parsed as far as its operation needs.
 struct Call: Sendable {
     let operation: Operation
     let path: PathParameters
     let query: QueryParameters
     let body: JSONObject?
 
-    /// The `params` for the service, from names in the path and what the query has, and behind
-    /// them the members of the body that belong there.
+    /// The `params` for the service: names from the path, parameters from the query, then the
+    /// members of the body that the operation knows.
     func params(
         path names: [PathName], query parameters: [QueryName] = []
     ) throws(Problem) -> ByteBuffer {
@@ -24,11 +24,11 @@ struct Call: Sendable {
     }
 }
 
-/// What stands in a path and becomes a parameter.
+/// A path segment that becomes a parameter.
 enum PathName: Sendable {
-    /// A name, under the parameter's own.
+    /// A name, under the name of its parameter.
     case name(String, as: String)
-    /// An account, as the only one of a list.
+    /// An account, as the only element of a list.
     case onlyAccount
     /// The type.
     case type
@@ -49,13 +49,13 @@ enum PathName: Sendable {
     }
 }
 
-/// What may stand in a query and becomes a parameter.
+/// A query parameter that becomes a parameter of the method.
 enum QueryName: Sendable {
     case integer(String)
-    /// 1 where it is not there.
+    /// The type; 1 by default.
     case typeOfPresence
     case text(String)
-    /// `publisher`, as often as one likes.
+    /// `publisher`, any number of times.
     case publishers
 
     func append(_ query: QueryParameters, to params: inout JSONMembers) throws(Problem) {
@@ -74,7 +74,7 @@ enum QueryName: Sendable {
 }
 
 extension JSONMembers {
-    /// Appends what the service takes for an integer, of whatever size.
+    /// Appends an integer of any size; the service checks its range.
     fileprivate mutating func appendInteger(
         _ name: String, _ text: String
     ) throws(Problem) {

@@ -5,10 +5,10 @@ import NIOCore
 import PresenceGateway
 
 extension API {
-    /// A stream of what happens, for as long as the client reads and the service serves.
+    /// A stream of events, until the client disconnects or the service shuts down.
     ///
-    /// Nothing is read from the service while the client takes nothing: what a slow client
-    /// costs is the events under way, and in the end its stream.
+    /// While the client does not read, nothing is read from the service. So a slow client costs no
+    /// more than the events in flight, and in the end its stream is closed.
     func feed(
         _ call: Call, _ request: Request, over channel: any Channel
     ) async throws -> Response {
@@ -39,7 +39,7 @@ extension API {
                         }
                     }
                 } catch is GatewayError {
-                    // The client comes back by itself, with the last cursor it has.
+                    // The client reconnects by itself, with its last cursor.
                     try await writer.finish(nil)
                 }
             })

@@ -1,11 +1,11 @@
 import NIOCore
 import PresenceGateway
 
-/// A connection that reads the feed, for one stream; it ends when nobody holds it any more.
+/// A connection that reads the feed for one stream. It is closed when the last reference is gone.
 final class FeedReader: Sendable {
     private let connection: GatewayConnection
     private let counters: HTTPCounters
-    /// What the service has answered: whether it goes on, or begins anew.
+    /// The response to `feed`: whether the feed continues after the cursor, or is reset.
     let answer: ByteBuffer
 
     private init(
@@ -21,7 +21,7 @@ final class FeedReader: Sendable {
         counters.leaveFeed()
     }
 
-    /// Begins to read behind `cursor`, or with the states in force.
+    /// Begins to read after `cursor`, or with a snapshot.
     static func begin(
         behind cursor: String?, on gateway: Gateway, max: Int, _ counters: HTTPCounters
     ) async throws -> FeedReader {
@@ -43,12 +43,12 @@ final class FeedReader: Sendable {
         }
     }
 
-    /// Ends it: whoever waits for the next hears so.
+    /// Closes the connection; a pending `next` throws.
     func end() {
         connection.close()
     }
 
-    /// The `params` of the next `feed`; nil where none comes within `time`.
+    /// The `params` of the next `feed` notification; nil if none arrives within `time`.
     func next(within time: TimeAmount) async throws -> ByteBuffer? {
         while let notification = try await connection.notification(within: time) {
             if notification.method == "feed" { return notification.params }

@@ -3,22 +3,22 @@ import PresenceGateway
 
 /// The feed as server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html).
 ///
-/// An event is one `feed` of the service's. `id` is its cursor, which clients send back by
-/// themselves; while there is none, because a snapshot is under way, the last one is taken back,
-/// so that who comes back begins anew.
+/// An event is one `feed` notification of the service. Its `id` is the cursor, which clients send
+/// back when they reconnect. During a snapshot there is no cursor; the `id` is then set to empty,
+/// so that a client that reconnects is reset.
 enum ServerSentEvent {
-    /// What a stream begins with: how long clients wait before they come back.
+    /// The begin of a stream: how long a client waits before it reconnects.
     static let beginning = ByteBuffer(staticString: "retry: 2000\n\n")
-    /// What keeps proxies and clients from taking a silent stream for a dead one.
+    /// Keeps proxies and clients from taking a silent stream for a dead one.
     static let heartbeat = ByteBuffer(staticString: ":\n\n")
 
-    /// The event for what `feed` is answered with; nil where the stream just goes on.
+    /// The event for the response to `feed`; nil if the stream continues after the cursor.
     static func first(_ answer: ByteBuffer) -> ByteBuffer? {
         guard let object = try? JSONObject(answer), says("reset", object) else { return nil }
         return reset
     }
 
-    /// The event for a `feed`; nil for one that we do not know.
+    /// The event for a `feed` notification; nil for one of an unknown kind.
     static func event(_ params: ByteBuffer) -> ByteBuffer? {
         if let events = Wrapped(params) {
             return event(events.cursor == nil ? "state" : "change", id: events.cursor, data: params)
@@ -29,7 +29,7 @@ enum ServerSentEvent {
         return event("synced", id: object["cursor"].flatMap(JSONText.string), data: params)
     }
 
-    /// `params` with events, whose end alone is looked at: they may be long.
+    /// `params` with events. They may be long, so only the end is parsed.
     private struct Wrapped {
         var cursor: String?
 

@@ -1,6 +1,6 @@
 import HTTPTypes
 
-/// Everything that can be asked for. The description in `docs/openapi.json` has the same names.
+/// All operations. `docs/openapi.json` has the same names.
 enum Operation: String, CaseIterable, Sendable {
     case queryStates, getState
     case publishStatus, clearStatus
@@ -10,7 +10,7 @@ enum Operation: String, CaseIterable, Sendable {
     case getStats, readFeed
     case getMetrics, getLiveness, getReadiness, getDescription
 
-    /// Where, with names in braces for what varies.
+    /// The path, with names in braces for the variable segments.
     var path: String {
         switch self {
         case .queryStates: "/v1/states"
@@ -29,7 +29,7 @@ enum Operation: String, CaseIterable, Sendable {
         }
     }
 
-    /// How.
+    /// The method.
     var method: HTTPRequest.Method {
         switch self {
         case .queryStates, .subscribe: .post
@@ -39,7 +39,7 @@ enum Operation: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether everybody may, with a key or without.
+    /// Whether the operation needs no key.
     var isPublic: Bool {
         switch self {
         case .getLiveness, .getReadiness, .getDescription: true
@@ -47,7 +47,7 @@ enum Operation: String, CaseIterable, Sendable {
         }
     }
 
-    /// The members that a body may have; nil: it has none.
+    /// The members that the body may have; nil if there is no body.
     var bodyMembers: [String]? {
         switch self {
         case .queryStates: ["type", "accounts"]

@@ -1,13 +1,13 @@
-/// What stands for a space besides `%20`.
+/// What `+` means, besides `%20` for a space.
 enum PlusSign: Sendable {
-    /// In a path it is itself.
+    /// In a path it is a plus.
     case literal
-    /// In a query it is a space, as forms have it; whoever means a plus writes `%2B`.
+    /// In a query it is a space, as in HTML forms; a plus is `%2B`.
     case space
 }
 
 enum PercentEncoding {
-    /// What `text` stands for; nil where it is not encoded rightly, or is not UTF-8 then.
+    /// The decoded text; nil if the encoding is invalid or the result is not UTF-8.
     static func decode(_ text: Substring, plus: PlusSign) -> String? {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(text.utf8.count)
@@ -54,12 +54,12 @@ struct QueryParameters: Sendable {
         }
     }
 
-    /// Every value of this name.
+    /// All values of this name.
     func all(_ name: String) -> [String] {
         values.filter { $0.name == name }.map(\.value)
     }
 
-    /// The value of this name, where it is there.
+    /// The value of this name, if there is one.
     func one(_ name: String) throws(Problem) -> String? {
         let found = all(name)
         guard found.count < 2 else { throw .duplicate(name) }

@@ -1,16 +1,16 @@
 import HTTPTypes
 
-/// What a path and a method ask for.
+/// What a path and a method lead to.
 enum Routing: Sendable {
-    /// An operation, and what stands in the path for the names in its braces.
+    /// An operation, and the path segments for the names in its braces.
     case found(Operation, PathParameters)
-    /// The path is there, the method is not; these are.
+    /// The path exists, but only with these methods.
     case otherMethods([HTTPRequest.Method])
     /// There is no such path.
     case nothing
 }
 
-/// What stood in a path where a template has names, not decoded.
+/// The path segments for the names in a template, not decoded.
 struct PathParameters: Sendable {
     fileprivate(set) var values: [(name: String, text: Substring)] = []
 
@@ -36,14 +36,14 @@ struct RouteTable: Sendable {
         self.paths = Array(paths.values)
     }
 
-    /// Finds what is asked for. Segments are compared as they stand, so that an account may have
-    /// a slash in its name, written `%2F`.
+    /// Finds the operation. Segments are compared without decoding, so an account name may contain
+    /// a slash, written `%2F`.
     func find(_ path: String, _ method: HTTPRequest.Method) -> Routing {
         guard path.utf8.first == UInt8(ascii: "/") else { return .nothing }
         let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         for candidate in paths {
             guard let parameters = match(candidate, segments) else { continue }
-            // What GET gives, HEAD gives without the body.
+            // HEAD is GET without the body.
             let wanted = method == .head ? .get : method
             if let operation = candidate.operations.first(where: { $0.method == wanted }) {
                 return .found(operation, parameters)
