@@ -1,33 +1,34 @@
-// Copies of the database: made while the service runs, and brought back where none is.
+// Backups of the database: made while the service runs, and restored where there is none.
 //
-// A copy is made by SQLite's backup API in one step, through a connection that only reads: it is
-// the database of one moment, however much is written meanwhile, and holds nobody up; the log
-// grows for as long as it takes, since what the copy still needs stays in it. It is one file
-// without a log, checked, and gets its name when it is whole and on disk.
+// A backup is made by SQLite's backup API in one step, through a read-only connection: it is the
+// database at one moment, whatever is written in the meantime, and it blocks no write. The log
+// grows until the backup is complete, since it must keep the pages that the backup still needs. The
+// backup is one file without a log. It is checked, and gets its name when it is complete and
+// durable.
 //
-// What is brought back goes on with numbers that nobody can have seen. `seq` rises strictly for
-// ever, and clients keep what has the higher one: the copy knows which numbers were reserved
-// when it was made, but not which were reserved since. The lock file knows, if the copy is brought
-// back to the directory it was used in; from there the reservation is moved on by
-// `numbersPassedOver`: 4,096 blocks, of which a start takes one, and a service another when it has
-// used up 2^31 numbers. Those of a lifetime are left all the same: 2^53, which JavaScript holds
-// exactly, are enough for 500 times of this.
+// A restored database continues with numbers that no client can have seen. `seq` only rises, and
+// clients keep the state with the higher one. The backup knows which numbers were reserved when it
+// was made, but not which were reserved since. The lock file knows, if the backup is restored to
+// the directory in which it was made. From there the reservation is advanced by
+// `numbersPassedOver`: 4,096 blocks, of which a start takes one, and a running service another
+// after each 2^31 numbers. That leaves enough numbers: 2^53, which JavaScript represents exactly,
+// are enough for 500 restores.
 
 internal import GRDB
 internal import Glibc
 
-/// Makes copies of the database and brings them back.
+/// Makes and restores backups of the database.
 public enum Backup {
-    /// What becomes of a file that is there already.
+    /// What happens to an existing file.
     public enum Existing: Sendable { case kept, replaced }
 
-    /// The numbers that a restored service leaves out.
+    /// The numbers that a restored service skips.
     public static let numbersPassedOver: Int64 = 1 << 44
 
-    /// Writes a copy of the database in `directory` to `file`, whether or not a service runs.
+    /// Writes a backup of the database in `directory` to `file`, whether or not a service runs.
     ///
-    /// Tells how many bytes it has. Takes some seconds a gigabyte.
-    /// - Throws: Why not, in one sentence; a file that was there is as it was.
+    /// Returns its size in bytes. Takes some seconds per gigabyte.
+    /// - Throws: why not, in one sentence; an existing file is unchanged.
     public static func make(
         of directory: String, to file: String, existing: Existing
     ) throws(StoreRefusal) -> Int {
@@ -36,7 +37,8 @@ public enum Backup {
             throw StoreRefusal(.noDatabase, path: directory)
         }
         try checkTarget(file, files, existing)
-        // Nobody may start while the file is read without locks. Held by a service, it runs.
+        // No service may start while the file is read without locks. If a service has the lock, it
+        // is running, and locks are used.
         let lock = try? DirectoryLock(files)
         defer { withExtendedLifetime(lock) {} }
         let partial = file + ".partial"
@@ -49,7 +51,7 @@ public enum Backup {
             defer { try? source.close() }
             try copy(source, to: partial) { db in
                 try Inspection.inspect(db, at: files.database, .wholly)
-                // One file, that is: without this mark a reader would look for a log.
+                // One file: without this pragma a reader would look for a log.
                 try db.execute(sql: "PRAGMA journal_mode = DELETE")
             }
             try publish(partial, as: file, files)
@@ -60,9 +62,9 @@ public enum Backup {
         return files.size(of: file)
     }
 
-    /// Makes the database of `directory`, where there is none, from a copy.
+    /// Creates the database of `directory`, which must not exist, from a backup.
     ///
-    /// - Throws: Why not, in one sentence; nothing is there then that was not before.
+    /// - Throws: why not, in one sentence; no files are left behind.
     public static func restore(from file: String, to directory: String) throws(StoreRefusal) {
         let files = StoreFiles(directory: directory)
         guard files.kind(of: file) == S_IFREG else {
@@ -102,8 +104,8 @@ public enum Backup {
         else { throw StoreRefusal(.backupExists, path: file) }
     }
 
-    /// A connection that reads a database; of one that is still and has no log it takes no locks
-    /// and leaves no files.
+    /// A connection that reads a database. If no service runs and there is no log, it takes no
+    /// locks and leaves no files.
     private static func reading(_ path: String, isStill: Bool) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.readonly = true
@@ -150,7 +152,7 @@ public enum Backup {
         for suffix in ["", "-wal", "-shm", "-journal"] { _ = unsafe unlink(path + suffix) }
     }
 
-    /// What an error means that came while `source` was being copied to, or from, `file`.
+    /// The refusal for an error while `source` was being copied to, or from, `file`.
     private static func refusal(
         _ error: any Error, reading source: String, _ file: String
     ) -> StoreRefusal {
@@ -164,7 +166,7 @@ public enum Backup {
         }
     }
 
-    /// Says of a copy what was said of a database.
+    /// Turns a refusal of a database into one of a backup.
     private static func ofCopy(_ refusal: StoreRefusal) -> StoreRefusal {
         let why: String
         switch refusal.reason {

@@ -7,7 +7,7 @@ internal import GRDBSQLite
 @safe final class Connection {
     let queue: DatabaseQueue
     private var statements: Statements?
-    /// The pages in the log at the last commit; SQLite tells it through a hook.
+    /// The pages in the log at the last commit; SQLite reports them through a hook.
     private let logFrames: UnsafeMutablePointer<Int32>
     private let pageBytes: Int
     private let faults: InjectedFaults?
@@ -26,14 +26,14 @@ internal import GRDBSQLite
         }
     }
 
-    /// Why a transaction did not happen, and what is to be cut from the log.
+    /// Why a transaction failed, and what must be cut from the log.
     struct Failure: Error {
         var fault: StoreFault
-        /// Nil where the connection can be used on.
+        /// Nil if the connection can still be used.
         var tail: LogTail?
     }
 
-    /// Opens a database that is there and ours, and brings its shape up to date.
+    /// Opens an existing database of ours, and migrates it to the current schema.
     init(_ files: StoreFiles, _ durability: Durability, _ tuning: StoreTuning) throws {
         queue = try DatabaseQueue(
             path: files.database, configuration: Self.configuration(durability, tuning))
@@ -51,7 +51,7 @@ internal import GRDBSQLite
             unsafe sqlite3_wal_hook(db.sqliteConnection, noteLogFrames, logFrames)
             statements = try Statements(db)
         }
-        // So that the number of good pages in the log is known from here on.
+        // From here on the number of good pages in the log is known.
         try checkpoint()
     }
 
@@ -68,7 +68,8 @@ internal import GRDBSQLite
         configuration.label = "porchlight-store"
         configuration.busyMode = .timeout(Double(tuning.busyMilliseconds) / 1_000)
         configuration.prepareDatabase { db in
-            // A file that went away meanwhile would come back empty here, without the mark.
+            // A file that was deleted in the meantime would be created here empty, without the
+            // mark.
             let mark = try Int32.fetchOne(db, sql: "PRAGMA application_id")
             guard mark == Schema.applicationID else {
                 throw StoreFault(code: SQLITE_NOTADB)
@@ -89,12 +90,12 @@ internal import GRDBSQLite
         return configuration
     }
 
-    /// Whether the log has grown so far that it should be brought into the database.
+    /// Whether the log has grown so far that a checkpoint is due.
     func logExceeds(pages: Int32) -> Bool {
         unsafe logFrames.pointee >= pages
     }
 
-    /// Carries out all the writes or none.
+    /// Carries out all of the writes or none.
     func commit(_ submissions: ArraySlice<Submission>) throws(Failure) {
         let failure: Failure? = queue.inDatabase { _ in
             guard let statements else { preconditionFailure("commit on a closed connection") }
@@ -129,25 +130,27 @@ internal import GRDBSQLite
     }
 
     private func rollBack(_ statements: Statements) {
-        // Many errors have rolled back already, and then this one is refused: no matter.
+        // After many errors SQLite has already rolled back and rejects this: that is fine.
         try? statements.rollback.run()
     }
 
-    /// Brings the log's pages into the database, as far as no reader needs the old ones.
+    /// Copies the log's pages into the database, except those whose old version is still being
+    /// read.
     func checkpoint() throws(StoreFault) {
         let code = queue.inDatabase { db in
             var logged: Int32 = 0
             var copied: Int32 = 0
             let code = unsafe sqlite3_wal_checkpoint_v2(
                 db.sqliteConnection, nil, SQLITE_CHECKPOINT_PASSIVE, &logged, &copied)
-            // When all is copied the next commit begins the log anew, and nothing in it counts.
+            // After a complete checkpoint the next commit restarts the log, and no page in it is
+            // good.
             if code == SQLITE_OK { unsafe logFrames.pointee = logged == copied ? 0 : logged }
             return code
         }
         guard code == SQLITE_OK else { throw StoreFault(code: code) }
     }
 
-    /// Bytes of pages in memory.
+    /// Bytes of the page cache.
     var cacheBytes: Int {
         queue.inDatabase { db in
             var bytes: Int32 = 0
@@ -158,14 +161,14 @@ internal import GRDBSQLite
         }
     }
 
-    /// Forgets the pages in memory; they are read again when they are needed.
+    /// Frees the page cache; pages are read again when they are needed.
     func releaseMemory() {
         queue.inDatabase { db in
             _ = unsafe sqlite3_db_release_memory(db.sqliteConnection)
         }
     }
 
-    /// Closes the connection; what is committed stays so whether or not this succeeds.
+    /// Closes the connection. Committed changes are kept, whether or not this succeeds.
     func close() {
         // SQLite refuses to close while there are statements.
         statements = nil

@@ -1,6 +1,6 @@
 internal import GRDB
 
-/// Makes a new database under another name; it takes its own when it is complete.
+/// Creates a new database under a temporary name; it is renamed when it is complete.
 enum Creation {
     static func create(_ files: StoreFiles) throws(StoreRefusal) {
         try files.createUnfinished()

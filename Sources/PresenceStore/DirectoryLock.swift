@@ -1,11 +1,11 @@
 internal import Glibc
 
-/// Keeps a data directory for one process.
+/// Reserves a data directory for one process.
 ///
 /// Held until it is released or the process ends.
 ///
-/// `flock` belongs to the open file and not to the process, so that a second store in the
-/// same process is refused too, and nothing has to be cleaned up after `kill -9`.
+/// `flock` belongs to the open file and not to the process. So a second store in the same process
+/// is rejected, too, and nothing has to be cleaned up after `kill -9`.
 final class DirectoryLock: Sendable {
     private let descriptor: Int32
 
@@ -22,8 +22,8 @@ final class DirectoryLock: Sendable {
             }
             throw StoreRefusal(.inUse, path: files.directory)
         }
-        // Last: once everything is set, a throw runs `deinit`, which would close it again, and
-        // by then it may be another thread's.
+        // Last: once all properties are set, a throw runs `deinit`, which would close the
+        // descriptor a second time, when it may already belong to another thread.
         self.descriptor = descriptor
     }
 
@@ -33,7 +33,8 @@ final class DirectoryLock: Sendable {
 
     /// The highest number that was ever reserved in this directory, as far as is known.
     ///
-    /// It stands beside the database, since it must outlive one that is moved away for a copy.
+    /// It is stored beside the database, since it must survive when the database is replaced by a
+    /// backup.
     var numbersReserved: Int64 {
         var number: Int64 = 0
         let size = MemoryLayout<Int64>.size
@@ -45,7 +46,7 @@ final class DirectoryLock: Sendable {
 
     /// Notes that numbers up to this one have been reserved.
     ///
-    /// Where that cannot be written nothing is lost but a precaution.
+    /// If that cannot be written, only a precaution is lost.
     func note(numbersReserved: Int64) {
         let number = max(numbersReserved, self.numbersReserved).littleEndian
         _ = unsafe withUnsafeBytes(of: number) {
@@ -54,15 +55,15 @@ final class DirectoryLock: Sendable {
     }
 }
 
-/// Closes a descriptor of ours.
+/// Closes a descriptor.
 ///
-/// One that is closed already may have become another thread's: that must never happen.
+/// If it is closed already, its number may belong to another thread: that must never happen.
 func closeOnce(_ descriptor: Int32) {
     let failure = close(descriptor)
     precondition(failure == 0 || errno != EBADF, "a descriptor is closed a second time")
 }
 
-/// What the system says about the error number, such as "No space left on device".
+/// The system's message for the error number, such as "No space left on device".
 func systemError(_ number: Int32 = errno) -> String {
     unsafe String(cString: strerror(number))
 }

@@ -1,29 +1,29 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Where submissions wait for the store's thread.
+/// The queue of submissions for the store's thread.
 ///
-/// Adding is a lock and an append; the thread is woken only when it sleeps. What gathers
-/// while it commits is taken out at once: that is the group commit.
+/// Adding is a lock and an append; the thread is woken only when it sleeps. What arrives while it
+/// commits is taken out at once: that is the group commit.
 final class Inbox: Sendable {
-    /// What ended a wait.
+    /// Why a wait ended.
     enum Wakening {
-        /// Something came.
+        /// Something arrived.
         case called
-        /// Nothing came in time.
+        /// Nothing arrived in time.
         case timedOut
     }
 
-    /// What was in the box.
+    /// The content of the queue.
     struct Contents {
         var submissions: [Submission] = []
-        /// Whether nothing will come after these.
+        /// Whether these are the last ones.
         var isLast = false
     }
 
     fileprivate struct State {
         var contents = Contents()
-        /// Whether something in the box must not wait.
+        /// Whether something in the queue must not wait.
         var isPressing = false
         var sleep = Sleep.awake
     }
@@ -71,7 +71,7 @@ final class Inbox: Sendable {
         }
     }
 
-    /// Sleeps until something comes, or for so long.
+    /// Sleeps until something arrives, at most for the given time.
     ///
     /// Only the store's thread may call it.
     func wait(milliseconds: Int?) -> Wakening {
@@ -88,8 +88,8 @@ final class Inbox: Sendable {
         return sleep(milliseconds: milliseconds)
     }
 
-    /// Waits while nothing in the box presses, but no longer than so long: what nobody waits
-    /// for is not worth a commit of its own each time.
+    /// Waits while the queue contains only what may wait, at most for the given time: a lazy status
+    /// is not worth a commit of its own.
     ///
     /// Only the store's thread may call it.
     func gather(milliseconds: Int) {
@@ -107,14 +107,15 @@ final class Inbox: Sendable {
             defer { state.sleep = .awake }
             return state.sleep == .awake
         }
-        // Called between the end of the wait and here: that call is on its way and ours.
+        // Called between the end of the wait and here: the semaphore has one more signal to
+        // consume.
         if wasCalled { call.wait() }
         return wasCalled ? .called : .timedOut
     }
 }
 
 extension Inbox.State {
-    /// Whether the thread sleeps, nobody has called it yet, and there is reason to.
+    /// Whether the thread sleeps, has not been called yet, and there is reason to.
     fileprivate mutating func wake() -> Bool {
         guard sleep == .untilAnything || sleep == .untilPressing && isPressing else {
             return false

@@ -1,17 +1,17 @@
 internal import Synchronization
 
-/// Failures made to order, so that what the store does about them can be tested.
+/// Injected failures, for tests of how the store handles them.
 ///
-/// They stand in for the disk at the few places where it may refuse. Which code comes, how
-/// many calls pass before it and how often it comes, is set by the test.
+/// They replace the disk at the few places where it may fail. The test sets the code, how many
+/// calls pass before it, and how often it occurs.
 package final class InjectedFaults: Sendable {
-    /// Where a fault can be put.
+    /// Where a fault can be injected.
     package enum Point: Hashable, Sendable {
         /// Before a write of a transaction.
         case write
         /// In place of a commit.
         case commit
-        /// After a commit that did reach the log: what a failed `fsync` looks like from above.
+        /// After a commit that reached the log: what a failed `fsync` looks like to the caller.
         case commitInLog
         /// When the database is opened again after a failure.
         case reopen
@@ -28,7 +28,7 @@ package final class InjectedFaults: Sendable {
     private let plans = Mutex<[Point: Plan]>([:])
     private let passed: (@Sendable (Point) -> Void)?
 
-    /// Creates a plan without faults; `passed` hears of every point that is passed well.
+    /// Creates a plan without faults; `passed` is called at every point that passes without one.
     package init(passed: (@Sendable (Point) -> Void)? = nil) {
         self.passed = passed
     }
@@ -38,7 +38,7 @@ package final class InjectedFaults: Sendable {
         plans.withLock { $0[point] = Plan(code: code, passes: passes, times: times) }
     }
 
-    /// Takes the fault at `point` back.
+    /// Removes the fault at `point`.
     package func heal(_ point: Point) {
         plans.withLock { $0[point] = nil }
     }

@@ -1,7 +1,7 @@
 internal import GRDB
 internal import Glibc
 
-/// Looks at a database without changing a byte of it, and refuses what we must not touch.
+/// Inspects a database without changing a byte of it, and rejects what must not be opened.
 ///
 /// Without a log the file is opened as `immutable`: no lock, no log, no shared memory. With
 /// a log (from `kill -9`) it is opened read-only, since the file alone may be torn; SQLite
@@ -30,8 +30,8 @@ enum Inspection {
         }
     }
 
-    /// Whether a file begins as SQLite's logs do, or with nothing at all, as one that a loss of
-    /// power has kept from being begun. Of any other SQLite would silently make an empty one.
+    /// Whether a file begins like a log of SQLite, or with zeros, as a log that a power failure
+    /// left unwritten. SQLite would silently replace any other file with an empty log.
     private static func isLog(_ path: String) -> Bool {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return true }
@@ -44,15 +44,15 @@ enum Inspection {
         return [0, 0x377F_0682, 0x377F_0683].contains(UInt32(bigEndian: magic))
     }
 
-    /// How thoroughly a database is looked at.
+    /// How thoroughly a database is inspected.
     enum Depth: String {
-        /// Every page is read: 0.11 s a million subscriptions.
+        /// Reads every page: 0.11 s per million subscriptions.
         case quickly = "quick_check"
-        /// The order of what is in them, too.
+        /// Checks the order of the entries, too.
         case wholly = "integrity_check"
     }
 
-    /// Refuses what is another's, newer than we are, or damaged.
+    /// Rejects a database of another program, of a newer version, or with damage.
     static func inspect(_ db: Database, at path: String, _ depth: Depth) throws {
         let mark = try Int32.fetchOne(db, sql: "PRAGMA application_id")
         guard mark == Schema.applicationID else {
@@ -68,7 +68,7 @@ enum Inspection {
         }
     }
 
-    /// What an error at opening means to the person who starts the service.
+    /// The refusal for an error at opening.
     static func refusal(_ error: any Error, _ files: StoreFiles) -> StoreRefusal {
         if let refusal = error as? StoreRefusal { return refusal }
         let fault = StoreFault(error)
@@ -87,7 +87,7 @@ enum Inspection {
         return last.isEmpty ? "it cannot be read" : last
     }
 
-    /// The name under which SQLite reads a file without locks or a log.
+    /// The URI with which SQLite reads a file without locks or a log.
     static func immutableURI(_ path: String) -> String {
         var uri = "file:"
         for byte in path.utf8 {

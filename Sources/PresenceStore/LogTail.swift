@@ -3,11 +3,10 @@ internal import Glibc
 
 /// What must be cut from the write-ahead log after a commit that failed.
 ///
-/// When the last `fsync` of a commit fails, its frames and the mark that ends it may
-/// already stand in the log. The running connection knows better and would overwrite them,
-/// but the next one to open the database reads the log from its start and would take the
-/// transaction for committed: after we said that it failed. So the log is cut back to the
-/// last good commit before anybody opens the database again.
+/// When the last `fsync` of a commit fails, its frames and its commit mark may already be in the
+/// log. The running connection knows that and would overwrite them. But the next connection reads
+/// the log from its start and would take the transaction for committed, after its failure was
+/// reported. So the log is cut back to the last good commit before the database is opened again.
 /// https://www.sqlite.org/walformat.html: 32 bytes, then frames of 24 bytes and a page.
 struct LogTail {
     var goodFrames: Int32
@@ -15,7 +14,7 @@ struct LogTail {
 
     /// Cuts the log.
     ///
-    /// A log that is not there has nothing to cut.
+    /// If there is no log, this is a no-op.
     func cut(from path: String, faults: InjectedFaults?) throws(StoreFault) {
         try faults?.check(.scrub)
         let length = goodFrames == 0 ? 0 : 32 + Int(goodFrames) * (24 + pageBytes)
@@ -25,7 +24,7 @@ struct LogTail {
             throw StoreFault(code: ResultCode.SQLITE_CANTOPEN.rawValue)
         }
         defer { closeOnce(descriptor) }
-        // Another program that had the log open may have made it shorter already.
+        // Another program that had the log open may have cut it already.
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else {
             throw StoreFault(code: ResultCode.SQLITE_IOERR_FSTAT.rawValue)

@@ -43,7 +43,7 @@ public struct NameList: Sendable, Equatable {
         close()
     }
 
-    /// Takes all names out and keeps the memory for the next ones.
+    /// Returns all names, and keeps the memory for the next ones.
     public mutating func removeAll() {
         bytes.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)

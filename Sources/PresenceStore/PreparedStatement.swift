@@ -3,9 +3,9 @@ internal import GRDBSQLite
 
 /// A prepared statement that is bound and stepped on SQLite's own handle.
 ///
-/// GRDB prepares and finalizes it; binding through GRDB's argument values costs twice as
-/// much a row (measured: 2.8 µs against 1.5). The only place where the store touches
-/// SQLite's pointers besides `Connection`.
+/// GRDB prepares and finalizes it; binding through GRDB's argument values costs twice as much per
+/// row (measured: 2.8 µs against 1.5). Besides `Connection`, this is the only place where the store
+/// uses SQLite's pointers.
 @safe struct PreparedStatement {
     private let owner: Statement
     private let raw: OpaquePointer
@@ -57,14 +57,14 @@ internal import GRDBSQLite
 
     // MARK: Stepping
 
-    /// Runs a statement that gives no rows; its bindings stay.
+    /// Runs a statement that returns no rows; its bindings stay.
     func run() throws(StoreFault) {
         let code = unsafe sqlite3_step(raw)
         unsafe sqlite3_reset(raw)
         if code != SQLITE_DONE { throw StoreFault(code: code) }
     }
 
-    /// Goes to the next row; false when there is none.
+    /// Steps to the next row; false if there is none.
     func next() throws(StoreFault) -> Bool {
         switch unsafe sqlite3_step(raw) {
         case SQLITE_ROW:
@@ -102,10 +102,10 @@ internal import GRDBSQLite
         unsafe sqlite3_column_type(raw, column) == SQLITE_NULL ? nil : bytes(column)
     }
 
-    /// The column's bytes where SQLite has them: valid until the next step.
+    /// The column's bytes in SQLite's memory: valid until the next step.
     ///
-    /// Asked for as a blob, which for UTF-8 gives the same bytes without the copy that a
-    /// terminating zero would need.
+    /// Read as a blob, which for UTF-8 gives the same bytes without the copy that a terminating
+    /// zero would need.
     @unsafe func text(_ column: Int32) -> UnsafeBufferPointer<UInt8> {
         guard let start = unsafe sqlite3_column_blob(raw, column) else {
             return unsafe UnsafeBufferPointer(start: nil, count: 0)

@@ -1,13 +1,13 @@
-/// The lazy writes of transactions that failed, kept until one succeeds.
+/// The lazy writes of failed transactions, retained until one succeeds.
 ///
-/// Held as what each key should end up as, so that an outage of any length costs memory by
-/// the number of keys and not of writes. Different keys do not depend on each other, so the
-/// order in which they are written again does not matter; for one key the newest wins.
+/// Only the final state of each key is kept, so that an outage of any length costs memory by the
+/// number of keys, not of writes. Different keys do not depend on each other, so the order in which
+/// they are written again does not matter; for each key the newest write wins.
 ///
-/// Two things are more than the newest write. A subscription that was put twice keeps its
-/// first `created`; one that was removed in between must not find its old row again, so it
-/// is written as a removal followed by a put. And `removeExpired` comes first, so that it
-/// cannot take away what was put after it.
+/// Two cases need more than the newest write. A subscription that was put twice keeps its first
+/// `created`; one that was removed in between must not find its old row again, so it is written as
+/// a removal followed by a put. And `removeExpired` comes first, so that it cannot remove what was
+/// put after it.
 struct RetainedWrites {
     private struct SessionKey: Hashable {
         var account: [UInt8]
@@ -42,14 +42,14 @@ struct RetainedWrites {
             && statuses.isEmpty && groups.isEmpty
     }
 
-    /// The number of keys that wait.
+    /// The number of retained keys.
     var keyCount: Int {
         groups.values.reduce(accounts.count + sessions.count + statuses.count) {
             $0 + $1.rows.count + ($1.isCleared ? 1 : 0)
         } + (sequence == nil ? 0 : 1) + (expiredBefore == nil ? 0 : 1)
     }
 
-    /// Takes in a write that comes after all those that are here.
+    /// Adds a write that is newer than all retained ones.
     mutating func absorb(_ write: Write) {
         switch write {
         case .putSubscriptions(let subscriber, let type, let publishers, let created, let expires):
@@ -84,7 +84,7 @@ struct RetainedWrites {
         }
     }
 
-    /// Gives all of them as writes, and is empty afterwards.
+    /// Returns all of them as writes, and is empty afterwards.
     mutating func drain() -> [Submission] {
         var writes: [Submission] = []
         if let expiredBefore {

@@ -1,4 +1,4 @@
-/// What is known of an account that has ever been seen.
+/// An account that has been seen.
 public struct AccountRow: Sendable, Equatable {
     /// The account's name.
     public var name: [UInt8]
@@ -15,35 +15,35 @@ public struct AccountRow: Sendable, Equatable {
     }
 }
 
-/// One session that was alive, so that a restart is nobody's logout.
+/// A session that was alive, so that a restart does not log its account out.
 public struct SessionRow: Sendable, Equatable {
-    /// The account that is logged in.
+    /// The account.
     ///
     /// With `device` the row's key.
     public var account: [UInt8]
     /// The device of the account.
     public var device: [UInt8]
-    /// The kind of client, by the caller's own numbers.
+    /// The kind of client, as the caller numbers it.
     public var client: UInt8 = 0
-    /// Whether the session counts as online by push alone.
+    /// Whether the session is push-only.
     public var push = false
-    /// Until when it does, in milliseconds since 1970.
+    /// Until when it stays online, in milliseconds since 1970.
     public var pushUntil: Int64 = 0
     /// When it began, in milliseconds since 1970.
     public var loggedIn: Int64 = 0
     /// Its place in the order of logins.
     public var ordinal: Int64 = 0
-    /// Where it came from, as text.
+    /// The client's address, as text.
     public var address: [UInt8] = []
 
-    /// Creates a row whose other fields are set afterwards.
+    /// Creates a row; the other fields are set afterwards.
     public init(account: [UInt8], device: [UInt8]) {
         self.account = account
         self.device = device
     }
 }
 
-/// A custom status that is in force.
+/// A current status.
 public struct StatusRow: Sendable, Equatable {
     /// The publisher.
     ///
@@ -53,23 +53,23 @@ public struct StatusRow: Sendable, Equatable {
     public var type: UInt16
     /// The value published.
     public var value: Int32 = 0
-    /// The text published with it; nil where there was none.
+    /// Its text; nil if there is none.
     public var ext: [UInt8]?
-    /// Whether it goes into the login list of subscribers who were away.
+    /// Whether it is in the login list of subscribers that were offline.
     public var kept = false
-    /// When it runs out, in milliseconds since 1970.
+    /// When it expires, in milliseconds since 1970.
     public var expires: Int64 = 0
 
-    /// Creates a row whose other fields are set afterwards.
+    /// Creates a row; the other fields are set afterwards.
     public init(account: [UInt8], type: UInt16) {
         self.account = account
         self.type = type
     }
 }
 
-/// Takes in everything that is stored, row by row, when the service starts.
+/// Receives everything that is stored, row by row, at startup.
 ///
-/// Spans are valid during the call only. Expired rows come too: the reader knows the time.
+/// Spans are valid during the call only. Expired rows are included: the reader knows the time.
 public protocol StoreReader: ~Copyable {
     /// The sequence numbers up to and including this one may have been used.
     mutating func sequence(reservedUpTo: Int64)
@@ -77,7 +77,7 @@ public protocol StoreReader: ~Copyable {
     mutating func account(name: Span<UInt8>, value: Int32, lastSeen: Int64)
     /// A session that was alive.
     mutating func session(_ row: SessionRow)
-    /// A custom status.
+    /// A status.
     mutating func status(_ row: StatusRow)
     /// The subscriptions that follow are this subscriber's. Called once for each subscriber,
     /// so that the reader looks its name up once and not for every row.

@@ -2,8 +2,8 @@ internal import Glibc
 
 /// A small file beside the database.
 ///
-/// It is there or not there, whole: it takes its name when it is on disk, and is gone from the
-/// disk when it has been taken. So what is taken is taken once, whatever happens.
+/// It exists completely or not at all: it gets its name when it is durable, and its removal is
+/// durable before its content is used. So its content is taken at most once, whatever happens.
 public struct SideFile: Sendable {
     private let files: StoreFiles
     private let path: String
@@ -14,10 +14,10 @@ public struct SideFile: Sendable {
         path = directory + "/" + name
     }
 
-    /// Which state of which database there is now. Changes whenever it is written.
+    /// A number for the current state of the database. Changes with every write to it.
     public var databaseStamp: UInt64 { files.stamp }
 
-    /// Reads the file and removes it; nil where there is none, or it cannot be removed for good.
+    /// Reads the file and removes it; nil if there is none, or if it cannot be removed durably.
     public func take(bytesMax: Int) -> [UInt8]? {
         let content = read(bytesMax: bytesMax)
         _ = unsafe unlink(path + ".new")
@@ -25,7 +25,7 @@ public struct SideFile: Sendable {
         return content
     }
 
-    /// Writes the file, to be there after a loss of power, too. False: it is not there.
+    /// Writes the file durably; false if that fails.
     public func put(_ content: [UInt8]) -> Bool {
         let descriptor = unsafe open(
             path + ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
@@ -53,7 +53,7 @@ public struct SideFile: Sendable {
         }
     }
 
-    /// Reads the file and leaves it; nil where there is none, empty where it is too long.
+    /// Reads the file and keeps it; nil if there is none, empty if it is too long.
     public func read(bytesMax: Int) -> [UInt8]? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
         guard descriptor >= 0 else { return nil }

@@ -3,15 +3,16 @@ internal import Dispatch
 internal import Foundation
 internal import Synchronization
 
-/// Keeps what must survive, in one SQLite database and on a thread of its own.
+/// Stores everything that must survive a restart, in one SQLite database and on a thread of its
+/// own.
 ///
 /// Its life: `open`, `load` everything, `start` the thread, `submit` writes, `stop`. What is
-/// submitted while a transaction is being committed forms the next one, so that a thousand
-/// requests cost one `fsync`. It never asks what time it is.
+/// submitted while a transaction is being committed forms the next one, so that a thousand requests
+/// cost one `fsync`. It never reads a clock for what it stores.
 ///
-/// A write with a ticket is told as committed when it is durable, or as failed when it is not
-/// stored and never will be. A write without one is *lazy*: when the disk fails, the newest
-/// for each key is kept and written before anything else, as soon as the disk is well again.
+/// A write with a ticket is reported as committed when it is durable, or as failed when it is not
+/// stored and never will be. A write without one is *lazy*: when the disk fails, the newest for
+/// each key is retained and written before anything else, as soon as the disk recovers.
 public final class Store: Sendable {
     private enum Phase {
         case opened
@@ -19,7 +20,7 @@ public final class Store: Sendable {
         case stopped(StopReport)
     }
 
-    /// The thread holds this lock while it runs, which makes the writer its own.
+    /// The thread holds this lock while it runs, and so has exclusive use of the writer.
     private let writer: Mutex<Writer>
     private let phase = Mutex(Phase.opened)
     private let inbox = Inbox()
@@ -30,7 +31,7 @@ public final class Store: Sendable {
     /// When the database was last written before it was opened, in milliseconds since 1970 by
     /// the clock of that time; nil for a new one.
     public let lastWritten: Int64?
-    /// Which state of which database was found when it was opened.
+    /// A number for the state of the database when it was opened.
     public let stampAtOpening: UInt64
 
     private init(
@@ -43,10 +44,10 @@ public final class Store: Sendable {
         self.writer = Mutex(writer)
     }
 
-    /// Opens the store in `directory`, and makes both where they are missing.
+    /// Opens the store in `directory`, and creates both if they are missing.
     ///
-    /// Reads the whole database once to see whether it is sound: 0.11 s a million rows.
-    /// - Throws: Why not, in one sentence; whatever is there is left as it is.
+    /// Reads the whole database once to check it: 0.11 s per million rows.
+    /// - Throws: why not, in one sentence; existing files are unchanged.
     public static func open(
         directory: String, durability: Durability
     ) throws(StoreRefusal) -> Store {
@@ -72,16 +73,16 @@ public final class Store: Sendable {
         return Store(writer, tuning, lastWritten: lastWritten, stamp: stamp)
     }
 
-    /// What the store has done and has to do.
+    /// The store's counters.
     public var counters: StoreCounters { gauges.snapshot }
 
-    /// How long its transactions took, from the first write to the end of the commit.
+    /// The durations of transactions, from the first write to the end of the commit.
     public var commitTimes: DurationHistogram { gauges.commitTimes }
 
     // MARK: Reading
 
-    /// Gives every row to `reader`. To be called before `start`.
-    /// - Throws: When a row cannot be read.
+    /// Passes every row to `reader`. To be called before `start`.
+    /// - Throws: if a row cannot be read.
     public func load(_ reader: inout some StoreReader & ~Copyable) throws(StoreRefusal) {
         let (queue, files) = phase.withLock { phase in
             guard case .opened = phase else { preconditionFailure("load after start") }
@@ -99,9 +100,9 @@ public final class Store: Sendable {
 
     /// Starts the thread.
     ///
-    /// `outcome` is called on it after each transaction that somebody
-    /// waits for, with the outcomes in the order of submission; `rested` when it has had nothing
-    /// to do for a while and has freed what it had in memory.
+    /// `outcome` is called on it after each transaction that has a write with a ticket, with the
+    /// outcomes in the order of submission; `rested` when it has been idle for a while and has
+    /// freed its cache.
     public func start(
         outcome: @escaping @Sendable ([Outcome]) -> Void,
         rested: @escaping @Sendable () -> Void = {}
@@ -118,7 +119,7 @@ public final class Store: Sendable {
         thread.start()
     }
 
-    /// Hands writes over, to be carried out in this order.
+    /// Submits writes, to be carried out in this order.
     ///
     /// Costs a lock and an append.
     public func submit(_ batch: consuming [Submission]) {
@@ -129,8 +130,8 @@ public final class Store: Sendable {
 
     /// Writes what has been submitted, closes the database and ends the thread.
     ///
-    /// Waits for all of that; the last outcomes are told before it returns. Nothing may be
-    /// submitted afterwards. Only the first call does anything.
+    /// Blocks until that is done; the last outcomes are reported before it returns. Nothing may be
+    /// submitted afterwards. Only the first call has an effect.
     @discardableResult
     public func stop() -> StopReport {
         phase.withLock { phase in
@@ -149,7 +150,7 @@ public final class Store: Sendable {
         }
     }
 
-    /// The thread's life: round after round, until the last one.
+    /// The thread: round after round, until the last one.
     private func run(_ report: Writer.Report, _ rested: () -> Void) {
         writer.withLock { writer in
             var backoffMilliseconds = tuning.backoffMillisecondsMin
@@ -187,8 +188,8 @@ public final class Store: Sendable {
     }
 }
 
-/// What a stop left behind.
+/// The result of a stop.
 public struct StopReport: Sendable, Equatable {
-    /// The number of keys whose lazy writes could not be stored and are lost now.
+    /// The number of keys whose lazy writes could not be stored and are lost.
     public let lostWrites: Int
 }

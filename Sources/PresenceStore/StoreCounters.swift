@@ -1,28 +1,28 @@
 internal import Containers
 internal import Synchronization
 
-/// What the store has done and has to do, for `stats` and the log.
+/// The store's counters, for `stats` and the log.
 public struct StoreCounters: Sendable, Equatable {
-    /// Submissions that wait or are being written.
+    /// Submissions that are waiting or being written.
     public var pending = 0
-    /// Keys of lazy writes that failed and are kept.
+    /// Keys of failed lazy writes that are retained.
     public var retained = 0
     /// Transactions committed.
     public var commits = 0
-    /// Rows written by them.
+    /// Rows written by committed transactions.
     public var rows = 0
     /// Transactions that failed.
     public var failures = 0
-    /// How long the last transaction took, in microseconds.
+    /// The duration of the last transaction, in microseconds.
     public var lastCommitMicroseconds = 0
-    /// Bytes of the database's pages in memory.
+    /// Bytes of the page cache.
     public var cacheBytes = 0
 
-    /// Creates counters that stand at zero.
+    /// Creates counters at zero.
     public init() {}
 }
 
-/// The counters as the store's thread keeps them and others read them.
+/// The counters, written by the store's thread and read by others.
 final class Gauges: Sendable {
     private let pending = Atomic<Int>(0)
     private let retained = Atomic<Int>(0)
@@ -57,7 +57,7 @@ final class Gauges: Sendable {
         retained.store(retainedKeyCount, ordering: .relaxed)
     }
 
-    /// How long transactions took.
+    /// The durations of transactions.
     var commitTimes: DurationHistogram { times.withLock { $0 } }
 
     var snapshot: StoreCounters {

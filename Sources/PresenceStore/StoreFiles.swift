@@ -1,6 +1,6 @@
 internal import Glibc
 
-/// The data directory and the names of what is in it.
+/// The data directory and the names of its files.
 struct StoreFiles: Sendable {
     let directory: String
 
@@ -8,10 +8,10 @@ struct StoreFiles: Sendable {
     var log: String { database + "-wal" }
     var sharedMemory: String { database + "-shm" }
     var lock: String { directory + "/porchlight.lock" }
-    /// Where a new database is made, before it takes its name.
+    /// The temporary name of a new database.
     var unfinished: String { database + ".new" }
 
-    /// Sees to it that the directory is there and can be written.
+    /// Creates the directory if it is missing, and checks that it is writable.
     func prepareDirectory() throws(StoreRefusal) {
         if unsafe mkdir(directory, 0o700) != 0 {
             let error = errno
@@ -29,7 +29,7 @@ struct StoreFiles: Sendable {
         }
     }
 
-    /// Whether there is a database; refuses what cannot be one.
+    /// Whether there is a database; rejects what cannot be one.
     func databaseExists() throws(StoreRefusal) -> Bool {
         switch kind(of: database) {
         case nil:
@@ -38,12 +38,12 @@ struct StoreFiles: Sendable {
             }
             return false
         case S_IFREG:
-            // SQLite takes a file shorter than its smallest page for a new database. But ours
-            // gets its name when it is complete, so this one was not begun but lost.
+            // SQLite takes a file shorter than its smallest page for a new database. But a database
+            // of ours gets its name only when it is complete, so the content of this one was lost.
             guard size(of: database) >= 512 else {
                 throw StoreRefusal(.notADatabase, path: database)
             }
-            // SQLite would open for reading alone without a word.
+            // SQLite would silently open it read-only.
             for path in [database, log, sharedMemory] where kind(of: path) != nil {
                 guard unsafe access(path, R_OK | W_OK) == 0 else {
                     throw StoreRefusal(.notWritable, path: path, detail: systemError())
@@ -67,7 +67,7 @@ struct StoreFiles: Sendable {
         return Int64(status.st_mtim.tv_sec) * 1_000
     }
 
-    /// A number that is another one whenever the database or its log has been written.
+    /// A number that changes whenever the database or its log is written.
     var stamp: UInt64 {
         var sum: UInt64 = 0
         for path in [database, log] {
@@ -94,14 +94,14 @@ struct StoreFiles: Sendable {
         }
     }
 
-    /// Makes an empty file that only this user can read; SQLite gives its log the same mode.
+    /// Creates an empty file that only this user can read; SQLite gives its log the same mode.
     func createUnfinished() throws(StoreRefusal) {
         guard createFile(unfinished) else {
             throw StoreRefusal(.notWritable, path: directory, detail: systemError())
         }
     }
 
-    /// Makes an empty file that only this user can read; false: there is one, or it cannot be.
+    /// Creates an empty file that only this user can read; false if that fails or the file exists.
     func createFile(_ path: String) -> Bool {
         let descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return false }
@@ -116,7 +116,7 @@ struct StoreFiles: Sendable {
         return first.st_dev == second.st_dev && first.st_ino == second.st_ino
     }
 
-    /// Gives the finished database its name, so that a crash leaves a whole one or none.
+    /// Renames the finished database, so that a crash leaves a complete one or none.
     func publishUnfinished() throws(StoreRefusal) {
         guard synchronize(unfinished), unsafe rename(unfinished, database) == 0,
             synchronize(directory)

@@ -1,13 +1,13 @@
-/// One change of what is stored.
+/// One change of the stored data.
 ///
-/// Each is carried out wholly or not at all.
+/// It is carried out completely or not at all.
 public enum Write: Sendable {
     /// Subscribes to all `publishers`.
     ///
     /// Rows that exist keep their `created` and get the new `expires`.
     case putSubscriptions(
         subscriber: [UInt8], type: UInt16, publishers: NameList, created: Int64, expires: Int64)
-    /// Removes the subscriptions to `publishers`; those that do not exist are passed over.
+    /// Removes the subscriptions to `publishers`; missing ones are ignored.
     case removeSubscriptions(subscriber: [UInt8], type: UInt16, publishers: NameList)
     /// Removes every subscription of one type.
     case removeAllSubscriptions(subscriber: [UInt8], type: UInt16)
@@ -23,15 +23,15 @@ public enum Write: Sendable {
     case putAccount(AccountRow)
     /// Removes what is known of an account.
     case removeAccount([UInt8])
-    /// Says that sequence numbers up to this one may be used. Never goes down.
+    /// Reserves the sequence numbers up to this one. The reservation never goes down.
     case reserveSequence(upTo: Int64)
     /// Removes the subscriptions and statuses that expired before this time.
     ///
-    /// Reads both tables from end to end: a housekeeping write for the start, since the
-    /// running service removes what expires by key.
+    /// Reads both tables from end to end, for the start only: the running service removes what
+    /// expires by key.
     case removeExpired(before: Int64)
 
-    /// A measure of the work, for the bound on a transaction's size.
+    /// The number of rows, for the limit on a transaction's size.
     var rowCount: Int {
         switch self {
         case .putSubscriptions(_, _, let publishers, _, _),
@@ -46,14 +46,14 @@ public enum Write: Sendable {
     }
 }
 
-/// A write and who waits for it.
+/// A write and its ticket.
 public struct Submission: Sendable {
-    /// Comes back in the outcome.
+    /// Returned in the outcome.
     ///
-    /// Nil says that nobody waits: a *lazy* write, which is kept and tried again until it is
-    /// stored.
+    /// Nil for a *lazy* write: no outcome is reported, and the write is retained and retried until
+    /// it is stored.
     public var ticket: UInt64?
-    /// What to change.
+    /// The change.
     public var write: Write
 
     /// Creates a submission.
@@ -64,19 +64,19 @@ public struct Submission: Sendable {
 }
 
 extension Submission {
-    /// Whether it may wait for others: a status that nobody waits for, of which a publisher
-    /// makes many. Sessions do not wait: a crash must not forget who was there.
+    /// Whether it may wait for others: a lazy status, of which a publisher makes many. Sessions do
+    /// not wait: after a crash the service must know which accounts were online.
     var isPatient: Bool {
         guard ticket == nil, case .putStatus = write else { return false }
         return true
     }
 }
 
-/// What became of a write that somebody waits for.
+/// The outcome of a write with a ticket.
 public struct Outcome: Sendable, Equatable {
-    /// How a write can end.
+    /// The results of a write.
     public enum Result: Sendable, Equatable {
-        /// It is stored, as durably as the store was opened for.
+        /// It is stored, with the durability that the store was opened with.
         case committed
         /// It is not stored and never will be.
         case failed(StoreFault)
@@ -96,8 +96,8 @@ public struct Outcome: Sendable, Equatable {
 
 /// When a write counts as stored.
 public enum Durability: Sendable {
-    /// When it has reached the disk: it survives a loss of power.
+    /// When it is on disk: it survives a power failure.
     case full
-    /// When the kernel has it: it survives `kill -9`, and a loss of power may undo the last ones.
+    /// When the kernel has it: it survives `kill -9`; a power failure may undo the last ones.
     case relaxed
 }

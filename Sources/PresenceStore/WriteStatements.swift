@@ -60,7 +60,7 @@ struct WriteStatements {
             db, "DELETE FROM status WHERE expires < ?1")
     }
 
-    /// Carries out one write within the transaction that is open.
+    /// Carries out one write in the open transaction.
     func run(_ write: borrowing Write) throws(StoreFault) {
         switch copy write {
         case .putSubscriptions(let subscriber, let type, let publishers, let created, let expires):
@@ -102,8 +102,8 @@ struct WriteStatements {
 
     /// Runs `statement` for each publisher.
     ///
-    /// The subscriber is bound once and the names are bound where they lie: a row costs one bind
-    /// and one step.
+    /// The subscriber is bound once and the names are bound in place: a row costs one bind and one
+    /// step.
     private func run(
         _ statement: PreparedStatement, subscriber: [UInt8], type: UInt16, publishers: NameList
     ) throws(StoreFault) {

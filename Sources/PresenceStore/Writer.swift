@@ -1,19 +1,19 @@
 internal import Dispatch
 internal import GRDB
 
-/// Turns submissions into transactions, and outlives those that fail.
+/// Turns submissions into transactions, and survives those that fail.
 ///
-/// A round is what the lazy writes of earlier failures have left, followed by what has
-/// gathered since, cut into transactions of a bounded size. When one fails, the round ends:
-/// whoever waits for a write in it is told so at once, and its lazy writes are retained and
-/// come first in the next round. Thus for one key a newer write always comes after an older.
+/// A round is the retained lazy writes of earlier failures, followed by the new submissions,
+/// divided into transactions of a limited size. When one fails, the round ends: its writes with a
+/// ticket are reported as failed immediately, and its lazy writes are retained and come first in
+/// the next round. So for each key a newer write always follows an older one.
 ///
-/// A transaction whose commit failed, or that met an error of the disk, costs the connection:
-/// what SQLite believes then may not be what the disk holds. The log is cut back to the last
-/// good commit, the connection closed, and another one opened by the next round. Outcomes are
-/// told after that, so that nothing that failed can come back.
+/// A transaction whose commit failed, or that met a disk error, costs the connection: SQLite's view
+/// may then differ from the disk. The log is cut back to the last good commit, the connection is
+/// closed, and the next round opens another one. Outcomes are reported after that, so that no
+/// failed write can reappear.
 final class Writer {
-    /// Tells the outcomes of one transaction.
+    /// Reports the outcomes of one transaction.
     typealias Report = @Sendable ([Outcome]) -> Void
 
     let files: StoreFiles
@@ -43,13 +43,13 @@ final class Writer {
     /// Whether lazy writes wait for the disk to recover.
     var hasRetained: Bool { !retained.isEmpty }
 
-    /// Where everything is read from before the start.
+    /// The queue from which everything is read at startup.
     var queue: DatabaseQueue? { connection?.queue }
 
     // MARK: Rounds
 
-    /// Writes what is retained and then `submissions`.
-    /// - Throws: What the disk said; everything has been told or retained then.
+    /// Writes the retained writes and then `submissions`.
+    /// - Throws: the fault; everything has been reported or retained by then.
     func perform(_ submissions: [Submission], _ report: Report) throws(StoreFault) {
         let round = retained.isEmpty ? submissions : retained.drain() + submissions
         defer {
@@ -72,7 +72,7 @@ final class Writer {
         }
     }
 
-    /// The number of submissions that make the next transaction: at least one.
+    /// The number of submissions in the next transaction: at least one.
     private func transactionCount(of rest: ArraySlice<Submission>) -> Int {
         var count = 0
         var rows = 0
@@ -127,7 +127,7 @@ final class Writer {
         if !outcomes.isEmpty { report(outcomes) }
     }
 
-    /// Gives back memory that is of use only while there is much to write.
+    /// Frees memory that is needed only under load.
     func rest() {
         connection?.releaseMemory()
         gauges.cached(bytes: connection?.cacheBytes ?? 0)
@@ -166,7 +166,7 @@ final class Writer {
         do throws(StoreFault) {
             try connection.checkpoint()
         } catch {
-            // The log still has everything; the next connection begins from it.
+            // The log still contains everything; the next connection reads it.
             gauges.failed()
             if error.discreditsConnection {
                 connection.close()
@@ -175,7 +175,7 @@ final class Writer {
         }
     }
 
-    /// Brings the log into the database, closes it and gives the directory free.
+    /// Makes a checkpoint, closes the database and releases the directory.
     func close() {
         try? connection?.checkpoint()
         connection?.close()
