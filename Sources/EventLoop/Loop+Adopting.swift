@@ -1,21 +1,21 @@
-// Sockets that are connected already: those that have been accepted, and one end of a pair whose
-// other end somebody else in this process holds.
+// Connected sockets: those that have been accepted, and one end of a pair whose other end is used
+// elsewhere in this process.
 
 import CLibUV
 import Glibc
 
 extension Loop {
-    /// Makes a stream of a connected socket, which is the loop's from now on.
+    /// Makes a stream of a connected socket, which the loop owns from now on.
     ///
     /// Nothing is read from it before `startReading`.
     public func adopt(_ fd: CInt) -> StreamID {
         let tcp = UnsafeMutablePointer<uv_tcp_t>.allocate(capacity: 1)
-        // It fails only for flags that are not given.
+        // It fails only for invalid flags, and there are none here.
         precondition(unsafe uv_tcp_init(uvLoop, tcp) == 0)
         let slot = unsafe streams.take(tcp)
         unsafe cuv_set_slot(tcp, slot)
         let failure = unsafe uv_tcp_open(tcp, fd)
-        // Only a descriptor that is no socket, or is watched already, is refused.
+        // Only a descriptor that is not a socket, or is watched already, is rejected.
         precondition(failure == 0, "a connected socket cannot be opened")
         return streams.id(slot)
     }
@@ -25,10 +25,10 @@ extension Loop {
 public struct SocketPair: Sendable {
     /// The end for `Loop.adopt`.
     public let loopEnd: CInt
-    /// The end for whoever talks to the loop's owner. It does not block.
+    /// The end for the peer of the loop's owner. It does not block.
     public let otherEnd: CInt
 
-    /// Makes a pair. Both ends are the caller's to close, or to give away.
+    /// Creates a pair. The caller owns both ends.
     public init() throws(UVError) {
         var ends: [CInt] = [-1, -1]
         try checkSystem(
@@ -40,7 +40,7 @@ public struct SocketPair: Sendable {
         otherEnd = ends[1]
     }
 
-    /// Closes an end that has not been given away.
+    /// Closes an end that has not been passed on.
     public static func close(_ end: CInt) {
         _ = Glibc.close(end)
     }

@@ -1,18 +1,18 @@
-// Connections that go out. A stream is open for its owner from `connect` on, so that it can be
-// closed at any time; bytes flow from `streamConnected` on. A connection that does not come about
-// ends like every other: by `streamEnded`, once.
+// Outgoing connections. A stream is open for its owner from `connect` on, so that it can be closed
+// at any time; bytes flow from `streamConnected` on. A connection that is not established ends like
+// every other: by `streamEnded`, once.
 
 import CLibUV
 import Glibc
 
 extension Loop {
-    /// Begins to connect to a numeric address; `streamConnected` follows, or `streamEnded`.
+    /// Begins to connect to a numeric address; `streamConnected` or `streamEnded` follows.
     ///
-    /// Neither comes within this call. What cannot even begin is thrown: an address that is
-    /// none, no descriptor or no local port left. What is written meanwhile waits.
+    /// Neither is called within this call. Immediate failures are thrown: an invalid address, no
+    /// descriptor or no local port left. What is written in the meantime waits.
     ///
-    /// `localHost` is the address to connect from. There are 28,000 ports to an address, and few
-    /// free ones are found slowly: a crowd takes several addresses.
+    /// `localHost` is the address to connect from. There are 28,000 local ports per address, and
+    /// the last free ones are found slowly: for many connections use several addresses.
     public func connect(
         to address: ListenAddress, from localHost: String? = nil
     ) throws(UVError) -> StreamID {
@@ -21,7 +21,7 @@ extension Loop {
         }
         var storage = try SocketAddress(host: address.host, port: address.port).storage
         let tcp = UnsafeMutablePointer<uv_tcp_t>.allocate(capacity: 1)
-        // It fails only for flags that are not given.
+        // It fails only for invalid flags, and there are none here.
         precondition(unsafe uv_tcp_init(uvLoop, tcp) == 0)
         let request = UnsafeMutablePointer<uv_connect_t>.allocate(capacity: 1)
         var failure = local.map { unsafe bind(tcp, $0) } ?? 0
@@ -35,7 +35,7 @@ extension Loop {
             unsafe uv_close(cuv_tcp_handle(tcp), loopHandleClosed)
             throw UVError(code: failure, operation: "uv_tcp_connect")
         }
-        // As for those accepted; it fails only for what is no TCP socket.
+        // As for accepted sockets; it fails only for what is not a TCP socket.
         unsafe uv_tcp_nodelay(tcp, 1)
         let slot = unsafe streams.take(tcp)
         unsafe cuv_set_slot(tcp, slot)
@@ -43,8 +43,8 @@ extension Loop {
         return streams.id(slot)
     }
 
-    /// Gives a socket its address, and leaves the port to `connect`, which knows the peer: a port
-    /// may serve several peers.
+    /// Binds a socket to its address, and leaves the port to `connect`, which knows the peer: a
+    /// port can be used for several peers.
     private func bind(_ tcp: UnsafeMutablePointer<uv_tcp_t>, _ local: SocketAddress) -> CInt {
         let fd = cuv_connecting_socket(local.family)
         guard fd >= 0 else { return uv_translate_sys_error(errno) }
@@ -57,14 +57,14 @@ extension Loop {
         return unsafe uv_tcp_bind(tcp, cuv_sockaddr(&storage), 0)
     }
 
-    /// Closes the stream now and makes the kernel tell the peer by RST, as a crash of ours would.
+    /// Closes the stream now and makes the kernel send RST to the peer, as after a crash.
     ///
     /// What waits to be written is dropped. Idempotent. For load tests and tests.
     public func reset(_ id: StreamID) {
         guard let index = streams.index(of: id), streams[index].phase != .closing,
             let tcp = unsafe streams[index].tcp
         else { return }
-        // Refused where our FIN is on its way: then an ordinary close is what is left.
+        // Rejected after our FIN: then close it normally.
         guard unsafe uv_tcp_close_reset(tcp, streamHandleClosed) == 0 else {
             return closeStream(index)
         }

@@ -2,7 +2,7 @@ internal import CLibUV
 internal import Glibc
 
 extension Loop {
-    /// Bytes that the process has in memory, as the kernel counts them; 0 where it cannot tell.
+    /// Resident memory of the process in bytes; 0 if unknown.
     ///
     /// Reads /proc: some ten microseconds.
     public var memoryBytes: UInt64 {
@@ -10,7 +10,7 @@ extension Loop {
         return unsafe uv_resident_set_memory(&bytes) == 0 ? UInt64(bytes) : 0
     }
 
-    /// Microseconds that processors have spent on the process, in it and in the kernel for it.
+    /// CPU time of the process in microseconds, user and kernel.
     public var processorMicroseconds: UInt64 {
         var usage = uv_rusage_t()
         guard unsafe uv_getrusage(&usage) == 0 else { return 0 }
@@ -19,15 +19,14 @@ extension Loop {
         return UInt64(clamping: seconds) * 1_000_000 + UInt64(clamping: microseconds)
     }
 
-    /// Gives pages back to the kernel that hold nothing any more. Any thread; milliseconds where
-    /// much has been freed.
+    /// Returns free memory to the kernel. Any thread; takes milliseconds if much has been freed.
     ///
     /// glibc does so by itself only at the end of its heaps.
     public static func returnFreeMemory() {
         _ = malloc_trim(0)
     }
 
-    /// Bytes that the process may have: what its control group allows, or what the machine has.
+    /// The memory available to the process: the limit of its control group, or that of the machine.
     public static var memoryBytesAvailable: UInt64 {
         let constrained = uv_get_constrained_memory()
         let total = uv_get_total_memory()

@@ -1,9 +1,9 @@
 import CLibUV
 
 extension Loop {
-    /// Makes `signalReceived` come for these signals instead of their default effect.
+    /// Makes the loop call `signalReceived` for these signals, in place of their default action.
     ///
-    /// Signals watched before stay so; on failure those earlier in the list are watched.
+    /// Signals watched before stay watched; on failure those earlier in the list are watched, too.
     public func watchSignals(_ numbers: [CInt]) throws(UVError) {
         for number in numbers {
             let signal = UnsafeMutablePointer<uv_signal_t>.allocate(capacity: 1)

@@ -3,31 +3,32 @@
 /// Every method may call every method of the loop, except `run` and `close()`. None of those calls
 /// the handler before it returns.
 public protocol LoopHandler: AnyObject {
-    /// A connection is there. Reading has not started: call `startReading` or `close`.
+    /// A connection was accepted. Reading has not started: call `startReading` or `close`.
     func streamAccepted(_ id: StreamID)
-    /// A connection begun with `connect` has come about. Reading has not started.
+    /// A connection begun with `connect` was established. Reading has not started.
     func streamConnected(_ id: StreamID)
-    /// Bytes have come; they are valid only during the call and never empty.
+    /// Bytes have arrived; they are valid only during the call and never empty.
     func streamReceived(_ id: StreamID, _ bytes: UnsafeRawBufferPointer)
-    /// The peer has finished, or the stream is broken: told once, then call `close`.
+    /// The peer has finished, or the stream is broken: called once, then call `close`.
     func streamEnded(_ id: StreamID, _ reason: StreamEnd)
-    /// The remainder of a pending write is wholly with the kernel; `write` may be called again.
+    /// The kernel has accepted the whole remainder; `write` may be called again.
     func streamDrained(_ id: StreamID)
-    /// The id is dead and its slot free: the last call for it, exactly once.
+    /// The id is invalid from now on and its slot is free: the last call for it, exactly once.
     func streamClosed(_ id: StreamID)
-    /// A connection could not be accepted; accepting goes on by itself after a pause.
+    /// A connection could not be accepted; accepting resumes by itself.
     func acceptFailed(_ error: UVError)
     /// The deadline given to `armTimer` is reached; the timer is not armed any more.
     func timerFired()
-    /// Somebody called `Wakeup.wake()`, once or many times, since the last call of this.
+    /// `Wakeup.wake()` was called, once or more, since the last call of this.
     func wokenUp()
-    /// The process got one of the signals watched, once or many times.
+    /// The process received one of the watched signals, once or more.
     func signalReceived(_ signal: CInt)
-    /// The turn's events are all told and the loop is about to wait: flush, arm the timer.
+    /// All events of the turn have been passed on and the loop is about to wait: flush, arm the
+    /// timer.
     func turnEnded()
 }
 
 extension LoopHandler {
-    /// Nothing, for those who connect to nobody.
+    /// No-op, for handlers that do not connect.
     public func streamConnected(_ id: StreamID) {}
 }

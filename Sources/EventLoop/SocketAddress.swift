@@ -14,7 +14,7 @@ public struct ListenAddress: Hashable, Sendable, CustomStringConvertible {
         self.port = port
     }
 
-    /// As it stands in a URL: an IPv6 address is in brackets.
+    /// As in a URL: an IPv6 address is in brackets.
     public var description: String {
         host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
     }

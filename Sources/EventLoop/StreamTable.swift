@@ -11,26 +11,26 @@ import CLibUV
 /// The state of one slot.
 @safe struct StreamSlot {
     enum Phase: UInt8 {
-        /// Nobody's. Exits: open.
+        /// Free. Exits: open.
         case free
         /// Events go to the handler. Exits: lingering, closing.
         case open
-        /// Saying goodbye: only `streamClosed` is still told. Exits: closing.
+        /// Closing gracefully: only `streamClosed` is still called. Exits: closing.
         case lingering
         /// `uv_close` has been called. Exits: free.
         case closing
     }
 
-    /// What is going on beside the phase; they are independent of one another.
+    /// Flags beside the phase, independent of each other.
     struct Activity: OptionSet {
         let rawValue: UInt8
         static let reading = Activity(rawValue: 1)
         static let writePending = Activity(rawValue: 2)
         /// `streamEnded`, or its silent counterpart in other phases, has happened.
         static let ended = Activity(rawValue: 4)
-        /// Our FIN is out.
+        /// Our FIN has been sent.
         static let shutDown = Activity(rawValue: 8)
-        /// `connect` has been called, and nothing is known of it yet.
+        /// `connect` has been called; its result is not known yet.
         static let connecting = Activity(rawValue: 16)
     }
 
@@ -53,18 +53,18 @@ import CLibUV
     private var slots: [StreamSlot] = []
     private var firstFree = StreamTable.none
 
-    /// Slots that were ever in use at the same time.
+    /// The most slots that were in use at the same time.
     var capacity: UInt32 { UInt32(slots.count) }
 
-    /// The slot's current tenant.
+    /// The id of the slot's current connection.
     func id(_ slot: UInt32) -> StreamID {
         StreamID(slot: slot, generation: slots[Int(slot)].generation)
     }
 
-    /// Where the id's connection is, or nil when the id is not of this time.
+    /// The index of the id's connection; nil if the id is stale.
     func index(of id: StreamID) -> Int? { find(id)?.index }
 
-    /// Where the id's connection is, and how it is there.
+    /// The index of the id's connection, and its phase.
     func find(_ id: StreamID) -> (index: Int, stream: StreamSlot)? {
         let index = Int(id.slot)
         guard index < slots.count else { return nil }
@@ -79,7 +79,7 @@ import CLibUV
         _modify { yield &slots[index] }
     }
 
-    /// Takes a slot for a handle; the handle's memory stays the caller's until `release`.
+    /// Takes a slot for a handle; the handle's memory belongs to the caller until `release`.
     mutating func take(_ tcp: UnsafeMutablePointer<uv_tcp_t>) -> UInt32 {
         if firstFree == StreamTable.none {
             precondition(slots.count < Int(StreamTable.none))
@@ -96,7 +96,7 @@ import CLibUV
         return slot
     }
 
-    /// Frees a slot whose handle libuv has let go, and answers the id that has died with it.
+    /// Frees a slot whose handle libuv has closed, and returns the id that is invalid from now on.
     mutating func release(_ slot: UInt32) -> StreamID {
         let index = Int(slot)
         precondition(slots[index].phase == .closing)

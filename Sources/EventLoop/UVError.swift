@@ -19,7 +19,7 @@ public struct UVError: Error, Equatable, Sendable, CustomStringConvertible {
         unsafe text { unsafe uv_err_name_r(code, $0, $1) }
     }
 
-    /// For a person: `bind: address already in use (EADDRINUSE)`.
+    /// For the log: `bind: address already in use (EADDRINUSE)`.
     public var description: String {
         let message = unsafe text { unsafe uv_strerror_r(code, $0, $1) }
         return "\(operation): \(message) (\(name))"
@@ -50,7 +50,7 @@ func check(_ result: CInt, _ operation: StaticString) throws(UVError) -> CInt {
     return result
 }
 
-/// The same for a system call, which answers -1 and leaves its reason in `errno`.
+/// The same for a system call, which returns -1 and sets `errno`.
 @discardableResult
 func checkSystem(_ result: CInt, _ operation: StaticString) throws(UVError) -> CInt {
     guard result >= 0 else {

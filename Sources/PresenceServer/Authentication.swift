@@ -2,26 +2,26 @@ import Dispatch
 import EventLoop
 public import PresenceCore
 
-/// Who knows whether credentials hold. The service itself knows nothing of keys and signatures.
+/// Verifies credentials. The service itself knows nothing of keys and signatures.
 public protocol Authenticator: Sendable {
-    /// What an app server's key is called in the log; nil where it is no key.
+    /// The name of an app server's key, for the log; nil if the key is unknown.
     ///
-    /// Asked on the loop's thread: it must cost no more than microseconds, and not tell by the
-    /// time it takes which key a candidate was near.
+    /// Called on the loop's thread: it must take no more than microseconds, and its duration must
+    /// not reveal how close a candidate is to a key.
     func name(ofServerKey candidate: [UInt8]) -> String?
 
-    /// Judges a token, as it came, by the wall clock's `now`. Asked on any thread but the loop's;
-    /// it may take its time.
+    /// Verifies a token at the wall clock's `now`. Called on any thread but the loop's; it may
+    /// block.
     ///
-    /// An account that it gives keeps the protocol's rule for names.
+    /// An account that it returns satisfies the protocol's rule for names.
     func judge(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialFault>
 }
 
-/// Whose a token is that holds, and for how long.
+/// The account of a valid token, and how long the token is valid.
 public struct TokenHolder: Hashable, Sendable {
     /// The account.
     public var account: [UInt8]
-    /// How long it holds.
+    /// How long the token is valid.
     public var term: TokenTerm
 
     /// A holder.
@@ -31,30 +31,30 @@ public struct TokenHolder: Hashable, Sendable {
     }
 }
 
-/// Who is believed.
+/// Which credentials are required.
 public enum AccessMode: Sendable {
-    /// Everybody, at his word; those who show a token or a key, by that.
+    /// Claimed identities are accepted; credentials are verified if presented.
     case open
-    /// Those who show a token or a key.
+    /// A token or a key is required.
     case credentials
 }
 
-/// A token that somebody waits to have judged.
+/// A token that a request waits to have verified.
 struct Inquiry: Sendable {
     let connection: StreamID
     let token: [UInt8]
-    /// When it was shown.
+    /// When it was presented.
     let shown: Wall
     let purpose: Purpose
 
-    /// What it is to be good for.
+    /// What the request is.
     enum Purpose: Sendable {
         case login(device: [UInt8], client: ClientKind, reach: Reach, sync: LoginList)
         case refresh
     }
 }
 
-/// What has become of an inquiry.
+/// The result of an inquiry.
 struct Verdict: Sendable {
     let connection: StreamID
     let purpose: Inquiry.Purpose

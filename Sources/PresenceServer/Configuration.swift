@@ -2,32 +2,32 @@ public import Outboxes
 public import PresenceCore
 public import PresenceStore
 
-/// What whoever runs the service decides.
+/// The operator's settings.
 public struct Configuration: Sendable {
-    /// Where clients connect: a numeric address.
+    /// The numeric address that clients connect to.
     public var host = "127.0.0.1"
-    /// The port; 0: any.
+    /// The port; 0 for any free port.
     public var port: UInt16 = 7_400
     /// The version of the program, for metrics.
     public var version = "unknown"
-    /// The folder with the database.
+    /// The data directory.
     public var dataDirectory = "./data"
-    /// When an answer counts as kept.
+    /// When a change counts as durable.
     public var durability = Durability.full
-    /// Who is believed.
+    /// Which credentials are required.
     public var access = AccessMode.open
-    /// Who knows whether credentials hold; nil: none do.
+    /// Verifies credentials; nil: all are invalid.
     public var authenticator: (any Authenticator)?
-    /// How the engine treats those who vanish, and the bounds of the protocol.
+    /// The engine's settings: graces, and the limits of the protocol.
     public var engine = Settings()
-    /// The bounds of a connection.
+    /// The limits of a connection.
     public var connection = ConnectionLimits()
-    /// The bounds of the feed.
+    /// The limits of the feed.
     public var feed = FeedLimits()
-    /// What others in the process have to tell in Prometheus' text format, for `metrics`. Called
-    /// on the loop's thread, which it must not hold up.
+    /// Further metrics of this process in the Prometheus text format, for `metrics`. Called on the
+    /// loop's thread, which it must not block.
     public var furtherMetrics: (@Sendable () -> String)?
-    /// Limits on pace and on connections.
+    /// Rate limits and limits on connections.
     public var admission = AdmissionLimits()
 
     /// The defaults.
@@ -36,7 +36,7 @@ public struct Configuration: Sendable {
         engine.loginPace = Pace(perSecond: 1, burst: 60)
     }
 
-    /// Switches off every limit on pace and on connections per address, for load tests.
+    /// Switches off every rate limit and the limit on connections per address, for load tests.
     public mutating func switchOffPace() {
         engine.publishPace = nil
         engine.loginPace = nil
@@ -44,38 +44,39 @@ public struct Configuration: Sendable {
     }
 }
 
-/// What the feed may take, in time and memory, while somebody reads it or has lately.
+/// What the feed may use, in time and memory, while it has readers or had one recently.
 public struct FeedLimits: Sendable {
-    /// Bytes of events that are kept for readers to go on from.
+    /// Bytes of events that are retained for feed readers.
     public var feedBytesMax = 64 << 20
-    /// Seconds for which events are kept; and for which they are, once nobody reads any more.
+    /// Seconds for which events are retained, and for which they still are after the last reader
+    /// left.
     public var feedSeconds = 3_600
-    /// Connections that read the feed at a time.
+    /// Concurrent feed readers.
     public var readersMax = 64
     /// Events in one `feed` notification.
     public var eventsPerFrameMax = 500
-    /// Topics that are looked at for one frame of the states with which a reader begins.
+    /// Topics that are visited for one frame of a snapshot.
     public var topicsPerFrame = 5_000
 
     /// The defaults.
     public init() {}
 }
 
-/// What one connection may take, in time and memory.
+/// What one connection may use, in time and memory.
 public struct ConnectionLimits: Sendable {
-    /// Seconds until a connection must have logged in, whatever it sends meanwhile.
+    /// Seconds within which a connection must log in, whatever it sends.
     public var loginSeconds = 10
-    /// Seconds in which a frame that has begun must be complete.
+    /// Seconds within which a frame must be complete.
     public var frameSeconds = 10
-    /// Seconds that a connection that is being closed has to take our last words.
+    /// Seconds that a connection that is being closed has to read the final frames.
     public var farewellSeconds = 10
-    /// The same when the service stops: whoever stops it waits ten seconds at most.
+    /// The same during shutdown, which may take ten seconds at most.
     public var farewellSecondsAtStop = 5
     /// Bytes of events that may wait for a client to take them. Beyond, its outbox holds no
     /// events but the set of topics that have changed, and the newest state of each follows
     /// when it has drained. Answers are not counted: there is one at a time.
     public var outboxBytesMax = 1 << 16
-    /// Seconds in which a client that has something to take must have taken some of it.
+    /// Seconds within which a client that has data to read must have read some of it.
     public var progressSeconds = 15
     /// Bytes in all that may wait for clients who have not taken what they were sent; beyond,
     /// the outboxes of all of them are treated as full.

@@ -12,29 +12,29 @@ struct Connection {
     var phase = Phase.free
     /// What is going on beside that.
     var state: State = []
-    /// What has to go out at the end of the turn, or when the socket has drained.
+    /// What is written at the end of the turn, or when the socket has drained.
     var outbox = Outbox()
-    /// What has changed since the outbox was full: the topics in order, without repeats.
+    /// The topics that changed since the outbox was full, in order, without duplicates.
     var behind: [TopicHandle] = []
-    /// The request that is being carried out; the next is read when it has been answered.
+    /// The request in progress; the next is read when it has been answered.
     var awaiting: RequestID?
-    /// What has come and is not yet a frame.
+    /// Input that is not yet a complete frame.
     var splitter = FrameSplitter()
     /// The login, frame or farewell deadline.
     var deadline = TimerID.none
-    /// When some of what is pending must have been taken.
+    /// When some of the pending bytes must have been read.
     var progressDeadline = TimerID.none
-    /// When the token ends that its session was begun with.
+    /// When the token of its session expires.
     var tokenDeadline = TimerID.none
-    /// What it may ask now.
+    /// Its rate limit.
     var requests = TokenBucket()
-    /// The address it comes from, in the address book.
+    /// Its address, in the address book.
     var address = UInt32.max
-    /// Bytes in the outbox that came while the socket had not taken the last write.
+    /// Bytes added to the outbox since the socket stopped accepting.
     var bytesHeldBack = 0
-    /// Bytes that the socket had not taken yet when that was last looked at.
+    /// Pending bytes of the socket at the last check.
     var bytesPending = 0
-    /// Its place among those that have not taken everything; the highest: it has.
+    /// Its place among the slow connections; the maximum: it is not one of them.
     var slowPlace = UInt32.max
 
     /// How far a connection has come.
@@ -54,25 +54,25 @@ struct Connection {
     /// What is going on beside the phase.
     struct State: OptionSet {
         let rawValue: UInt16
-        /// It is in the list of those to be flushed at the end of the turn.
+        /// It is in the list of connections to flush at the end of the turn.
         static let isDirty = State(rawValue: 1)
-        /// The socket has not taken all of the last write yet.
+        /// The socket has not accepted all of the last write yet.
         static let isBlocked = State(rawValue: 2)
-        /// Its bytes are held back in the kernel.
+        /// It is not read from; its input stays in the kernel.
         static let isPaused = State(rawValue: 4)
         /// Its login list is not complete.
         static let isListing = State(rawValue: 8)
-        /// Its request has been answered; more may stand in the splitter.
+        /// Its request has been answered; more may be in the splitter.
         static let isResumable = State(rawValue: 16)
-        /// It has asked too much too fast, and is not read from for a while.
+        /// It is above its rate limit, and is not read from for a while.
         static let isThrottled = State(rawValue: 32)
-        /// It has logged in as an app server.
+        /// It is logged in as an app server.
         static let isAppServer = State(rawValue: 64)
-        /// It comes from this process.
+        /// In-process connection.
         static let isOfTheHouse = State(rawValue: 128)
         /// It reads the feed.
         static let isFeedReader = State(rawValue: 256)
-        /// Its request waits for a token to be judged.
+        /// Its request waits for a token to be verified.
         static let isBeingJudged = State(rawValue: 512)
         /// It came beyond a limit, and is given time to read that.
         static let isTurnedAway = State(rawValue: 1_024)

@@ -1,10 +1,10 @@
 import PresenceCore
 import PresenceStore
 
-// What the store holds comes back into a new engine.
+// Restores the content of the store into a new engine.
 
 extension Engine {
-    /// An engine that knows everything that is stored and has not run out.
+    /// An engine with everything that is stored and has not expired.
     static func restored(
         from store: Store, _ settings: Settings, feed: FeedSwitch = .off, at now: Moment
     ) throws(StoreRefusal) -> Engine {
@@ -17,12 +17,12 @@ extension Engine {
     }
 }
 
-/// Puts rows into an engine as they come.
+/// Passes rows to an engine as they are read.
 struct EngineReader: ~Copyable, StoreReader {
     var engine: Engine
     let now: Moment
     private var subscriber: AccountHandle?
-    /// The rows come in the order of their keys, and are wanted in the order of the logins.
+    /// Rows are read in the order of their keys, but needed in the order of the logins.
     private var sessions: [SessionRow] = []
 
     init(engine: consuming Engine, now: Moment) {

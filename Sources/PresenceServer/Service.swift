@@ -5,19 +5,19 @@ public import PresenceStore
 
 /// The presence service: a loop, an engine, a store, and the connections between them.
 ///
-/// Made and run on one thread, which `run` keeps until the service has been stopped.
+/// Created and run on one thread, which `run` occupies until the service has been stopped.
 public final class Service {
     private let loop: Loop
     private let store: Store
     private let driver: Driver
     private let mailbox: Mailbox
     private let feedFile: FeedFile
-    /// Where clients connect.
+    /// The address that clients connect to.
     public let address: ListenAddress
 
-    /// Opens the store, binds the port and brings back what is stored. Nobody is served yet.
+    /// Opens the store, binds the port and restores the stored state. No client is accepted yet.
     ///
-    /// - Throws: why not, in one sentence. A database that is refused is left as it is.
+    /// - Throws: why not, in one sentence. A database that is rejected is unchanged.
     public init(
         _ configuration: Configuration, logger: Logger, shift: ClockShift? = nil
     ) throws(ServiceRefusal) {
@@ -64,11 +64,11 @@ public final class Service {
         self.feedFile = feedFile
     }
 
-    /// How far the wall clock may have come since the database was last written before it is
-    /// not believed to have run that long.
+    /// How far the wall clock may be ahead of the last write to the database before it is not
+    /// trusted to delete anything.
     private static var absenceMillisecondsMax: Int64 { 24 * 3_600 * 1_000 }
 
-    /// After a long absence, or with a clock that is set wrong, nothing is removed for good.
+    /// After a long absence, or with a wrong clock, nothing is removed permanently.
     private var cleaning: Reactor<Loop, Store>.Cleaning {
         guard let lastWritten = store.lastWritten else { return .ofExpired }
         let absence = loop.wallMilliseconds - lastWritten
@@ -79,12 +79,13 @@ public final class Service {
         return .none
     }
 
-    /// What other threads may do to the service.
+    /// The controls for other threads.
     public var control: ServiceControl { ServiceControl(mailbox) }
 
-    /// Serves until it is stopped; then everything is committed and everybody has been told.
+    /// Serves until it is stopped; by then everything is committed and every client has been
+    /// notified.
     ///
-    /// `ready` is called once, on this thread, when clients are let in.
+    /// `ready` is called once, on this thread, when clients are accepted.
     public func run(
         signals: [CInt: SignalMeaning] = [:], ready: @escaping () -> Void
     ) throws(ServiceRefusal) {
@@ -118,23 +119,22 @@ public struct ServiceControl: Sendable {
         self.mailbox = mailbox
     }
 
-    /// Stops the service in order, as SIGTERM does.
+    /// Shuts the service down in order, as SIGTERM does.
     public func stop() {
         mailbox.postStop()
     }
 
-    /// Has the service go on with another configuration, without anybody noticing: with its
-    /// limits, graces and keys. Addresses, the folder, the heartbeat and the sizes of clients'
-    /// frames stay what they were at the start. Any thread.
+    /// Replaces the configuration without disconnecting any client: limits, graces and keys.
+    /// Addresses, the data directory, the heartbeat and the sizes of clients' frames keep their
+    /// values from startup. Any thread.
     public func apply(_ configuration: Configuration) {
         mailbox.post(configuration)
     }
 
-    /// A connection to the service that has logged in as an app server, for those who work for
-    /// it in this process: the caller's end, which speaks the protocol and does not block.
+    /// An in-process connection that is logged in as an app server. The caller gets its own end, a
+    /// non-blocking socket that speaks the protocol.
     ///
-    /// It counts against no limit of pace. Its end is the service's end, and the other way
-    /// round. Any thread.
+    /// No rate limit applies to it. When either end is closed, so is the other. Any thread.
     public func connect() throws(ServiceRefusal) -> CInt {
         let pair: SocketPair
         do throws(UVError) { pair = try SocketPair() } catch { throw .system(error) }
@@ -146,13 +146,13 @@ public struct ServiceControl: Sendable {
         return pair.otherEnd
     }
 
-    /// Has the service look at its clocks, which a test has moved.
+    /// Makes the service read its clocks, which a test has moved.
     public func wake() {
         mailbox.wake()
     }
 }
 
-/// Why a service did not start, or did not end well.
+/// Why a service did not start, or did not shut down cleanly.
 public enum ServiceRefusal: Error, CustomStringConvertible {
     case store(StoreRefusal)
     case address(String, UVError)
@@ -161,7 +161,7 @@ public enum ServiceRefusal: Error, CustomStringConvertible {
     case lostWrites(Int)
     case ended
 
-    /// One sentence for whoever runs the service.
+    /// One sentence for the operator.
     public var description: String {
         switch self {
         case .store(let refusal): refusal.description

@@ -2,13 +2,13 @@ import EventLoop
 import PresenceCore
 import Synchronization
 
-/// Makes the two clocks of the machine into moments.
+/// Turns the machine's two clocks into moments.
 ///
-/// The wall clock is the monotonic one plus an offset, which is corrected only when the two
-/// have come apart by half a second: what is shown for a deadline stays the same to the
-/// millisecond while the machine's clock is slewed, and follows it when it is set.
+/// The wall clock is the monotonic one plus an offset, which is corrected only when the two differ
+/// by half a second: the displayed time of a deadline stays the same to the millisecond while the
+/// machine's clock is slewed, and follows the clock when it is set.
 struct ServiceClock {
-    /// How far the wall clock may be from ours before we follow it, in milliseconds.
+    /// The difference to the wall clock from which the offset is corrected, in milliseconds.
     static let driftMillisecondsMax: Int64 = 500
 
     private var offset: Int64
@@ -45,7 +45,7 @@ struct ServiceClock {
     }
 }
 
-/// By how much a service's clocks are ahead of the machine's: hours pass in a test by saying so.
+/// How far a service's clocks are ahead of the machine's, so that hours can pass in a test.
 public final class ClockShift: Sendable {
     private let shift = Mutex<(mono: UInt64, wall: Int64)>((0, 0))
 

@@ -2,23 +2,23 @@ import Containers
 import EventLoop
 import PresenceStore
 
-// What the reactor needs of the world below it. The loop and the store are these in a service;
-// in the simulator, a network and a disk that misbehave by a seed. No method may call the reactor
-// before it returns, nor may any closure that the reactor was given.
+// What the reactor needs from outside. In a service these are the loop and the store; in the
+// simulator, a network and a disk that fail by a seed. No method may call the reactor before it
+// returns, nor may any closure that the reactor was given.
 
 /// Sockets and clocks.
 protocol Transport: AnyObject {
     /// Milliseconds of a clock that never jumps.
     var monotonicMilliseconds: UInt64 { get }
-    /// The same clock, finer.
+    /// The same clock in nanoseconds.
     var monotonicNanoseconds: UInt64 { get }
-    /// Milliseconds since 1970 UTC, by a clock that may.
+    /// Milliseconds since 1970 UTC, by a clock that may jump.
     var wallMilliseconds: Int64 { get }
-    /// Bytes that the process has in memory.
+    /// Resident memory of the process, in bytes.
     var memoryBytes: UInt64 { get }
-    /// Time that processors have spent on the process.
+    /// CPU time of the process.
     var processorMicroseconds: UInt64 { get }
-    /// Connections that are not wholly closed.
+    /// Connections that are not completely closed.
     var streamCount: Int { get }
 
     func startReading(_ id: StreamID)

@@ -1,11 +1,11 @@
 import PresenceCore
 
-/// The feed: its ring, and who reads it.
+/// The feed: its ring and its readers.
 struct Feed {
     var log: FeedLog
-    /// By no order; there are a few dozen at most.
+    /// In no order; there are a few dozen at most.
     var readers: [FeedReader] = []
-    /// When the last reader left; the last that there was where there is one now.
+    /// When the last reader left; out of date while there are readers.
     var unreadSince: Mono
     /// The newest event that readers have been woken for.
     var wokenFor: UInt64
@@ -16,21 +16,21 @@ struct Feed {
         wokenFor = log.head
     }
 
-    /// Where the reader on a connection stands in `readers`.
+    /// The index in `readers` of the reader on a connection.
     func place(of slot: Int) -> Int? { readers.firstIndex { $0.slot == slot } }
 }
 
-/// Somebody who reads the feed: a place in it.
+/// A feed reader: a position in the ring.
 struct FeedReader {
-    /// Of its connection.
+    /// The slot of its connection.
     let slot: Int
-    /// It has had everything up to here, as far as it is listed.
+    /// It has been sent everything up to here, as far as it is listed.
     var seq: UInt64
-    /// While it is sent the states with which it begins: those of topics before this have been,
-    /// and of them it is sent changes, too. Then all.
+    /// During a snapshot: the states of topics before this index have been sent, and their changes
+    /// are sent, too. Afterwards all.
     var listedBelow = FeedReader.complete
 
-    /// `listedBelow` of a reader that has all states.
+    /// `listedBelow` of a reader that has the whole snapshot.
     static let complete = UInt32.max
 
     var isListing: Bool { listedBelow != Self.complete }

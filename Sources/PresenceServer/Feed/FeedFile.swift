@@ -2,11 +2,11 @@ import Logging
 import PresenceCore
 import PresenceStore
 
-/// Where the feed is over an ordered restart.
+/// Stores the feed across an ordered restart.
 ///
-/// After a crash there is none, and every reader begins anew: what was written lazily may be lost
-/// then, and only the states in force are true. The same where the database is another one than
-/// was left, such as a backup.
+/// After a crash there is no stored feed, and every reader is reset: lazy writes may be lost then,
+/// and only the current states are known to be correct. The same holds if the database has been
+/// replaced, for example by a backup.
 struct FeedFile {
     private let file: SideFile
     private let limits: FeedLimits
@@ -16,9 +16,9 @@ struct FeedFile {
         limits = configuration.feed
     }
 
-    /// The ring that was kept, if it is whole and the database is the one that was left.
+    /// The stored ring, if it is undamaged and belongs to this database.
     func take(stamp: UInt64, _ logger: Logger, at now: Moment) -> FeedLog? {
-        // The bound may have been another when it was written.
+        // The limit may have been different when the file was written.
         guard let kept = file.take(bytesMax: 2 << 30) else { return nil }
         do throws(FeedLog.Damage) {
             return try FeedLog(
@@ -30,7 +30,7 @@ struct FeedFile {
         }
     }
 
-    /// Keeps the ring; to be called when the database has been closed.
+    /// Stores the ring; to be called when the database has been closed.
     func put(_ log: FeedLog, _ logger: Logger, at now: Moment) {
         if !file.put(log.encoded(stamp: file.databaseStamp, at: now)) {
             logger.warning("cannot save the feed: feed readers are reset")

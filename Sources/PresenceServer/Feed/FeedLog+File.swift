@@ -2,13 +2,13 @@
 //
 //     "PLFEED01"  epoch  floor  count  stamp  wall time  { seq  age  length  bytes }…  checksum
 //
-// Numbers have eight bytes, the low ones first; ages are in milliseconds before the wall time.
-// The stamp is the database's as it was left: of any other one this is not the feed.
+// Numbers have eight bytes, little-endian; ages are in milliseconds before the wall time. The stamp
+// identifies the state of the database; with any other the feed is discarded.
 
 import PresenceCore
 
 extension FeedLog {
-    /// What cannot have been kept whole.
+    /// The bytes are not those that were written.
     struct Damage: Error {}
 
     private static let mark = Array("PLFEED01".utf8)
@@ -39,8 +39,8 @@ extension FeedLog {
         return output
     }
 
-    /// The ring that was kept; nil: it is of another database, or too old by now.
-    /// - Throws: `Damage` where the bytes are not what was written.
+    /// The stored ring; nil if it belongs to another database, or is too old by now.
+    /// - Throws: `Damage` if the bytes are not those that were written.
     init?(
         _ kept: [UInt8], stamp: UInt64, bytesMax: Int, seconds: Int, at now: Moment
     ) throws(Damage) {
@@ -55,7 +55,7 @@ extension FeedLog {
         else { throw Damage() }
         self.init(after: floor, epoch: epoch, bytesMax: bytesMax, seconds: seconds)
         guard keptStamp == stamp else { return nil }
-        // A clock that was set back says nothing of how long it has been.
+        // A clock that was set back does not tell how long it has been.
         let (distance, isFar) = now.wall.milliseconds.subtractingReportingOverflow(keptAt)
         let absence = isFar ? .max : UInt64(max(0, distance))
         guard absence <= milliseconds else { return nil }
@@ -67,14 +67,14 @@ extension FeedLog {
             let time = Mono(
                 milliseconds: now.mono.milliseconds
                     - min(now.mono.milliseconds, age.overflow ? .max : age.partialValue))
-            // Topics get new numbers with the engine, and nobody is in the middle of a list.
+            // Topics get new numbers with the engine, and no reader is in the middle of a snapshot.
             append(event, seq: seq, topic: TopicHandle(index: 0), at: time)
         }
         guard input.rest == 8 else { throw Damage() }
         trim(at: now.mono)
     }
 
-    /// FNV-1a, eight bytes at a time. It is to find what a machine has done, not a person.
+    /// FNV-1a, eight bytes at a time. It detects accidental damage, not tampering.
     private static func checksum(of bytes: Span<UInt8>) -> UInt64 {
         var sum: UInt64 = 0xcbf2_9ce4_8422_2325
         var place = 0
@@ -93,7 +93,7 @@ extension FeedLog {
     }
 }
 
-/// What is left to be read.
+/// The unread input.
 private struct Input {
     let bytes: [UInt8]
     private var place = 0

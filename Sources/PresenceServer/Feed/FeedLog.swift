@@ -1,11 +1,11 @@
 // The ring behind the feed: the newest events, encoded, in the order of their `seq`.
 //
-// It is bounded in bytes and in time, and there only while somebody reads the feed or has lately.
-// A reader is a place in it, the `seq` of the last event it was given; so a slow one holds no
-// memory, and is begun anew when the ring has passed its place.
+// It is limited in bytes and in time, and exists only while the feed has readers or had one
+// recently. A reader is a position in it, the `seq` of the last event that was sent; so a slow one
+// uses no memory, and is reset when the ring no longer contains its position.
 //
-// Events stand one behind the other in segments. What the bounds leave out goes from the front,
-// entry by entry; memory is given back a segment at a time.
+// Events follow each other in segments. Old events are dropped one by one from the front; memory is
+// freed a segment at a time.
 //
 //     floor ······ head          cursors from `floor` to `head` can go on
 //      │ e₁ e₂ … eₙ │            `floor` is the `seq` of the last event that was left out
@@ -20,9 +20,9 @@ struct FeedLog {
         var seq: UInt64
         /// When it happened.
         var time: Mono
-        /// Its topic, while the engine that made it lives.
+        /// Its topic; valid while the engine that made it lives.
         var topic: TopicHandle
-        /// Where its bytes end; they begin where those of the one before end.
+        /// Where its bytes end; they begin at the end of the previous entry.
         var end: UInt32
     }
 
@@ -30,17 +30,17 @@ struct FeedLog {
         var bytes: [UInt8] = []
         var entries: [Entry] = []
 
-        /// Where the bytes of an entry stand.
+        /// The range of an entry's bytes.
         func range(of place: Int) -> Range<Int> {
             let start = place == 0 ? 0 : Int(entries[place - 1].end)
             return start..<Int(entries[place].end)
         }
     }
 
-    /// What an entry counts for besides its bytes.
+    /// The bytes that an entry counts for, besides those of its event.
     static let entryBytes = MemoryLayout<Entry>.stride
 
-    /// Tells this ring's cursors from those of any other, of whatever service.
+    /// Distinguishes the cursors of this ring from those of any other ring of any service.
     let epoch: UInt64
     let bytesMax: Int
     let milliseconds: UInt64
@@ -48,9 +48,9 @@ struct FeedLog {
 
     /// The oldest first; none is empty.
     private(set) var segments: [Segment] = []
-    /// How many entries of the first segment have been left out.
+    /// How many entries of the first segment have been dropped.
     private(set) var passed = 0
-    /// A reader that has had everything up to here can go on.
+    /// A reader that has had everything up to here can continue.
     private(set) var floor: UInt64
     /// The `seq` of the newest event.
     private(set) var head: UInt64
@@ -59,7 +59,7 @@ struct FeedLog {
     /// How many events there are.
     private(set) var count = 0
 
-    /// An empty ring that goes on behind `seq`.
+    /// An empty ring that continues after `seq`.
     init(after seq: UInt64, epoch: UInt64, bytesMax: Int, seconds: Int) {
         floor = seq
         head = seq
@@ -69,13 +69,13 @@ struct FeedLog {
         segmentBytes = min(1 << 18, max(1 << 10, bytesMax / 16))
     }
 
-    /// Whether a reader that has had everything up to `seq` can go on.
+    /// Whether a reader that has had everything up to `seq` can continue.
     func canGoOn(from seq: UInt64) -> Bool { floor <= seq && seq <= head }
 
     /// When the oldest event happened.
     var oldest: Mono? { segments.first.map { $0.entries[passed].time } }
 
-    /// When the first event behind `seq` happened; nil: there is none.
+    /// When the first event after `seq` happened; nil if there is none.
     func time(after seq: UInt64) -> Mono? {
         place(after: seq).map { segments[$0.segment].entries[$0.entry].time }
     }
@@ -104,7 +104,7 @@ struct FeedLog {
         segments[segments.count - 1].bytes.reserveCapacity(max(segmentBytes, eventBytes))
     }
 
-    /// Leaves out what is too old.
+    /// Drops what is too old.
     mutating func trim(at now: Mono) {
         while let oldest, oldest.advanced(byMilliseconds: milliseconds) < now { leaveOutOldest() }
     }
@@ -125,7 +125,7 @@ struct FeedLog {
 // MARK: - Reading
 
 extension FeedLog {
-    /// What a reader is to be given next.
+    /// What a reader is sent next.
     struct Share {
         /// The reader has had everything up to here.
         var seq: UInt64
@@ -133,8 +133,8 @@ extension FeedLog {
         var count = 0
     }
 
-    /// Appends events behind `seq` with commas between them, of topics before `listedBelow`,
-    /// until `bytesMax` is reached or `countMax` have been; at least one, where there is one.
+    /// Appends events after `seq` with commas between them, of topics before `listedBelow`, until
+    /// `bytesMax` is reached or there are `countMax`; at least one, if there is one.
     func append(
         after seq: UInt64, listedBelow: UInt32, bytesMax: Int, countMax: Int,
         to output: inout [UInt8]
@@ -164,13 +164,13 @@ extension FeedLog {
         return share
     }
 
-    /// How many events stand behind `seq`. O(log n), and the number of segments.
+    /// How many events follow `seq`. O(log n + segments).
     func count(after seq: UInt64) -> Int {
         guard let first = place(after: seq) else { return 0 }
         return segments[first.segment...].reduce(-first.entry) { $0 + $1.entries.count }
     }
 
-    /// Where the first event behind `seq` stands. O(log n).
+    /// The place of the first event after `seq`. O(log n).
     private func place(after seq: UInt64) -> (segment: Int, entry: Int)? {
         guard seq < head else { return nil }
         let segment = segments.partitionPoint { ($0.entries.last?.seq ?? 0) <= seq }

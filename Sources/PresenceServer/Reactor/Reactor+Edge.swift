@@ -74,7 +74,7 @@ extension Reactor {
             guard let name = configuration.authenticator?.name(ofServerKey: candidate) else {
                 throw Refusal(.invalidToken, field: .key)
             }
-            logger.info("app server logged in", metadata: ["key": "\(name)"])
+            logger.info("an app server logs in", metadata: ["key": "\(name)"])
             return .loginAppServer
         case .token:
             throw Refusal(CredentialFault.tokensNotTaken)

@@ -1,10 +1,10 @@
-// Outboxes: events, encoded once, shared by all who are to have them (`SharedFrames`); written once
-// a turn; conflated when full.
+// Outboxes: an event is encoded once and shared by all its receivers (`SharedFrames`); an outbox is
+// written once per turn, and conflated when it is full.
 //
-// An outbox that is full takes no more events, but notes their topics. When the socket has
-// taken everything, the newest state of each of these follows, a frame at a time. So a slow
-// client costs a bounded number of bytes, is told nothing older after something newer, and
-// ends up knowing the truth. What it can hold at most:
+// A full outbox accepts no more events, but notes their topics. When the socket has accepted
+// everything, the newest state of each of these topics follows, a frame at a time. So a slow client
+// uses a limited number of bytes, never receives an older state after a newer one, and receives the
+// newest state in the end. Its limit is:
 //
 //     outboxBytesMax + one answer            in the outbox, and expiries up to backlogBytesMax
 //   + as much                                handed to the kernel and not yet taken
@@ -13,8 +13,8 @@
 //
 // and all together what they share in a turn, some 10 MiB (`SharedFrames.Limits`).
 //
-// A client that takes nothing for `progressSeconds` is closed. It is looked at what it takes, not
-// how fast: one on a bad line is slow, not gone.
+// A client that reads nothing for `progressSeconds` is disconnected. We check for progress, not
+// throughput: a client on a slow line is slow, not dead.
 
 import Containers
 import EventLoop
@@ -23,7 +23,7 @@ import PresenceCore
 import PresenceWire
 
 extension Reactor {
-    /// Puts an event's bytes, encoded once, into the outboxes of all receivers.
+    /// Appends an event, encoded once, to the outboxes of all its receivers.
     mutating func deliver(
         _ frame: [UInt8], _ seq: UInt64, of topic: TopicHandle, to receivers: Range<Int>
     ) {
@@ -37,7 +37,7 @@ extension Reactor {
         for place in receivers {
             let receiver = effects.receivers[place]
             let slot = Int(receiver)
-            // Nearly always it is as simple as that.
+            // The common case.
             switch connections[slot].take(shared, of: &frames, upTo: outboxBytesMax) {
             case .taken: continue
             case .takenFirst: dirty.append(receiver)
@@ -51,13 +51,13 @@ extension Reactor {
     ) {
         guard connections[slot].phase == .serving else { return }
         let hasRoom = hasRoom(slot)
-        // To find that out, it may have been written to, and be lost.
+        // This may write to it, and find it closed.
         guard connections[slot].phase == .serving else { return }
         guard hasRoom else { return note(topic, seq, behind: slot) }
         append(bytes, to: slot)
     }
 
-    /// Puts bytes that must not be left out into the outboxes of all receivers.
+    /// Appends bytes that must not be dropped to the outboxes of all receivers.
     mutating func deliver(_ frame: [UInt8], to receivers: Range<Int>) {
         let bytes = frame.span
         for place in receivers {
@@ -77,21 +77,21 @@ extension Reactor {
         guard connections[slot].outbox.count > configuration.connection.backlogBytesMax else {
             return
         }
-        // What cannot be left out has come faster than it was taken, for long.
+        // For a long time, frames that cannot be dropped have arrived faster than the client read.
         counters.closedTooSlow += 1
         close(slot, .tooSlow)
     }
 
-    /// Whether an outbox takes events.
+    /// Whether an outbox accepts events.
     private mutating func hasRoom(_ slot: Int) -> Bool {
         guard connections[slot].behind.isEmpty else { return false }
         if !connections[slot].state.contains(.isBlocked) {
             let isFull =
                 connections[slot].outbox.count >= configuration.connection.outboxBytesMax
-            // One that takes all it is given is not slow: much has happened in this turn.
+            // A client whose socket accepts everything is not slow: this turn has many events.
             if !isFull || write(slot) { return true }
         }
-        // What is pending counts, too; and when all together have too much, anything does.
+        // Pending bytes count, too; above the limit for all clients, every outbox counts as full.
         let bytesInAll = bytesBlocked + bytesHeldBack
         guard bytesInAll <= configuration.connection.outboxBytesInAllMax else { return false }
         return connections[slot].outbox.count + connections[slot].bytesPending
@@ -142,7 +142,7 @@ extension Reactor {
         }
     }
 
-    /// Whether there is a list to go on with, changes to catch up with, or more of the feed.
+    /// Whether a list is to be continued, changes are to be sent, or more of the feed.
     private func hasMoreToSay(_ slot: Int) -> Bool {
         let state = connections[slot].state
         guard state.isDisjoint(with: [.isListing, .isFeedReader]) else {
@@ -171,7 +171,7 @@ extension Reactor {
         carryOut(at: now)
     }
 
-    /// Writes an outbox; whether the socket has taken everything.
+    /// Writes an outbox; whether the socket has accepted everything.
     private mutating func write(_ slot: Int) -> Bool {
         guard connections[slot].phase != .free, !connections[slot].state.contains(.isBlocked)
         else { return false }
@@ -194,8 +194,8 @@ extension Reactor {
         }
     }
 
-    /// What is in the outbox of a connection that has not taken its last write is counted, until
-    /// it is written or the connection ends.
+    /// While the last write of a connection is not accepted, the bytes in its outbox are counted,
+    /// until they are written or the connection ends.
     mutating func forgetHeldBack(_ slot: Int) {
         bytesHeldBack -= connections[slot].bytesHeldBack
         connections[slot].bytesHeldBack = 0
@@ -215,7 +215,7 @@ extension Reactor {
                 .milliseconds)
     }
 
-    /// The socket has taken everything.
+    /// The socket has accepted everything.
     mutating func progressEnded(of slot: Int) {
         bytesBlocked -= connections[slot].bytesPending
         connections[slot].bytesPending = 0
@@ -245,23 +245,24 @@ extension Reactor {
         connections[slot].progressDeadline = .none
     }
 
-    /// Closes a connection that has taken nothing since it was last looked at.
+    /// Closes a connection that has read nothing since the last check.
     mutating func checkProgress(of slot: Int) {
         let pending = loop.bytesPending(connections[slot].id)
-        // Who reads the feed for a receiver outside may have to wait for that one for hours. It
-        // holds one outbox, and the ring goes on without it.
+        // An in-process feed reader, such as a webhook, may wait for its receiver for hours. It
+        // uses one outbox, and the ring continues without it.
         let isPatient = connections[slot].state.isSuperset(of: [.isOfTheHouse, .isFeedReader])
         guard pending < connections[slot].bytesPending || isPatient else {
             counters.closedTooSlow += 1
-            // There is no room for a last word. It is tried all the same, and not for long.
+            // The outbox has no space for a final frame. It is tried all the same, for a short
+            // time.
             return close(slot, .tooSlow)
         }
         noteProgress(of: slot)
         watchProgress(of: slot, pending: pending)
     }
 
-    /// Who is not read from, because it has not taken its answers, cannot be heard. That it
-    /// takes them is its sign of life then.
+    /// A client whose input is not read, because it does not read its responses, cannot show signs
+    /// of life. That it reads responses is its sign of life then.
     mutating func noteProgress(of slot: Int) {
         guard connections[slot].state.contains(.isPaused) else { return }
         engine.heard(ConnectionID(connections[slot].id), at: now().mono)

@@ -4,10 +4,10 @@ import Outboxes
 import PresenceCore
 import PresenceWire
 
-// Bytes in: frames, requests, and what becomes of those that cannot be read.
+// Input: frames, requests, and errors for those that cannot be parsed.
 
 extension Reactor {
-    /// Takes in what a connection has sent.
+    /// Processes what a connection has sent.
     mutating func receive(_ chunk: RawSpan, in slot: Int) {
         var offset = 0
         let now = now()
@@ -18,14 +18,14 @@ extension Reactor {
         guard connections[slot].phase == .anonymous || connections[slot].phase == .serving
         else { return }
         if offset < chunk.byteCount {
-            // It has to wait. What it sends now is kept, what it sends next stays in the kernel.
+            // It has to wait. What has been read is kept; what it sends next stays in the kernel.
             connections[slot].splitter.keep(chunk, from: &offset)
             connections[slot].state.insert(.isPaused)
             loop.stopReading(connections[slot].id)
         }
     }
 
-    /// Goes on with connections whose request has been answered.
+    /// Continues with connections whose request has been answered.
     mutating func resume(at now: Moment) {
         var slots: [UInt32] = []
         swap(&slots, &resumable)
@@ -43,14 +43,14 @@ extension Reactor {
         }
     }
 
-    /// Carries out one frame after the other, until there is none, or one has to be waited for.
+    /// Processes frames until there is none, or one has to wait.
     private mutating func readFrames(
         _ chunk: RawSpan, from offset: inout Int, in slot: Int, at now: Moment
     ) {
         var frameCount = 0
         turnWorkLeft = configuration.connection.framesPerTurn
         while isListening(slot) {
-            // The others have their turn, too.
+            // Other connections get their share of the turn, too.
             guard turnWorkLeft > 0 else { return postpone(slot) }
             turnWorkLeft -= 1
             let bodyBytesMax: Int
@@ -70,7 +70,7 @@ extension Reactor {
                 connections[slot].outbox.bytes.appendKeepAliveFrame()
                 markDirty(slot)
             case .frame(let body):
-                // It is complete, and what is behind it may not be looked at for a while.
+                // The frame is complete, and the next one may have to wait unread for a while.
                 if connections[slot].phase == .serving { cancelDeadline(of: slot) }
                 read(body, in: chunk, of: slot, at: now)
             case .violation:
@@ -80,19 +80,19 @@ extension Reactor {
             frameCount += 1
             countRequest(of: slot, at: now)
         }
-        // It is we who do not read now: the client cannot be late with the rest of a frame.
+        // Reading is paused on our side, so no frame timeout.
         if connections[slot].phase == .serving { cancelDeadline(of: slot) }
     }
 
-    /// Whether the next frame may be read: not while one waits for the store, nor while the
-    /// answers to those before it are not being taken.
+    /// Whether the next frame may be read: not while a request waits for the store, nor while the
+    /// client does not read its responses.
     private func isListening(_ slot: Int) -> Bool {
         connections[slot].awaiting == nil
             && connections[slot].outbox.count < configuration.connection.outboxBytesMax
             && !connections[slot].state.contains(.isThrottled)
     }
 
-    /// Goes on reading from a connection that has taken its answers.
+    /// Resumes reading from a connection that has read its responses.
     mutating func resumeIfPaused(_ slot: Int) {
         guard connections[slot].phase != .free, connections[slot].awaiting == nil else { return }
         let hasMore =
@@ -101,7 +101,7 @@ extension Reactor {
         if hasMore { postpone(slot) }
     }
 
-    /// Sets a time for the rest of a frame that has begun, or none where none has.
+    /// Sets the timeout for the rest of an incomplete frame, or clears it.
     private mutating func watchFrame(of slot: Int, isNew: Bool) {
         guard connections[slot].phase == .serving else { return }
         if connections[slot].splitter.bytesBuffered == 0 {
@@ -142,7 +142,7 @@ extension Reactor {
         return RequestFault(id: fault.id, cause: .refused(refusal), kind: kind)
     }
 
-    /// Leaves the frames that a connection has sent for the next turn.
+    /// Leaves the frames that a connection has sent to the next turn.
     private mutating func postpone(_ slot: Int) {
         guard !connections[slot].state.contains(.isResumable) else { return }
         connections[slot].state.insert(.isResumable)

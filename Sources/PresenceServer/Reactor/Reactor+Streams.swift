@@ -3,10 +3,10 @@ import Logging
 import PresenceCore
 import PresenceStore
 
-// What happens to sockets, and what the store reports.
+// Events of sockets, and outcomes of the store.
 
 extension Reactor {
-    /// Takes a new connection in.
+    /// Admits a new connection.
     mutating func accept(_ id: StreamID) {
         let slot = enter(id, .anonymous)
         counters.accepted += 1
@@ -15,9 +15,9 @@ extension Reactor {
         loop.startReading(id)
     }
 
-    /// Takes in a connection from this process, which is an app server's without a login.
+    /// Admits an in-process connection, which is an app server's without a login.
     mutating func receive(visitor id: StreamID) {
-        // At the end the engine is not told of those who go, and knows nobody who comes.
+        // During shutdown the engine sees no connection changes: reject it.
         guard phase == .serving else { return close(enter(id, .anonymous), .shuttingDown) }
         let slot = enter(id, .serving)
         connections[slot].state = [.isAppServer, .isOfTheHouse]
@@ -70,7 +70,7 @@ extension Reactor {
         guard let slot = slot(of: id) else { return }
         loseSession(of: slot)
         free(slot)
-        // At once: the slot may be given to another connection, which logs in, before a turn ends.
+        // Now: the slot may be reused by another connection, which logs in, before the turn ends.
         reportLost(at: now())
     }
 
@@ -117,7 +117,7 @@ extension Reactor {
         }
     }
 
-    /// In how many seconds all who were online can have logged in again, with as much to spare.
+    /// Seconds in which all accounts that were online can have logged in again, twice the minimum.
     private var secondsToServeReturns: Int {
         guard let pace = configuration.admission.loginPace else { return 0 }
         return engine.currentStats.sessions / pace.perSecond * 2

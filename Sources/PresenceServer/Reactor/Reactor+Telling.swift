@@ -42,7 +42,7 @@ extension Reactor {
             let report = top(request, at: now)
             connections[slot].outbox.bytes.appendTopFrame(report, to: id, in: effects)
         default:
-            preconditionFailure("not a request about the service")
+            preconditionFailure("a question that is none")
         }
         effects.removeAll()
         settle(slot)

@@ -1,5 +1,5 @@
-// Where everything meets: the loop tells what has happened to sockets, the engine what is to
-// be done, the store what is durable. No rule of presence lives here.
+// Connects the loop, which reports what happens to sockets, the engine, which decides, and the
+// store, which makes changes durable. The rules of presence are in the engine, not here.
 //
 // A turn of the loop:
 //     bytes → frames → requests → commands → engine → effects        Reactor+Requests, +Edge
@@ -7,9 +7,9 @@
 //     outcomes of the store → engine → effects                       Reactor+Streams
 //     at its end: what is due, the store's batch, every outbox once  Reactor+Turn
 //
-// A connection has one request under way at a time: answers come in the order of requests, and
-// each request finds the one before it carried out. What it sends meanwhile waits in its
-// splitter, and beyond a frame's worth in the kernel.
+// A connection has one request in progress at a time: responses come in the order of requests, and
+// each request sees the effects of the one before it. Requests that arrive in the meantime wait in
+// the connection's splitter, and beyond the size of a frame in the kernel.
 
 import Containers
 import EventLoop
@@ -19,10 +19,10 @@ import PresenceCore
 import PresenceStore
 import PresenceWire
 
-/// The owner of the engine and its sockets, on the loop's thread.
+/// Owns the engine and its sockets, on the loop's thread.
 ///
-/// A value, of which there is one: what would be looked up and checked for overlaps at each use
-/// of each property of an object is known to the compiler here.
+/// It is a value, and there is one: the compiler proves exclusive access to its properties, which
+/// in a class would be looked up and checked at run time on each use.
 struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
     private(set) var configuration: Configuration
     let loop: Network
@@ -39,7 +39,7 @@ struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
     var deadlines: TimingWheel
     /// What had come in by then has been taken in.
     var heardUpTo: Mono
-    /// Slots that have something to write, or more to read from their splitter.
+    /// Slots that have something to write, or more frames in their splitter.
     var dirty: [UInt32] = []
     var resumable: [UInt32] = []
     /// How many more frames the connection whose turn it is may have carried out.
@@ -47,7 +47,7 @@ struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
     /// Connections that have ended while effects were being carried out.
     var lost: [LostConnection] = []
     var pool = BufferPool()
-    /// What outboxes share.
+    /// The frames that outboxes share.
     var frames: SharedFrames
     /// Has tokens judged elsewhere; nil: nobody does.
     var judges: TokenJudges?
@@ -58,35 +58,35 @@ struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
     var internalCount = 0
     /// Connections beyond a limit that are being told so.
     var turnedAwayCount = 0
-    /// What logins may be carried out now.
+    /// The rate limit of logins.
     var logins = TokenBucket()
-    /// When those who were sent away are expected back.
+    /// When clients that were rejected are expected to reconnect.
     var returns = TokenBucket()
     var jitter = SplitMix64(seed: 0)
-    /// What the process had in memory when that was last looked at, and when it is next.
+    /// The memory in use when it was last measured, and when it is measured next.
     var memoryBytes: UInt64 = 0
     var memoryCheckAt = Mono(milliseconds: 0)
-    /// Bytes that sockets have not taken yet.
+    /// Bytes that sockets have not accepted yet.
     var bytesBlocked = 0
-    /// Bytes in the outboxes of those whose sockets have not.
+    /// Bytes in outboxes behind them.
     var bytesHeldBack = 0
-    /// Frames of large fan-outs that are under way.
+    /// Frames of large fan-outs in progress.
     var kept: [FanOutID: [UInt8]] = [:]
-    /// The frame that is being sent to many.
+    /// The frame that is being sent to many connections.
     var frame: [UInt8] = []
-    /// Which event of `effects` that is.
+    /// Its event in `effects`.
     var framedEvent: Int?
-    /// While somebody reads the feed, or has lately.
+    /// The feed, while it has readers or had one recently.
     var feed: Feed?
     var submissions: [Submission] = []
     var counters = ReactorCounters()
     var loopTimes = LoopTimes()
     var rates: Rates
-    /// Connections that have not taken what they were sent.
+    /// Connections that have not read everything they were sent.
     var slow: [SlowConnection] = []
-    /// By slot: where the engine's history notes that a connection is behind.
+    /// By slot: the place in the engine's history that notes that a connection is behind.
     var delays: [UInt32: Int] = [:]
-    /// When the service began, by its own clocks.
+    /// When the service started, by its own clocks.
     let begun: Moment
 
     var phase = Phase.starting
@@ -129,12 +129,12 @@ struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
         if let log { goOnWithFeed(log, at: heardUpTo) }
     }
 
-    /// Goes on with another configuration: with what of it can change while clients are
-    /// connected. Whoever has more than a new limit allows keeps it.
+    /// Applies another configuration, as far as it can change while clients are connected.
+    /// Connections above a new limit are kept.
     mutating func apply(_ new: Configuration) {
         let old = configuration
         configuration = new
-        // Addresses, files, and what clients and buffers go by already.
+        // Addresses, files, and values fixed at startup or already announced to clients.
         configuration.host = old.host
         configuration.port = old.port
         configuration.dataDirectory = old.dataDirectory
@@ -150,21 +150,21 @@ struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
         decoder.apply(configuration.engine.limits)
     }
 
-    /// What both clocks show now.
+    /// The current time by both clocks.
     mutating func now() -> Moment {
         clock.moment(mono: loop.monotonicMilliseconds, wall: loop.wallMilliseconds)
     }
 
-    /// Arms the loop's timer for a point of our own, possibly shifted, clock.
+    /// Arms the loop's timer for a time by the service's clock, which may be shifted.
     mutating func armTimer(at deadline: Mono?) {
         loopTimes.awaited = nil
         guard let deadline else { return loop.disarmTimer() }
-        // One that has come already is met in the next turn, as is meant.
+        // A deadline that has passed already fires in the next turn, by design.
         if deadline > heardUpTo { loopTimes.awaited = deadline }
         loop.armTimer(atMonotonicMilliseconds: clock.unshifted(deadline.milliseconds))
     }
 
-    /// Has the first block of numbers made durable; clients are let in when it is.
+    /// Makes the first block of numbers durable; clients are accepted when it is.
     mutating func begin(cleaning: Cleaning = .ofExpired, ready: @escaping () -> Void) {
         self.ready = ready
         _ = engine.begin(into: &effects)
@@ -177,14 +177,15 @@ struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
         submit()
     }
 
-    /// Whether rows that have run out are removed from the store at the start.
+    /// Whether expired rows are removed from the store at startup.
     enum Cleaning {
         case ofExpired
-        /// The clock may be wrong: nothing is removed that a right one would bring back.
+        /// The clock may be wrong: nothing is removed that would still be valid by the correct
+        /// time.
         case none
     }
 
-    /// The connection in a slot, if `id` is still its name.
+    /// The connection in a slot, if `id` is its current id.
     func slot(of id: StreamID) -> Int? {
         let slot = Int(id.slot)
         guard slot < connections.count, connections[slot].phase != .free,
@@ -198,23 +199,23 @@ struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
     }
 }
 
-/// A connection that has not taken what it was sent.
+/// A connection that has not read everything it was sent.
 struct SlowConnection {
     var slot: UInt32
     /// Since when.
     var since: Mono
 }
 
-/// A connection of a session that has ended, for the engine to learn of.
+/// A connection whose session has ended, to be reported to the engine.
 struct LostConnection {
     var id: ConnectionID
     var end: ConnectionEnd
-    /// Bytes that it had been sent and not taken.
+    /// Bytes that it was sent and has not read.
     var unsentBytes: Int
 }
 
 extension ConnectionID {
-    /// The engine calls connections by the names that the loop gives its streams.
+    /// The engine identifies connections by the ids of the loop's streams.
     init(_ id: StreamID) {
         self.init(slot: id.slot, generation: id.generation)
     }
