@@ -60,7 +60,8 @@ let package = Package(
         .target(
             name: "PresenceCore", dependencies: ["Containers"], swiftSettings: strict),
         .target(name: "Outboxes", dependencies: ["Containers"], swiftSettings: strict),
-        .target(name: "EventLoop", dependencies: ["CLibUV"], swiftSettings: strict),
+        .target(
+            name: "EventLoop", dependencies: ["CLibUV", "Containers"], swiftSettings: strict),
         .target(
             name: "PresenceWire", dependencies: ["CSimdJSON", "PresenceCore"],
             swiftSettings: strict),
@@ -84,14 +85,26 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
+            name: "TaskLoops", dependencies: [.product(name: "NIOCore", package: "swift-nio")],
+            swiftSettings: strict),
+        .target(
+            name: "OutgoingHTTP",
+            dependencies: [
+                "TaskLoops",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
+            swiftSettings: strict),
+        .target(
             name: "PresenceTokens",
             dependencies: [
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "OutgoingHTTP", "TaskLoops",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
             ],
             swiftSettings: strict),
         .target(
@@ -105,12 +118,12 @@ let package = Package(
         .target(
             name: "PresenceHTTP",
             dependencies: [
-                "PresenceGateway", "PresenceTokens",
+                "Containers", "PresenceGateway", "PresenceTokens", "TaskLoops",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -120,20 +133,18 @@ let package = Package(
         .target(
             name: "PresenceWebhooks",
             dependencies: [
-                "Containers", "PresenceGateway",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "Containers", "OutgoingHTTP", "PresenceGateway", "TaskLoops",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "porchlight",
             dependencies: [
-                "EventLoop", "PresenceBench", "PresenceClient", "PresenceGateway", "PresenceHTTP",
-                "PresenceServer", "PresenceTokens", "PresenceWebhooks",
+                "EventLoop", "OutgoingHTTP", "PresenceBench", "PresenceClient", "PresenceGateway",
+                "PresenceHTTP", "PresenceServer", "PresenceTokens", "PresenceWebhooks", "TaskLoops",
+                .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -166,7 +177,7 @@ let package = Package(
         .testTarget(
             name: "PresenceHTTPTests",
             dependencies: [
-                "PresenceHTTP",
+                "Containers", "PresenceHTTP",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
@@ -178,9 +189,10 @@ let package = Package(
         .testTarget(
             name: "PresenceTokensTests",
             dependencies: [
-                "PresenceTokens",
+                "OutgoingHTTP", "PresenceTokens", "TaskLoops",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: common),
         .testTarget(
@@ -195,8 +207,7 @@ let package = Package(
         .testTarget(
             name: "PresenceWebhooksTests",
             dependencies: [
-                "Containers", "PresenceWebhooks",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "Containers", "OutgoingHTTP", "PresenceWebhooks", "TaskLoops",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

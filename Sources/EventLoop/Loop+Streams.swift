@@ -2,6 +2,7 @@
 // `write` that answered `.failed`. After `close` only `streamClosed` comes.
 
 import CLibUV
+public import Containers
 
 extension Loop {
     /// Lets the stream's bytes come; ignored after its end, and before `streamConnected`.
@@ -40,6 +41,16 @@ extension Loop {
             let tcp = unsafe streams[index].tcp
         else { return nil }
         return unsafe SocketAddress.peer(of: tcp)?.listenAddress.description
+    }
+
+    /// The network that the peer counts as for limits; nil when it is gone, or not of IP.
+    ///
+    /// One system call.
+    public func peerNetwork(of id: StreamID) -> ClientNetwork? {
+        guard let index = streams.index(of: id), streams[index].phase != .closing,
+            let tcp = unsafe streams[index].tcp
+        else { return nil }
+        return unsafe SocketAddress.peer(of: tcp)?.network
     }
 
     func beginReading(_ index: Int) {

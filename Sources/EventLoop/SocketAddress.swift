@@ -1,4 +1,5 @@
 import CLibUV
+import Containers
 import Glibc
 
 /// A numeric address and a port, as text: `127.0.0.1:7400`, `[::1]:7400`.
@@ -45,6 +46,19 @@ struct SocketAddress {
             return unsafe String(cString: start)
         }
         return unsafe ListenAddress(host: host, port: cuv_port(&storage))
+    }
+
+    /// The network that limits per address count; nil for another family than IPv4 and IPv6.
+    var network: ClientNetwork? {
+        let place: Range<Int>
+        switch family {
+        case AF_INET: place = 4..<8
+        case AF_INET6: place = 8..<24
+        default: return nil
+        }
+        return unsafe withUnsafeBytes(of: storage) {
+            ClientNetwork(address: unsafe Array($0[place]))
+        }
     }
 
     static func bound(to fd: CInt) throws(UVError) -> SocketAddress {

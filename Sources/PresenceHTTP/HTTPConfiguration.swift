@@ -14,9 +14,13 @@ public struct HTTPConfiguration: Sendable {
     /// The limits on concurrent requests to the service.
     public var gateway = GatewayLimits()
 
-    /// The defaults, with this access rule.
-    public init(access: HTTPAccess) {
+    /// The wall clock: milliseconds since 1970 UTC.
+    public var wallMilliseconds: @Sendable () -> Int64
+
+    /// The defaults, with this access rule and clock.
+    public init(access: HTTPAccess, wallMilliseconds: @escaping @Sendable () -> Int64) {
         self.access = access
+        self.wallMilliseconds = wallMilliseconds
     }
 }
 
@@ -31,7 +35,8 @@ public enum HTTPAccess: Sendable {
 
 /// The bounds of what clients can take.
 public struct HTTPLimits: Sendable {
-    /// Connections at the same time; beyond, new ones wait in the kernel.
+    /// Concurrent connections. A new one closes the one that has been waiting longest for its
+    /// client.
     public var connectionsMax = 256
     /// Readers of the feed at the same time.
     public var feedReadersMax = 32
@@ -50,6 +55,10 @@ public struct HTTPLimits: Sendable {
 
     /// The defaults.
     public init() {}
+
+    /// Concurrent connections of one address (of a /64, where that is IPv6). A new one closes the
+    /// one of that address that has been waiting longest for its client.
+    var connectionsPerAddressMax: Int { max(1, connectionsMax * 3 / 4) }
 
     /// With so many connections each is closed after its answer, so that there is room for
     /// others: for a probe, above all.

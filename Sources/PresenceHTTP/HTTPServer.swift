@@ -1,10 +1,10 @@
-import Dispatch
-import Hummingbird
 import HummingbirdCore
 public import Logging
 import NIOCore
+import NIOHTTP1
 import NIOPosix
 import PresenceGateway
+import TaskLoops
 
 /// Why the API could not be started, in one sentence.
 public struct HTTPRefusal: Error, CustomStringConvertible {
@@ -33,10 +33,9 @@ public final class HTTPServer: Sendable {
         let bound = loop.makePromise(of: (any Channel).self)
         let ended = loop.makePromise(of: Void.self)
         let gateway = Gateway(on: group, configuration.gateway, connect: connect)
-        let application = Self.application(
-            configuration, gateway, on: group, bound: bound, logger: logger)
-        task = Task(executorPreference: LoopExecutor(loop)) {
-            do { try await application.run() } catch { bound.fail(error) }
+        let server = Self.server(configuration, gateway, on: group, bound: bound, logger: logger)
+        task = TaskLoop(loop).task {
+            do { try await server.run() } catch { bound.fail(error) }
             // Whoever waits for the address does not wait for one that has ended.
             bound.fail(ChannelError.alreadyClosed)
             ended.succeed()
@@ -75,41 +74,47 @@ public final class HTTPServer: Sendable {
     /// The thread itself stays, for the moment that the process still has: a loop that has been
     /// shut down refuses the last piece of a task, and says so on standard error.
     private static func end(_ task: Task<Void, Never>, on group: MultiThreadedEventLoopGroup) {
-        let isDone = DispatchSemaphore(value: 0)
-        Task.detached {
-            await task.value
-            isDone.signal()
-        }
-        isDone.wait()
+        TaskLoop(group.next()).wait { await task.value }
         try? group.next().submit {}.wait()
     }
 
-    private static func application(
+    private static func server(
         _ configuration: HTTPConfiguration, _ gateway: Gateway,
         on group: MultiThreadedEventLoopGroup, bound: EventLoopPromise<any Channel>, logger: Logger
-    ) -> Application<API> {
+    ) -> Server<HTTP1Channel> {
         let limits = configuration.limits
         let counters = HTTPCounters()
         let api = API(
             gateway: gateway, access: configuration.access, limits: limits, counters: counters,
-            readiness: Readiness())
+            readiness: Readiness(), date: DateField(configuration.wallMilliseconds))
+        let connections = ConnectionLimiter(limits, on: group.next())
         var logger = logger
-        // Hummingbird tells of every start and end, which is ours to tell.
+        // Hummingbird logs every start and end, which the service logs itself.
         logger.logLevel = max(logger.logLevel, .warning)
-        return Application(
-            responder: api,
-            server: .http1(
+        return Server(
+            childChannelSetup: HTTP1Channel(
+                responder: { request, writer, channel in
+                    let response = try await api.respond(to: request, over: channel)
+                    do {
+                        try await writer.write(response: response.head, body: response.body)
+                    } catch is HTTPParserError {
+                        // A body that is no HTTP: half a response cannot become another one.
+                        throw ChannelError.inputClosed
+                    }
+                },
                 configuration: HTTP1Channel.Configuration(
-                    additionalChannelHandlers: [ConnectionGuard(limits, counters)],
+                    additionalChannelHandlers: [ConnectionGuard(limits, counters, connections)],
                     idleTimeout: .seconds(Int64(limits.idleSeconds)),
                     httpDecoderConfiguration: .init(
                         maxHeaderFieldSize: limits.headerBytesMax,
                         maxHeaderListSize: limits.headerBytesMax, maxHeaderFieldCount: 100))),
-            configuration: ApplicationConfiguration(
+            configuration: ServerConfiguration(
                 address: .hostname(configuration.host, port: configuration.port),
-                availableConnectionsDelegate: MaximumAvailableConnections(
-                    limits.connectionsMax, logger: logger)),
-            onServerRunning: { bound.succeed($0) },
-            eventLoopGroupProvider: .shared(group), logger: logger)
+                backlog: 4_096),
+            onServerRunning: { listener in
+                AcceptPause.install(on: listener)
+                bound.succeed(listener)
+            },
+            eventLoopGroup: group, logger: logger)
     }
 }

@@ -7,7 +7,10 @@
 // the token is none (401).
 
 public import Logging
+import NIOCore
+public import OutgoingHTTP
 import Synchronization
+import TaskLoops
 
 /// The keys that hold now, and how to get newer ones.
 public final class KeySource: Sendable {
@@ -27,14 +30,14 @@ public final class KeySource: Sendable {
     }
 
     /// Keys that a fetcher gets.
-    init(_ fetcher: any KeyFetcher, logger: Logger) {
+    init(_ fetcher: any KeyFetcher, on loop: TaskLoop, logger: Logger) {
         keys = Mutex(nil)
-        remote = RemoteKeys(fetcher, logger: logger)
+        remote = RemoteKeys(fetcher, on: loop, logger: logger)
     }
 
     /// Keys at a URL.
-    public convenience init(url: KeyURL, logger: Logger) {
-        self.init(HTTPKeyFetcher(url), logger: logger)
+    public convenience init(url: KeyURL, over http: OutgoingHTTP, logger: Logger) {
+        self.init(HTTPKeyFetcher(url: url, http: http), on: http.loop, logger: logger)
     }
 
     var current: KeySet? { keys.withLock { $0 } }
@@ -64,10 +67,15 @@ public final class KeySource: Sendable {
         return await remote.refresh(into: self) == .upToDate
     }
 
-    /// Fetches the keys again and again, until its task is cancelled.
-    public func keepFresh(every period: Duration = .seconds(600)) async {
-        guard remote != nil else { return }
-        repeat { await refresh() } while (try? await Task.sleep(for: period)) != nil
+    /// Begins to fetch the keys again and again, until the task that it returns is cancelled.
+    @discardableResult
+    public func keepFresh(every period: Duration = .seconds(600)) -> Task<Void, Never>? {
+        guard let loop = remote?.loop else { return nil }
+        return loop.task {
+            repeat {
+                await self.refresh()
+            } while (try? await loop.sleep(for: TimeAmount(period))) != nil
+        }
     }
 }
 
@@ -86,13 +94,15 @@ struct KeyFetchFault: Error, CustomStringConvertible {
 private actor RemoteKeys {
     private let fetcher: any KeyFetcher
     private let logger: Logger
+    nonisolated let loop: TaskLoop
     private var underWay: Task<KeySource.Freshness, Never>?
     private var waiterCount = 0
     private var lastAttempt: Int64?
     private var freshness = KeySource.Freshness.unknown
 
-    init(_ fetcher: any KeyFetcher, logger: Logger) {
+    init(_ fetcher: any KeyFetcher, on loop: TaskLoop, logger: Logger) {
         self.fetcher = fetcher
+        self.loop = loop
         self.logger = logger
     }
 
@@ -111,7 +121,7 @@ private actor RemoteKeys {
 
     func refresh(into source: KeySource) async -> KeySource.Freshness {
         if let underWay { return await underWay.value }
-        let task = Task { await attempt(into: source) }
+        let task = loop.task { await self.attempt(into: source) }
         underWay = task
         freshness = await task.value
         underWay = nil

@@ -1,7 +1,6 @@
-import AsyncHTTPClient
 import FoundationEssentials
 import NIOCore
-import NIOHTTP1
+import OutgoingHTTP
 
 /// The URL of a published key set.
 public struct KeyURL: Hashable, Sendable {
@@ -27,59 +26,30 @@ public struct KeyURL: Hashable, Sendable {
     }
 }
 
-/// Fetches keys over HTTP, with a client per fetch: there is one every few minutes.
+/// Fetches keys over HTTP.
 struct HTTPKeyFetcher: KeyFetcher {
     static let bytesMax = 1 << 19
 
-    private let url: KeyURL
-    private let timeoutSeconds: Int64
-
-    init(_ url: KeyURL, timeoutSeconds: Int64 = 5) {
-        self.url = url
-        self.timeoutSeconds = timeoutSeconds
-    }
+    let url: KeyURL
+    let http: OutgoingHTTP
+    var timeoutSeconds = 5
 
     func fetch() async throws(KeyFetchFault) -> [UInt8] {
-        var configuration = HTTPClient.Configuration()
-        // A redirect could lead to a URL that these rules do not allow.
-        configuration.redirectConfiguration = .disallow
-        configuration.timeout.connect = .seconds(timeoutSeconds)
-        let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-        let result: Result<[UInt8], KeyFetchFault>
+        let request = OutgoingRequest(
+            "GET", url.text, headers: [("accept", "application/jwk-set+json, application/json")],
+            timeoutSeconds: timeoutSeconds, responseBytesMax: Self.bytesMax)
+        let response: OutgoingResponse
         do {
-            result = .success(try await bodyInTime(client))
-        } catch let fault as KeyFetchFault {
-            result = .failure(fault)
+            response = try await http.send(request)
         } catch {
-            result = .failure(KeyFetchFault(description: "\(error)"))
+            throw KeyFetchFault(description: error.words(timeoutSeconds: timeoutSeconds))
         }
-        try? await client.shutdown()
-        return try result.get()
-    }
-
-    /// The client's own timeout ends with the head of the response; this one with its body.
-    private func bodyInTime(_ client: HTTPClient) async throws -> [UInt8] {
-        let answer = Task { try await body(client) }
-        let deadline = Task {
-            try await Task.sleep(for: .seconds(timeoutSeconds))
-            answer.cancel()
+        guard response.status == 200 else {
+            throw KeyFetchFault(description: "the response status is \(response.status)")
         }
-        defer { deadline.cancel() }
-        do {
-            return try await answer.value
-        } catch is CancellationError {
-            throw KeyFetchFault(description: "no response within \(timeoutSeconds) s")
+        guard response.isWhole else {
+            throw KeyFetchFault(description: "the response has more than \(Self.bytesMax) bytes")
         }
-    }
-
-    private func body(_ client: HTTPClient) async throws -> [UInt8] {
-        var request = HTTPClientRequest(url: url.text)
-        request.headers.add(name: "accept", value: "application/jwk-set+json, application/json")
-        let response = try await client.execute(request, timeout: .seconds(timeoutSeconds))
-        guard response.status == .ok else {
-            throw KeyFetchFault(description: "the response status is \(response.status.code)")
-        }
-        let buffer = try await response.body.collect(upTo: Self.bytesMax)
-        return Array(buffer.readableBytesView)
+        return Array(response.body.readableBytesView)
     }
 }

@@ -3,6 +3,7 @@ import Logging
 import NIOCore
 import PresenceGateway
 import Synchronization
+import TaskLoops
 
 /// One endpoint: reads the feed and posts it, until it is cancelled.
 final class Webhook: Sendable {
@@ -10,6 +11,8 @@ final class Webhook: Sendable {
     struct World: Sendable {
         var poster: any Poster
         var positions: WebhookPositions
+        /// Where it waits between attempts.
+        var loop: TaskLoop
         /// Milliseconds since 1970 UTC.
         var wallMilliseconds: @Sendable () -> Int64
         var logger: Logger
@@ -168,10 +171,10 @@ final class Webhook: Sendable {
     }
 
     private func pause(_ milliseconds: Int) async {
-        try? await Task.sleep(for: .milliseconds(milliseconds))
+        try? await pauseOrEnd(milliseconds)
     }
 
     private func pauseOrEnd(_ milliseconds: Int) async throws {
-        try await Task.sleep(for: .milliseconds(milliseconds))
+        try await world.loop.sleep(for: .milliseconds(Int64(milliseconds)))
     }
 }

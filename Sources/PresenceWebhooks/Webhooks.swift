@@ -1,29 +1,24 @@
-import AsyncHTTPClient
 public import Logging
+public import OutgoingHTTP
 public import PresenceGateway
 import Synchronization
+import TaskLoops
 
 /// All endpoints: from `start` to `stop` they are posted what changes.
 public final class Webhooks: Sendable {
     private let webhooks: [Webhook]
-    /// Nil: there is nowhere to post to, and no threads are needed for it.
-    private let client: HTTPClient?
+    private let http: OutgoingHTTP
     private let tasks = Mutex<[Task<Void, Never>]>([])
 
-    /// Nothing is posted yet.
+    /// Nothing is posted before `start`.
     public init(
-        _ settings: WebhookSettings, positions: WebhookPositions,
+        _ settings: WebhookSettings, over http: OutgoingHTTP, positions: WebhookPositions,
         wallMilliseconds: @escaping @Sendable () -> Int64, logger: Logger
     ) {
-        guard !settings.endpoints.isEmpty else {
-            (client, webhooks) = (nil, [])
-            return
-        }
-        let poster = HTTPPoster(on: HTTPClient.defaultEventLoopGroup)
-        client = poster.client
+        self.http = http
         let world = Webhook.World(
-            poster: poster, positions: positions, wallMilliseconds: wallMilliseconds,
-            logger: logger)
+            poster: HTTPPoster(http: http), positions: positions, loop: http.loop,
+            wallMilliseconds: wallMilliseconds, logger: logger)
         webhooks = settings.endpoints.enumerated().map { number, endpoint in
             Webhook(endpoint, settings, seed: settings.seed &+ UInt64(number), world)
         }
@@ -38,11 +33,11 @@ public final class Webhooks: Sendable {
         tasks.withLock { tasks in
             guard tasks.isEmpty else { return }
             tasks = webhooks.map { webhook in
-                Task {
+                http.loop.task { [http] in
                     await webhook.serve {
                         try await GatewayConnection.open(
-                            socket: try connect(), on: HTTPClient.defaultEventLoopGroup,
-                            for: .longLived, limits)
+                            socket: try connect(), on: http.loop.eventLoop, for: .longLived,
+                            limits)
                     }
                 }
             }
@@ -55,7 +50,6 @@ public final class Webhooks: Sendable {
         let running = tasks.withLock { $0 }
         for task in running { task.cancel() }
         for task in running { await task.value }
-        try? await client?.shutdown()
     }
 
     /// What is counted of each endpoint, now.

@@ -1,4 +1,5 @@
 import Logging
+import OutgoingHTTP
 import PresenceCore
 import PresenceServer
 import PresenceTokens
@@ -10,7 +11,9 @@ struct Doorkeeper: Authenticator {
     private let verifier: TokenVerifier?
 
     /// Goes by these keys; those at a URL are fetched from now on.
-    init(_ files: KeyFiles, _ rules: TokenRules, logger: Logger) {
+    init(
+        _ files: KeyFiles, _ rules: TokenRules, over http: OutgoingHTTP, logger: Logger
+    ) {
         keys = KeyRing(files.serverKeys)
         switch files.tokenKeys {
         case .none:
@@ -18,9 +21,9 @@ struct Doorkeeper: Authenticator {
         case .inFile(let keys):
             verifier = TokenVerifier(keys: keys, rules: rules)
         case .published(let url):
-            let source = KeySource(url: url, logger: logger)
+            let source = KeySource(url: url, over: http, logger: logger)
             verifier = TokenVerifier(fetching: source, rules: rules)
-            Task { await source.keepFresh() }
+            source.keepFresh()
         }
     }
 

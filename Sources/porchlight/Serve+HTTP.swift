@@ -29,22 +29,6 @@ final class ServiceDoor: Sendable {
 }
 
 extension ServiceSettings {
-    /// Descriptors that the API may take: one a connection of its own, two a connection to the
-    /// service.
-    var httpDescriptorsMax: Int {
-        guard http != nil else { return 0 }
-        return httpConnectionsInForce
-            + 2 * (GatewayLimits().connectionsMax + HTTPLimits().feedReadersMax)
-    }
-
-    /// Connections of the API: as many as are wanted, and at most a quarter of the descriptors.
-    ///
-    /// There must be some left for what opens files without asking us: libdispatch, which looks
-    /// at its threads in /proc, ends the process where it cannot (`_dispatch_workq_monitor_pools`).
-    private var httpConnectionsInForce: Int {
-        min(httpConnectionsMax, max(8, Descriptors.raiseMax() / 4))
-    }
-
     /// What connections of this process to the service go by: HTTP's and the webhooks'.
     var gatewayLimits: GatewayLimits {
         var gateway = GatewayLimits()
@@ -63,11 +47,16 @@ extension ServiceSettings {
         }
         if address.host == "localhost" { address.host = "127.0.0.1" }
         // Whoever may log in as anybody may do this, too, and nobody else without a key.
-        var settings = HTTPConfiguration(access: auth == .open ? .keysOrLocal(keys) : .keys(keys))
+        var settings = HTTPConfiguration(
+            access: auth == .open ? .keysOrLocal(keys) : .keys(keys),
+            wallMilliseconds: { Loop.wallMilliseconds() })
         settings.host = address.host
         settings.port = Int(address.port)
-        settings.limits.connectionsMax = httpConnectionsInForce
+        let budget = DescriptorBudget(self)
+        settings.limits.connectionsMax = budget.httpConnectionsMax
+        settings.limits.feedReadersMax = budget.feedReadersMax
         settings.gateway = gatewayLimits
+        settings.gateway.connectionsMax = budget.gatewayConnectionsMax
         do throws(HTTPRefusal) {
             return try HTTPServer(
                 settings, logger: Logger(label: "porchlight.http"),

@@ -3,9 +3,12 @@
 import EventLoop
 import Foundation
 import Logging
+import NIOPosix
+import OutgoingHTTP
 import PresenceServer
 import PresenceStore
 import PresenceWebhooks
+import TaskLoops
 
 extension WebhookSettings {
     /// Endpoints that there may be.
@@ -72,22 +75,22 @@ extension WebhookSettings {
 
 extension Webhooks {
     /// The webhooks of a service whose data are in `directory`.
-    convenience init(_ settings: WebhookSettings, directory: String, logger: Logger) {
+    convenience init(
+        _ settings: WebhookSettings, over http: OutgoingHTTP, directory: String, logger: Logger
+    ) {
         let positions = WebhookPositions(
             read: { SideFile(directory: directory, name: "webhook-\($0)").read(bytesMax: 1_024) },
             write: { SideFile(directory: directory, name: "webhook-\($0)").put($1) })
         self.init(
-            settings, positions: positions, wallMilliseconds: { Loop.wallMilliseconds() },
+            settings, over: http, positions: positions,
+            wallMilliseconds: { Loop.wallMilliseconds() },
             logger: logger)
     }
+}
 
-    /// Ends them and waits for it. Not to be called from a task.
-    func stopAndWait() {
-        let ended = DispatchSemaphore(value: 0)
-        Task {
-            await stop()
-            ended.signal()
-        }
-        ended.wait()
+extension OutgoingHTTP {
+    /// Requests to others, on a thread that the process keeps until it ends.
+    static func onThreadOfItsOwn() -> OutgoingHTTP {
+        OutgoingHTTP(on: TaskLoop(MultiThreadedEventLoopGroup(numberOfThreads: 1).next()))
     }
 }

@@ -3,10 +3,12 @@
 import ArgumentParser
 import Foundation
 import Logging
+import OutgoingHTTP
 import PresenceGateway
 import PresenceHTTP
 import PresenceServer
 import PresenceWebhooks
+import TaskLoops
 
 struct Serve: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -28,6 +30,7 @@ struct Serve: ParsableCommand {
         let sources = flags.sources
         let (inForce, keyFiles, webhookSettings) = try refuse {
             let inForce = try sources.read()
+            try DescriptorBudget(inForce.settings).check()
             let webhooks = try WebhookSettings(inForce.settings.webhooks)
             return (inForce, try KeyFiles(inForce.settings), webhooks)
         }
@@ -35,15 +38,23 @@ struct Serve: ParsableCommand {
         LoggingSystem.bootstrap { AdjustableLog(label: $0) }
         let logger = Logger(label: "porchlight")
         keyFiles.warn(logger)
-        let doorkeeper = Doorkeeper(keyFiles, inForce.settings.tokenRules, logger: logger)
+        let outgoing = OutgoingHTTP.onThreadOfItsOwn()
+        let doorkeeper = Doorkeeper(
+            keyFiles, inForce.settings.tokenRules, over: outgoing, logger: logger)
         var configuration = inForce.settings.service
         configuration.authenticator = doorkeeper
         let door = ServiceDoor()
         let http = try inForce.settings.startHTTP(doorkeeper.keys, door)
         defer { http?.stop() }
         let webhooks = Webhooks(
-            webhookSettings, directory: configuration.dataDirectory, logger: logger)
-        defer { webhooks.stopAndWait() }
+            webhookSettings, over: outgoing, directory: configuration.dataDirectory,
+            logger: logger)
+        defer {
+            outgoing.loop.wait {
+                await webhooks.stop()
+                await outgoing.stop()
+            }
+        }
         configuration.furtherMetrics = { webhooks.metricsText() }
         do throws(ServiceRefusal) {
             let service = try Service(configuration, logger: logger)

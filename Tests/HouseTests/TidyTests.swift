@@ -21,10 +21,10 @@ import Testing
             "Foundation",
             ["PresenceStore", "PresenceClient", "PresenceBench", "PresenceTokens", "porchlight"]
         ),
-        ("JWTKit", ["PresenceTokens"]),
+        ("JWTKit", ["PresenceTokens"]), ("AsyncHTTPClient", ["OutgoingHTTP"]),
         (
             "Glibc",
-            ["EventLoop", "PresenceBench", "PresenceClient", "PresenceStore", "PresenceWebhooks"]
+            ["EventLoop", "OutgoingHTTP", "PresenceBench", "PresenceClient", "PresenceStore"]
         ),
         ("ArgumentParser", ["porchlight"]), ("Histogram", ["PresenceBench"]),
     ])
@@ -46,6 +46,16 @@ import Testing
         let found = findings(of: call, "take the time as an argument") {
             $0.isSource && !rooms.contains($0.room)
         }
+        #expect(found.isEmpty, "\(found)")
+    }
+
+    @Test(arguments: [
+        "Task {", "Task.detached", "Task.sleep", "Task.immediate", ".global(", ".singleton",
+        "defaultEventLoopGroup", "attributes: .concurrent",
+    ])
+    func `nothing runs on the shared pool of the runtime`(text: String) {
+        // It ends the process when descriptors run out, as Sources/TaskLoops says.
+        let found = findings(of: text, "use a TaskLoop") { $0.isSource }
         #expect(found.isEmpty, "\(found)")
     }
 

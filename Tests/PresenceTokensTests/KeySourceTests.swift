@@ -52,7 +52,7 @@ private final class ScriptedFetcher: KeyFetcher {
     static let down = KeyFetchFault(description: "nobody answers")
 
     private func judge(_ fetcher: ScriptedFetcher) -> (TokenVerifier, KeySource) {
-        let source = KeySource(fetcher, logger: quiet)
+        let source = KeySource(fetcher, on: testLoop, logger: quiet)
         return (TokenVerifier(fetching: source, rules: TokenRules()), source)
     }
 
@@ -162,7 +162,7 @@ private final class ScriptedFetcher: KeyFetcher {
         let published = try await PublishedKeys(["one"])
         let fetcher = ScriptedFetcher(.success(published.json))
         let (_, source) = judge(fetcher)
-        let task = Task { await source.keepFresh(every: .milliseconds(1)) }
+        let task = try #require(source.keepFresh(every: .milliseconds(1)))
         while fetcher.count < 5 { await Task.yield() }
         task.cancel()
         await task.value
@@ -185,7 +185,7 @@ private final class ScriptedFetcher: KeyFetcher {
 @Suite struct `Keys at a URL` {
     func source(_ server: HTTPServer) throws -> KeySource {
         let url = try #require(KeyURL("http://127.0.0.1:\(server.port)/jwks.json"))
-        return KeySource(url: url, logger: quiet)
+        return KeySource(url: url, over: testHTTP, logger: quiet)
     }
 
     @Test func `are fetched, changed and kept`() async throws {
@@ -222,7 +222,8 @@ private final class ScriptedFetcher: KeyFetcher {
         defer { server.stop() }
         server.change { $0.stalls = true }
         let url = try #require(KeyURL("http://127.0.0.1:\(server.port)/jwks.json"))
-        let fetcher = HTTPKeyFetcher(url, timeoutSeconds: 1)
+        let fetcher = HTTPKeyFetcher(
+            url: url, http: testHTTP, timeoutSeconds: 1)
         let fault = await #expect(throws: KeyFetchFault.self) { try await fetcher.fetch() }
         #expect(fault?.description == "no response within 1 s")
     }

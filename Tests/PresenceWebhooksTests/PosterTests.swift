@@ -1,7 +1,8 @@
-import AsyncHTTPClient
 import Foundation
 import NIOCore
 import NIOPosix
+import OutgoingHTTP
+import TaskLoops
 import Testing
 
 @testable import PresenceWebhooks
@@ -51,11 +52,11 @@ private struct Receiver {
 
 @Suite struct `A post` {
     private func post(to url: String, timeoutSeconds: Int = 3_600) async throws -> PostOutcome {
-        let poster = HTTPPoster(
-            on: MultiThreadedEventLoopGroup.singleton, connectSecondsMax: 3_600)
-        let outcome = await poster.post(
+        let loop = TaskLoop(MultiThreadedEventLoopGroup.singleton.next())
+        let http = OutgoingHTTP(on: loop, connectSecondsMax: 3_600)
+        let outcome = await HTTPPoster(http: http).post(
             ByteBuffer(string: "{}"), to: url, headers: [], timeoutSeconds: timeoutSeconds)
-        try await poster.client.shutdown()
+        await http.stop()
         return outcome
     }
 

@@ -1,6 +1,8 @@
 import Logging
 import NIOCore
+import NIOPosix
 import Synchronization
+import TaskLoops
 import Testing
 
 @testable import PresenceWebhooks
@@ -80,6 +82,7 @@ final class Stage: Poster, FeedConnection, Sendable {
         settings.retrySecondsMax = 0
         let world = Webhook.World(
             poster: self, positions: positions,
+            loop: TaskLoop(MultiThreadedEventLoopGroup.singleton.next()),
             wallMilliseconds: { 1_000_000 }, logger: Logger(label: "test"))
         let endpoint = try WebhookEndpoint(
             name: "a", url: "http://a", secret: Array("a secret of some length".utf8))

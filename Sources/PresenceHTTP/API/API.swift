@@ -1,26 +1,17 @@
 import HTTPTypes
-import Hummingbird
 import HummingbirdCore
 import NIOCore
 import PresenceGateway
 import PresenceTokens
 
-/// What the API needs to know of the connection of a request.
-struct ConnectionContext: InitializableFromSource {
-    let channel: any Channel
-
-    init(source: ApplicationRequestContextSource) {
-        channel = source.channel
-    }
-}
-
 /// Answers requests.
-struct API: HTTPResponder {
+struct API {
     let gateway: Gateway
     let access: HTTPAccess
     let limits: HTTPLimits
     let counters: HTTPCounters
     let readiness: Readiness
+    let date: DateField
     private let routes = RouteTable()
 
     /// The body cannot be read to its end: the connection is lost, or its input is not HTTP.
@@ -29,12 +20,12 @@ struct API: HTTPResponder {
     }
 
     /// Answers any request. Throws only if no client can receive a response any more.
-    func respond(to request: Request, context: ConnectionContext) async throws -> Response {
+    func respond(to request: Request, over channel: any Channel) async throws -> Response {
         let routing = routes.find(request.uri.path, request.method)
         counters.begin()
         var response: Response
         do {
-            response = try await respond(to: request, routing, over: context.channel)
+            response = try await respond(to: request, routing, over: channel)
         } catch let error as BodyUnreadable {
             counters.end(routing.operation, nil)
             throw error.cause
@@ -42,6 +33,7 @@ struct API: HTTPResponder {
             response = Problem(error).response
         }
         counters.end(routing.operation, response.status)
+        response.headers[.date] = date.text
         response.headers[.cacheControl] = "no-store"
         response.headers[.xContentTypeOptions] = "nosniff"
         if request.method == .head { response = response.createHeadResponse() }

@@ -12,7 +12,7 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
+final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler, TableConnection {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
@@ -23,23 +23,45 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     private let limits: HTTPLimits
     private let counters: HTTPCounters
+    private let connections: ConnectionLimiter
+    var place = ConnectionPlace<ConnectionGuard>()
+    private var channel: (any Channel)?
+    /// Requests that have come and are not answered.
+    private var requestsUnderWay = 0
     private var afterwards = Afterwards.stay
     private var isStream = false
     private var requestDeadline: Scheduled<Void>?
     private var progressDeadline: Scheduled<Void>?
 
-    init(_ limits: HTTPLimits, _ counters: HTTPCounters) {
+    init(_ limits: HTTPLimits, _ counters: HTTPCounters, _ connections: ConnectionLimiter) {
         self.limits = limits
         self.counters = counters
+        self.connections = connections
     }
 
     func handlerAdded(context: ChannelHandlerContext) {
+        channel = context.channel
         counters.connectionOpened()
+        connections.enter(self, from: context.channel.remoteAddress)
     }
 
     func handlerRemoved(context: ChannelHandlerContext) {
+        leave()
+    }
+
+    func closeToMakeRoom() {
+        counters.connectionDisplaced()
+        let channel = channel
+        leave()
+        channel?.close(promise: nil)
+    }
+
+    private func leave() {
+        guard channel != nil else { return }
+        channel = nil
         requestDeadline?.cancel()
         progressDeadline?.cancel()
+        connections.leave(self)
         counters.connectionClosed()
     }
 
@@ -50,7 +72,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         switch unwrapInboundIn(data) {
         case .head: requestDeadline = deadline(in: limits.requestSeconds, context)
         case .body: break
-        case .end: requestDeadline?.cancel()
+        case .end:
+            requestDeadline?.cancel()
+            requestsUnderWay += 1
+            connections.endWaiting(self)
         }
         context.fireChannelRead(data)
     }
@@ -79,9 +104,11 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             // Nobody else reads while an answer is written, so that its end would not be seen.
             if isStream { context.read() }
         case .end where afterwards == .close:
+            responseEnded()
             context.writeAndFlush(data, promise: promise)
             linger(context)
         case .end:
+            responseEnded()
             isStream = false
             context.write(data, promise: promise)
         case .body:
@@ -92,6 +119,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if isStream, event as? ChannelEvent == .inputClosed { return context.close(promise: nil) }
         context.fireUserInboundEventTriggered(event)
+    }
+
+    /// A request may be answered before it has come to its end, or could not be read.
+    private func responseEnded() {
+        requestsUnderWay = max(0, requestsUnderWay - 1)
+        if requestsUnderWay == 0 { connections.beginWaiting(self) }
     }
 
     /// Ends our side, and waits a moment for the client to end its own.

@@ -12,6 +12,7 @@ final class HTTPCounters: Sendable {
         var connections = 0
         var accepted: UInt64 = 0
         var timedOut: UInt64 = 0
+        var displaced: UInt64 = 0
         var feedReaders = 0
     }
 
@@ -43,6 +44,8 @@ final class HTTPCounters: Sendable {
     }
 
     func connectionClosed() { counts.withLock { $0.connections -= 1 } }
+
+    func connectionDisplaced() { counts.withLock { $0.displaced += 1 } }
 
     func connectionTimedOut() { counts.withLock { $0.timedOut += 1 } }
 
@@ -82,6 +85,9 @@ final class HTTPCounters: Sendable {
         text.counter(
             "porchlight_http_connections_timed_out_total",
             "HTTP connections closed because the client was too slow.", counts.timedOut)
+        text.counter(
+            "porchlight_http_connections_displaced_total",
+            "HTTP connections closed to make room for newer ones.", counts.displaced)
         text.gauge(
             "porchlight_http_feed_readers", "Feed readers over HTTP.", counts.feedReaders)
         text.write(gateway)

@@ -72,7 +72,7 @@ extension ServiceSettings {
         configuration.port = address.port
         configuration.version = programVersion
         configuration.access = auth == .open ? .open : .credentials
-        configuration.admission.descriptorsElsewhere = httpDescriptorsMax
+        configuration.admission.descriptorsElsewhere = DescriptorBudget(self).elsewhere
         if rateLimits == .off { configuration.switchOffPace() }
         return configuration
     }

@@ -1,5 +1,8 @@
 import Crypto
 import Foundation
+import NIOPosix
+import OutgoingHTTP
+import TaskLoops
 import Testing
 
 @testable import PresenceTokens
@@ -37,6 +40,10 @@ extension TokenVerifier {
 }
 
 /// A JWK set of Ed25519 keys with these names, and what signs for each.
+/// Where fetches of the tests run.
+let testLoop = TaskLoop(MultiThreadedEventLoopGroup.singleton.next())
+let testHTTP = OutgoingHTTP(on: testLoop)
+
 struct PublishedKeys {
     let json: [UInt8]
     let makers: [String: TokenMaker]

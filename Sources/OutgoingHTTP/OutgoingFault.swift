@@ -4,13 +4,13 @@ import NIOCore
 import NIOHTTP1
 import NIOPosix
 
-/// Why a POST has no response.
+/// Why a request has no response.
 ///
 /// The text never contains the URL, which may contain a secret.
-enum PostFault: Hashable {
+public enum OutgoingFault: Error, Hashable {
     case cannotConnect(String)
     case noAnswer(String)
-    /// The timeout has passed.
+    /// The timeout has passed, or the task was cancelled.
     case late
 
     init(_ error: any Error) {
@@ -43,7 +43,7 @@ enum PostFault: Hashable {
     }
 
     /// The text for the log.
-    func words(timeoutSeconds: Int) -> String {
+    public func words(timeoutSeconds: Int) -> String {
         switch self {
         case .cannotConnect(let why): "cannot connect: \(why)"
         case .noAnswer(let why): "no response: \(why)"

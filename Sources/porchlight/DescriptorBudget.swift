@@ -1,0 +1,61 @@
+import EventLoop
+import PresenceServer
+
+/// How the descriptors of the process are shared out: to HTTP, webhooks and fetches of keys here,
+/// and what is left to clients by `AdmissionLimits`.
+///
+/// Each part has a bound that it keeps by itself, so that what is reserved is really free.
+struct DescriptorBudget {
+    /// Descriptors that the process may open.
+    let descriptorsMax: Int
+    /// Connections of the HTTP API.
+    let httpConnectionsMax: Int
+    /// Connections of the HTTP API to the service, for requests.
+    let gatewayConnectionsMax: Int
+    /// Connections of the HTTP API to the service, for the feed.
+    let feedReadersMax: Int
+    private let webhookCountMax: Int
+
+    /// Shares out the descriptors of this process.
+    init(_ settings: ServiceSettings) {
+        self.init(settings, descriptorsMax: Descriptors.raiseMax())
+    }
+
+    /// Shares out so many.
+    init(_ settings: ServiceSettings, descriptorsMax: Int) {
+        self.descriptorsMax = descriptorsMax
+        let hasHTTP = settings.http != nil
+        // An eighth for HTTP and a sixteenth for what it asks the service.
+        httpConnectionsMax =
+            hasHTTP ? min(settings.httpConnectionsMax, max(8, descriptorsMax / 8)) : 0
+        gatewayConnectionsMax = hasHTTP ? min(64, max(4, descriptorsMax / 32)) : 0
+        feedReadersMax = hasHTTP ? min(32, max(4, descriptorsMax / 32)) : 0
+        let webhooks = settings.webhooks
+        webhookCountMax = webhooks.listPath != nil ? 16 : webhooks.url != nil ? 1 : 0
+    }
+
+    /// Connections that the listener of HTTP accepts before the first of them is looked at.
+    private static let httpAcceptsAtOnce = 4
+    /// A webhook's connection to the service, which has two ends, one to its receiver, and another
+    /// one while the last is being closed.
+    private static let perWebhook = 4
+    /// A fetch of keys.
+    private static let forKeys = 2
+
+    /// What connections of clients leave to others.
+    var elsewhere: Int {
+        let http =
+            httpConnectionsMax > 0
+            ? httpConnectionsMax + Self.httpAcceptsAtOnce
+                + 2 * (gatewayConnectionsMax + feedReadersMax) : 0
+        return http + webhookCountMax * Self.perWebhook + Self.forKeys
+    }
+
+    /// Refuses to serve with so few that clients would get none.
+    func check() throws(SettingsRefusal) {
+        guard descriptorsMax < AdmissionLimits.descriptorsMin else { return }
+        throw SettingsRefusal(
+            "The process may open \(descriptorsMax) descriptors and needs at least "
+                + "\(AdmissionLimits.descriptorsMin): raise `ulimit -n`, or LimitNOFILE in a unit.")
+    }
+}

@@ -1,0 +1,33 @@
+import PresenceServer
+import Testing
+
+@testable import porchlight
+
+@Suite struct `A budget of descriptors` {
+    private func settings(webhooks: Int) -> ServiceSettings {
+        var settings = ServiceSettings()
+        settings.http = "127.0.0.1:0"
+        if webhooks == 1 { settings.webhooks.url = "http://127.0.0.1/" }
+        if webhooks > 1 { settings.webhooks.listPath = "webhooks.json" }
+        return settings
+    }
+
+    @Test(arguments: [256, 300, 512, 1_024, 4_096, 20_000, 1_048_576], [0, 1, 16])
+    func `leaves some to clients, whatever else there is`(descriptors: Int, webhooks: Int) {
+        let budget = DescriptorBudget(settings(webhooks: webhooks), descriptorsMax: descriptors)
+        // 32 in use at rest, 32 free, 16 for connections that are turned away.
+        #expect(descriptors - budget.elsewhere - 80 >= 16)
+        #expect(budget.httpConnectionsMax >= 8)
+    }
+
+    @Test func `of too few descriptors is refused, and says what to do`() {
+        let budget = DescriptorBudget(settings(webhooks: 0), descriptorsMax: 255)
+        let refusal = #expect(throws: SettingsRefusal.self) { try budget.check() }
+        #expect(refusal?.description.contains("needs at least 256: raise `ulimit -n`") == true)
+    }
+
+    @Test func `has nothing for what is switched off`() {
+        let budget = DescriptorBudget(ServiceSettings(), descriptorsMax: 1_024)
+        #expect(budget.elsewhere < 8)
+    }
+}

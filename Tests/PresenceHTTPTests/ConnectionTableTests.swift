@@ -1,0 +1,103 @@
+import Containers
+import Testing
+
+@testable import PresenceHTTP
+
+private final class Connection: TableConnection, CustomStringConvertible {
+    var place = ConnectionPlace<Connection>()
+    let description: String
+
+    init(_ name: String) {
+        description = name
+    }
+
+    func closeToMakeRoom() {}
+}
+
+@Suite struct `The table of HTTP connections` {
+    private let home = ClientNetwork(address: [127, 0, 0, 1])
+    private let away = ClientNetwork(address: [192, 0, 2, 1])
+
+    @Test func `gives up the connection that has been waiting longest`() {
+        var table = ConnectionTable<Connection>(connectionsMax: 3, perNetworkMax: 3)
+        let all = "abcde".map { Connection(String($0)) }
+        for connection in all[..<3] { #expect(table.enter(connection, from: nil) == nil) }
+        // a is asked something; b and c wait, b longer.
+        table.endWaiting(all[0])
+        #expect(table.enter(all[3], from: nil) === all[1])
+        table.leave(all[1])
+        // a waits again, as the last of all.
+        table.beginWaiting(all[0])
+        #expect(table.enter(all[4], from: nil) === all[2])
+        table.leave(all[2])
+        #expect(table.count == 3)
+        #expect(table.enter(all[1], from: nil) === all[3])
+    }
+
+    @Test func `gives up the newest when all others are being answered`() {
+        var table = ConnectionTable<Connection>(connectionsMax: 2, perNetworkMax: 2)
+        let all = "abc".map { Connection(String($0)) }
+        for connection in all[..<2] {
+            #expect(table.enter(connection, from: home) == nil)
+            table.endWaiting(connection)
+        }
+        #expect(table.enter(all[2], from: away) === all[2])
+    }
+
+    @Test func `has a network give up one of its own`() {
+        var table = ConnectionTable<Connection>(connectionsMax: 10, perNetworkMax: 2)
+        let all = "abcd".map { Connection(String($0)) }
+        #expect(table.enter(all[0], from: away) == nil)
+        #expect(table.enter(all[1], from: home) == nil)
+        #expect(table.enter(all[2], from: home) == nil)
+        #expect(table.enter(all[3], from: home) === all[1])
+        table.leave(all[1])
+        table.leave(all[1])
+        #expect(table.count == 3)
+        #expect(table.enter(all[1], from: home) === all[2])
+    }
+
+    @Test func `agrees with a list that is searched`() {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("connection table seed \(seed)")
+        var random = SplitMix64(seed: seed)
+        var table = ConnectionTable<Connection>(connectionsMax: 5, perNetworkMax: 3)
+        var waiting: [(connection: Connection, network: ClientNetwork?)] = []
+        var all: [(connection: Connection, network: ClientNetwork?)] = []
+        for number in 0..<5_000 {
+            switch Int.random(in: 0..<4, using: &random) {
+            case 0, 1:
+                let new = (
+                    Connection("\(number)"), [home, away].randomElement(using: &random) ?? nil
+                )
+                waiting.append(new)
+                all.append(new)
+                let isTooManyOfNetwork = all.count { $0.network == new.1 } > 3
+                let expected =
+                    isTooManyOfNetwork
+                    ? waiting.first { $0.network == new.1 } : all.count > 5 ? waiting.first : nil
+                let given = table.enter(new.0, from: new.1)
+                #expect(given === expected?.connection)
+                guard let given else { continue }
+                table.leave(given)
+                waiting.removeAll { $0.connection === given }
+                all.removeAll { $0.connection === given }
+            case 2:
+                guard let one = waiting.randomElement(using: &random) else { continue }
+                table.endWaiting(one.connection)
+                waiting.removeAll { $0.connection === one.connection }
+            default:
+                guard let one = all.randomElement(using: &random) else { continue }
+                if waiting.contains(where: { $0.connection === one.connection }) {
+                    table.leave(one.connection)
+                    waiting.removeAll { $0.connection === one.connection }
+                    all.removeAll { $0.connection === one.connection }
+                } else {
+                    table.beginWaiting(one.connection)
+                    waiting.append(one)
+                }
+            }
+            #expect(table.count == all.count)
+        }
+    }
+}
