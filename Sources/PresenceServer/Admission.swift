@@ -12,6 +12,8 @@ public struct AdmissionLimits: Sendable {
     public var appServerRequestPace: Pace? = Pace(perSecond: 5_000, burst: 20_000)
     /// Logins in all. Beyond, a connection is closed with 4504 and the time to come back.
     public var loginPace: Pace? = Pace(perSecond: 3_000, burst: 3_000)
+    /// Logins of one address that fail. Beyond, its tokens are verified while few others wait.
+    public var failedLoginPace: Pace? = Pace(perSecond: 10, burst: 100)
     /// Connections from one address; beyond, a new one is closed with 4504.
     public var connectionsPerAddressMax: Int? = 4_096
     /// Connections in all; beyond, a new one is closed with 4504. At most what the descriptors of
@@ -27,6 +29,8 @@ public struct AdmissionLimits: Sendable {
     public var storePendingMax = 200_000
     /// Tokens that may wait to be judged; beyond, whoever shows one is told to come back.
     public var inquiriesMax = 1_000
+    /// The same for tokens from an address of which too many logins have failed.
+    public var suspectInquiriesMax = 100
     /// Bytes that the process may have in memory; beyond, logins and subscriptions are refused.
     public var memoryBytesMax: UInt64?
 
@@ -61,12 +65,13 @@ public struct AdmissionLimits: Sendable {
         limits.requestPace = nil
         limits.appServerRequestPace = nil
         limits.loginPace = nil
+        limits.failedLoginPace = nil
         limits.connectionsPerAddressMax = nil
         return limits
     }
 }
 
-/// How many connections each address has.
+/// How many connections each client's network has.
 struct AddressBook: ~Copyable {
     private var names: NameTable
     private var counts: [UInt32] = []
@@ -75,13 +80,13 @@ struct AddressBook: ~Copyable {
         names = NameTable(seed: seed)
     }
 
-    /// Notes a connection from `address`, without its port, unless it has as many as it may.
-    mutating func enter(_ address: [UInt8], max: Int?) -> UInt32? {
-        guard !address.isEmpty, address.count <= NameTable.byteCountMax else { return .max }
-        if let max, let known = names.find(address.span), Int(counts[Int(known)]) >= max {
+    /// Notes a connection from `network`. Returns nil if that has `max` connections already.
+    mutating func enter(_ network: ClientNetwork?, max: Int?) -> UInt32? {
+        guard let name = network?.bytes else { return .max }
+        if let max, let known = names.find(name.span), Int(counts[Int(known)]) >= max {
             return nil
         }
-        let number = names.intern(address.span)
+        let number = names.intern(name.span)
         while counts.count <= Int(number) { counts.append(0) }
         counts[Int(number)] += 1
         return number
@@ -94,6 +99,41 @@ struct AddressBook: ~Copyable {
         if counts[Int(number)] == 0 { names.remove(number) }
     }
 
-    /// Addresses with connections now.
+    /// The network of a number that `enter` has returned.
+    func network(_ number: UInt32) -> ClientNetwork? {
+        number == .max ? nil : ClientNetwork(name: names.bytes(of: number))
+    }
+
+    /// Networks with connections now.
     var count: Int { names.count }
+}
+
+/// How many logins of each network have failed lately.
+///
+/// Of a fixed size: networks share its buckets by a hash that nobody outside knows.
+struct FailedLogins {
+    private static let bucketCount = 8_192
+
+    private let seed: UInt64
+    private var buckets = [TokenBucket](repeating: TokenBucket(), count: bucketCount)
+
+    init(seed: UInt64) {
+        self.seed = seed
+    }
+
+    /// Counts one.
+    mutating func note(_ network: ClientNetwork?, _ pace: Pace?, at now: Mono) {
+        guard let network, let pace else { return }
+        _ = buckets[bucket(of: network)].take(pace, at: now)
+    }
+
+    /// Whether a network has had as many as it may.
+    func isSuspect(_ network: ClientNetwork?, _ pace: Pace?, at now: Mono) -> Bool {
+        guard let network, let pace else { return false }
+        return buckets[bucket(of: network)].isEmpty(pace, at: now)
+    }
+
+    private func bucket(of network: ClientNetwork) -> Int {
+        network.bucket(of: Self.bucketCount, seed: seed)
+    }
 }

@@ -1,3 +1,4 @@
+import Containers
 import Dispatch
 import EventLoop
 public import PresenceCore
@@ -42,6 +43,8 @@ public enum AccessMode: Sendable {
 /// A token that a request waits to have verified.
 struct Inquiry: Sendable {
     let connection: StreamID
+    /// Where the connection comes from.
+    let network: ClientNetwork?
     let token: [UInt8]
     /// When it was presented.
     let shown: Wall
@@ -57,6 +60,7 @@ struct Inquiry: Sendable {
 /// The result of an inquiry.
 struct Verdict: Sendable {
     let connection: StreamID
+    let network: ClientNetwork?
     let purpose: Inquiry.Purpose
     let result: Result<TokenHolder, CredentialFault>
 }
@@ -78,7 +82,8 @@ final class TokenJudges: Sendable {
             let result = await authenticator.judge(inquiry.token, at: inquiry.shown)
             self.mailbox.post(
                 Verdict(
-                    connection: inquiry.connection, purpose: inquiry.purpose, result: result))
+                    connection: inquiry.connection, network: inquiry.network,
+                    purpose: inquiry.purpose, result: result))
         }
     }
 }

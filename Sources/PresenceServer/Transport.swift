@@ -28,6 +28,7 @@ protocol Transport: AnyObject {
     func close(_ id: StreamID)
     func closeAfterWrites(_ id: StreamID)
     func peerAddress(of id: StreamID) -> String?
+    func peerNetwork(of id: StreamID) -> ClientNetwork?
 
     func armTimer(atMonotonicMilliseconds deadline: UInt64)
     func disarmTimer()

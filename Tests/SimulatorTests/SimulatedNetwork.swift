@@ -1,3 +1,4 @@
+import Containers
 import EventLoop
 
 @testable import PresenceServer
@@ -107,6 +108,10 @@ final class SimulatedNetwork: Transport {
     func bytesPending(_ id: StreamID) -> Int { streams[id]?.pending.count ?? 0 }
     func close(_ id: StreamID) { _ = withStream(id) { $0.isClosed = true } }
     func closeAfterWrites(_ id: StreamID) { _ = withStream(id) { $0.isLingering = true } }
+    func peerNetwork(of id: StreamID) -> ClientNetwork? {
+        streams[id].flatMap { ClientNetwork(address: [10, 0, 0, UInt8($0.id.slot % 200)]) }
+    }
+
     func peerAddress(of id: StreamID) -> String? {
         streams[id].map { "10.0.0.\($0.id.slot % 200):1" }
     }

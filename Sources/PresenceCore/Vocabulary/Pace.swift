@@ -35,13 +35,21 @@ public struct TokenBucket: Hashable, Sendable {
         return (next - now - room + 999) / 1_000
     }
 
-    /// Takes a token that may not be there yet. Tells for how many milliseconds it is not.
-    public mutating func charge(_ pace: Pace, at now: Mono) -> UInt64? {
-        if let wait = take(pace, at: now) {
-            fullAtMicroseconds += UInt64(1_000_000 / pace.perSecond)
-            return wait
-        }
-        return nil
+    /// Whether `take` would find no token.
+    public func isEmpty(_ pace: Pace, at now: Mono) -> Bool {
+        var copy = self
+        return copy.take(pace, at: now) != nil
+    }
+
+    /// Takes a token that may not be there yet. Returns for how many milliseconds it is not, at
+    /// most `waitMillisecondsMax`: beyond, no more is taken in advance.
+    public mutating func charge(
+        _ pace: Pace, at now: Mono, waitMillisecondsMax: UInt64 = .max
+    ) -> UInt64? {
+        guard let wait = take(pace, at: now) else { return nil }
+        guard wait < waitMillisecondsMax else { return waitMillisecondsMax }
+        fullAtMicroseconds += UInt64(1_000_000 / pace.perSecond)
+        return wait
     }
 }
 

@@ -13,9 +13,8 @@ extension Reactor {
             turnAway(slot)
             return false
         }
-        let peer = loop.peerAddress(of: connections[slot].id) ?? ""
-        let host = Array(peer.utf8.prefix(upTo: peer.utf8.lastIndex(of: 58) ?? peer.utf8.endIndex))
-        guard let address = addresses.enter(host, max: limits.connectionsPerAddressMax) else {
+        let network = loop.peerNetwork(of: connections[slot].id)
+        guard let address = addresses.enter(network, max: limits.connectionsPerAddressMax) else {
             turnAway(slot)
             return false
         }
@@ -42,16 +41,31 @@ extension Reactor {
     mutating func admit(_ kind: CommandKind, of slot: Int, at now: Moment) throws(Refusal) {
         let connection = ConnectionID(connections[slot].id)
         guard engine.refusal(of: kind, from: connection) == nil else { return }
+        try checkRoom(for: kind, at: now)
+        if kind == .login { try admitLogin(of: slot, at: now) }
+    }
+
+    /// Whether the service has room for what a command of this kind takes.
+    mutating func checkRoom(for kind: CommandKind, at now: Moment) throws(Refusal) {
         switch kind {
-        case .login:
-            try checkMemory(at: now)
-            try checkBacklog()
-            try admitLogin(of: slot, at: now)
-        case .subscribe, .publish:
+        case .login, .subscribe, .publish:
             try checkMemory(at: now)
             try checkBacklog()
         default: break
         }
+    }
+
+    /// Whether one more token may wait to be verified. Of a network whose logins fail too often,
+    /// few may: so they take what others leave, and no more.
+    mutating func checkInquiries(of slot: Int, at now: Moment) throws(Refusal) {
+        let limits = configuration.admission
+        let isSuspect = failedLogins.isSuspect(
+            addresses.network(connections[slot].address), limits.failedLoginPace, at: now.mono)
+        let inquiriesMax =
+            isSuspect ? min(limits.suspectInquiriesMax, limits.inquiriesMax) : limits.inquiriesMax
+        guard inquiriesUnderWay >= inquiriesMax else { return }
+        counters.refusedForInquiries += 1
+        throw Refusal(.overloaded, retryAfterSeconds: retryAfterSeconds())
     }
 
     /// Refuses what has to be stored while the store is far behind.
@@ -70,7 +84,9 @@ extension Reactor {
         counters.loginsDelayed += 1
         // Each who is sent away is given a time behind those who were before: at the pace at
         // which they can be served, a hundred thousand are spread over as long as that takes.
-        let wait = returns.charge(Pace(perSecond: pace.perSecond, burst: 1), at: now.mono)
+        let wait = returns.charge(
+            Pace(perSecond: pace.perSecond, burst: 1), at: now.mono,
+            waitMillisecondsMax: UInt64(Self.retryBaseSecondsMax - 1) * 1_000)
         let seconds = retryAfterSeconds(waitMilliseconds: wait ?? 0)
         refuse(slot, Refusal(.overloaded, retryAfterSeconds: seconds))
         close(slot, .overloaded, retryAfterSeconds: seconds)
@@ -79,9 +95,12 @@ extension Reactor {
 
     /// When somebody is to come back: jittered, or all who were refused at once return at once.
     mutating func retryAfterSeconds(waitMilliseconds: UInt64 = 0) -> Int {
-        let base = 1 + Int(waitMilliseconds / 1_000)
+        let base = min(1 + Int(clamping: waitMilliseconds / 1_000), Self.retryBaseSecondsMax)
         return base + Int.random(in: 0...(base + 3), using: &jitter)
     }
+
+    /// With the jitter, a client is told to come back within 59 s, however many there are.
+    private static var retryBaseSecondsMax: Int { 28 }
 
     /// Refuses what takes memory while there is too little.
     mutating func checkMemory(at now: Moment) throws(Refusal) {

@@ -35,7 +35,8 @@ extension Reactor {
             return nil
         }
         return Inquiry(
-            connection: connections[slot].id, token: decoder.bytes(token), shown: now.wall,
+            connection: connections[slot].id, network: addresses.network(connections[slot].address),
+            token: decoder.bytes(token), shown: now.wall,
             purpose: purpose)
     }
 
@@ -51,11 +52,8 @@ extension Reactor {
         guard let judges, let authenticator = configuration.authenticator else {
             throw Refusal(CredentialFault.tokensNotTaken)
         }
-        guard inquiriesUnderWay < configuration.admission.inquiriesMax else {
-            counters.refusedForInquiries += 1
-            throw Refusal(.overloaded, retryAfterSeconds: retryAfterSeconds())
-        }
-        try admit(kind, of: slot, at: now)
+        try checkInquiries(of: slot, at: now)
+        try checkRoom(for: kind, at: now)
         inquiriesUnderWay += 1
         counters.inquiries += 1
         connections[slot].state.insert(.isBeingJudged)
@@ -68,7 +66,14 @@ extension Reactor {
         let now = now()
         for verdict in verdicts {
             inquiriesUnderWay -= 1
-            if case .failure = verdict.result { counters.tokensRefused += 1 }
+            if case .failure(let fault) = verdict.result {
+                counters.tokensRefused += 1
+                // That the keys cannot be fetched is no fault of the client's.
+                if fault != .keysUnavailable {
+                    failedLogins.note(
+                        verdict.network, configuration.admission.failedLoginPace, at: now.mono)
+                }
+            }
             guard let slot = slot(of: verdict.connection), connections[slot].awaiting != nil else {
                 continue
             }
@@ -105,6 +110,8 @@ extension Reactor {
         let command: Command
         switch verdict.purpose {
         case .login(let device, let client, let reach, let sync):
+            // Charged now: tokens that are none take nobody's turn.
+            try admitLogin(of: slot, at: now)
             command = .login(
                 Login(
                     account: try intern(name), device: device, client: client, reach: reach,

@@ -60,6 +60,7 @@ struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
     var turnedAwayCount = 0
     /// The rate limit of logins.
     var logins = TokenBucket()
+    var failedLogins: FailedLogins
     /// When clients that were rejected are expected to reconnect.
     var returns = TokenBucket()
     var jitter = SplitMix64(seed: 0)
@@ -118,6 +119,7 @@ struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
         self.store = store
         self.logger = logger
         addresses = AddressBook(seed: seed)
+        failedLogins = FailedLogins(seed: seed)
         jitter = SplitMix64(seed: seed)
         decoder = RequestDecoder(limits: configuration.engine.limits)
         frames = SharedFrames(configuration.connection.shares)

@@ -1,0 +1,86 @@
+import Containers
+import PresenceClient
+import PresenceCore
+import Testing
+
+@testable import PresenceServer
+
+@Suite struct `Logins that fail` {
+    private let pace = Pace(perSecond: 10, burst: 5)
+    private func mono(_ seconds: Double) -> Mono { Mono(milliseconds: UInt64(seconds * 1_000)) }
+
+    @Test func `make a network suspect for as long as they come too often`() {
+        var failed = FailedLogins(seed: 7)
+        let one = ClientNetwork(address: [192, 0, 2, 1])
+        let other = ClientNetwork(address: [192, 0, 2, 2])
+        for _ in 0..<5 {
+            #expect(!failed.isSuspect(one, pace, at: mono(1_000)))
+            failed.note(one, pace, at: mono(1_000))
+        }
+        #expect(failed.isSuspect(one, pace, at: mono(1_000)))
+        #expect(!failed.isSuspect(other, pace, at: mono(1_000)))
+        // However many there were: nothing is owed.
+        for _ in 0..<100_000 { failed.note(one, pace, at: mono(1_000)) }
+        #expect(!failed.isSuspect(one, pace, at: mono(1_000.1)))
+        #expect(!failed.isSuspect(nil, pace, at: mono(1_000)))
+        #expect(!failed.isSuspect(one, nil, at: mono(1_000)))
+    }
+
+    @Test func `do not charge what all logins share`() throws {
+        try withService({
+            $0.access = .credentials
+            $0.authenticator = Credentials(tokens: ["t0": "a0", "t1": "a1", "t2": "a2"])
+            $0.admission.loginPace = Pace(perSecond: 1, burst: 3)
+        }) { service in
+            let stranger = try service.connect()
+            for _ in 0..<40 {
+                let refusal = stranger.refusal("login", ["token": "none of ours", "device": "d"])
+                #expect(refusal.hasPrefix("401 "), "\(refusal)")
+            }
+            for number in 0..<3 {
+                let params: JSON = ["token": .string("t\(number)"), "device": "d"]
+                _ = try service.connect().call("login", params)
+            }
+        }
+    }
+
+    @Test func `leave room to those who come from elsewhere, and to their own`() throws {
+        try withService({
+            $0.access = .credentials
+            $0.authenticator = Credentials()
+            $0.admission.failedLoginPace = Pace(perSecond: 1, burst: 10)
+            $0.admission.suspectInquiriesMax = 0
+        }) { service in
+            let stranger = try service.connect()
+            // However slow this machine is, more than ten come faster than one a second.
+            var refusals: [String] = []
+            while refusals.count < 400, refusals.last != "503 overloaded" {
+                refusals.append(
+                    stranger.refusal("login", ["token": "none of ours", "device": "d"]))
+            }
+            #expect(refusals.dropLast().allSatisfy { $0.hasPrefix("401 ") })
+            #expect(refusals.count > 10)
+            // With no room at all for suspects.
+            #expect(refusals.last == "503 overloaded")
+            service.pass(seconds: 30)
+            let later = try service.connect()
+            #expect(
+                later.refusal("login", ["token": "none of ours", "device": "d"])
+                    .hasPrefix("401 "))
+        }
+    }
+}
+
+@Suite struct `Times to come back` {
+    @Test func `are bounded, however many are sent away`() {
+        var bucket = TokenBucket()
+        let pace = Pace(perSecond: 1, burst: 1)
+        let now = Mono(milliseconds: 5_000_000)
+        for _ in 0..<100_000 {
+            let wait = bucket.charge(pace, at: now, waitMillisecondsMax: 27_000)
+            #expect((wait ?? 0) <= 27_000)
+        }
+        // What was taken in advance is over soon.
+        #expect(bucket.charge(pace, at: now.advanced(bySeconds: 30)) == nil)
+    }
+}
