@@ -1,11 +1,11 @@
 internal import PresenceCore
 
-// Answers with lists. A page of 1,000 entries fits into a frame, but 500 states with long
-// texts need not: so every list stops where the frame is full and says how much did fit.
+// Responses with lists. A page of 1,000 entries fits into a frame, but 500 states with long
+// texts may not: so every list stops where the frame is full and returns how many entries fit.
 
 extension [UInt8] {
-    /// Appends a result with a list, or gives the number of entries that end before `bound`
-    /// where not all do.
+    /// Appends a result with a list, or returns the number of entries that end before `bound`
+    /// if not all do.
     mutating func appendList(
         _ answer: Answer, in effects: borrowing Effects, upTo bound: Int
     ) -> Int? {
@@ -48,7 +48,7 @@ extension [UInt8] {
             }
             append("]")
         default:
-            preconditionFailure("an answer without a list")
+            preconditionFailure("a response without a list")
         }
         append("}")
         return nil
@@ -95,7 +95,7 @@ extension [UInt8] {
         append("}")
     }
 
-    /// Appends what is told of a session, without the braces around it.
+    /// Appends the members of a session, without the enclosing braces.
     mutating func appendMembers(of entry: SessionEntry, _ source: borrowing EventSource) {
         append(#""session":"#)
         appendBase32(entry.session.ordinal)

@@ -1,18 +1,18 @@
 public import PresenceCore
 
-/// Whether an answer could be given.
+/// Whether a response fits into a frame.
 public enum AnswerOutcome: Hashable, Sendable {
-    /// It stands in the buffer.
+    /// It is in the buffer.
     case appended
-    /// A frame does not hold it; the buffer is as it was. So many of its entries would fit.
+    /// It exceeds a frame; the buffer is unchanged. This number of its entries would fit.
     case tooLarge(entriesFit: Int)
 }
 
-/// A counter of the owner's for the answer to `stats`.
+/// A counter of the caller for the response to `stats`.
 public struct StatsField: Sendable {
-    /// The key, a word that needs no escapes.
+    /// The key. It needs no escapes.
     public var name: StaticString
-    /// How many.
+    /// The count.
     public var value: Int
 
     /// A counter.
@@ -23,7 +23,7 @@ public struct StatsField: Sendable {
 }
 
 extension [UInt8] {
-    /// Appends the response to a request; nothing where the request had no `id`.
+    /// Appends the response to a request; nothing if the request had no `id`.
     public mutating func appendAnswerFrame(
         _ answer: Answer, to id: RequestID, in effects: borrowing Effects, settings: Settings
     ) -> AnswerOutcome {
@@ -38,7 +38,7 @@ extension [UInt8] {
         return .appended
     }
 
-    /// Appends the response to `stats`, with counters of the owner's behind the engine's.
+    /// Appends the response to `stats`: the engine's counters, then those of the caller.
     public mutating func appendStatsFrame(
         _ stats: Stats, further fields: [StatsField], to id: RequestID
     ) {
@@ -48,7 +48,7 @@ extension [UInt8] {
         endResponse(start)
     }
 
-    /// Appends the response to `metrics`: a text.
+    /// Appends the response to `metrics`: one string.
     public mutating func appendTextFrame(_ text: [UInt8], to id: RequestID) {
         guard id != .none else { return }
         let start = beginResponse(to: id)
@@ -71,9 +71,9 @@ extension [UInt8] {
         endFrame(start)
     }
 
-    /// Appends the result, or gives the number of entries that end before `bound`.
+    /// Appends the result, or returns the number of entries that end before `bound`.
     ///
-    /// 64 bytes behind it are left for what follows the entries.
+    /// The 64 bytes after `bound` are reserved for what follows the entries.
     private mutating func appendResult(
         _ answer: Answer, in effects: borrowing Effects, _ settings: Settings, upTo bound: Int
     ) -> Int? {
@@ -131,7 +131,7 @@ extension [UInt8] {
         appendSettings(settings)
     }
 
-    /// Appends what clients need to know of the settings, and ends the object.
+    /// Appends the settings that clients need, and ends the object.
     private mutating func appendSettings(_ settings: Settings) {
         let limits = settings.limits
         append(#","heartbeat":"#, settings.heartbeatSeconds)

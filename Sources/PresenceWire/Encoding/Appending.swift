@@ -1,10 +1,10 @@
 internal import PresenceCore
 
-// The pieces of which answers and notifications are made. Unlike events they go to one
-// connection each, so that they are written piece by piece.
+// The parts of responses and notifications. Unlike events they are sent to one connection each,
+// so they are written part by part.
 
 extension [UInt8] {
-    /// Appends bytes of ours.
+    /// Appends bytes that need no escapes.
     mutating func append(_ literal: StaticString) {
         unsafe append(
             contentsOf: UnsafeBufferPointer(
@@ -23,7 +23,7 @@ extension [UInt8] {
         append(flag ? "true" : "false")
     }
 
-    /// Appends a key with what stands around it, as it is, and a number.
+    /// Appends a key with its punctuation, verbatim, and a number.
     mutating func append(_ key: StaticString, _ value: Int) {
         append(key)
         append(value)
@@ -34,7 +34,7 @@ extension [UInt8] {
         append(time)
     }
 
-    /// Appends a quoted text.
+    /// Appends a quoted string.
     mutating func appendString(_ text: Span<UInt8>) {
         append(bytesMax: JSONWriter.escapedBytes(of: text) + 2) { $0.string(text) }
     }
@@ -43,7 +43,7 @@ extension [UInt8] {
         append(bytesMax: source.stringBytes(range)) { $0.string(range, source) }
     }
 
-    /// Appends the quoted base32 of a number: an opaque text to the world.
+    /// Appends the quoted base32 of a number: an opaque string to clients.
     mutating func appendBase32(_ value: UInt64) {
         append(bytesMax: Base32.characters + 2) { $0.base32(value) }
     }
@@ -57,7 +57,7 @@ extension [UInt8] {
         }
     }
 
-    /// Appends room for a frame's length and gives its place.
+    /// Appends space for a frame's length and returns its position.
     mutating func beginFrame() -> Int {
         let start = count
         append("\0\0\0\0")

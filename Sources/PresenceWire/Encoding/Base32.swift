@@ -1,13 +1,13 @@
 internal import PresenceCore
 
-/// Crockford's base32 of 64 bits: 13 characters, the high bits first, so that texts sort as
-/// their numbers do. https://www.crockford.com/base32.html
+/// Crockford's base32 of 64 bits: 13 characters, high bits first, so that texts sort like
+/// their numbers. https://www.crockford.com/base32.html
 enum Base32 {
     static let characters = 13
     static let alphabet: StaticString = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-    /// The number of such a text; nil where it is none of ours: another length, letters
-    /// that we do not write (lower case too), or more than 64 bits.
+    /// The number that a text encodes; nil if the text is invalid: another length, letters that
+    /// are never written (including lower case), or more than 64 bits.
     static func value(of text: [UInt8], at range: ByteRange) -> UInt64? {
         guard range.count == characters else { return nil }
         var value: UInt64 = 0
@@ -18,7 +18,7 @@ enum Base32 {
         return value
     }
 
-    /// The character that stands for five bits.
+    /// The character for five bits.
     static func digit(_ value: Int) -> UInt8 {
         alphabet.withUTF8Buffer { unsafe $0[value] }
     }

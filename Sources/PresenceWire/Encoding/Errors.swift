@@ -1,7 +1,7 @@
 public import PresenceCore
 
 extension [UInt8] {
-    /// Appends the answer to a request that could not be read; nothing where nobody is told.
+    /// Appends the error for a request that could not be decoded; nothing without an `id`.
     public mutating func appendErrorFrame(_ fault: RequestFault) {
         switch fault.cause {
         case .envelope(let envelope): appendErrorFrame(envelope, to: fault.id)
@@ -9,7 +9,7 @@ extension [UInt8] {
         }
     }
 
-    /// Appends the answer to what is no request; nothing where there was no `id`.
+    /// Appends the error for an invalid request object; nothing without an `id`.
     public mutating func appendErrorFrame(_ fault: EnvelopeFault, to id: RequestID) {
         guard id != .none else { return }
         let start = beginError(code: fault.reason.code, to: id)
@@ -19,8 +19,8 @@ extension [UInt8] {
         endError(start)
     }
 
-    /// Appends the answer to a request that was not carried out; nothing where there was no
-    /// `id`. `effects` hold the names that the refusal refers to.
+    /// Appends the error for a rejected request; nothing without an `id`. `effects` has the names
+    /// that the refusal refers to.
     public mutating func appendErrorFrame(
         _ refusal: Refusal, to id: RequestID, in effects: borrowing Effects
     ) {

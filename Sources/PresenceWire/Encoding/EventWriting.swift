@@ -1,6 +1,6 @@
 internal import PresenceCore
 
-// One event as JSON: the publisher's whole state, as PROTOCOL.md §5 has it.
+// One event as JSON: the whole state of the publisher, see docs/PROTOCOL.md, "events".
 
 /// What an event's ranges refer to.
 @safe
@@ -13,14 +13,14 @@ struct EventSource {
         devices = effects.devices
     }
 
-    /// Bytes that a string of this text takes, quotes included.
+    /// The size of a text as a JSON string, including quotes.
     func stringBytes(_ range: ByteRange) -> Int {
         let start = Int(range.start)
         let text = bytes.span.extracting(start..<start + Int(range.count))
         return JSONWriter.escapedBytes(of: text) + 2
     }
 
-    /// At most so many bytes has the event.
+    /// An upper bound for the size of the event.
     func bytesMax(_ event: Event) -> Int {
         // The keys take 150 bytes, eight integers 20 each, the id 15, the words 20.
         var sum = 400 + stringBytes(event.publisher)

@@ -1,21 +1,21 @@
 public import PresenceCore
 
-/// Where an element of an array stands.
+/// The position of an element in an array.
 enum ElementPlace {
     case first, following
 }
 
-/// What a list of events is to those who get it.
+/// What the events of a notification are.
 public enum EventList: UInt8, Sendable {
-    /// What has happened.
+    /// Changes.
     case changes
-    /// States, with which a login begins.
+    /// Current states in a login list.
     case loginList
-    /// States, with which a reader of the feed begins.
+    /// Current states in a snapshot of the feed.
     case feedList
 }
 
-/// What stands around the events of a notification.
+/// The bytes around the events of a notification.
 enum EventFrame {
     static let start: StaticString = #"{"jsonrpc":"2.0","method":"events","params":{"events":["#
     static let feedStart: StaticString = #"{"jsonrpc":"2.0","method":"feed","params":{"events":["#
@@ -27,7 +27,7 @@ extension EventList {
         self == .feedList ? EventFrame.feedStart : EventFrame.start
     }
 
-    /// Bytes in a frame. Those who read the feed put frames together, to lists of their own.
+    /// Bytes in a frame. The feed combines frames into its own lists.
     fileprivate func bytesMax(_ limits: Limits) -> Int {
         self == .feedList
             ? min(1 << 17, limits.serverFrameBytesMax) : limits.serverFrameBytesMax
@@ -45,7 +45,7 @@ extension EventList {
 extension [UInt8] {
     /// Appends a frame with one event.
     ///
-    /// The bytes are the same for every receiver.
+    /// The bytes are the same for every subscriber.
     public mutating func appendEventFrame(_ event: Event, in effects: borrowing Effects) {
         let source = EventSource(effects)
         append(bytesMax: 100 + source.bytesMax(event)) { writer in
@@ -57,8 +57,8 @@ extension [UInt8] {
         }
     }
 
-    /// Appends frames with `effects.events[range]`, as many as the bounds for states and bytes
-    /// of a frame demand; none for an empty range.
+    /// Appends frames with `effects.events[range]`, as many as the limits of states and bytes
+    /// per frame require; none for an empty range.
     public mutating func appendEventFrames(
         _ range: Range<Int>, of list: EventList, in effects: borrowing Effects, limits: Limits
     ) {

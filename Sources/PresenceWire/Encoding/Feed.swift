@@ -1,25 +1,25 @@
 internal import PresenceCore
 
-// The feed: events as they stand in `events` notifications, byte for byte, in frames that tell
-// where a reader can go on.
+// The feed: the same bytes as in `events` notifications, in frames with the cursor at which a
+// reader can resume.
 
-/// A place in the feed: behind which event, of which ring of events.
+/// A position in the feed: after which event, of which ring of events.
 public struct FeedCursor: Hashable, Sendable {
-    /// Tells the ring from any other, of whatever service.
+    /// Distinguishes the ring from any other ring of any service.
     public var epoch: UInt64
     /// The event's `seq`.
     public var seq: UInt64
 
-    /// A place.
+    /// A position.
     public init(epoch: UInt64, seq: UInt64) {
         self.epoch = epoch
         self.seq = seq
     }
 
-    /// How many characters the text of a cursor has. The last thirteen are the event's `id`.
+    /// The number of characters in a cursor. The last thirteen are the event's `id`.
     static let characters = 2 * Base32.characters
 
-    /// The cursor that a text stands for; nil where it is none of ours.
+    /// The cursor that a text encodes; nil if it is invalid.
     init?(_ text: [UInt8], at range: ByteRange) {
         guard range.count == Self.characters else { return nil }
         let half = Int32(Base32.characters)
@@ -33,13 +33,13 @@ public struct FeedCursor: Hashable, Sendable {
 }
 
 extension [UInt8] {
-    /// The event in a frame that `appendEventFrame` has made, and nothing else has been added to.
+    /// The event in a frame made by `appendEventFrame` without additions.
     public var eventOfFrame: ArraySlice<UInt8> {
         let start = FrameSplitter.lengthBytes + EventFrame.start.utf8CodeUnitCount
         return self[start..<count - EventFrame.end.utf8CodeUnitCount]
     }
 
-    /// Appends the answer to `feed`: it goes on behind the cursor, or begins anew.
+    /// Appends the response to `feed`: the reader resumes after the cursor, or is reset.
     public mutating func appendFeedAnswerFrame(goingOnFrom cursor: FeedCursor?, to id: RequestID) {
         guard id != .none else { return }
         let start = beginFrame()
@@ -55,14 +55,14 @@ extension [UInt8] {
         endFrame(start)
     }
 
-    /// Begins a frame with events; append them, and end it.
+    /// Begins a frame with events: append them, then end it.
     public mutating func beginFeedFrame() -> Int {
         let start = beginFrame()
         append(EventFrame.feedStart)
         return start
     }
 
-    /// Ends a frame with events behind which a reader can go on; nil: its list is not complete.
+    /// Ends a frame with events after which a reader can resume; nil: its list is incomplete.
     public mutating func endFeedFrame(_ start: Int, cursor: FeedCursor?) {
         if let cursor {
             append(#"],"cursor":"#)
@@ -74,14 +74,14 @@ extension [UInt8] {
         endFrame(start)
     }
 
-    /// Appends the notification that a reader is begun anew.
+    /// Appends the notification that a reader is reset.
     public mutating func appendFeedResetFrame() {
         let start = beginFrame()
         append(#"{"jsonrpc":"2.0","method":"feed","params":{"reset":true}}"#)
         endFrame(start)
     }
 
-    /// Appends the notification that the states are complete.
+    /// Appends the notification that the snapshot is complete.
     public mutating func appendFeedSyncedFrame(cursor: FeedCursor) {
         let start = beginFrame()
         append(#"{"jsonrpc":"2.0","method":"feed","params":{"synced":true,"cursor":"#)
@@ -90,7 +90,7 @@ extension [UInt8] {
         endFrame(start)
     }
 
-    /// Appends the quoted text of a cursor.
+    /// Appends a cursor as a quoted string.
     private mutating func append(_ cursor: FeedCursor) {
         append("\"")
         for number in [cursor.epoch, cursor.seq] {

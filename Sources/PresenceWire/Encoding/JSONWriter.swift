@@ -1,9 +1,9 @@
 internal import PresenceCore
 
-// Writing happens in two steps. A size is summed up first: an upper bound for what is fixed,
-// exact for texts, of which a look tells whether they need escapes. Then the bytes go, without
-// a growing array in between, into memory that is already there. The bound is checked with
-// every piece, so that a wrong sum ends the process and never writes behind the end.
+// Writing has two steps. First the size is summed: an upper bound for the fixed parts, and the
+// exact size of texts including their escapes. Then the bytes are written into memory of that
+// size, without growing an array. Every write checks the bound, so that a wrong sum traps and
+// never writes past the end.
 
 /// Writes JSON into memory of a known size.
 @safe
@@ -27,7 +27,7 @@ struct JSONWriter: ~Copyable {
         return unsafe place
     }
 
-    /// Bytes of ours, as they stand.
+    /// Appends bytes verbatim.
     @inline(__always)
     mutating func literal(_ text: StaticString) {
         let count = text.utf8CodeUnitCount
@@ -82,8 +82,8 @@ struct JSONWriter: ~Copyable {
 
     /// A quoted string.
     ///
-    /// `text` is UTF-8; everything but quotes, backslashes and control
-    /// characters goes out as it is.
+    /// `text` is UTF-8; everything except quotes, backslashes and control
+    /// characters is written unchanged.
     mutating func string(_ text: Span<UInt8>) {
         byte(UInt8(ascii: "\""))
         let count = text.count
@@ -100,7 +100,7 @@ struct JSONWriter: ~Copyable {
         byte(UInt8(ascii: "\""))
     }
 
-    /// A four-byte length in front of what is written after `start`, which left room for it.
+    /// Writes the four-byte length at `start`, which reserved space for it.
     mutating func frameLength(at start: Int) {
         let count = written - start - FrameSplitter.lengthBytes
         precondition(start >= 0 && count >= 0)
@@ -110,7 +110,7 @@ struct JSONWriter: ~Copyable {
         }
     }
 
-    /// Bytes that a text takes when it is escaped, without quotes.
+    /// The size of a text after escaping, without quotes.
     static func escapedBytes(of text: Span<UInt8>) -> Int {
         var extra = 0
         for index in text.indices {

@@ -32,7 +32,7 @@ extension [UInt8] {
         }
     }
 
-    /// Appends the sentence for a refusal.
+    /// Appends the sentence for a rejected request.
     mutating func appendMessage(of refusal: Refusal) {
         if let fault = refusal.fault { return append(fault.sentence) }
         switch refusal.reason {

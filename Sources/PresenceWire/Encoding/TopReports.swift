@@ -1,22 +1,22 @@
 public import PresenceCore
 
-/// What `top` tells, besides counters: who has caused the most, and who takes the least.
+/// What `top` reports besides counters: the busiest publishers and the slowest clients.
 public struct TopReport: Sendable {
-    /// What the service's clock shows.
+    /// The time of the service's clock.
     public var time: Wall
-    /// For how many milliseconds `counts` have been counted.
+    /// The number of milliseconds that `counts` cover.
     public var milliseconds: Int
-    /// What has happened in that time.
+    /// What happened in that time.
     public var counts: [StatsField]
-    /// Since when `publishers` are counted.
+    /// The start of the count for `publishers`.
     public var publishersSince: Wall
     /// The busiest publishers, the busiest first.
     public var publishers: [BusyPublisher]
-    /// Those that have not taken what they were sent, the slowest first.
+    /// The slow clients, the slowest first.
     public var readers: [SlowReader]
-    /// How many of these there are in all.
+    /// The number of all slow clients.
     public var readerCount: Int
-    /// Numbers of now.
+    /// Current values.
     public var gauges: [StatsField]
 
     /// A report.
@@ -36,20 +36,20 @@ public struct TopReport: Sendable {
     }
 }
 
-/// A connection that has not taken what it was sent; texts in `Effects.bytes`.
+/// The connection of a slow client; texts in `Effects.bytes`.
 public struct SlowReader: Sendable {
-    /// Whose session it is, and on which device; nil: an app server's.
+    /// The account and device of the session; nil for an app server.
     public var owner: (account: ByteRange, device: ByteRange)?
-    /// Where it comes from.
+    /// The client's network address.
     public var address: String
-    /// Bytes that wait for it.
+    /// Bytes in its outbox.
     public var bytesWaiting: Int
-    /// Publishers whose newest states it has still to be sent.
+    /// Publishers whose newest states are still to be sent to it.
     public var behind: Int
-    /// Since when it has not taken everything.
+    /// Since when it is behind.
     public var since: Wall
 
-    /// A reader.
+    /// A slow client.
     public init(
         owner: (account: ByteRange, device: ByteRange)?, address: String, bytesWaiting: Int,
         behind: Int, since: Wall
@@ -63,7 +63,7 @@ public struct SlowReader: Sendable {
 }
 
 extension [UInt8] {
-    /// Appends the response to `top`. Its lists are short: it always fits into a frame.
+    /// Appends the response to `top`. Its lists are short, so it always fits into a frame.
     public mutating func appendTopFrame(
         _ report: TopReport, to id: RequestID, in effects: borrowing Effects
     ) {

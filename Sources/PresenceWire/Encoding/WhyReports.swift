@@ -1,9 +1,9 @@
 public import PresenceCore
 
-// The result of `why`: facts, which the verb of the command makes sentences of.
+// The result of `why`: facts that the command turns into sentences.
 
 extension [UInt8] {
-    /// Appends the response to `why`. Its lists are short: it always fits into a frame.
+    /// Appends the response to `why`. Its lists are short, so it always fits into a frame.
     public mutating func appendWhyFrame(
         _ report: WhyReport, subscriber: [UInt8], publisher: [UInt8], to id: RequestID,
         in effects: borrowing Effects
@@ -42,7 +42,7 @@ extension [UInt8] {
         endResponse(start)
     }
 
-    /// Appends elements with commas between them.
+    /// Appends elements separated by commas.
     private mutating func appendList<Item>(
         _ elements: [Item], _ write: (inout [UInt8], Item) -> Void
     ) {

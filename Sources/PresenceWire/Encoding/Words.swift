@@ -1,6 +1,6 @@
 public import PresenceCore
 
-// The words of the protocol for what the core has as cases.
+// The protocol's words for the cases of the core's enumerations.
 
 extension ClientKind {
     /// The word on the wire.
@@ -92,7 +92,7 @@ extension LoginList {
 }
 
 extension ConnectionEnd {
-    /// The word on the wire: the reason of `close`, where one was sent.
+    /// The word on the wire: the reason of `close`, if one was sent.
     public var word: StaticString {
         switch self {
         case .logout: "logout"

@@ -1,12 +1,11 @@
-// One connection's bytes, cut into frames.
+// Splits the bytes of one connection into frames.
 //
-// The chunk that has just been read belongs to somebody else and is used again for the next
-// connection, so only what it leaves unfinished is copied: the beginning of a frame whose end
-// has not come, or everything behind a frame after which the owner stops for a while. A frame
-// that lies wholly in the chunk is read where it lies.
+// The chunk that was just read belongs to the loop and is reused for the next connection. So only
+// the rest is copied: the beginning of an incomplete frame, or everything after a frame at which
+// the owner pauses. A frame that is complete in the chunk is read in place.
 //
-// What a length claims is compared with the limit and otherwise believed of nobody: memory is
-// taken for bytes that are here.
+// The claimed length of a frame is compared with the limit and not trusted otherwise: memory is
+// allocated only for bytes that have arrived.
 //
 //     var offset = 0
 //     while true {
@@ -16,19 +15,19 @@
 //             if mustWait { splitter.keep(chunk, from: &offset); return }
 //         …
 
-/// What stands next in the bytes of a connection.
+/// What comes next in the bytes of a connection.
 public enum FrameOutcome: Hashable, Sendable {
-    /// No whole frame; the chunk is used up and its rest is kept.
+    /// No complete frame; the chunk is consumed and its rest is kept.
     case needMore
     /// A frame of length zero.
     case keepAlive
-    /// A frame. To be read before the splitter is called again.
+    /// A frame. Read it before the next call of the splitter.
     case frame(FrameBody)
-    /// The length is over the limit. Nothing behind it can be understood.
+    /// The length exceeds the limit. Nothing after it can be parsed.
     case violation(bytesClaimed: Int)
 }
 
-/// Where the body of a frame lies: in the chunk or in what the splitter keeps.
+/// The location of a frame's body: in the chunk or in the bytes that the splitter keeps.
 public struct FrameBody: Hashable, Sendable {
     enum Place: UInt8 {
         case chunk, kept
@@ -37,31 +36,31 @@ public struct FrameBody: Hashable, Sendable {
     var place: Place
     var range: Range<Int>
 
-    /// How many bytes the body has.
+    /// The number of bytes of the body.
     public var count: Int { range.count }
 }
 
-/// Cuts the bytes of one connection into frames.
+/// Splits the bytes of one connection into frames.
 public struct FrameSplitter: Sendable {
-    /// Bytes in front of every body: its length, big-endian.
+    /// Bytes before every body: its length, big-endian.
     public static let lengthBytes = 4
 
     private var kept: [UInt8] = []
-    /// The bytes of `kept` that have been given out as frames.
+    /// The bytes of `kept` that were returned as frames.
     private var given = 0
 
     /// A splitter that keeps nothing.
     public init() {}
 
-    /// Bytes that have come and are not yet given out.
+    /// Bytes that have arrived and were not yet returned.
     ///
-    /// After `needMore` they are the beginning of a frame, which must be completed in time.
+    /// After `needMore` they are the beginning of a frame that must be completed in time.
     public var bytesBuffered: Int { kept.count - given }
 
-    /// Bytes of memory held; zero where there is nothing to keep.
+    /// Bytes of memory in use; zero if there is nothing to keep.
     public var bytesAllocated: Int { kept.capacity }
 
-    /// Takes the next frame, and moves `offset` behind the bytes of the chunk that it took.
+    /// Takes the next frame, and advances `offset` past the bytes of the chunk that it took.
     public mutating func next(
         in chunk: RawSpan, from offset: inout Int, bodyBytesMax: Int
     ) -> FrameOutcome {
@@ -73,15 +72,15 @@ public struct FrameSplitter: Sendable {
         return nextInKept(chunk, from: &offset, bodyBytesMax: bodyBytesMax)
     }
 
-    /// Keeps the rest of the chunk, because the owner stops here for a while.
+    /// Keeps the rest of the chunk, because the owner pauses here.
     ///
-    /// It goes on with an empty chunk or the next one. Bodies given out before are gone then.
+    /// Continue with an empty chunk or the next one. Bodies returned before become invalid.
     public mutating func keep(_ chunk: RawSpan, from offset: inout Int) {
         dropGiven()
         pull(chunk.byteCount - offset, of: chunk, from: &offset)
     }
 
-    /// Reads a body that `next` has given out for this chunk.
+    /// Reads a body that `next` returned for this chunk.
     public func withBody<Value, Failure: Error>(
         _ body: FrameBody, in chunk: RawSpan, _ read: (RawSpan) throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -128,7 +127,7 @@ public struct FrameSplitter: Sendable {
         return .frame(FrameBody(place: .kept, range: start..<given))
     }
 
-    /// Whether `count` bytes are kept, if need be with the help of the chunk.
+    /// Whether `count` bytes are kept, if necessary after taking bytes from the chunk.
     private mutating func has(
         _ count: Int, orPullsFrom chunk: RawSpan, at offset: inout Int
     ) -> Bool {
@@ -146,7 +145,7 @@ public struct FrameSplitter: Sendable {
         offset += count
     }
 
-    /// Gives back the memory of the frames that were given out.
+    /// Frees the memory of the frames that were returned.
     private mutating func dropGiven() {
         guard given > 0 else { return }
         kept = given == kept.count ? [] : [UInt8](kept[given...])

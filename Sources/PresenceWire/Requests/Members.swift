@@ -1,21 +1,21 @@
 internal import CSimdJSON
 
-// What the shim lists, as something that cannot be read out of bounds.
+// Bounds-checked views of the shim's tables.
 //
-// Both views are made from the decoder's document, used within one call of `decode` and kept
-// by nobody: the tables they show are overwritten by the next body.
+// Both views are made from the decoder's document and used within one call of `decode` only: the
+// next body overwrites the tables that they show.
 
 /// The members of an object.
 @safe
 struct Members {
-    /// Members that are looked at; the shim counts the rest only.
+    /// Members that are listed; the shim only counts the rest.
     static let countMax = Int(CSJ_MEMBERS_MAX)
 
     // SAFETY: points to at least `min(count, countMax)` members.
     private let base: UnsafePointer<csj_member>?
-    /// How many the object has, those beyond `countMax` included.
+    /// The number of members, including those beyond `countMax`.
     let count: Int
-    /// The first whose key stands there twice.
+    /// The first member whose key appears more than once.
     let duplicate: Int?
 
     init(_ object: csj_object) {
@@ -31,7 +31,7 @@ struct Members {
     }
 
     /// The member with this key.
-    /// - Complexity: O(n): there are a handful.
+    /// - Complexity: O(n), with few members.
     subscript(key: Word) -> csj_member? {
         for index in 0..<min(count, Self.countMax) where self[index].key == key {
             return self[index]
@@ -62,6 +62,6 @@ struct Elements {
 extension csj_member {
     /// The key.
     var key: Word { Word(low: key_low, high: key_high, count: key_count) }
-    /// The beginning of a string; all of it where it is one of our words.
+    /// The beginning of a string; all of it if it is a word of the protocol.
     var head: Word { Word(low: head_low, high: head_high, count: count) }
 }

@@ -1,30 +1,30 @@
 public import PresenceCore
 
-/// What came in one frame, with every bound checked that the request alone can tell.
+/// The request in one frame. Every limit that depends on the request alone has been checked.
 ///
-/// Names and texts are ranges of the decoder's text and lists are ranges of its names: they
-/// are true until the decoder reads the next frame.
+/// Names and texts are ranges of the decoder's text, and lists are ranges of its names: they are
+/// valid until the decoder reads the next frame.
 public struct Request: Hashable, Sendable {
-    /// What the answer is to carry.
+    /// The `id` that the response repeats.
     public var id: RequestID
-    /// What is asked.
+    /// The method and its parameters.
     public var method: Method
 }
 
-/// What a request wants its answer to carry.
+/// The `id` of a request.
 ///
-/// Stands for itself: an answer may come long after its request.
+/// It is self-contained: a response may be sent long after the request was read.
 public enum RequestID: Hashable, Sendable {
-    /// There is none: a JSON-RPC notification, which is carried out and never answered.
+    /// None: a JSON-RPC notification, which is carried out and never answered.
     case none
-    /// It could not be made out; the answer says `null`.
+    /// It could not be decoded; the response has `null`.
     case unknown
     case integer(Int64)
     /// UTF-8, unescaped.
     case text([UInt8])
 }
 
-/// What a request asks.
+/// The method of a request and its parameters.
 public enum Method: Hashable, Sendable {
     case login(LoginRequest)
     case refresh(RefreshRequest)
@@ -43,12 +43,12 @@ public enum Method: Hashable, Sendable {
     case metrics
     case why(WhyRequest)
     case top(TopRequest)
-    /// The cursor is nil where there is none, and where it is none of ours: the reader begins anew.
+    /// The cursor is nil if it is missing or unknown: the reader is reset.
     case feed(FeedCursor?)
 }
 
 extension Method {
-    /// What is asked, whatever the parameters.
+    /// The method, without the parameters.
     public var kind: CommandKind {
         switch self {
         case .login: .login
@@ -76,35 +76,35 @@ extension Method {
 /// A list of names, each once, in the order of first appearance: a range of the decoder's
 /// names.
 public struct NameList: Hashable, Sendable {
-    /// The place of the first name in `RequestDecoder.names`.
+    /// The index of the first name in `RequestDecoder.names`.
     public var start: Int32
-    /// How many.
+    /// The number of names.
     public var count: Int32
 }
 
-/// What somebody shows in order to be let in.
+/// The credentials of a login.
 public enum Credential: Hashable, Sendable {
     /// A JWT whose `sub` is the account.
     case token(ByteRange)
-    /// An account that nobody vouches for; only where the service is open.
+    /// A self-asserted account; only with `--auth open`.
     case account(ByteRange)
-    /// An app server's key.
+    /// A server key.
     case key(ByteRange)
-    /// An app server that shows nothing; only where the service is open.
+    /// An app server without credentials; only with `--auth open`.
     case appServer
 }
 
 /// Parameters of `login`.
 public struct LoginRequest: Hashable, Sendable {
-    /// Who it is, or says to be.
+    /// The credentials.
     public var credential: Credential
-    /// The device; there for `token` and `account`.
+    /// The device; present with `token` and `account`.
     public var device: ByteRange?
-    /// What the session runs in.
+    /// The kind of client.
     public var client: ClientKind
-    /// How the device is reached when its connection is lost.
+    /// Whether the device receives push messages while it is not connected.
     public var reach: Reach
-    /// Which states the session wants to begin with.
+    /// The states in the login list.
     public var sync: LoginList
 }
 
@@ -116,125 +116,125 @@ public struct RefreshRequest: Hashable, Sendable {
 
 /// Parameters of `subscribe`.
 public struct SubscribeRequest: Hashable, Sendable {
-    /// Whom an app server acts for.
+    /// The account that an app server acts for.
     public var account: ByteRange?
-    /// What to watch.
+    /// The type to subscribe to.
     public var type: EventType
-    /// For how long.
+    /// The expiry in seconds.
     public var expirySeconds: Int
-    /// Whom.
+    /// The publishers.
     public var publishers: NameList
-    /// Whether the answer carries their states.
+    /// Whether the response has their states.
     public var answer: SubscribeAnswer
 }
 
 /// Parameters of `unsubscribe`.
 public struct UnsubscribeRequest: Hashable, Sendable {
-    /// Whom an app server acts for.
+    /// The account that an app server acts for.
     public var account: ByteRange?
-    /// What not to watch any more.
+    /// The type to unsubscribe from.
     public var type: EventType
-    /// Whom; nil: everybody.
+    /// The publishers; nil: all.
     public var publishers: NameList?
 }
 
 /// Parameters of `subscriptions`.
 public struct SubscriptionsRequest: Hashable, Sendable {
-    /// Whom an app server acts for.
+    /// The account that an app server acts for.
     public var account: ByteRange?
     /// Only this type; nil: all.
     public var type: EventType?
     /// Only these publishers; nil: all.
     public var publishers: NameList?
-    /// What the page before gave.
+    /// The cursor from the previous page.
     public var cursor: UInt64?
-    /// How many entries at most.
+    /// The maximum number of entries.
     public var entriesMax: Int
 }
 
 /// Parameters of `publish`.
 public struct PublishRequest: Hashable, Sendable {
-    /// Whom an app server acts for.
+    /// The account that an app server acts for.
     public var account: ByteRange?
-    /// What kind of state it is.
+    /// The type of the state.
     public var type: EventType
     /// The app's value.
     public var value: Int32
-    /// After how many seconds the status is gone.
+    /// The number of seconds after which the status expires.
     public var expirySeconds: Int
     /// Free text.
     public var ext: ByteRange?
-    /// Who is to see it.
+    /// Whether the status is durable and part of login lists.
     public var audience: Audience
-    /// Whether the publisher's other sessions see it, too.
+    /// Whether the publisher's other sessions receive the event, too.
     public var ownSessions: OwnSessions
 }
 
 /// Parameters of `clear`.
 public struct ClearRequest: Hashable, Sendable {
-    /// Whom an app server acts for.
+    /// The account that an app server acts for.
     public var account: ByteRange?
-    /// What kind of state.
+    /// The type of the state.
     public var type: EventType
 }
 
 /// Parameters of `query`.
 public struct QueryRequest: Hashable, Sendable {
-    /// What kind of state.
+    /// The type of the state.
     public var type: EventType
-    /// Of whom.
+    /// The accounts.
     public var accounts: NameList
 }
 
 /// Parameters of `subscribers`.
 public struct SubscribersRequest: Hashable, Sendable {
-    /// Of what.
+    /// The type.
     public var type: EventType
-    /// Whose watchers.
+    /// The publisher.
     public var publisher: ByteRange
-    /// What the page before gave.
+    /// The cursor from the previous page.
     public var cursor: UInt64?
-    /// How many entries at most.
+    /// The maximum number of entries.
     public var entriesMax: Int
 }
 
 /// Parameters of `sessions`.
 public struct SessionsRequest: Hashable, Sendable {
-    /// Whose.
+    /// The account.
     public var account: ByteRange
 }
 
 /// Parameters of `kick`.
 public struct KickRequest: Hashable, Sendable {
-    /// Whose sessions.
+    /// The account.
     public var account: ByteRange
     /// Only this device; nil: all.
     public var device: ByteRange?
-    /// What to tell those who are kicked.
+    /// The message of the `close` notification.
     public var reason: ByteRange?
 }
 
 /// Parameters of `why`.
 public struct WhyRequest: Hashable, Sendable {
-    /// Who watches, or is thought to.
+    /// The subscriber, actual or presumed.
     public var subscriber: ByteRange
-    /// Who is watched, or thought to be.
+    /// The publisher, actual or presumed.
     public var publisher: ByteRange
-    /// Of what.
+    /// The type.
     public var type: EventType
 }
 
 /// Parameters of `top`.
 public struct TopRequest: Hashable, Sendable {
-    /// The most that may be asked for.
+    /// The highest `limit`.
     static let entriesMaxMax = 100
-    /// What a request gets that does not say.
+    /// The default `limit`.
     static let entriesMaxDefault = 10
 
-    /// How many entries a list has at most.
+    /// The maximum number of entries in a list.
     public var entriesMax: Int
 
-    /// A request for lists of so many.
+    /// A request for lists of at most `entriesMax` entries.
     public init(entriesMax: Int) {
         self.entriesMax = entriesMax
     }

@@ -10,7 +10,7 @@ enum Envelope {
     static let version = Word("2.0")
 }
 
-/// The words that stand for something.
+/// The words of the protocol.
 struct Vocabularies {
     let methods = Vocabulary(CommandKind.allCases.map { ($0.rawValue, $0) })
     let clients = Vocabulary(ClientKind.allCases.map { ($0.word.description, $0) })
@@ -21,10 +21,10 @@ struct Vocabularies {
 }
 
 extension RequestDecoder {
-    /// The request's `id`; nil where there is something that is none.
+    /// The request's `id`; nil if it is invalid.
     ///
-    /// JSON-RPC lets `null` pass and discourages it; here it is refused, since an answer to
-    /// `null` is how a client learns of a frame nobody could read.
+    /// JSON-RPC allows `null` and discourages it. It is rejected here, because a response with
+    /// `null` reports a frame that could not be decoded.
     func readID(_ members: Members) -> RequestID? {
         guard let member = members[Envelope.id] else { return .some(.none) }
         if let index = members.duplicate, members[index].key == Envelope.id { return nil }
@@ -65,7 +65,7 @@ extension RequestDecoder {
         return word
     }
 
-    /// Refuses what is no object, has a key twice or too many keys.
+    /// Rejects what is not an object, has a duplicate key or too many keys.
     func checkParams(_ member: csj_member?) throws(Refusal) {
         guard let member else { return }
         guard member.kind == CSJ_OBJECT else { throw Refusal(.wrongType, field: .params) }
@@ -86,6 +86,6 @@ extension RequestDecoder {
 }
 
 extension csj_member {
-    /// Where a string stands in the decoder's text.
+    /// The range of a string in the decoder's text.
     var text: ByteRange { ByteRange(start: Int32(start), count: Int32(count)) }
 }

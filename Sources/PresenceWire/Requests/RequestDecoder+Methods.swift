@@ -1,4 +1,4 @@
-// The parameters of each method: which there are, and which must be there.
+// The parameters of each method: which exist, and which are required.
 
 internal import PresenceCore
 
@@ -43,7 +43,7 @@ extension RequestDecoder {
             sync: try readWord(.sync, vocabularies.loginLists) ?? .online)
     }
 
-    /// Exactly one credential: with two, one side might check this one and another that one.
+    /// Exactly one credential: with two, two parties might check different ones.
     private func readCredential(client: ClientKind?) throws(Refusal) -> Credential {
         let token = try readText(.token)
         let account = try readName(.account, bytesMax: limits.accountBytesMax)

@@ -1,4 +1,4 @@
-// Names and lists of names: what a name may be, and that repeats count once.
+// Names and lists of names: which names are valid, and that duplicates count once.
 
 internal import CSimdJSON
 internal import PresenceCore
@@ -6,7 +6,7 @@ internal import PresenceCore
 extension RequestDecoder {
     /// Reads a list of accounts.
     ///
-    /// Repeats count once, and the first place of each is kept.
+    /// Duplicates count once, at their first position.
     mutating func readNames(
         _ parameter: Parameter, countMax: Int
     ) throws(Refusal) -> NameList? {
@@ -39,7 +39,7 @@ extension RequestDecoder {
         return NameList(start: Int32(start), count: Int32(names.count - start))
     }
 
-    /// Refuses names that are empty, too long, begin or end with a space, or have control
+    /// Rejects names that are empty, too long, begin or end with a space, or have control
     /// characters (C0, DEL and C1).
     func checkName(
         _ range: ByteRange, _ parameter: Parameter, bytesMax: Int
@@ -62,15 +62,15 @@ extension RequestDecoder {
         for index in start...last {
             let byte = bytes[index]
             if byte < 0x20 || byte == 0x7F { return false }
-            // U+0080 to U+009F are C2 80 to C2 9F. The body is UTF-8, so that more follows.
+            // U+0080 to U+009F are C2 80 to C2 9F. The body is UTF-8, so another byte follows.
             if byte == 0xC2 && index < last && bytes[index + 1] < 0xA0 { return false }
         }
         return true
     }
 
-    /// Whether none of the bytes could belong to a control character, eight at a time.
+    /// Whether no byte can belong to a control character, eight at a time.
     ///
-    /// The last eight overlap those before; what is shorter is not looked at.
+    /// The last eight overlap the previous ones; shorter texts are not checked.
     /// https://graphics.stanford.edu/~seander/bithacks.html#HasLessInWord
     private func isPlain(_ start: Int, _ count: Int) -> Bool {
         guard count >= 8 else { return false }
@@ -92,21 +92,21 @@ extension RequestDecoder {
     }
 }
 
-/// Which names a list has already: open addressing over places in the list.
+/// The names that a list already has: open addressing over positions in the list.
 ///
-/// At most half full. The hashes differ from process to process, so that nobody can choose
-/// names which meet in one slot.
+/// At most half full. Hashes are keyed per process, so that clients cannot construct names that
+/// collide.
 struct NameTable {
     private struct Slot {
         var hash: UInt32 = 0
-        /// The place in the list, from 1; 0 where the slot is free.
+        /// The position in the list, from 1; 0 if the slot is free.
         var place: UInt32 = 0
     }
 
     private var slots: [Slot] = []
     private var mask = 0
 
-    /// Makes room for so many names, and forgets all.
+    /// Removes all names and reserves space for `count` names.
     mutating func removeAll(for count: Int) {
         var size = 4
         while size < count * 2 { size *= 2 }
@@ -135,7 +135,7 @@ struct NameTable {
         return true
     }
 
-    /// Notes the name that was added to the list last, at this place from 1.
+    /// Records the name that was added to the list last, at this position from 1.
     mutating func insertLast(hash: UInt32, _ place: Int) {
         var slot = Int(hash) & mask
         while slots[slot].place != 0 { slot = (slot + 1) & mask }

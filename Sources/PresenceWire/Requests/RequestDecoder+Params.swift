@@ -1,8 +1,8 @@
 internal import CSimdJSON
 internal import PresenceCore
 
-// One reader for each kind of parameter. Each gives nil where the parameter is missing, and
-// refuses what is of another kind, `null` too: who means "missing" leaves it out.
+// One function for each kind of parameter. Each returns nil if the parameter is missing and
+// rejects other kinds of values, including `null`: clients omit what they do not set.
 extension RequestDecoder {
     func required<Value>(
         _ value: Value?, _ parameter: Parameter
@@ -34,7 +34,7 @@ extension RequestDecoder {
         }
     }
 
-    /// A string without a bound of its own; the frame's is enough.
+    /// A string without its own limit; that of the frame is enough.
     func readText(_ parameter: Parameter) throws(Refusal) -> ByteRange? {
         guard let member = params[parameter.key] else { return nil }
         guard member.kind == CSJ_STRING else {

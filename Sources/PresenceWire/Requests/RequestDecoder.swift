@@ -1,31 +1,30 @@
-// Bytes of a frame → a typed request or the fault to answer.
+// Bytes of a frame → a typed request, or the fault to report.
 //
-// simdjson reads the whole body, so that a body is either JSON throughout or refused; the shim
-// lists the members of the envelope and of `params`, and the checks here are made on that list.
-// The decoder owns the memory in which names and texts of the last request stand, and uses it
-// again for the next one.
+// simdjson parses the whole body, so that a body is either valid JSON throughout or rejected. The
+// shim lists the members of the request object and of `params`; the checks here use that list.
+// The decoder owns the memory of the names and texts of the last request, and reuses it for the
+// next one.
 //
-// Order of judgement: JSON, envelope (`jsonrpc`, `id`, `method`, duplicates), method, `params`.
-// The first fault found is the one that is told. A fault is told to the `id` of the request
-// wherever that could be made out; a JSON-RPC notification learns of faults of its envelope
-// only, under `null`.
+// Order of checks: JSON, request object (`jsonrpc`, `id`, `method`, duplicates), method, `params`.
+// The first fault is reported, with the `id` of the request if that could be decoded. For a
+// JSON-RPC notification only faults of the request object are reported, with `null`.
 
 internal import CSimdJSON
 public import PresenceCore
 
 /// Reads requests, one after the other.
 ///
-/// Allocates nothing for a request within the limits, but for an `id` that is a string.
+/// Allocates nothing for a request within the limits, except for an `id` that is a string.
 @safe
 public struct RequestDecoder: ~Copyable {
-    /// The bounds that requests are held to.
+    /// The limits that requests must meet.
     public private(set) var limits: Limits
     /// The names that the lists of the last request refer to.
     public internal(set) var names: [ByteRange] = []
 
     // SAFETY: made in `init`, destroyed in `deinit`, never given away.
     private let parser: OpaquePointer
-    // SAFETY: its pointers are true until `parser` reads the next body, which replaces it.
+    // SAFETY: its pointers are valid until `parser` reads the next body, which replaces it.
     private var document = unsafe csj_document()
     /// Names and texts of the last request, unescaped.
     private(set) var text: [UInt8]
@@ -43,8 +42,8 @@ public struct RequestDecoder: ~Copyable {
         text = [UInt8](repeating: 0, count: bodyBytesMax)
     }
 
-    /// Holds requests to other bounds from now on. Those of a frame stay: there is memory for
-    /// frames that the old ones allow, and frames that they have allowed may still be on their way.
+    /// Applies other limits from now on. The limit of a frame does not change: memory is allocated
+    /// for it, and frames that it allowed may be in flight.
     public mutating func apply(_ new: Limits) {
         let old = limits
         limits = new
@@ -86,14 +85,14 @@ public struct RequestDecoder: ~Copyable {
             let word = try readMethod(members, id: id)
             return decode(word, params: members[Envelope.params], id: id ?? .none)
         } catch {
-            // What is no request is answered under `null`, even if it looks like a notification.
+            // An invalid request is answered with `null`, even if it looks like a notification.
             let isRequest = error.reason == .unknownMethod
             let told = id == .some(.none) && !isRequest ? .unknown : id ?? .unknown
             return .failure(RequestFault(id: told, cause: .envelope(error)))
         }
     }
 
-    /// The members of `params`; none where it is missing.
+    /// The members of `params`; none if it is missing.
     var params: Members { unsafe Members(document.params) }
 
     /// The elements of the arrays in `params`.

@@ -1,12 +1,12 @@
 public import PresenceCore
 
-/// Why a frame is no request that can be carried out, and whom to tell.
+/// Why a frame is rejected, and the `id` to report that to.
 public struct RequestFault: Error, Hashable, Sendable {
-    /// `none`: nobody is told.
+    /// `none`: no response is sent.
     public var id: RequestID
     /// What is wrong.
     public var cause: Cause
-    /// What was asked, where that much could be read.
+    /// The method, if it could be decoded.
     public var kind: CommandKind?
 
     /// A fault.
@@ -16,20 +16,20 @@ public struct RequestFault: Error, Hashable, Sendable {
         self.kind = kind
     }
 
-    /// What is wrong: the envelope or what is in it.
+    /// What is wrong: the request object or its parameters.
     public enum Cause: Hashable, Sendable {
         case envelope(EnvelopeFault)
         case refused(Refusal)
     }
 }
 
-/// What is wrong with a request as such.
+/// What is wrong with a request object.
 public struct EnvelopeFault: Error, Hashable, Sendable {
     /// The fixed word for programs.
     public var reason: Reason
-    /// Which member is to blame.
+    /// The member at fault.
     public var field: Field?
-    /// The bound that was met.
+    /// The limit that was exceeded.
     public var limit: Int?
 
     /// A fault.
@@ -39,7 +39,7 @@ public struct EnvelopeFault: Error, Hashable, Sendable {
         self.limit = limit
     }
 
-    /// The fixed words, as they stand in `data.reason` on the wire.
+    /// The fixed words in `data.reason` on the wire.
     public enum Reason: String, CaseIterable, Sendable {
         case invalidJSON = "invalid_json"
         case invalidUTF8 = "invalid_utf8"
@@ -49,7 +49,7 @@ public struct EnvelopeFault: Error, Hashable, Sendable {
         case duplicateField = "duplicate_field"
         case unknownMethod = "unknown_method"
 
-        /// JSON-RPC's number.
+        /// The error code of JSON-RPC.
         public var code: Int {
             switch self {
             case .invalidJSON, .invalidUTF8, .tooDeep: -32_700
@@ -59,7 +59,7 @@ public struct EnvelopeFault: Error, Hashable, Sendable {
         }
     }
 
-    /// The members of the envelope.
+    /// The members of the request object.
     public enum Field: String, CaseIterable, Sendable {
         case jsonrpc, id, method, params
     }

@@ -1,6 +1,6 @@
 internal import PresenceCore
 
-/// A short text that is compared in one go: its first 16 bytes and its length.
+/// A short text that is compared at once: its first 16 bytes and its length.
 struct Word: Hashable {
     static let bytesMax = 16
 
@@ -14,7 +14,7 @@ struct Word: Hashable {
         self.count = count
     }
 
-    /// A word of ours.
+    /// A word of the protocol.
     init(_ text: String) {
         precondition(text.utf8.count <= Self.bytesMax)
         var halves: (low: UInt64, high: UInt64) = (0, 0)
@@ -41,8 +41,8 @@ struct Vocabulary<Meaning> {
         meanings = entries.map(\.1)
     }
 
-    /// What the word means; nil where it is unknown.
-    /// - Complexity: O(n): there are a dozen at most.
+    /// The meaning of the word; nil if it is unknown.
+    /// - Complexity: O(n), with a dozen words at most.
     subscript(word: Word) -> Meaning? {
         for index in words.indices where words[index] == word {
             return meanings[index]
@@ -51,7 +51,7 @@ struct Vocabulary<Meaning> {
     }
 }
 
-/// A parameter and the key it has on the wire.
+/// A parameter and its key on the wire.
 struct Parameter {
     let field: Refusal.Field
     let key: Word
