@@ -18,7 +18,11 @@ struct SourceTree {
     static let swift = files(in: ["Sources", "Tests"], endingIn: ".swift")
     static let shims =
         files(in: ["Sources"], endingIn: ".h") + files(in: ["Sources"], endingIn: ".cpp")
-    static let pages = files(in: ["docs"], endingIn: ".md") + [file("README.md")].compactMap { $0 }
+    static let pages = files(in: ["docs"], endingIn: ".md") + rootPages
+    private static let rootPages = {
+        let all = (try? FileManager.default.contentsOfDirectory(atPath: root.path)) ?? []
+        return all.filter { $0.hasSuffix(".md") }.sorted().compactMap(file)
+    }()
 
     static func file(_ path: String) -> File? {
         guard let text = try? String(contentsOf: root.appending(path: path), encoding: .utf8) else {
