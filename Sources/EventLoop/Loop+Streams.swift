@@ -1,11 +1,11 @@
-// Reading and closing of connections. Each stream's end is told once: by `streamEnded`, or by a
-// `write` that answered `.failed`. After `close` only `streamClosed` comes.
+// Reading and closing of connections. Each stream's end is reported once: by `streamEnded`, or by a
+// `write` that returned `.failed`. After `close` only `streamClosed` is called.
 
 import CLibUV
 public import Containers
 
 extension Loop {
-    /// Lets the stream's bytes come; ignored after its end, and before `streamConnected`.
+    /// Starts reading; ignored after the stream's end, and before `streamConnected`.
     public func startReading(_ id: StreamID) {
         guard let index = streams.index(of: id), streams[index].phase == .open else {
             return
@@ -13,9 +13,9 @@ extension Loop {
         beginReading(index)
     }
 
-    /// Holds the stream's bytes back, in the kernel and so finally in the peer.
+    /// Stops reading: the stream's bytes stay in the kernel, and the peer finally cannot send more.
     ///
-    /// Its end, too, is told only while reading.
+    /// The stream's end, too, is reported only while reading.
     public func stopReading(_ id: StreamID) {
         guard let index = streams.index(of: id), streams[index].phase == .open else {
             return
@@ -25,15 +25,14 @@ extension Loop {
 
     /// Closes the stream now; what waits to be written is dropped.
     ///
-    /// Idempotent. Where the peer has sent bytes that were not read, it gets RST and may lose our
-    /// last bytes:
-    /// `closeAfterWrites` is for words that must arrive.
+    /// Idempotent. If the peer has sent bytes that were not read, it receives RST and may lose our
+    /// last bytes. Use `closeAfterWrites` for bytes that must arrive.
     public func close(_ id: StreamID) {
         guard let index = streams.index(of: id) else { return }
         closeStream(index)
     }
 
-    /// The peer as `127.0.0.1:51234` or `[::1]:5000`; nil when it is gone.
+    /// The peer as `127.0.0.1:51234` or `[::1]:5000`; nil if it is disconnected.
     ///
     /// One system call.
     public func peerAddress(of id: StreamID) -> String? {
@@ -96,7 +95,7 @@ extension Loop {
             isEndOfFile ? .endOfFile : .failed(UVError(code: code, operation: "uv_read_start")))
     }
 
-    /// Tells an end once, to the handler or, in a stream that says goodbye, to nobody.
+    /// Reports an end once, to the handler; the end of a lingering stream is not reported.
     func finish(_ index: Int, _ end: StreamEnd) {
         guard !streams[index].activity.contains(.ended) else { return }
         endReading(index)
@@ -105,7 +104,7 @@ extension Loop {
         case .open:
             handler?.streamEnded(streams.id(UInt32(index)), end)
         case .lingering:
-            // With both FINs out nothing is left to wait for; without ours, it comes in a moment.
+            // After both FINs nothing is left to wait for; without ours, it follows in a moment.
             let isOver = end != .endOfFile || streams[index].activity.contains(.shutDown)
             if isOver { closeStream(index) }
         case .closing, .free:
@@ -114,7 +113,7 @@ extension Loop {
     }
 
     fileprivate func closed(_ slot: UInt32) {
-        // The slot is given back before the handler hears of it, so that "free" is true by then.
+        // The slot is freed before the handler is called, so that it is really free by then.
         let tcp = unsafe streams[Int(slot)].tcp
         let id = streams.release(slot)
         unsafe tcp?.deallocate()

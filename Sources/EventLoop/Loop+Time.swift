@@ -2,7 +2,7 @@ import CLibUV
 
 /// The loop's one deadline.
 ///
-/// libuv is told of it once a turn at most, and only when it changed.
+/// libuv's timer is set once per turn at most, and only if the deadline changed.
 @safe struct DeadlineTimer {
     let timer: UnsafeMutablePointer<uv_timer_t>
     var wanted: UInt64?
@@ -28,16 +28,16 @@ extension Loop {
         return now.tv_sec * 1_000 + Int64(now.tv_usec) / 1_000
     }
 
-    /// Makes `timerFired` come once, as soon as `monotonicMilliseconds` has reached the deadline.
+    /// Calls `timerFired` once, as soon as `monotonicMilliseconds` has reached the deadline.
     ///
-    /// Replaces an earlier deadline. Costs a store: the timer is set at the end of the turn, where
-    /// the last deadline counts and one that has not changed costs nothing. So a deadline that is
-    /// past already fires in the next turn, never within this one: it cannot starve the sockets.
+    /// Replaces an earlier deadline. Costs a store: the timer is set at the end of the turn, with
+    /// the last deadline, and an unchanged one costs nothing. So a deadline that has passed already
+    /// fires in the next turn, never within this one: it cannot starve the sockets.
     public func armTimer(atMonotonicMilliseconds deadline: UInt64) {
         deadlineTimer.wanted = deadline
     }
 
-    /// Forgets the deadline.
+    /// Clears the deadline.
     public func disarmTimer() {
         deadlineTimer.wanted = nil
     }

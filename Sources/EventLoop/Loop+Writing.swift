@@ -1,18 +1,18 @@
 // Writing. The kernel is tried first, without a request and without a copy; in most turns that is
-// all. What it does not take is copied once, into one allocation that holds libuv's request and
-// the bytes behind it, and that the write callback frees. At most one such remainder per stream:
-// what comes after it waits in its owner's outbox, where it can still be conflated.
+// all. What the kernel does not accept is copied once, into one allocation that contains libuv's
+// request and the bytes, and that the write callback frees. There is at most one such remainder per
+// stream: what follows waits in its owner's outbox, where it can still be conflated.
 //
-// The kernel is tried by `send` on the socket, not by uv_try_write. That one looks at libuv's
-// handle, which no cache holds in a fan-out; and it calls `write`, where the kernel takes the way
-// of all files, which is longer than that of sockets. Nothing of libuv's is pending then, so
-// nothing of it is overtaken. (What libuv itself writes later needs SIGPIPE to be ignored.)
+// The kernel is tried with `send` on the socket, not with uv_try_write. The latter reads libuv's
+// handle, which is in no cache during a fan-out; and it calls `write`, whose path in the kernel is
+// that of all files, which is longer than that of sockets. Nothing of libuv's is pending then, so
+// nothing is overtaken. (What libuv itself writes later needs SIGPIPE to be ignored.)
 
 import CLibUV
 import Glibc
 
 extension Loop {
-    /// Bytes of a pending remainder that the kernel has not taken yet.
+    /// Bytes of a pending remainder that the kernel has not accepted yet.
     public func bytesPending(_ id: StreamID) -> Int {
         guard let index = streams.index(of: id), let tcp = unsafe streams[index].tcp else {
             return 0
@@ -20,10 +20,10 @@ extension Loop {
         return unsafe uv_stream_get_write_queue_size(cuv_tcp_stream(tcp))
     }
 
-    /// Hands bytes to the kernel, and keeps a copy of what it does not take.
+    /// Writes bytes to the kernel, and keeps a copy of what it does not accept.
     ///
-    /// A stale id, or one that is being closed, answers `.failed` with ECANCELED. To write again
-    /// while a remainder is pending is a programmer's error.
+    /// For a stale id, or one that is being closed, returns `.failed` with ECANCELED. Writing again
+    /// while a remainder is pending is a programming error.
     public func write(_ id: StreamID, _ bytes: UnsafeRawBufferPointer) -> WriteOutcome {
         // Looked at once: each use of a property of an object is checked for overlaps.
         guard let (index, stream) = streams.find(id), stream.phase == .open else {
@@ -33,7 +33,7 @@ extension Loop {
             !stream.activity.contains(.writePending), "write while a remainder is pending")
         guard unsafe !bytes.isEmpty else { return .written }
 
-        // What is written before there is a connection waits for it.
+        // What is written before the connection is established waits for it.
         let isConnecting = stream.activity.contains(.connecting)
         let taken =
             unsafe isConnecting ? 0 : send(bytes, stream.descriptor ?? findDescriptor(index))
@@ -42,7 +42,7 @@ extension Loop {
         return unsafe writeRemainder(index, bytes[taken...])
     }
 
-    /// Bytes that the kernel has taken, or libuv's code of what is wrong.
+    /// The bytes that the kernel has accepted, or libuv's error code.
     private func send(_ bytes: UnsafeRawBufferPointer, _ descriptor: CInt) -> Int {
         while true {
             let taken = unsafe Glibc.send(
@@ -56,8 +56,8 @@ extension Loop {
         }
     }
 
-    /// Asks libuv for the stream's socket, which stays the same until the stream is closed. Of one
-    /// without, a number that `send` refuses.
+    /// The stream's socket, which stays the same until the stream is closed. Without one, a number
+    /// that `send` rejects.
     private func findDescriptor(_ index: Int) -> CInt {
         var descriptor: CInt = -1
         guard let tcp = unsafe streams[index].tcp,

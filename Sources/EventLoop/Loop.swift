@@ -88,12 +88,12 @@ import Glibc
         unsafe uvLoop.deallocate()
     }
 
-    /// Connections that are not wholly closed yet.
+    /// Connections that are not completely closed yet.
     public var streamCount: Int { streams.openCount }
 
-    /// Tells the handler what happens until `stop()`; may be called again after that.
+    /// Runs the loop until `stop()`; may be called again after that.
     ///
-    /// The handler is kept until `close()`, so that it hears of every stream's end.
+    /// The handler is kept until `close()`, so that it is called for every stream's end.
     public func run(_ handler: any LoopHandler) {
         precondition(life == .ready, "run on a loop that runs or is closed")
         self.handler = handler
@@ -104,16 +104,16 @@ import Glibc
         turnEnded()
     }
 
-    /// Makes `run` return after this turn; without effect while the loop does not run.
+    /// Makes `run` return after this turn; a no-op while the loop does not run.
     public func stop() {
-        // libuv would keep the wish and end the next run before its first turn.
+        // libuv would keep the request and end the next run before its first turn.
         guard life == .running else { return }
         unsafe uv_stop(uvLoop)
     }
 
     /// Closes the listener, every connection and the loop; afterwards nothing may be called.
     ///
-    /// What waits to be written is dropped. The handler hears `streamClosed` for every stream.
+    /// What waits to be written is dropped. `streamClosed` is called for every stream.
     public func close() {
         precondition(life == .ready, "close of a loop that runs or is closed")
         life = .closed
@@ -160,7 +160,7 @@ private func loopWokenUp(_ async: UnsafeMutablePointer<uv_async_t>?) {
     unsafe withLoop(of: async) { $0.wokenUp() }
 }
 
-/// The close callback of every handle that is not a stream: its memory is free to go.
+/// The close callback of every handle that is not a stream: frees its memory.
 func loopHandleClosed(_ handle: UnsafeMutablePointer<uv_handle_t>?) {
     unsafe UnsafeMutableRawPointer(handle)?.deallocate()
 }

@@ -2,13 +2,13 @@ import EventLoop
 import Logging
 import PresenceStore
 
-/// Drives a reactor: the loop's events and the mailbox's contents, passed on without logic.
+/// Drives a reactor: passes on the loop's events and the mailbox's contents, without logic.
 ///
-/// Whatever the reactor does, it does within one access to it. That nothing overlaps in there is
-/// proved by the compiler; in a class, each property would be checked each time it is used.
+/// Each call is one access to the reactor. The compiler proves that accesses do not overlap; in a
+/// class, each property would be checked on each use.
 final class Driver: LoopHandler {
     var reactor: Reactor<Loop, Store>
-    /// What is done when a signal comes; to be set before the loop runs.
+    /// The actions for signals; to be set before the loop runs.
     var signals: [CInt: SignalMeaning] = [:]
     private let mailbox: Mailbox
 
@@ -39,7 +39,7 @@ final class Driver: LoopHandler {
 
     func streamClosed(_ id: StreamID) { reactor.streamClosed(id) }
     func acceptFailed(_ error: UVError) { reactor.acceptFailed(error) }
-    // What is due is done at the end of the turn, after those who have spoken are heard.
+    // Deadlines are handled at the end of the turn, after the input that has arrived.
     func timerFired() { reactor.beginTurn() }
     func turnEnded() { reactor.turnEnded() }
 
@@ -69,10 +69,10 @@ final class Driver: LoopHandler {
     }
 }
 
-/// What is done when a signal comes, instead of what the system does.
+/// The action for a signal, in place of the system's default.
 public enum SignalMeaning {
-    /// The service stops in order.
+    /// The service shuts down in order.
     case stop
-    /// Somebody else is told, on the loop's thread: what takes time is to be done elsewhere.
+    /// Calls this on the loop's thread; work that takes time belongs elsewhere.
     case call(() -> Void)
 }

@@ -5,7 +5,7 @@
 //     a-key-as-it-is-which-is-16-to-512-bytes-long
 //
 // A line that is not a comment and not of the form NAME sha256:… is a plain key. It is valid like
-// any other, under the name key-N, where N is its line number. But everyone that can read the file
+// any other, under the name key-N, where N is its line number. But every reader of the file
 // knows it, so the service logs a warning.
 
 /// The content of a file of server keys.

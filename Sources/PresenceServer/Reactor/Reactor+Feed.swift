@@ -1,14 +1,14 @@
-// The feed of changes, for app servers that keep a table of their own.
+// The feed of events, for app servers that keep a table of their own.
 //
-// It is on from the first reader until a set time after the last has left; else an event costs
-// a branch in the engine. While it is on, the ring (`FeedLog`) holds the newest events. A reader
-// is a place in it: when its socket has taken everything, it is given the next share, as login
-// lists are. So it is never conflated and never waited for; when the ring has passed its place,
-// it is begun anew with the states in force.
+// It is on from the first reader until a set time after the last one left; while it is off, an
+// event costs one branch in the engine. While it is on, the ring (`FeedLog`) retains the newest
+// events. A reader is a position in it: when its socket has accepted everything, the next share is
+// sent, as for login lists. So a reader is never conflated and never waited for; when the ring no
+// longer contains its position, it is reset and sent a snapshot.
 //
-// Those are walked in the order of the topics, a frame at a time. Before each frame the reader
-// is given what has changed of the topics that it has passed; changes of those to come are left
-// out, since their states will hold them. So there is no gap between states and stream, and
+// A snapshot is walked in the order of the topics, a frame at a time. Before each frame the reader
+// is sent the changes of the topics that it has passed; changes of later topics are left out, since
+// their states will include them. So there is no gap between the snapshot and the stream, and
 // nothing older follows something newer.
 
 import Containers
@@ -17,7 +17,7 @@ import PresenceCore
 import PresenceWire
 
 extension Reactor {
-    /// Makes a connection a reader of the feed, from a place of its own or from the beginning.
+    /// Makes a connection a feed reader, from its cursor or with a snapshot.
     mutating func readFeed(
         from cursor: FeedCursor?, in slot: Int, for id: RequestID, at now: Moment
     ) throws(Refusal) {
@@ -47,7 +47,7 @@ extension Reactor {
     }
 
     private mutating func beginFeed(at now: Moment) {
-        // The clock tells this start from others that have drawn the same number.
+        // The clock distinguishes this start from others that have drawn the same number.
         let epoch = jitter.next() ^ UInt64(bitPattern: now.wall.milliseconds)
         let log = FeedLog(
             after: engine.lastSeq, epoch: epoch, bytesMax: configuration.feed.feedBytesMax,
@@ -62,7 +62,7 @@ extension Reactor {
         scheduleLookAfterFeed(at: now)
     }
 
-    /// A connection reads the feed no more.
+    /// A connection no longer reads the feed.
     mutating func stopReadingFeed(_ slot: Int) {
         guard connections[slot].state.contains(.isFeedReader) else { return }
         connections[slot].state.remove(.isFeedReader)
@@ -73,7 +73,7 @@ extension Reactor {
 
     // MARK: Time
 
-    /// Leaves out what is too old, and switches the feed off when nobody has read it for as long.
+    /// Drops what is too old, and switches the feed off when it has had no reader for as long.
     mutating func lookAfterFeed(at now: Moment) {
         feed?.log.trim(at: now.mono)
         guard let feed else { return }
@@ -94,7 +94,7 @@ extension Reactor {
 
     // MARK: Shares
 
-    /// Has every reader given what is new, at the end of a turn in which something was.
+    /// Sends every reader what is new, at the end of a turn that had events.
     mutating func wakeFeedReaders() {
         guard let feed, feed.wokenFor != feed.log.head else { return }
         self.feed?.wokenFor = feed.log.head
@@ -106,7 +106,7 @@ extension Reactor {
         return feed.readers[place].seq != feed.log.head || feed.readers[place].isListing
     }
 
-    /// Gives a reader its next share.
+    /// Sends a reader its next share.
     mutating func sayMoreOfFeed(_ slot: Int, at now: Moment) {
         guard let place = feed?.place(of: slot), let reader = feed?.readers[place],
             let head = feed?.log.head, let floor = feed?.log.floor
@@ -142,15 +142,15 @@ extension Reactor {
             cursor: reader.isListing ? nil : FeedCursor(epoch: feed.log.epoch, seq: share.seq))
     }
 
-    /// Bytes of events in a share; one event may have more.
+    /// Bytes of events in a share; a single event may have more.
     private var shareBytesMax: Int {
         min(
             configuration.connection.outboxBytesMax,
             configuration.engine.limits.serverFrameBytesMax) / 2
     }
 
-    /// The reader has had every change of the topics before `listedBelow`: so the states of those
-    /// from there on may follow.
+    /// The reader has had every change of the topics before `listedBelow`, so the states from there
+    /// on may follow.
     private mutating func sayStates(to place: Int, _ slot: Int, at now: Moment) {
         guard let reader = feed?.readers[place] else { return }
         let first = effects.events.count
@@ -171,12 +171,12 @@ extension Reactor {
 
     // MARK: Counters
 
-    /// How long ago the oldest event happened that is kept.
+    /// The age of the oldest retained event.
     func feedOldestSeconds(at now: Mono) -> Int {
         feed?.log.oldest.map { $0.seconds(until: now) } ?? 0
     }
 
-    /// How long ago the oldest event happened that a reader has not been given yet.
+    /// The age of the oldest event that a reader has not been sent yet.
     func feedLagSeconds(at now: Mono) -> Int {
         guard let feed else { return 0 }
         return feed.readers.compactMap { feed.log.time(after: max($0.seq, feed.log.floor)) }
@@ -185,7 +185,7 @@ extension Reactor {
 }
 
 extension Mono {
-    /// Whole seconds until a later time; none until an earlier one.
+    /// Whole seconds until a later time; 0 until an earlier one.
     fileprivate func seconds(until later: Mono) -> Int {
         Int((later.milliseconds - min(later.milliseconds, milliseconds)) / 1_000)
     }
