@@ -8,7 +8,7 @@ struct SourceTree {
         let lines: [String]
 
         /// The folder below `Sources` or `Tests`.
-        var room: String { path.split(separator: "/").dropFirst().first.map(String.init) ?? "" }
+        var module: String { path.split(separator: "/").dropFirst().first.map(String.init) ?? "" }
         var isSource: Bool { path.hasPrefix("Sources/") }
     }
 
@@ -41,7 +41,7 @@ struct SourceTree {
     }
 }
 
-/// A line that breaks a rule of the house, and what to write instead.
+/// A line that breaks a rule of the project, and what to write instead.
 struct Finding: CustomStringConvertible {
     let file: SourceTree.File
     let line: Int

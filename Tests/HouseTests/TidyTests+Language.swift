@@ -5,7 +5,7 @@ import Testing
 // code, in descriptions, and in strings of the code. docs/GLOSSARY.md has the words to use. Add
 // what you find in a review to a list, together with its replacement.
 
-extension `The house is tidy` {
+extension `The project is tidy` {
     typealias Phrase = (phrase: String, instead: String)
 
     /// Not in anything that users read.
@@ -53,7 +53,7 @@ extension `The house is tidy` {
     ]
 
     /// Their strings are mended with their comments.
-    static let pendingRooms = ["PresenceBench", "PresenceCore", "porchlight"]
+    static let pendingModules = ["PresenceBench", "PresenceCore", "porchlight"]
 
     @Test func `pages are in plain technical English`() {
         // The glossary names what is not used.
@@ -73,7 +73,8 @@ extension `The house is tidy` {
     }
 
     @Test func `strings are in plain technical English`() {
-        for file in SourceTree.swift where file.isSource && !Self.pendingRooms.contains(file.room) {
+        for file in SourceTree.swift
+        where file.isSource && !Self.pendingModules.contains(file.module) {
             for literal in file.literals {
                 check(literal.text, for: Self.phrases, at: file, literal.number)
             }

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The rules of the house that matter, as tests: each finding says where, and what instead.
-@Suite struct `The house is tidy` {
+/// The rules of the project that matter, as tests: each finding says where, and what instead.
+@Suite struct `The project is tidy` {
     /// Finds lines of Swift that contain `text`, comments aside.
     func findings(
         of text: String, _ advice: String, where isMeant: (SourceTree.File) -> Bool
@@ -28,9 +28,9 @@ import Testing
         ),
         ("ArgumentParser", ["porchlight"]), ("Histogram", ["PresenceBench"]),
     ])
-    func `libraries have their rooms`(library: String, rooms: [String]) {
-        let found = findings(of: "import \(library)", "only \(rooms) may import \(library)") {
-            $0.isSource && !rooms.contains($0.room)
+    func `only some modules import these libraries`(library: String, modules: [String]) {
+        let found = findings(of: "import \(library)", "only \(modules) may import \(library)") {
+            $0.isSource && !modules.contains($0.module)
         }
         #expect(found.isEmpty, "\(found)")
     }
@@ -42,9 +42,9 @@ import Testing
     func `only the loop and the command read clocks`(call: String) {
         // The store may, to say how long its commits take; nothing that it stores depends on it.
         let timed = call == "DispatchTime.now" ? ["PresenceStore"] : []
-        let rooms = ["EventLoop", "porchlight"] + timed
+        let modules = ["EventLoop", "porchlight"] + timed
         let found = findings(of: call, "take the time as an argument") {
-            $0.isSource && !rooms.contains($0.room)
+            $0.isSource && !modules.contains($0.module)
         }
         #expect(found.isEmpty, "\(found)")
     }
@@ -73,7 +73,7 @@ import Testing
     @Test(arguments: ["sleep(", "Task.sleep", "usleep"])
     func `tests do not sleep`(call: String) {
         let found = findings(of: call, "wait for what is to happen") {
-            !$0.isSource && $0.room != "HouseTests"
+            !$0.isSource && $0.module != "HouseTests"
         }
         #expect(found.isEmpty, "\(found)")
     }
@@ -109,7 +109,7 @@ import Testing
         var count = 0
         for file in SourceTree.swift {
             for (number, line) in file.lines.enumerated()
-            where file.room != "HouseTests"
+            where file.module != "HouseTests"
                 && (line.contains("@unchecked Sendable") || line.contains("nonisolated(unsafe)"))
             {
                 let near = file.lines[max(0, number - 4)..<min(file.lines.count, number + 4)]
