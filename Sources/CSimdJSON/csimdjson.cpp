@@ -1,11 +1,11 @@
-// See csimdjson.h. Three things are done here that simdjson does not do, or does otherwise
-// in some version:
+// See csimdjson.h. Three cases are handled here because simdjson does not handle them, or not
+// in every version:
 //
-// * An integer beyond 64 bits, or 1e999, is JSON, but simdjson's DOM refuses the document.
-//   Such a number is overwritten in our copy of the body by one that means "too large", and
-//   the body is read again. Only bodies that simdjson refuses for a number pay for this.
-// * `\ud800` without its other half names no character. It is looked for by hand.
-// * The innermost level of nesting is not counted by simdjson where it is empty.
+// * An integer beyond 64 bits, or 1e999, is valid JSON, but simdjson's DOM rejects the document.
+//   Such a number is overwritten in the copy of the body by one that means "too large", and
+//   the body is parsed again. Only bodies that simdjson rejects for a number pay for this.
+// * `\ud800` without the second half of the surrogate pair is invalid. A separate pass finds it.
+// * simdjson does not count the innermost level of nesting if it is empty.
 #include "csimdjson.h"
 
 #define SIMDJSON_EXCEPTIONS 0
@@ -34,7 +34,7 @@ struct buffers {
 
     bool reserve(size_t bytes) {
         if (body != nullptr && bytes <= body_bytes_max) return true;
-        // An element takes a byte and a comma. The pages are touched only when used.
+        // An element takes at least a byte and a comma. Pages are touched only when used.
         auto *new_body =
             static_cast<uint8_t *>(std::calloc(1, bytes + simdjson::SIMDJSON_PADDING));
         auto *new_elements =
@@ -62,7 +62,7 @@ struct csj_parser {
     csj_member params[CSJ_MEMBERS_MAX];
     std::string_view keys[CSJ_MEMBERS_MAX];
     uint64_t seed = 0;
-    // Of the call that goes on.
+    // Of the current call.
     uint8_t *text = nullptr;
     size_t text_bytes = 0;
     size_t text_bytes_max = 0;
@@ -114,10 +114,10 @@ bool copy_text(csj_parser &p, std::string_view bytes, uint32_t &start, uint32_t 
     return true;
 }
 
-/// What is wrong with a value that nobody looks into; the worst is the greatest.
+/// What is wrong with a value that is only validated; the worst is the greatest.
 enum class nesting { fine, duplicate, too_deep };
 
-/// Whether a key stands twice in an object. Nested objects are rare, and large ones rarer.
+/// Whether a key appears more than once in an object. Nested objects are rare, large ones rarer.
 bool has_duplicate_key(dom::object object) {
     std::vector<std::string_view> keys;
     for (dom::key_value_pair field : object) keys.push_back(field.key);
@@ -125,8 +125,8 @@ bool has_duplicate_key(dom::object object) {
     return std::adjacent_find(keys.begin(), keys.end()) != keys.end();
 }
 
-/// Whether `value`, which stands at `level`, nests no deeper than it may, and no object in it
-/// has a key twice.
+/// Whether `value`, which is at `level`, nests within the limit, and no object in it has a
+/// duplicate key.
 nesting check_nesting(dom::element value, int level) {
     dom::array array;
     dom::object object;
@@ -164,7 +164,7 @@ csj_kind kind(dom::element value) {
     }
 }
 
-/// The elements of an array that stands in `params`, on the third level.
+/// The elements of an array in `params`, on the third level.
 csj_status read_elements(
     csj_parser &p, dom::array array, csj_member &out, nesting &worst
 ) {
@@ -230,7 +230,7 @@ csj_status read_object(
         head(field.key, member.key_low, member.key_high);
         member.key_count = static_cast<uint32_t>(field.key.size());
         if (where == place::envelope && field.key == "params" && field.value.is_object()) {
-            member.kind = CSJ_OBJECT;  // Read as an object of its own; a second is refused.
+            member.kind = CSJ_OBJECT;  // Read as a separate object; a second one is rejected.
             continue;
         }
         nesting worst = nesting::fine;
@@ -241,7 +241,7 @@ csj_status read_object(
     return CSJ_OK;
 }
 
-/// Whether every escape that names half a character is followed by the other half.
+/// Whether every escaped high surrogate is followed by a low one, and no low one is alone.
 bool has_whole_surrogates(const uint8_t *body, size_t count) {
     const uint8_t *at = body;
     const uint8_t *const end = body + count;
@@ -272,8 +272,8 @@ bool has_whole_surrogates(const uint8_t *body, size_t count) {
 
 bool is_digit(uint8_t byte) { return byte >= '0' && byte <= '9'; }
 
-/// Where the JSON number that begins at `at` ends; NULL where it is none. `*whole` says
-/// whether it has neither fraction nor exponent.
+/// The end of the JSON number that begins at `at`; NULL if it is not a number. `*whole` is
+/// whether it has neither a fraction nor an exponent.
 const uint8_t *number_end(const uint8_t *at, bool *whole) {
     *whole = true;
     if (*at == '-') at += 1;
@@ -298,7 +298,7 @@ const uint8_t *number_end(const uint8_t *at, bool *whole) {
     return at;
 }
 
-/// Overwrites the numbers that no machine type holds by ones that are as useless to us.
+/// Overwrites numbers that exceed every machine type by ones that mean "too large".
 /// The zeros of the padding end every loop.
 void shorten_numbers(uint8_t *body, size_t count) {
     static const char huge[] = "18446744073709551615";
@@ -344,7 +344,7 @@ csj_status parse(csj_parser &p, size_t count, dom::element &root) {
     }
     if (error == simdjson::SUCCESS) return CSJ_OK;
     if (error == simdjson::MEMALLOC || error == simdjson::CAPACITY) return CSJ_NO_MEMORY;
-    // A text that ends too early hides that it is no UTF-8 either.
+    // For a truncated text simdjson does not report invalid UTF-8.
     const auto *characters = reinterpret_cast<const char *>(p.memory.body);
     if (!simdjson::validate_utf8(characters, count)) return CSJ_INVALID_UTF8;
     return error == simdjson::DEPTH_ERROR ? CSJ_TOO_DEEP : CSJ_INVALID_JSON;
@@ -357,7 +357,7 @@ extern "C" {
 csj_parser *csj_parser_create(size_t body_bytes_max) {
     auto *p = new (std::nothrow) csj_parser;
     if (p == nullptr) return nullptr;
-    // simdjson refuses at its depth, not behind it.
+    // simdjson rejects at its maximum depth, not beyond it.
     if (!p->memory.reserve(body_bytes_max)
         || p->parser.allocate(body_bytes_max, CSJ_DEPTH_MAX + 1) != simdjson::SUCCESS) {
         delete p;

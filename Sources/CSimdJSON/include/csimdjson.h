@@ -1,10 +1,10 @@
-// A reader of one JSON-RPC 2.0 request, over simdjson's DOM parser.
+// Reads one JSON-RPC 2.0 request, with simdjson's DOM parser.
 //
-// It says what the body is made of and judges nothing but JSON itself: the members of the
-// envelope, the members of `params`, and the elements of the arrays that stand in `params`.
-// What is nested deeper is validated and not shown. Texts are copied, unescaped, into
-// memory of the caller's; the tables belong to the parser and are true until its next call.
-// Nothing is thrown, and nothing is allocated for bodies within the parser's capacity.
+// It checks that the body is JSON, and lists the members of the request object, the members of
+// `params`, and the elements of the arrays in `params`. What is nested deeper is validated and
+// not listed. Texts are copied, unescaped, into memory of the caller; the tables belong to the
+// parser and are valid until its next call. Nothing is thrown, and nothing is allocated for
+// bodies within the parser's capacity.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -13,9 +13,9 @@
 extern "C" {
 #endif
 
-/// Members of one object that are looked at; the count goes on behind them.
+/// Members of one object that are listed; the rest are only counted.
 #define CSJ_MEMBERS_MAX 64
-/// Nesting that is accepted. The envelope is the first level.
+/// Levels of nesting that are accepted. The request object is the first level.
 #define CSJ_DEPTH_MAX 32
 /// No such index.
 #define CSJ_NONE UINT32_MAX
@@ -37,24 +37,24 @@ typedef enum csj_kind {
     CSJ_FALSE,
     CSJ_TRUE,
     CSJ_INTEGER,
-    /// An integer that 64 bits with a sign do not hold.
+    /// An integer that exceeds 64 bits with a sign.
     CSJ_HUGE_INTEGER,
-    /// Anything with a fraction or an exponent, 1.0 and 1e4 too.
+    /// A number with a fraction or an exponent, including 1.0 and 1e4.
     CSJ_FRACTION,
     CSJ_STRING,
     CSJ_ARRAY,
     CSJ_OBJECT,
 } csj_kind;
 
-/// A member of an object. A key or a text is compared by its head, the first 16 bytes with
-/// zeros behind them, together with its count.
+/// A member of an object. A key or a text is compared by its head, the first 16 bytes padded
+/// with zeros, together with its count.
 typedef struct csj_member {
     uint64_t key_low, key_high;
     uint64_t head_low, head_high;
     int64_t integer;
     uint32_t key_count;
     csj_kind kind;
-    /// A string: where it stands in the text. An array: where its elements begin.
+    /// A string: its offset in the text. An array: the index of its first element.
     uint32_t start;
     /// A string: its bytes. An array: its elements.
     uint32_t count;
@@ -65,7 +65,7 @@ typedef struct csj_element {
     csj_kind kind;
     uint32_t start;
     uint32_t count;
-    /// Of a string; differs from process to process, so that nobody can aim at it.
+    /// Of a string. Keyed per process, so that clients cannot construct collisions.
     uint32_t hash;
 } csj_element;
 
@@ -73,20 +73,20 @@ typedef struct csj_object {
     const csj_member *members;
     /// All members; only the first CSJ_MEMBERS_MAX are in the table.
     uint32_t count;
-    /// The first member whose key, unescaped, stood there before, or with an object in it of
-    /// which that is true; or CSJ_NONE.
+    /// The first member whose key, unescaped, is a duplicate, or that contains an object with a
+    /// duplicate key; or CSJ_NONE.
     uint32_t duplicate;
 } csj_object;
 
 typedef struct csj_document {
     csj_object envelope;
-    /// Empty where there is no object `params`.
+    /// Empty if there is no object `params`.
     csj_object params;
     const csj_element *elements;
     uint32_t element_count;
 } csj_document;
 
-/// NULL where there is no memory.
+/// NULL if there is not enough memory.
 csj_parser *csj_parser_create(size_t body_bytes_max);
 void csj_parser_destroy(csj_parser *parser);
 
