@@ -61,7 +61,7 @@ class Backup(Case):
         other = os.path.join(self.folder, "other")
         self.refuses("restore", self.copy, "--data", self.data, saying="in use")
         service.kill()
-        self.refuses("restore", self.copy, "--data", self.data, saying="has a database already")
+        self.refuses("restore", self.copy, "--data", self.data, saying="already contains a database")
         self.works("restore", self.copy, "--data", other)
         again = self.keep(Service(data=other))
         server = self.keep(again.server())
