@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 // Micro-benchmarks of the rooms, in a package of their own, so that what measures never gets
@@ -8,7 +8,7 @@ let package = Package(
     platforms: [.macOS(.v14)],
     dependencies: [
         .package(name: "porchlight", path: ".."),
-        .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.0", traits: []),
+        .package(url: "https://github.com/ordo-one/benchmark", exact: "1.38.1", traits: []),
     ],
     targets: [
         // What is measured, in either way.
