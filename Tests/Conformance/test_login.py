@@ -179,6 +179,12 @@ class Login(Case):
         got = c.call("login", {"device": "d"})
         self.assertIn(got["error"]["code"], (401, 414))
 
+
+class Moving(Case):
+    """Publishers that never rest: they would run into the rate limit within half a second."""
+
+    flags = ("--rate-limits", "off")
+
     def test_changes_during_the_list_come_after_it(self):
         """Logs in again and again while publishers move: nothing older follows newer."""
         watcher = self.name("w")

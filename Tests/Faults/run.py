@@ -8,6 +8,8 @@ import traceback
 
 from support import CASES, Broken, Skip, binary
 
+import deaths
+
 for file in sorted(os.listdir(os.path.dirname(os.path.abspath(__file__)))):
     if file.endswith(".py") and file not in ("run.py", "support.py"):
         importlib.import_module(file[:-3])
@@ -32,6 +34,9 @@ def main(names):
         begin = time.monotonic()
         try:
             function()
+            died = deaths.rest()
+            if died:
+                raise Broken("\n".join(died))
             passed += 1
             verdict = "ok"
         except Skip as reason:
