@@ -1,8 +1,22 @@
-# make run    install what is missing, build, serve on 127.0.0.1:7400, HTTP on 7401
-# make test   install what is missing, build, run every test
-# make simulate SEED=1 HOURS=0.1   the simulator, from a seed, for a while
+# make run        install what is missing, build, serve on 127.0.0.1:7400, HTTP on 7401
+# make build      install what is missing, build .build/release/porchlight
+# make test       install what is missing, build, run every test: about 20 minutes
+# make check      lint, build, quick tests: at most 3 minutes after the build
+# make simulate   the simulator for a while, from a seed: make simulate SEED=1 HOURS=0.1
+# make static     build .build/static/porchlight, which needs no Swift where it runs
+# make install    install that binary, the systemd unit and example settings: PREFIX, DESTDIR
+# make outdated   list dependencies that have newer versions
+# make clean      remove everything that was built
 
-.PHONY: run build test simulate setup clean
+.PHONY: help run build test check simulate static install outdated setup clean
+.DEFAULT_GOAL := help
+
+PREFIX ?= /usr/local
+SYSCONFDIR ?= /etc
+DESTDIR ?=
+
+help:
+	@sed -n 's/^# \(make .*\)/\1/p' Makefile
 
 run: build
 	exec .build/release/porchlight serve --http 127.0.0.1:7401
@@ -12,13 +26,44 @@ build: setup
 
 test:
 	@scripts/setup test
-	scripts/test
+	@scripts/test
+
+check: setup
+	@scripts/test check
 
 SEED ?=
 HOURS ?= 0.1
 simulate: setup
 	SIMULATE_SEED=$(SEED) SIMULATE_HOURS=$(HOURS) \
 		swift test --filter 'as long as is asked' --explicit-target-dependency-import-check error
+
+# In a directory of its own: two kinds of build in one would each build everything again.
+static: setup
+	swift build -c release --product porchlight --static-swift-stdlib --scratch-path .build/static
+	strip -o .build/static/porchlight .build/static/release/porchlight
+	@ls -lh .build/static/porchlight | awk '{ print "built " $$NF ", " $$5 }'
+
+# Builds nothing, so that `sudo make install` leaves no files of root in .build. Settings that are
+# there already are kept.
+install:
+	@test -x .build/static/porchlight || { echo "run \`make static\` first" >&2; exit 1; }
+	install -D -m 755 .build/static/porchlight $(DESTDIR)$(PREFIX)/bin/porchlight
+	install -d -m 755 $(DESTDIR)$(PREFIX)/lib/systemd/system
+	sed 's|/usr/local/bin/|$(PREFIX)/bin/|' packaging/porchlight.service \
+		> $(DESTDIR)$(PREFIX)/lib/systemd/system/porchlight.service
+	chmod 644 $(DESTDIR)$(PREFIX)/lib/systemd/system/porchlight.service
+	install -D -m 644 packaging/porchlight.sysusers \
+		$(DESTDIR)$(PREFIX)/lib/sysusers.d/porchlight.conf
+	@if [ -e $(DESTDIR)$(SYSCONFDIR)/porchlight/porchlight.yml ]; then \
+		echo "$(DESTDIR)$(SYSCONFDIR)/porchlight/porchlight.yml is kept as it is"; \
+	else \
+		install -D -m 644 packaging/porchlight.yml \
+			$(DESTDIR)$(SYSCONFDIR)/porchlight/porchlight.yml; \
+	fi
+	@echo "next: systemd-sysusers && systemctl daemon-reload && systemctl enable --now porchlight"
+
+outdated:
+	@scripts/outdated
 
 setup:
 	@scripts/setup
