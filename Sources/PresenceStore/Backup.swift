@@ -33,9 +33,7 @@ public enum Backup {
         of directory: String, to file: String, existing: Existing
     ) throws(StoreRefusal) -> Int {
         let files = StoreFiles(directory: directory)
-        guard files.kind(of: files.database) == S_IFREG else {
-            throw StoreRefusal(.noDatabase, path: directory)
-        }
+        try files.checkReadable()
         try checkTarget(file, files, existing)
         // No service may start while the file is read without locks. If a service has the lock, it
         // is running, and locks are used.
@@ -66,6 +64,7 @@ public enum Backup {
     ///
     /// - Throws: why not, in one sentence; no files are left behind.
     public static func restore(from file: String, to directory: String) throws(StoreRefusal) {
+        try StoreFiles.checkPermission(toRead: file)
         let files = StoreFiles(directory: directory)
         guard files.kind(of: file) == S_IFREG else {
             throw StoreRefusal(.unusableBackup, path: file, detail: "no such file")

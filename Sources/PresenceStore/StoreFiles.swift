@@ -55,6 +55,20 @@ struct StoreFiles: Sendable {
         }
     }
 
+    /// Refuses to read a database that does not exist, or that this user may not read.
+    func checkReadable() throws(StoreRefusal) {
+        for path in [database, log] { try Self.checkPermission(toRead: path) }
+        guard kind(of: database) == S_IFREG else {
+            throw StoreRefusal(.noDatabase, path: directory)
+        }
+    }
+
+    /// Refuses a path that may not be read: without permission, whether it exists is unknown.
+    static func checkPermission(toRead path: String) throws(StoreRefusal) {
+        guard unsafe access(path, R_OK) != 0, errno == EACCES else { return }
+        throw StoreRefusal(.notReadable, path: path, detail: systemError(EACCES))
+    }
+
     func size(of path: String) -> Int {
         var status = stat()
         return unsafe stat(path, &status) == 0 ? status.st_size : 0

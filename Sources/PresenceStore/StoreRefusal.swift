@@ -15,6 +15,8 @@ public struct StoreRefusal: Error, Sendable, Equatable, CustomStringConvertible 
         case inUse
         /// The file is not a database.
         case notADatabase
+        /// The data directory or the database is not readable.
+        case notReadable
         /// The database is damaged.
         case damaged
         /// The database belongs to another program.
@@ -65,6 +67,9 @@ public struct StoreRefusal: Error, Sendable, Equatable, CustomStringConvertible 
         case .notWritable:
             "\(path) is not writable\(why); "
                 + "give this user write access to it or choose another directory with --data."
+        case .notReadable:
+            "\(path) cannot be read\(why); "
+                + "run this as the user of the service, such as with `sudo -u porchlight`."
         case .inUse:
             "The data directory \(path) is in use by another Porchlight; "
                 + "stop that one or choose another directory with --data."

@@ -77,3 +77,27 @@ class Backup(Case):
         self.refuses("restore", self.copy, "--data", self.data, saying="cannot be restored")
         self.refuses("restore", self.copy + "x", "--data", self.data, saying="no such file")
         self.refuses("backup", self.copy, "--data", self.data, saying="There is no database")
+
+    def test_without_permission_it_says_so(self):
+        """Not that there is no database: that cannot be known."""
+        service = self.keep(Service(data=self.data))
+        self.assertEqual(service.terminate(), 0)
+        os.chmod(self.folder, 0o755)
+        options = {}
+        if os.geteuid() == 0:
+            options = {"user": 65534, "group": 65534, "extra_groups": []}
+            probe = subprocess.run(["test", "-x", BINARY], **options)
+            if probe.returncode:
+                self.skipTest("another user may not run the binary")
+        paths = (self.data, os.path.join(self.data, "porchlight.sqlite"))
+        for path, mode in ((paths[0], 0o000), (paths[1], 0o000)):
+            with self.subTest(path=path):
+                os.chmod(path, mode)
+                done = subprocess.run(
+                    [BINARY, "backup", os.path.join(self.folder, "c"), "--data", self.data],
+                    stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60,
+                    **options)
+                os.chmod(path, 0o755)
+                self.assertEqual(done.returncode, 1, done)
+                self.assertIn("%s cannot be read (Permission denied)" % paths[1], done.stderr)
+                self.assertIn("sudo -u porchlight", done.stderr)
