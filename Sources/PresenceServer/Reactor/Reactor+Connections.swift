@@ -9,15 +9,22 @@ import PresenceWire
 
 extension Reactor {
     /// Tells the peer why, and lets it go when it has taken that.
-    mutating func close(_ slot: Int, _ reason: CloseReason?, retryAfterSeconds: Int? = nil) {
+    mutating func close(
+        _ slot: Int, _ reason: CloseReason?, retryAfterSeconds: Int? = nil,
+        by message: CloseMessage = .frame
+    ) {
         guard connections[slot].phase != .free, connections[slot].phase != .closing else { return }
         count(reason.map(Ending.init) ?? .logout, of: slot)
         if let reason {
             pool.lend(to: &connections[slot].outbox)
-            connections[slot].outbox.bytes.appendCloseFrame(
-                reason,
-                retryAfterSeconds: reason.isTransient
-                    ? retryAfterSeconds ?? self.retryAfterSeconds() : nil)
+            switch message {
+            case .httpAnswer: connections[slot].outbox.bytes.appendHTTPRefusal()
+            case .frame:
+                connections[slot].outbox.bytes.appendCloseFrame(
+                    reason,
+                    retryAfterSeconds: reason.isTransient
+                        ? retryAfterSeconds ?? self.retryAfterSeconds() : nil)
+            }
         }
         loseSession(of: slot, ConnectionEnd(reason))
         finish(slot)
@@ -142,6 +149,14 @@ extension Reactor {
         }
         reportLost(at: now)
     }
+}
+
+/// How a peer is told why its connection ends.
+enum CloseMessage {
+    /// By a `close` notification.
+    case frame
+    /// By an HTTP answer: the peer took this for an HTTP port.
+    case httpAnswer
 }
 
 /// What an entry of the reactor's wheel is for.

@@ -73,9 +73,12 @@ extension Reactor {
                 // The frame is complete, and the next one may have to wait unread for a while.
                 if connections[slot].phase == .serving { cancelDeadline(of: slot) }
                 read(body, in: chunk, of: slot, at: now)
-            case .violation:
+            case .violation(let bytesClaimed):
                 counters.violations += 1
-                return close(slot, .protocolViolation)
+                let isHTTP =
+                    connections[slot].phase == .anonymous
+                    && ForeignProtocol.isHTTPRequest(bytesClaimed: bytesClaimed)
+                return close(slot, .protocolViolation, by: isHTTP ? .httpAnswer : .frame)
             }
             frameCount += 1
             countRequest(of: slot, at: now)
