@@ -29,20 +29,20 @@ import Testing
 
     @Test func `a lost event is found`() throws {
         let failure = try #require(try run(.lose, pace: .single))
-        #expect(failure.description == "1 deliveries are lost: nothing comes any more.")
+        #expect(failure.description == "1 deliveries are lost: no more events arrive.")
     }
 
     @Test func `an event that comes twice is found`() throws {
         let failure = try #require(try run(.double, pace: .saturated(window: 60)))
         let text = failure.description
-        #expect(text.contains("once more") || text.contains("behind a newer one"))
+        #expect(text.contains("twice") || text.contains("after a newer one"))
     }
 
     @Test func `events in the wrong order are found`() throws {
         // Groups of two: the next event of a receiver is of the same publisher.
         let failure = try #require(
             try run(.swapWithNext, group: 2, pace: .saturated(window: 60)))
-        #expect(failure.description.contains("behind a newer one"))
+        #expect(failure.description.contains("after a newer one"))
     }
 
     @Test func `an event of the wrong publisher is found`() throws {

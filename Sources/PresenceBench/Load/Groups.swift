@@ -1,4 +1,4 @@
-/// Accounts in groups in which everybody watches all others.
+/// Accounts in groups, each watching all others of its group.
 struct Groups {
     let accounts: Int
     let size: Int

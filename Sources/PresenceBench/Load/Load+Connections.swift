@@ -1,6 +1,6 @@
-// How clients come and go. At most `underWayMax` are on their way at the same time; a crowd that
-// returns at once is one with a large `underWayMax`. Who is refused or lost comes back as the
-// protocol asks: after `retryAfter` plus jitter where it was told, else after a pause that doubles.
+// How clients connect and disconnect. At most `underWayMax` connect at the same time; a reconnect
+// storm has a large `underWayMax`. A client that is refused or lost returns as the protocol asks:
+// after `retryAfter` plus jitter if it was given one, else after a pause that doubles.
 
 import EventLoop
 import PresenceWire

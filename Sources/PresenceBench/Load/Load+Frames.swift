@@ -23,7 +23,7 @@ extension Load {
                 // The frame may have been the end of the connection.
                 guard clients[client].stream == id else { return }
             case .violation(let count):
-                return fail("A frame claims \(count) bytes.")
+                return fail("A frame claims to have \(count) bytes.")
             }
         }
         clients[client].splitter = splitter
@@ -35,7 +35,7 @@ extension Load {
         case .events: takeEvents(body, by: client)
         case .synced(let states):
             guard clients[client].phase == .listing else {
-                return fail("A login list came twice.")
+                return fail("A login list was sent twice.")
             }
             arrive(client, states: states)
         case .answer(let id, let answer): takeAnswer(id, answer, by: client, body)
@@ -45,7 +45,7 @@ extension Load {
                 client, "was closed by the service (\(code))",
                 retryAfterSeconds: code >= 4_500 ? max(retryAfterSeconds, 1) : nil)
         case .expired, .unknown:
-            fail("A frame came that nothing asked for: \(text(of: body)).")
+            fail("An unexpected frame: \(text(of: body)).")
         }
     }
 
@@ -70,7 +70,7 @@ extension Load {
         _ id: Int, _ answer: ScannedAnswer, by client: Int, _ body: RawSpan
     ) {
         guard let kind = RequestKind(rawValue: id) else {
-            return fail("An answer came to no request: \(text(of: body)).")
+            return fail("An answer without a request: \(text(of: body)).")
         }
         switch (kind, answer) {
         case (.login, .result):

@@ -34,7 +34,7 @@ extension Load {
         }
     }
 
-    /// Has everybody subscribe to the others of the group.
+    /// Has all clients subscribe to the others of the group.
     func subscribe(_ groups: Groups, expirySeconds: Int = 86_400) throws(BenchFailure) {
         let names = names
         try round("subscriptions", of: 0..<groups.accounts) { account, bytes in

@@ -11,11 +11,11 @@ import Glibc
 import PresenceWire
 
 final class Load: LoopHandler {
-    /// What to do when a connection ends that nobody closed here.
+    /// What to do when a connection ends that the load did not close.
     enum LossPolicy {
         /// The run has failed.
         case fail
-        /// Come back by itself, as a good client does.
+        /// Return, as the protocol asks of clients.
         case comeBack
     }
 
@@ -57,7 +57,7 @@ final class Load: LoopHandler {
 
     init(target: ListenAddress, seed: UInt64, progress: ProgressLine) throws(BenchFailure) {
         do throws(UVError) { loop = try Loop() } catch {
-            throw BenchFailure("The event loop cannot be made (\(error)).")
+            throw BenchFailure("The event loop cannot be created (\(error)).")
         }
         self.target = target
         self.progress = progress
@@ -99,8 +99,8 @@ final class Load: LoopHandler {
         guard !gaveUp else {
             throw BenchFailure(
                 "Gave up waiting for \(what) after \(Int(atMostSeconds)) s: "
-                    + "\(onlineCount) clients online, \(underWayCount) under way, "
-                    + "\(counters.requestsOutstanding) requests not answered.")
+                    + "\(onlineCount) clients online, \(underWayCount) connecting, "
+                    + "\(counters.requestsOutstanding) requests in flight.")
         }
     }
 

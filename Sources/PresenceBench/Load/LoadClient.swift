@@ -1,14 +1,14 @@
 import EventLoop
 import PresenceWire
 
-/// One connection of the load, and where it is on its way.
+/// One connection of the load, and its phase.
 struct LoadClient {
     enum Phase: UInt8 {
         /// Not wanted. Exits: opening.
         case away
-        /// In the queue of those who may connect. Exits: connecting.
+        /// In the queue of clients that may connect. Exits: connecting.
         case opening
-        /// Was lost or refused, and comes back at its deadline. Exits: connecting.
+        /// Was lost or refused, and returns at its deadline. Exits: connecting.
         case waiting
         /// Exits: loggingIn, waiting.
         case connecting

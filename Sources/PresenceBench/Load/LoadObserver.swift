@@ -1,12 +1,12 @@
-/// What a scenario hears of its clients.
+/// The events of its clients that a scenario receives.
 protocol LoadObserver: AnyObject {
-    /// A client's connection is there; it logs in now.
+    /// A client's connection is established; it logs in now.
     func connected(_ client: Int)
     /// Something has happened to a publisher. `body` is the frame it came in.
     func received(_ event: ScannedEvent, by client: Int, in body: RawSpan)
     /// A state in the list with which a login begins.
     func listed(_ event: ScannedEvent, by client: Int)
-    /// A client's login list is complete: it is where it wants to be.
+    /// A client's login list is complete.
     func arrived(_ client: Int, states: Int)
     /// A request was carried out.
     func answered(_ kind: RequestKind, of client: Int, in body: RawSpan)

@@ -78,7 +78,7 @@ struct ScannedEvent {
 /// What a frame is.
 enum ScannedFrame {
     case events
-    /// The login list is complete, with so many states.
+    /// The login list is complete, with this number of states.
     case synced(Int)
     /// The service closes the connection.
     case close(code: Int, retryAfterSeconds: Int)

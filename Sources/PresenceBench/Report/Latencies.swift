@@ -1,10 +1,10 @@
 import Histogram
 
-/// How long things took, in nanoseconds, with three digits kept.
+/// Durations in nanoseconds, to three digits.
 struct Latencies {
     private(set) var histogram = Histogram<UInt64>(numberOfSignificantValueDigits: .three)
 
-    /// So many values without growing: about 35 minutes.
+    /// The longest duration, about 35 minutes: the histogram has a fixed size.
     static let nanosecondsMax: UInt64 = 1 << 41
 
     init() {
@@ -22,7 +22,7 @@ struct Latencies {
 
     mutating func reset() { histogram.reset() }
 
-    /// Milliseconds below which so many of a hundred are.
+    /// A percentile, in milliseconds.
     func milliseconds(percentile: Double) -> Double {
         count == 0 ? 0 : Double(histogram.valueAtPercentile(percentile)) / 1e6
     }

@@ -59,7 +59,7 @@ public struct Report {
     /// A figure by its name.
     public func value(_ name: String) -> Double? { figures.first { $0.name == name }?.value }
 
-    /// A table for a person.
+    /// A table, for people.
     public var table: String {
         let width = figures.map(\.name.count).max() ?? 0
         let head =

@@ -25,7 +25,9 @@ public struct Celebrity: Sendable {
     /// - Throws: what went wrong, also where the last event did not reach every follower.
     public func run(_ options: BenchOptions) throws(BenchFailure) -> Report {
         guard followers >= 1, pingers >= 1, rate > 0, rate <= 1_000 else {
-            throw BenchFailure("A celebrity needs a follower, a ping, and 1,000 events/s at most.")
+            throw BenchFailure(
+                "The scenario needs at least one follower and one ping, and at most 1,000 "
+                    + "events/s.")
         }
         let connections = 1 + followers + pingers
         let bench = try Bench(options, connections: connections + Self.appServers)
@@ -87,7 +89,7 @@ public struct Celebrity: Sendable {
     }
 }
 
-/// The celebrity's events, and who has heard of them.
+/// The celebrity's events, and which followers have received them.
 final class Fame: LoadObserver {
     private(set) var times = Latencies()
     private(set) var sent = 0
@@ -115,7 +117,7 @@ final class Fame: LoadObserver {
         dueNext = load.loop.monotonicNanoseconds
     }
 
-    /// Ends publishing and waits until everybody knows the last event.
+    /// Ends publishing and waits until all followers have the last event.
     func end() throws(BenchFailure) {
         isPublishing = false
         try load.wait(for: "the last event at every follower", atMostSeconds: 60) {
@@ -141,9 +143,9 @@ final class Fame: LoadObserver {
         let number = event.value - Self.firstValue
         guard event.publisher == 0, event.cause == .publish, due.indices.contains(number),
             newest.indices.contains(client)
-        else { return load.fail("An event came that nobody made: \(load.text(of: body)).") }
+        else { return load.fail("An event that was not published: \(load.text(of: body)).") }
         guard newest[client] < number else {
-            return load.fail("A follower got event \(number) twice, or behind a newer one.")
+            return load.fail("A follower got event \(number) twice, or after a newer one.")
         }
         newest[client] = number
         deliveries += 1

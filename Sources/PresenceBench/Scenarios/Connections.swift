@@ -4,7 +4,7 @@ import EventLoop
 public struct Connections: Sendable {
     /// How many clients; nil: as many as there can be.
     public var accounts: Int? = 10_000
-    /// How many watch each other; 1: nobody.
+    /// The number of accounts that watch each other; 1: no subscriptions.
     public var group = 100
     /// For how long the idle service is watched.
     public var seconds = 20.0
@@ -18,7 +18,8 @@ public struct Connections: Sendable {
     public func run(_ options: BenchOptions) throws(BenchFailure) -> Report {
         let accounts = self.accounts ?? EventLoop.Descriptors.raiseMax() - Descriptors.spare
         guard accounts >= 1, group >= 1 else {
-            throw BenchFailure("One connection and groups of one are the least.")
+            throw BenchFailure(
+                "The scenario needs at least one account, in groups of at least one.")
         }
         let bench = try Bench(options, connections: accounts)
         defer { bench.end() }

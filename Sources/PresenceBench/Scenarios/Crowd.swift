@@ -1,20 +1,20 @@
-// What the scenarios with a large crowd have in common: everybody is online in groups, one
-// watcher stands outside, and while the crowd goes and comes nobody may hear of anything.
+// The common part of scenarios with a large crowd: all clients are online in groups, one watcher is
+// outside of them, and while the crowd reconnects no client may receive an event.
 
 import EventLoop
 
-/// A crowd of clients that must be let in again without anybody noticing.
+/// A crowd of clients that must be able to return without causing an event.
 final class Crowd: LoadObserver {
     let load: Load
     let groups: Groups
-    /// How long each took until its connection was there.
+    /// The time until the connection of each was established.
     private(set) var connects = Latencies()
-    /// How long each took until its login list was complete.
+    /// The time until the login list of each was complete.
     private(set) var arrivals = Latencies()
-    /// Events that came although nothing has happened, by cause.
+    /// Events that arrived although nothing has happened, by cause.
     private(set) var falseEvents: [ScannedCause: Int] = [:]
     private(set) var falseEventsOutside = 0
-    /// Login lists that did not hold everybody.
+    /// Login lists that lacked accounts.
     private(set) var shortLists = 0
     private var firstShortList = ""
     private var began: UInt64 = 0
@@ -33,7 +33,7 @@ final class Crowd: LoadObserver {
         before = load.counters
     }
 
-    /// Lets everybody in, subscribed to the others of the group.
+    /// Logs all clients in, subscribed to the others of the group.
     func gather() throws(BenchFailure) {
         load.loginList = .none
         try load.arrive(0..<groups.accounts)
@@ -60,7 +60,7 @@ final class Crowd: LoadObserver {
             by: max(1, (groups.accounts + Self.watchedMax - 1) / Self.watchedMax))
     }
 
-    /// From now on everybody is expected back, and no event.
+    /// From now on all clients are expected to return, and no event is.
     func begin() {
         load.lossPolicy = .comeBack
         load.underWayMax = .max
@@ -75,24 +75,24 @@ final class Crowd: LoadObserver {
 
     func waitUntilAllAreBack(atMostSeconds: Double) throws(BenchFailure) {
         let (load, count) = (load, clientCount)
-        try load.wait(for: "everybody's return", atMostSeconds: atMostSeconds) {
+        try load.wait(for: "the return of all clients", atMostSeconds: atMostSeconds) {
             load.onlineCount >= count
         }
     }
 
-    /// Fails where somebody heard what has not happened, or was given a list with gaps.
+    /// Fails if a client received an event that did not happen, or a list with gaps.
     func checkSilence() throws(BenchFailure) {
         let count = falseEvents.values.reduce(0, +)
         guard count == 0 else {
             let causes = falseEvents.map { "\($0.value) \($0.key)" }.sorted()
             throw BenchFailure(
-                "\(count) events came of those who were back in time "
+                "\(count) events of clients that returned in time "
                     + "(\(causes.joined(separator: ", "))), \(falseEventsOutside) of them to a "
                     + "watcher that was never away.")
         }
         guard shortLists == 0 else {
             throw BenchFailure(
-                "\(shortLists) login lists did not hold everybody, the first \(firstShortList).")
+                "\(shortLists) login lists lacked accounts, the first \(firstShortList).")
         }
     }
 

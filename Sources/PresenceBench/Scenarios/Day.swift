@@ -1,10 +1,10 @@
-// What clients do all day, each one thing at a time, at moments that are fixed in advance. At the
-// end every client must hold the newest state of everybody it watches, by `seq`: that is what the
-// service promises, however much came and went in between.
+// A mix of what clients do, each one thing at a time, at times that are fixed in advance. At the
+// end every client must have the newest state of each account that it watches, by `seq`: that is
+// what the service promises, whatever happened in between.
 
 import EventLoop
 
-/// Does things by dice, measures how long each takes, and knows what each client knows.
+/// Chooses actions at random, measures each, and tracks what each client knows.
 final class Day: LoadObserver {
     /// What a client can do.
     enum Deed: Int, CaseIterable {
@@ -51,17 +51,17 @@ final class Day: LoadObserver {
         dueNext = load.loop.monotonicNanoseconds
     }
 
-    /// Lets what is under way come to its end.
+    /// Waits for the end of what is in progress.
     func end() throws(BenchFailure) {
         isActive = false
         try load.wait(for: "the end of the day", atMostSeconds: 60) { [unowned self] in
             busyCount == 0 && load.counters.requestsOutstanding == 0
         }
-        // Whoever was lost may still be in its grace, and an event may be on its way.
+        // A client that was lost may still be in its grace, and an event may be in flight.
         try load.rest(seconds: 0.5, "silence")
     }
 
-    /// Fails where a client does not know the newest state of somebody it watches.
+    /// Fails if a client does not know the newest state of an account that it watches.
     func check() throws(BenchFailure) {
         for client in 0..<groups.accounts {
             let group = groups.group(of: client)
@@ -147,7 +147,7 @@ final class Day: LoadObserver {
 
     func received(_ event: ScannedEvent, by client: Int, in body: RawSpan) {
         guard client < groups.accounts, event.publisher >= 0 else {
-            return load.fail("An event came that nobody watches: \(load.text(of: body)).")
+            return load.fail("An event of a publisher without watchers: \(load.text(of: body)).")
         }
         // The client's own other sessions are told, too; here there is one.
         guard event.publisher != client else { return }
@@ -157,7 +157,7 @@ final class Day: LoadObserver {
         }
         let place = client * groups.size + event.publisher - group.lowerBound
         guard event.seq > known[place] else {
-            return load.fail("\(load.names.text(client)) got something older than it had.")
+            return load.fail("\(load.names.text(client)) got an event older than the last one.")
         }
         learn(event, client)
     }

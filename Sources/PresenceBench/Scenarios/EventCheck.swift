@@ -12,7 +12,7 @@ struct EventCheck {
             frame["method"] as? String == "events",
             let params = frame["params"] as? [String: Any],
             let events = params["events"] as? [[String: Any]]
-        else { return "it is no `events` notification" }
+        else { return "it is not an `events` notification" }
         let wanted = events.filter { ($0["seq"] as? UInt64) == seq }
         guard wanted.count == 1, let event = wanted.first else { return "its seq is not \(seq)" }
         guard event["publisher"] as? String == names.text(publisher) else {
@@ -20,7 +20,7 @@ struct EventCheck {
         }
         guard event["type"] as? Int == 1, event["value"] as? Int == value,
             event["cause"] as? String == "publish"
-        else { return "it is not the publishing of \(value)" }
+        else { return "it does not publish \(value)" }
         guard let status = event["status"] as? [String: Any], status["value"] as? Int == value
         else {
             return "its status is not \(value)"

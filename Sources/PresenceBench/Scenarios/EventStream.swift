@@ -1,5 +1,5 @@
-// Publishing, and the account of every delivery. An event's number is in its value, so that
-// what comes tells which event it is of; what is known of an event in flight stands in a ring.
+// Publishing, and the bookkeeping of every delivery. An event's number is in its value, so that a
+// delivery can be matched with its event; events in flight are kept in a ring.
 
 import EventLoop
 
@@ -15,7 +15,7 @@ final class EventStream: LoadObserver {
         var after: ProcessSample?
     }
 
-    /// An event on its way.
+    /// An event in flight.
     struct Flight {
         var number = -1
         var publisher = 0
@@ -92,7 +92,7 @@ final class EventStream: LoadObserver {
         return measured
     }
 
-    /// Has the first account of each group publish once, and waits until everybody knows.
+    /// Has the first account of each group publish once, and waits for all deliveries.
     func publishOncePerGroup() throws(BenchFailure) {
         for group in 0..<groups.count {
             send(from: group * groups.size, due: load.loop.monotonicNanoseconds)
@@ -146,7 +146,7 @@ final class EventStream: LoadObserver {
             deliveriesSeen = deliveries
             progressAt = now
         } else if Double(now - progressAt) / 1e9 > patienceSeconds {
-            load.fail("\(deliveriesOut) deliveries are lost: nothing comes any more.")
+            load.fail("\(deliveriesOut) deliveries are lost: no more events arrive.")
         }
     }
 
@@ -158,7 +158,7 @@ final class EventStream: LoadObserver {
         let number = eventsSent
         let place = number & (ring.count - 1)
         guard ring[place].left == 0 else {
-            return load.fail("Event \(ring[place].number) has not come everywhere for very long.")
+            return load.fail("Event \(ring[place].number) has not reached all watchers in time.")
         }
         let watchers = groups.watchers(of: publisher)
         ring[place] = Flight(
@@ -176,28 +176,28 @@ final class EventStream: LoadObserver {
     // MARK: Receiving
 
     func received(_ event: ScannedEvent, by client: Int, in body: RawSpan) {
-        // Not one of the groups: somebody who looks on.
+        // Not a member of a group: the watcher outside.
         guard client < groups.accounts else { return }
         let number = event.value - Self.firstValue
         guard event.cause == .publish, number >= 0, number < eventsSent else {
-            return load.fail("An event came that nobody made: \(load.text(of: body)).")
+            return load.fail("An event that was not published: \(load.text(of: body)).")
         }
         let place = number & (ring.count - 1)
         guard ring[place].number == number, ring[place].publisher == event.publisher,
             ring[place].left > 0
-        else { return load.fail("Event \(number) came once more, or for another publisher.") }
+        else { return load.fail("Event \(number) was delivered twice, or for another publisher.") }
         let group = groups.group(of: client)
         guard group.contains(event.publisher), event.publisher != client else {
             return load.fail("\(load.names.text(client)) got an event that it does not watch.")
         }
         let member = client * groups.size + (event.publisher - group.lowerBound)
         guard newest[member] < number else {
-            return load.fail("\(load.names.text(client)) got event \(number) behind a newer one.")
+            return load.fail("\(load.names.text(client)) got event \(number) after a newer one.")
         }
         newest[member] = Int32(truncatingIfNeeded: number)
         if ring[place].seq == 0 { ring[place].seq = event.seq }
         guard ring[place].seq == event.seq else {
-            return load.fail("Event \(number) has two values of seq.")
+            return load.fail("Event \(number) has two different seq.")
         }
         ring[place].left -= 1
         deliveriesOut -= 1
@@ -207,7 +207,7 @@ final class EventStream: LoadObserver {
         if let fault = check.fault(
             in: body, publisher: event.publisher, value: event.value, seq: event.seq)
         {
-            load.fail("An event is wrong, \(fault): \(load.text(of: body)).")
+            load.fail("An event is wrong: \(fault): \(load.text(of: body)).")
         }
     }
 }

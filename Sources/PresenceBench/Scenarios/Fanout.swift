@@ -1,18 +1,18 @@
 // Accounts in groups, each watching all others of its group; then one after the other publishes.
-// What is counted is the server's CPU time per delivery, and what is checked is that each event
-// comes to each watcher exactly once and in order: the value names the event, an event has a
-// countdown of its deliveries, and a receiver's events of one publisher must rise. A countdown
-// that ends at zero with rising numbers at every receiver leaves room for nothing else.
+// The scenario measures the server's CPU time per delivery, and checks that each event reaches each
+// watcher exactly once and in order: the value names the event, an event has a countdown of its
+// deliveries, and the events of one publisher must rise at each receiver. A countdown that ends at
+// zero with rising numbers at every receiver excludes losses and duplicates.
 
 /// `porchlight bench fanout`.
 public struct Fanout: Sendable {
     /// How events follow each other.
     public enum Pace: Sendable {
-        /// One event is out at a time.
+        /// One event in flight at a time.
         case single
-        /// As many as keep so many deliveries out.
+        /// As many events as keep this number of deliveries in flight.
         case saturated(window: Int)
-        /// So many events a second, due at fixed times, whatever comes back.
+        /// This number of events per second, due at fixed times, whatever arrives.
         case paced(perSecond: Int)
     }
 
@@ -44,7 +44,8 @@ public struct Fanout: Sendable {
     /// - Throws: what went wrong, also where an event was lost, doubled or out of order.
     public func run(_ options: BenchOptions) throws(BenchFailure) -> Report {
         guard accounts >= 2, group >= 2, accounts <= Names.accountsMax else {
-            throw BenchFailure("A fan-out needs two accounts and groups of two at least.")
+            throw BenchFailure(
+                "The scenario needs at least two accounts, in groups of at least two.")
         }
         var report = Report("fanout", options)
         report.set("accounts", accounts)

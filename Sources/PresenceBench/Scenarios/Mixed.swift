@@ -50,7 +50,9 @@ public struct Mixed: Sendable {
     public func run(_ options: BenchOptions) throws(BenchFailure) -> Report {
         let deeds = shares.all.flatMap { Array(repeating: $0.0, count: max(0, $0.1)) }
         guard accounts >= 2, group >= 2, rate >= 1, !deeds.isEmpty else {
-            throw BenchFailure("A day needs two accounts in groups of two, and something to do.")
+            throw BenchFailure(
+                "The scenario needs at least two accounts, in groups of at least two, and one "
+                    + "share.")
         }
         let bench = try Bench(options, connections: accounts + Self.appServers)
         defer { bench.end() }
@@ -65,7 +67,7 @@ public struct Mixed: Sendable {
         try load.arrive(appServers)
         let day = Day(load, groups, appServers: appServers, deeds: deeds, rate: rate)
         load.observer = day
-        // Everybody returns once, so as to know everybody's state before it changes.
+        // All clients return once, to know the state of all others before it changes.
         load.loginList = .all
         load.drop(0..<accounts, .close)
         try load.arrive(0..<accounts)

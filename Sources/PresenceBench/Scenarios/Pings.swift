@@ -46,7 +46,7 @@ final class Pings: LoadObserver {
         private func ping(
             _ target: ListenAddress, accounts: Range<Int>, perSecond: Int, seed: UInt64
         ) throws(BenchFailure) -> Latencies {
-            // As soon as an answer is there, it is to be read; not everybody may ask for that.
+            // Answers should be read as soon as they arrive. Without permission this has no effect.
             _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, -15)
             let load = try Load(target: target, seed: seed, progress: ProgressLine(isShown: false))
             defer { load.close() }

@@ -1,7 +1,7 @@
 import EventLoop
 import Glibc
 
-/// `porchlight bench restart`: the service stops, or dies, and starts again on the same data.
+/// `porchlight bench restart`: the service stops or is killed, and starts again on the same data.
 public struct Restart: Sendable {
     /// How the service ends.
     public enum Ending: String, Sendable {
@@ -9,11 +9,11 @@ public struct Restart: Sendable {
         case kill
     }
 
-    /// How many clients.
+    /// The number of clients.
     public var accounts = 15_000
-    /// How many others each watches.
+    /// The number of others that each watches.
     public var subscriptions = 100
-    /// Subscriptions of accounts that are not online, besides.
+    /// Stored subscriptions of accounts that are offline, in addition.
     public var stored = 0
     /// The ends, one after the other.
     public var endings = [Ending.stop, .kill]
@@ -25,13 +25,14 @@ public struct Restart: Sendable {
 
     /// Runs it.
     ///
-    /// - Throws: what went wrong, also where anybody heard of it, or missed something after it.
+    /// - Throws: what went wrong, such as an event of a client that returned in time.
     public func run(_ options: BenchOptions) throws(BenchFailure) -> Report {
         guard case .child = options.target else {
-            throw BenchFailure("The scenario restart starts and ends the service itself.")
+            throw BenchFailure("The scenario starts and stops the service itself: omit --connect.")
         }
         guard accounts >= 2, subscriptions >= 1 else {
-            throw BenchFailure("A restart needs two accounts with a subscription each, at least.")
+            throw BenchFailure(
+                "The scenario needs at least two accounts with one subscription each.")
         }
         let bench = try Bench(
             options, connections: accounts + 1 + Self.appServers,

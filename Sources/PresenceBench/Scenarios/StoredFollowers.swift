@@ -13,7 +13,7 @@ struct StoredFollowers {
     ) throws(BenchFailure) {
         guard followers > 0 else { return }
         guard firstFollower + followers <= Names.accountsMax else {
-            throw BenchFailure("A run has at most \(Names.accountsMax) accounts: ask for fewer.")
+            throw BenchFailure("A run has at most \(Names.accountsMax) accounts.")
         }
         load.grow(to: appServers.upperBound)
         for client in appServers { load.clients[client].role = .appServer }

@@ -1,15 +1,15 @@
-/// `porchlight bench storm`: everybody loses the connection at once and returns at once.
+/// `porchlight bench storm`: all clients lose their connections at once and return at once.
 public struct Storm: Sendable {
     /// How the connections end.
     public enum Drop: String, Sendable { case reset, close }
 
-    /// How many clients.
+    /// The number of clients.
     public var accounts = 15_000
-    /// How many others each watches.
+    /// The number of others that each watches.
     public var subscriptions = 100
     /// How the connections end.
     public var drop = Drop.reset
-    /// How often it is done.
+    /// The number of storms.
     public var times = 1
 
     /// The defaults.
@@ -17,10 +17,11 @@ public struct Storm: Sendable {
 
     /// Runs it.
     ///
-    /// - Throws: what went wrong, also where anybody heard of it, or missed something after it.
+    /// - Throws: what went wrong, such as an event of a client that returned in time.
     public func run(_ options: BenchOptions) throws(BenchFailure) -> Report {
         guard accounts >= 2, subscriptions >= 1, times >= 1 else {
-            throw BenchFailure("A storm needs two accounts with a subscription each, at least.")
+            throw BenchFailure(
+                "The scenario needs at least two accounts with one subscription each.")
         }
         let bench = try Bench(
             options, connections: accounts + 1, serverOptions: ["--disconnect-grace", "60"])

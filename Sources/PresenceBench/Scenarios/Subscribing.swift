@@ -17,7 +17,8 @@ public struct Subscribing: Sendable {
     /// Runs it.
     public func run(_ options: BenchOptions) throws(BenchFailure) -> Report {
         guard accounts >= 2, group >= 2, window >= 1 else {
-            throw BenchFailure("Subscribing needs two accounts in groups of two, at least.")
+            throw BenchFailure(
+                "The scenario needs at least two accounts, in groups of at least two.")
         }
         let bench = try Bench(options, connections: accounts)
         defer { bench.end() }

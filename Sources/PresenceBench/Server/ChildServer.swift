@@ -36,7 +36,7 @@ final class ChildServer {
         let made = unsafe template.withUnsafeMutableBufferPointer {
             unsafe $0.baseAddress.flatMap { unsafe mkdtemp($0) } != nil
         }
-        guard made else { throw BenchFailure("No temporary directory can be made.") }
+        guard made else { throw BenchFailure("A temporary directory cannot be created.") }
         directory = String(
             decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
@@ -45,7 +45,7 @@ final class ChildServer {
     func start(port: UInt16) throws(BenchFailure) {
         precondition(process == 0, "a child is started while it runs")
         var pipeEnds: [CInt] = [-1, -1]
-        guard unsafe pipe(&pipeEnds) == 0 else { throw BenchFailure("No pipe can be made.") }
+        guard unsafe pipe(&pipeEnds) == 0 else { throw BenchFailure("A pipe cannot be created.") }
         for end in pipeEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         _ = fcntl(pipeEnds[0], F_SETFL, O_NONBLOCK)
         output = pipeEnds[0]
@@ -107,7 +107,7 @@ final class ChildServer {
         let line = String(decoding: text.dropLast(), as: UTF8.self)
         guard let colon = line.lastIndex(of: ":"),
             let port = UInt16(line[line.index(after: colon)...])
-        else { throw BenchFailure("The service said `\(line)` instead of where it listens.") }
+        else { throw BenchFailure("The service printed `\(line)` instead of its address.") }
         return ListenAddress(host: "127.0.0.1", port: port)
     }
 
