@@ -1,4 +1,4 @@
-// Webhooks of `porchlight serve`: what is set is read, checked and made into endpoints.
+// Webhooks of `porchlight serve`: the settings are read, checked and made into endpoints.
 
 import EventLoop
 import Foundation
@@ -11,12 +11,12 @@ import PresenceWebhooks
 import TaskLoops
 
 extension WebhookSettings {
-    /// Endpoints that there may be.
+    /// The maximum number of endpoints.
     private static let endpointsMax = 16
 
     /// Reads the files that the settings name.
     ///
-    /// - Throws: which one, and what would be right; never what stands there.
+    /// - Throws: which one, and what would be right; never its content.
     init(_ choices: WebhookChoices) throws(SettingsRefusal) {
         self.init(seed: UInt64.random(in: 0...UInt64.max))
         timeoutSeconds = choices.timeoutSeconds
@@ -31,41 +31,49 @@ extension WebhookSettings {
     private static func endpoint(
         _ name: String, _ url: String, _ secretPath: String
     ) throws(SettingsRefusal) -> WebhookEndpoint {
-        guard var secret = FileManager.default.contents(atPath: secretPath) else {
+        var secret: [UInt8]
+        do throws(FileFault) {
+            secret = try readFile(secretPath)
+        } catch {
             throw SettingsRefusal(
-                "The file \(secretPath) with the secret of webhook \(name) cannot be read.")
+                "The file \(secretPath) with the secret of webhook \(name) cannot be read: "
+                    + "\(error.words).")
         }
         while let last = secret.last, last == 10 || last == 13 { secret.removeLast() }
         do throws(WebhookRefusal) {
-            return try WebhookEndpoint(name: name, url: url, secret: Array(secret))
+            return try WebhookEndpoint(name: name, url: url, secret: secret)
         } catch {
             throw SettingsRefusal(error.description)
         }
     }
 
     private static func endpoints(in path: String) throws(SettingsRefusal) -> [WebhookEndpoint] {
-        guard let content = FileManager.default.contents(atPath: path) else {
-            throw SettingsRefusal("The file \(path) given with --webhooks cannot be read.")
+        let content: [UInt8]
+        do throws(FileFault) {
+            content = try readFile(path)
+        } catch {
+            throw SettingsRefusal(
+                "The file \(path) given with --webhooks cannot be read: \(error.words).")
         }
         let lines: [WebhookLine]
         do {
-            lines = try JSONDecoder().decode([WebhookLine].self, from: content)
+            lines = try JSONDecoder().decode([WebhookLine].self, from: Data(content))
         } catch let error as WebhookLine.UnknownMembers {
             throw SettingsRefusal("The file \(path) given with --webhooks: \(error.words).")
         } catch {
             throw SettingsRefusal(
-                "The file \(path) given with --webhooks is not of the form "
+                "The file \(path) given with --webhooks does not have the form "
                     + "[{\"name\": …, \"url\": …, \"secret\": a file}, …].")
         }
         guard lines.count <= endpointsMax else {
             throw SettingsRefusal(
-                "The file \(path) given with --webhooks has \(lines.count), of at most "
-                    + "\(endpointsMax).")
+                "The file \(path) given with --webhooks has \(lines.count) webhooks; the maximum "
+                    + "is \(endpointsMax).")
         }
         guard Set(lines.map(\.name)).count == lines.count else {
             throw SettingsRefusal(
-                "The file \(path) given with --webhooks has two of one name: what they have "
-                    + "posted is kept under it.")
+                "The file \(path) given with --webhooks has two webhooks of the same name: give "
+                    + "each its own, since its position is stored under it.")
         }
         var endpoints: [WebhookEndpoint] = []
         for line in lines { endpoints.append(try endpoint(line.name, line.url, line.secret)) }

@@ -14,9 +14,8 @@ struct Serve: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run the service.",
         discussion: """
-            Prints one line when it is ready, and ends with exit code 0 on SIGTERM or SIGINT, \
-            after it has told everybody and committed everything. On SIGHUP it reads its settings \
-            and keys again.
+            Prints one line when it is ready. On SIGTERM or SIGINT it notifies clients, commits \
+            all writes and exits with code 0. On SIGHUP it reads its settings and keys again.
 
             There are more settings than flags: see `porchlight config`.
             """)
@@ -24,7 +23,7 @@ struct Serve: ParsableCommand {
     @OptionGroup var flags: SettingFlags
 
     func run() throws {
-        // Until the loop watches it, and when it does no more: SIGHUP ends nothing.
+        // Before the loop handles SIGHUP and after it, the signal must not end the process.
         signal(SIGHUP, SIG_IGN)
         defer { signal(SIGHUP, SIG_IGN) }
         let sources = flags.sources
@@ -67,6 +66,8 @@ struct Serve: ParsableCommand {
                 SIGTERM: .stop, SIGINT: .stop, SIGHUP: .call { reloading.ask() },
             ]
             try service.run(signals: signals) {
+                // Not before: a start that is refused is one sentence.
+                logger.notice("started", metadata: inForce.settings.logged)
                 announce("ready on \(address)")
                 Supervisor.tell(Supervisor.ready)
                 webhooks.start(inForce.settings.gatewayLimits.connection) {
@@ -76,5 +77,15 @@ struct Serve: ParsableCommand {
         } catch {
             throw Failure(error.description)
         }
+    }
+}
+
+extension ServiceSettings {
+    /// What the log says at the start: what a user may have meant otherwise.
+    fileprivate var logged: Logger.Metadata {
+        [
+            "version": "\(programVersion)", "auth": "\(auth.rawValue)",
+            "data": "\(absolutePath(configuration.dataDirectory))",
+        ]
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Something that went wrong, as one sentence on standard error and exit code 1.
+/// An error that is printed as it is, on standard error, with exit code 1.
 struct Failure: Error, CustomStringConvertible {
     let description: String
 
@@ -9,38 +9,65 @@ struct Failure: Error, CustomStringConvertible {
     }
 }
 
-/// Prints a line at once, also into a pipe.
+/// Prints a line without buffering, also into a pipe.
 ///
-/// Nothing where it cannot be written: a full disk behind standard output stops no service.
+/// Ignores failures: a full disk behind standard output must not stop the service.
 func announce(_ line: String, terminator: String = "\n") {
     try? FileHandle.standardOutput.write(contentsOf: Data((line + terminator).utf8))
 }
 
-/// Says a line to whoever sits at the terminal, beside what is printed for programs.
+/// Prints a line on standard error, for people; standard output is for programs.
 func note(_ line: String) {
     try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
 }
 
-/// `127.0.0.1:7400` or `[::1]:7400` in its parts; nil where it is neither.
-func parseAddress(_ text: String) -> (host: String, port: UInt16)? {
-    guard let colon = text.lastIndex(of: ":") else { return nil }
+/// Why a text is not an address with a port.
+enum AddressFault: Error {
+    case form
+    case portOutOfRange
+
+    /// As it continues a sentence about the text.
+    var words: String {
+        switch self {
+        case .form: "is not an address with a port"
+        case .portOutOfRange: "has a port above 65535"
+        }
+    }
+}
+
+/// `127.0.0.1:7400` or `[::1]:7400` in its parts.
+func addressParts(_ text: String) throws(AddressFault) -> (host: String, port: UInt16) {
+    guard let colon = text.lastIndex(of: ":") else { throw .form }
     var host = String(text[..<colon])
-    guard let port = UInt16(text[text.index(after: colon)...]), !host.isEmpty else { return nil }
+    let digits = text[text.index(after: colon)...]
+    guard !host.isEmpty, !digits.isEmpty, digits.allSatisfy({ ("0"..."9").contains($0) }) else {
+        throw .form
+    }
     if host.hasPrefix("["), host.hasSuffix("]") {
         host = String(host.dropFirst().dropLast())
     } else if host.contains(":") {
-        return nil
+        throw .form
     }
+    guard let port = UInt16(digits) else { throw .portOutOfRange }
     return (host, port)
 }
 
-/// Whether a host is a number of IPv4 or IPv6, the latter perhaps with its zone: `fe80::1%eth0`.
+/// The parts of an address; nil if it is none.
+func parseAddress(_ text: String) -> (host: String, port: UInt16)? { try? addressParts(text) }
+
+/// Whether a host is a numeric IPv4 or IPv6 address, the latter with or without its zone, such as
+/// `fe80::1%eth0`.
 func isNumeric(_ host: String) -> Bool {
     var four = in_addr()
     var six = in6_addr()
     let parts = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
     return unsafe inet_pton(AF_INET, host, &four) == 1
         || inet_pton(AF_INET6, String(parts[0]), &six) == 1
+}
+
+/// A path that does not depend on the directory of this process.
+func absolutePath(_ path: String) -> String {
+    URL(filePath: path).standardizedFileURL.path(percentEncoded: false)
 }
 
 /// The time of day, such as `10:58:01`.
@@ -56,7 +83,7 @@ private func format(_ milliseconds: Int64, _ pattern: String) -> String {
     return formatter.string(from: Date(timeIntervalSince1970: Double(milliseconds) / 1_000))
 }
 
-/// So many seconds in words, such as `4 s` or `3 h 20 min`.
+/// A number of seconds in words, such as `4 s` or `3 h 20 min`.
 func duration(seconds: Int64) -> String {
     switch seconds {
     case ..<120: "\(max(0, seconds)) s"
@@ -66,7 +93,7 @@ func duration(seconds: Int64) -> String {
     }
 }
 
-/// How a terminal shows things; without colour where it is none, or NO_COLOR is set.
+/// Colours for a terminal; none if the output is not a terminal, or NO_COLOR is set.
 struct Style {
     let isColoured: Bool
 

@@ -55,6 +55,6 @@ import Testing
                 try CredentialFile(path: file.path, flag: "--f", content: "key").firstLine()
             }
         }
-        #expect(told.hasSuffix("given with --f holds no key: what stands there is not UTF-8."))
+        #expect(told.hasSuffix("given with --f holds no key: it is not UTF-8."))
     }
 }

@@ -42,4 +42,18 @@ import Testing
             file == ExampleFile.text + "\n",
             "run `porchlight config --example > packaging/porchlight.yml`")
     }
+
+    @Test func `sets every setting to its default, without its #`() throws {
+        let plain = ExampleFile.text.split(separator: "\n").map { line in
+            line.hasPrefix("#") && !line.hasPrefix("# ") ? line.dropFirst() : line
+        }
+        let file = try TemporaryFile(plain.joined(separator: "\n"))
+        let inForce = try withExtendedLifetime(file) {
+            try SettingSources(flags: [:], environment: [:], path: file.path).read()
+        }
+        #expect(inForce.entries.count == SettingTable.all.count)
+        for setting in SettingTable.all {
+            #expect(inForce.value(of: setting) == setting.standard, "\(setting.name)")
+        }
+    }
 }

@@ -89,7 +89,7 @@ final class TemporaryFile {
     func `no other name is an address`(text: String) {
         for name in ["listen", "http"] {
             let refusal = #expect(throws: SettingsRefusal.self) { try read(flags: [name: text]) }
-            let told = "--\(name) \(text) has a name, which is not looked up"
+            let told = "--\(name) \(text) has a host name, and names are not"
             #expect(refusal?.description.hasPrefix(told) == true)
         }
     }
@@ -110,35 +110,43 @@ final class TemporaryFile {
             "heartbeat: 10\nhartbeat: 5\n",
             "FILE:2: there is no setting hartbeat: did you mean heartbeat?"
         ),
-        ("heartbeat: 4", "FILE:1: heartbeat 4 is out of its range: give 5 to 300 seconds."),
+        ("heartbeat: 4", "FILE:1: heartbeat 4 is out of range: give 5 to 300 seconds."),
         (
             "\n\nheartbeat: soon",
-            "FILE:3: heartbeat soon is no whole number: give 5 to 300 seconds."
+            "FILE:3: heartbeat soon is not a whole number: give 5 to 300 seconds."
         ),
         (
             "listen: example.com:7400",
-            "FILE:1: listen example.com:7400 has a name, which is not looked up: give a numeric "
-                + "address and a port, such as 127.0.0.1:7400 or [::1]:7400, or localhost for "
-                + "127.0.0.1."
+            "FILE:1: listen example.com:7400 has a host name, and names are not resolved: give a "
+                + "numeric address, or localhost, and a port from 0 to 65535, such as "
+                + "127.0.0.1:7400 or [::1]:7400."
         ),
-        ("heartbeat: 12.5", "FILE:1: heartbeat 12.5 is no whole number: give 5 to 300 seconds."),
-        ("heartbeat: true", "FILE:1: heartbeat true is no whole number: give 5 to 300 seconds."),
-        ("heartbeat: [5]", "FILE:1: heartbeat is of the wrong kind: give 5 to 300 seconds."),
+        (
+            "listen: 127.0.0.1:99999",
+            "FILE:1: listen 127.0.0.1:99999 has a port above 65535: give a numeric address, or "
+                + "localhost, and a port from 0 to 65535, such as 127.0.0.1:7400 or [::1]:7400."
+        ),
+        ("heartbeat: 12.5", "FILE:1: heartbeat 12.5 is not a whole number: give 5 to 300 seconds."),
+        ("heartbeat: true", "FILE:1: heartbeat true is not a whole number: give 5 to 300 seconds."),
+        ("heartbeat: [5]", "FILE:1: heartbeat has the wrong type: give 5 to 300 seconds."),
         ("heartbeat:", "FILE:1: heartbeat has no value."),
         (
             "durability: sometimes",
-            "FILE:1: durability sometimes is none of its words: give full or relaxed."
+            "FILE:1: durability sometimes is not allowed: give full or relaxed."
         ),
-        ("rate-limits: 0", "FILE:1: rate-limits 0 is neither on nor off: give on or off."),
+        ("rate-limits: 0", "FILE:1: rate-limits 0 is not a switch: give on or off."),
         ("heartbeat: 10\nheartbeat: 20", "FILE:1: set twice: heartbeat."),
         (
             "serve:\n  heartbeat: 10",
             "FILE:1: serve: settings do not nest: give a line `name: value` for each."
         ),
-        ("- heartbeat", "FILE:1: this is no list of settings: give a line `name: value` for each."),
+        (
+            "- heartbeat",
+            "FILE:1: this is not a list of settings: give a line `name: value` for each."
+        ),
         (
             "heartbeat 10",
-            "FILE:1: this is no list of settings: give a line `name: value` for each."
+            "FILE:1: this is not a list of settings: give a line `name: value` for each."
         ),
     ])
     func `a fault in the file is told with its line and what would be right`(
@@ -152,11 +160,33 @@ final class TemporaryFile {
         #expect(fault.hasPrefix("FILE:3: this is not YAML"))
     }
 
-    @Test func `a file that is not there is named`() {
+    @Test(arguments: [
+        ("/nowhere/at.yml", "No such file or directory"), ("/", "Is a directory"),
+    ])
+    func `a file that cannot be read is named, and why`(path: String, why: String) {
         let refusal = #expect(throws: SettingsRefusal.self) {
-            try SettingSources(flags: [:], environment: [:], path: "/nowhere/at.yml").read()
+            try SettingSources(flags: [:], environment: [:], path: path).read()
         }
-        #expect(refusal?.description == "The settings file /nowhere/at.yml cannot be read.")
+        #expect(refusal?.description == "The settings file \(path) cannot be read: \(why).")
+    }
+
+    @Test func `faults in a file are told in the order of its lines`() throws {
+        let faults = try faults(
+            "log-level: loud\nhartbeat: 1\nheartbeat: 1\ndurability: no\nnone: 1\nlisten: x")
+        #expect(
+            faults.map { $0.prefix(7) } == (1...6).map { "FILE:\($0):" }, "\(faults)")
+    }
+
+    @Test(arguments: ["http", "server-key", "jwt-issuer", "subscribers-max", "memory-bytes-max"])
+    func `the word for nothing takes back what a source of less weight says`(
+        name: String
+    ) throws {
+        let setting = try #require(SettingTable.named(name))
+        let inForce = try read("\(name): \(setting.unset)")
+        #expect(inForce.value(of: setting) == nil)
+        #expect("\(inForce.settings)" == "\(ServiceSettings())")
+        let file = "\(name): \(setting.otherValue.text)"
+        #expect(try read(file, flags: [name: setting.unset]).value(of: setting) == nil)
     }
 
     @Test func `all faults are told at once, also those that a flag would hide`() throws {
@@ -176,7 +206,7 @@ final class TemporaryFile {
         }
         #expect(
             refusal?.faults == [
-                "PORCHLIGHT_HEARTBEATS is set in the environment and is no setting: "
+                "PORCHLIGHT_HEARTBEATS is set in the environment and is not a setting: "
                     + "did you mean PORCHLIGHT_HEARTBEAT?"
             ])
         // What Kubernetes gives to every container beside a service called porchlight.

@@ -38,11 +38,11 @@ import Testing
         let start = "The file FILE given with --webhooks: webhook 2 has"
         #expect(
             fault(#"[\#(crm), {"name": "audit", "url": "http://a", "secrte": "SECRET"}]"#)
-                == "\(start) \"secrte\", and may have only name, url, secret.")
+                == "\(start) \"secrte\"; the members are name, url, secret.")
         #expect(
             fault(
                 #"[\#(crm), {"name": "b", "url": "http://a", "secret": "SECRET", "z": 1, "a": 2}]"#)
-                == "\(start) \"a\", \"z\", and may have only name, url, secret.")
+                == "\(start) \"a\", \"z\"; the members are name, url, secret.")
     }
 
     @Test(arguments: [
@@ -50,6 +50,6 @@ import Testing
         #"[{"name": 1, "url": "http://a", "secret": "s"}]"#,
     ])
     func `has a form`(text: String) {
-        #expect(fault(text)?.contains("FILE given with --webhooks is not of the form") == true)
+        #expect(fault(text)?.contains("FILE given with --webhooks does not have the form") == true)
     }
 }

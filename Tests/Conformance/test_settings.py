@@ -76,13 +76,12 @@ class Start(Files):
     def test_the_example_sets_every_setting_to_its_default(self):
         example = self.run_command("config", "--example").stdout
         plain = "\n".join(line[1:] if line.startswith("#") and not line.startswith("# ")
-                          and "(" not in line else line for line in example.splitlines())
+                          else line for line in example.splitlines())
         before = self.config()
         after = self.config("--config", self.file(plain))
         self.assertEqual({k: v["value"] for k, v in before.items()},
                          {k: v["value"] for k, v in after.items()})
-        kept = {name for name, one in after.items() if one["from"] == "default"}
-        self.assertEqual(kept, {n for n, one in before.items() if one["value"] is None})
+        self.assertEqual({one["from"] for one in after.values()}, {"file"})
         self.assertEqual(self.config("--config", self.file(example, "other.yml")), before)
 
     def test_settings_reach_the_service(self):
@@ -104,18 +103,18 @@ class Start(Files):
             "Error: %s:2: there is no setting hartbeat: did you mean heartbeat?" % path)
         self.assertEqual(
             self.refuses(PORCHLIGHT_HEARTBEET="10"),
-            "Error: PORCHLIGHT_HEARTBEET is set in the environment and is no setting: did you "
+            "Error: PORCHLIGHT_HEARTBEET is set in the environment and is not a setting: did you "
             "mean PORCHLIGHT_HEARTBEAT?")
 
     def test_values_are_refused_with_their_place_and_what_would_be_right(self):
         path = self.file("heartbeat: 301\ndurability: mostly\n")
         self.assertEqual(
             self.refuses("--config", path, "--restart-grace=-1", PORCHLIGHT_LISTEN="7400"),
-            "Error: PORCHLIGHT_LISTEN=7400 is no address: give a numeric address and a port, "
-            "such as 127.0.0.1:7400 or [::1]:7400, or localhost for 127.0.0.1.\n"
-            "Error: %s:2: durability mostly is none of its words: give full or relaxed.\n"
-            "Error: --restart-grace -1 is out of its range: give 0 to 600 seconds.\n"
-            "Error: %s:1: heartbeat 301 is out of its range: give 5 to 300 seconds."
+            "Error: %s:1: heartbeat 301 is out of range: give 5 to 300 seconds.\n"
+            "Error: %s:2: durability mostly is not allowed: give full or relaxed.\n"
+            "Error: PORCHLIGHT_LISTEN=7400 is not an address with a port: give a numeric address, "
+            "or localhost, and a port from 0 to 65535, such as 127.0.0.1:7400 or [::1]:7400.\n"
+            "Error: --restart-grace -1 is out of range: give 0 to 600 seconds."
             % (path, path))
 
     def test_what_contradicts_itself_is_refused(self):
@@ -123,7 +122,7 @@ class Start(Files):
         self.assertEqual(
             self.refuses("--config", path),
             "Error: page-entries-default 100 (default), page-entries-max 10 (%s:1): "
-            "page-entries-default may not be above page-entries-max." % path)
+            "page-entries-default must not exceed page-entries-max." % path)
 
     def test_secrets_are_hidden(self):
         secret = "marker-" + "x" * 20

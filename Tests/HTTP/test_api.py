@@ -282,7 +282,7 @@ class Starting(unittest.TestCase):
         return str(caught.exception)
 
     def test_without_keys_it_listens_on_loopback_only(self):
-        self.assertIn("give server-key", self.refusal(keys=(), http="0.0.0.0:0"))
+        self.assertIn("set server-key", self.refusal(keys=(), http="0.0.0.0:0"))
 
     def test_an_address_that_is_none_is_refused(self):
         self.assertIn("address", self.refusal(http="example.com:1"))

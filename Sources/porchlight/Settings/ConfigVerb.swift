@@ -6,18 +6,19 @@ import PresenceWebhooks
 struct ConfigVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
-        abstract: "Print the settings that are in force, and where each comes from.",
+        abstract: "Print the settings in force, and where each comes from.",
         discussion: """
-            Takes the flags of `porchlight serve`, reads the same file and environment, checks all \
-            of it as `serve` does, and starts nothing. A setting NAME is set in the file by a line \
-            `NAME: value`, in the environment by PORCHLIGHT_NAME with _ for -, and where `serve` \
-            has it, by the flag --NAME. Flags outweigh the environment, and that the file.
+            Takes the flags of `porchlight serve`, reads the same file and environment, and makes \
+            the same checks, without starting the service. The setting NAME is set in the file by \
+            a line `NAME: value`, in the environment by PORCHLIGHT_NAME with _ for -, and, where \
+            `serve` has one, by the flag --NAME. Flags override the environment, and that \
+            overrides the file.
             """)
 
     @Flag(help: "Print one object of JSON, for programs.")
     var json = false
 
-    @Flag(help: "Print a settings file with every setting and its default, instead.")
+    @Flag(help: "Print a settings file with every setting and its default instead.")
     var example = false
 
     @OptionGroup var flags: SettingFlags
@@ -35,7 +36,7 @@ struct ConfigVerb: ParsableCommand {
 }
 
 extension SettingsInForce {
-    /// A line a setting, for a person.
+    /// One line per setting, for people.
     fileprivate var table: String {
         let rows = SettingTable.all.map { setting in
             (setting.name, visible(setting.text(of: value(of: setting))), origin(of: setting).text)
@@ -47,7 +48,7 @@ extension SettingsInForce {
         }.joined(separator: "\n")
     }
 
-    /// An object of one object a setting, for programs.
+    /// An object with one object per setting, for programs.
     fileprivate var json: JSON {
         .object(
             Dictionary(
@@ -74,12 +75,13 @@ extension SettingsInForce {
         case .text(let text): .string(text)
         case .isOn(let isOn): .bool(isOn)
         case .list(let elements): .array(elements.map { .string($0) })
+        case .nothing: .null
         }
     }
 }
 
 extension String {
-    /// With spaces behind it, up to a width.
+    /// Padded with spaces to a width.
     func filled(_ width: Int) -> String {
         padding(toLength: max(width, count), withPad: " ", startingAt: 0)
     }

@@ -3,10 +3,10 @@ enum ExampleFile {
     static var text: String {
         let head = """
             # Settings of porchlight, for `porchlight serve --config FILE`. Every line shows the
-            # default: take away the # of those that you change. An environment variable (such
-            # as PORCHLIGHT_HEARTBEAT) outweighs this file, a flag (--heartbeat) outweighs that,
-            # and `porchlight config --config FILE` says what is in force. This file is read
-            # again on SIGHUP; settings with a * take effect at the next start.
+            # default; remove the # of those that you change. An environment variable (such as
+            # PORCHLIGHT_HEARTBEAT) overrides this file, and a flag (--heartbeat) overrides both.
+            # `porchlight config --config FILE` prints the settings in force. SIGHUP reads this
+            # file again; settings with a * take effect at the next start.
             """
         return head + "\n" + SettingTable.groups.map(text(of:)).joined(separator: "\n")
     }
@@ -18,25 +18,26 @@ enum ExampleFile {
 
     private static func text(of setting: Setting) -> String {
         let star = setting.takesEffect == .atRestart ? " *" : ""
-        let range = setting.kind.isTold ? " (\(setting.kind.expectation))" : ""
+        let word = setting.unset.isEmpty ? "" : ", or \(setting.unset)"
+        let range = setting.kind.isTold ? " (\(setting.kind.expectation)\(word))" : ""
         return "# \(setting.help)\(range)\(star)\n#\(setting.name): \(setting.yaml)"
     }
 }
 
 extension Setting {
-    /// The standard as it would be written in the file.
+    /// The default as it is written in the file.
     fileprivate var yaml: String {
         switch standard {
         case .list(let elements)?: "[\(elements.joined(separator: ", "))]"
         case .text(let text)?: text
         case let value?: value.text
-        case nil: "(\(unset))"
+        case nil: unset
         }
     }
 }
 
 extension Setting.Kind {
-    /// Whether what is expected goes without saying.
+    /// Whether the example says which values are allowed.
     fileprivate var isTold: Bool {
         switch self {
         case .integer: true

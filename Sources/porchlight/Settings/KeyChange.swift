@@ -1,10 +1,10 @@
 import PresenceTokens
 
-/// A key that came or went when the files of keys were read again.
+/// A key that was added or removed when the key files were read again.
 struct KeyChange: Hashable, Sendable {
     let kind: Kind
     let event: Event
-    /// What the key is called; nothing more of it is told.
+    /// The name of the key; nothing else of it is logged.
     let name: String
 
     enum Kind: String { case server, token }
@@ -15,14 +15,14 @@ struct KeyChange: Hashable, Sendable {
 }
 
 extension KeyFiles {
-    /// What differs from these files in others.
+    /// The differences from these files to others.
     func changes(to other: KeyFiles) -> [KeyChange] {
         let (mine, others) = (Set(serverKeys), Set(other.serverKeys))
         let ofServers = Self.changes(
             of: .server,
             removed: serverKeys.filter { !others.contains($0) }.map(\.name),
             added: other.serverKeys.filter { !mine.contains($0) }.map(\.name))
-        // What is published at a URL is fetched, not read.
+        // Keys at a URL are fetched, not read.
         guard case .inFile(let before) = tokenKeys, case .inFile(let after) = other.tokenKeys
         else { return ofServers }
         return ofServers
@@ -31,7 +31,7 @@ extension KeyFiles {
                 added: after.names(ofKeysMissingIn: before))
     }
 
-    /// A name that both came and went has another key behind it.
+    /// A name that was both added and removed has a new key.
     private static func changes(
         of kind: KeyChange.Kind, removed: [String], added: [String]
     ) -> [KeyChange] {

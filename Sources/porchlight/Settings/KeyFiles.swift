@@ -1,26 +1,25 @@
-import Foundation
 import Logging
 import PresenceTokens
 
-/// What stands in the files that settings name: read whole, and then in force or not at all.
+/// The content of the key files that settings name. It takes effect whole or not at all.
 struct KeyFiles: Sendable {
-    /// The keys of app servers; none where no file is named.
+    /// The keys of app servers; empty if no file is named.
     let serverKeys: [ServerKey]
-    /// What tokens are checked with.
+    /// The keys that tokens are checked with.
     let tokenKeys: TokenKeys
-    /// What whoever runs the service should know of these files.
+    /// What the operator should know about these files.
     let warnings: [String]
 
-    /// Where the keys for tokens are.
+    /// Where the keys for tokens come from.
     enum TokenKeys: Sendable {
         case none
         case inFile(KeySet)
         case published(KeyURL)
     }
 
-    /// Reads the files. What a URL has is fetched later, since it may be away.
+    /// Reads the files. A URL is fetched later, since it may not be reachable now.
     ///
-    /// - Throws: which file, which line, and what would be right; never what stands there.
+    /// - Throws: which file, which line, and what would be right; never the content.
     init(_ settings: ServiceSettings) throws(SettingsRefusal) {
         tokenKeys = try Self.tokenKeys(settings.tokenKeyPlace)
         guard let path = settings.serverKeyPath else {
@@ -32,10 +31,11 @@ struct KeyFiles: Sendable {
         do throws(ServerKeyFileFault) {
             let file = try ServerKeyFile(content)
             serverKeys = file.keys
-            warnings = file.plainLines.map {
-                "\(path):\($0): a server key stands there as it is: let `porchlight key NAME` "
-                    + "make one"
-            }
+            warnings =
+                file.plainLines.map {
+                    "\(path):\($0) is a server key in clear text: use a hash, as `porchlight key "
+                        + "NAME` prints it"
+                } + Self.warnings(settings)
         } catch {
             throw SettingsRefusal("The file \(path) given with --server-key \(error)")
         }
@@ -46,8 +46,8 @@ struct KeyFiles: Sendable {
         if KeyURL.isMeant(by: place) {
             guard let url = KeyURL(place) else {
                 throw SettingsRefusal(
-                    "The URL given with --jwt-key is none for keys: it must begin with https, "
-                        + "unless it is on this machine, and hold no password.")
+                    "The URL given with --jwt-key is not allowed: it must begin with https, "
+                        + "unless it is on this machine, and have no password.")
             }
             return .published(url)
         }
@@ -62,20 +62,31 @@ struct KeyFiles: Sendable {
     private static func content(
         of path: String, givenWith flag: String
     ) throws(SettingsRefusal) -> [UInt8] {
-        guard let content = FileManager.default.contents(atPath: path) else {
-            throw SettingsRefusal("The file \(path) given with \(flag) cannot be read.")
+        do throws(FileFault) {
+            return try readFile(path)
+        } catch {
+            throw SettingsRefusal(
+                "The file \(path) given with \(flag) cannot be read: \(error.words).")
         }
-        return [UInt8](content)
     }
 
-    /// Says what is to be said of these files.
+    /// Keys lock the HTTP API only, unless the native port asks for credentials, too.
+    private static func warnings(_ settings: ServiceSettings) -> [String] {
+        guard settings.auth == .open else { return [] }
+        return [
+            "server keys are set, and auth is open: the native port (\(settings.listen)) accepts "
+                + "app servers without a key; --auth jwt makes it require one"
+        ]
+    }
+
+    /// Logs the warnings.
     func warn(_ logger: Logger) {
         for warning in warnings { logger.warning("\(warning)") }
     }
 }
 
 extension KeySet {
-    /// The keys in a file, or why not.
+    /// The keys in a file, or what is wrong with it.
     fileprivate static func read(_ content: [UInt8]) async -> Result<KeySet, TokenKeyFault> {
         do throws(TokenKeyFault) {
             return .success(try await KeySet(file: content))

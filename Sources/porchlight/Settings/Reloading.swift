@@ -1,5 +1,5 @@
-// What SIGHUP does. The settings are read again and checked whole, on a thread that nothing else
-// waits for; then all that can change while clients are connected changes at once, or nothing.
+// What SIGHUP does. The settings are read again and checked whole, on a thread of their own; then
+// everything that can change while clients are connected changes at once, or nothing does.
 
 import Dispatch
 import Logging
@@ -7,7 +7,7 @@ import PresenceServer
 import PresenceTokens
 import Synchronization
 
-/// Reads the settings again when it is asked to, and has the service go on with them.
+/// Reads the settings again on request, and applies them to the service.
 final class Reloading: Sendable {
     private let sources: SettingSources
     private let logger: Logger
@@ -17,9 +17,9 @@ final class Reloading: Sendable {
     private let state: Mutex<State>
 
     private struct State {
-        /// By which the service goes. What needs a restart stays as it was at the start.
+        /// The settings in force. Those that need a restart stay as they were at the start.
         var inForce: SettingsInForce
-        /// By which those are let in who log in.
+        /// The keys in force for logins.
         var keys: KeyFiles
         var isAsked = false
     }
@@ -35,7 +35,7 @@ final class Reloading: Sendable {
         state = Mutex(State(inForce: inForce, keys: keys))
     }
 
-    /// Asks for it, and does not wait. Asking again before it has begun asks for nothing more.
+    /// Requests a reload, without waiting. Requests before it has begun are merged.
     func ask() {
         let isFirst = state.withLock { state in
             defer { state.isAsked = true }
@@ -65,7 +65,7 @@ final class Reloading: Sendable {
             report(before.changes(to: read), keysBefore.changes(to: keys))
         } catch {
             for fault in error.faults {
-                logger.error("settings are wrong, nothing was changed: \(fault)")
+                logger.error("settings refused, nothing was changed: \(fault)")
             }
         }
     }
@@ -86,14 +86,14 @@ final class Reloading: Sendable {
     }
 }
 
-/// A setting that is to have another value.
+/// A setting whose value changes.
 struct SettingChange: Sendable {
     let setting: Setting
     let before: Setting.Value?
     let after: Setting.Value?
     let origin: SettingsInForce.Origin
 
-    /// `disconnect-grace 5 → 10`, of a secret the name alone.
+    /// `disconnect-grace 5 → 10`; for a secret, only the name.
     var text: String {
         setting.isSecret
             ? "\(setting.name) (hidden)"
@@ -102,7 +102,7 @@ struct SettingChange: Sendable {
 }
 
 extension SettingsInForce {
-    /// What differs from these in others.
+    /// The differences from these settings to others.
     func changes(to other: SettingsInForce) -> [SettingChange] {
         SettingTable.all.filter { value(of: $0) != other.value(of: $0) }.map {
             SettingChange(
@@ -111,7 +111,7 @@ extension SettingsInForce {
         }
     }
 
-    /// These, with all of others that needs no restart. What comes out must hold together, too.
+    /// These, with all changes from others that need no restart. The result must be consistent.
     func reloaded(from other: SettingsInForce) throws(SettingsRefusal) -> SettingsInForce {
         var next = other
         for setting in SettingTable.all where setting.takesEffect == .atRestart {

@@ -4,7 +4,7 @@ import PresenceServer
 import PresenceStore
 import PresenceTokens
 
-/// What `serve` has been told: what the table of settings fills in, and nothing else.
+/// The settings of `serve`, as the table fills them in.
 struct ServiceSettings: Sendable {
     var configuration = Configuration()
     var listen = "127.0.0.1:7400"
@@ -26,14 +26,14 @@ struct ServiceSettings: Sendable {
 
 enum AuthenticationMode: String, CaseIterable { case open, jwt }
 
-/// What the log holds at least.
+/// The least severe level that is logged.
 enum LogLevel: String, CaseIterable {
     case trace, debug, info, notice, warning, error, critical
 
     var level: Logger.Level { Logger.Level(rawValue: rawValue) ?? .notice }
 }
 
-/// Whether something is done; a word, since a setting is written.
+/// A switch, as a word.
 enum Switch: String, CaseIterable { case on, off }
 
 extension Durability {
@@ -47,13 +47,13 @@ extension Durability {
 }
 
 extension Pace? {
-    /// The rate of a pace that there is.
+    /// The rate of a pace that is set.
     var ratePerSecond: Int {
         get { self?.perSecond ?? 0 }
         set { self?.perSecond = newValue }
     }
 
-    /// The burst of a pace that there is.
+    /// The burst of a pace that is set.
     var burstMax: Int {
         get { self?.burst ?? 0 }
         set { self?.burst = newValue }
@@ -61,10 +61,10 @@ extension Pace? {
 }
 
 extension ServiceSettings {
-    /// What the service is to do; keys are not in it.
+    /// The service's configuration, without keys.
     var service: Configuration {
         guard var address = parseAddress(listen) else {
-            preconditionFailure("an address that was not looked at")
+            preconditionFailure("an address that was not checked")
         }
         if address.host == "localhost" { address.host = "127.0.0.1" }
         var configuration = configuration
@@ -79,7 +79,7 @@ extension ServiceSettings {
 }
 
 extension ServiceSettings {
-    /// What is asked of tokens.
+    /// The requirements on tokens.
     var tokenRules: TokenRules {
         var rules = TokenRules(audience: tokenAudience, issuer: tokenIssuer)
         rules.accountBytesMax = configuration.engine.limits.accountBytesMax
@@ -87,7 +87,7 @@ extension ServiceSettings {
     }
 }
 
-/// Why settings cannot be in force: one sentence a fault.
+/// Why settings are refused: one sentence per fault.
 struct SettingsRefusal: Error, CustomStringConvertible {
     let faults: [String]
 

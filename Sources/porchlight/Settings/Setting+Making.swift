@@ -1,7 +1,7 @@
 import PresenceServer
 
-// How the lines of the table are made. Where a setting belongs is a key path, and its standard
-// is what stands there in settings that nobody has touched: it is written down once.
+// How the lines of the table are made. A setting is stored at a key path; its default is the value
+// at that path in fresh settings, so that it is written down once.
 
 extension Setting {
     typealias Path<Content> = any WritableKeyPath<ServiceSettings, Content> & Sendable
@@ -20,7 +20,7 @@ extension Setting {
         }
     }
 
-    /// A number that need not be given.
+    /// A number that is optional.
     static func count<Number: FixedWidthInteger & SendableMetatype>(
         _ name: String, _ path: Path<Number?>, _ range: ClosedRange<Int>, _ unit: Kind.Unit,
         unset: String, _ help: String, takesEffect: TakesEffect = .atReload
@@ -30,7 +30,11 @@ extension Setting {
             standard: ServiceSettings()[keyPath: path].map { .integer(Int($0)) }, unset: unset,
             takesEffect: takesEffect, isSecret: false
         ) { value, settings in
-            if case .integer(let number) = value { settings[keyPath: path] = Number(number) }
+            switch value {
+            case .integer(let number): settings[keyPath: path] = Number(number)
+            case .nothing: settings[keyPath: path] = nil
+            default: break
+            }
         }
     }
 
@@ -50,7 +54,7 @@ extension Setting {
         }
     }
 
-    /// Something that is done only if it is said.
+    /// Something that is off unless it is switched on.
     static func onlyIfSaid(
         _ name: String, _ path: Path<Bool>, _ help: String, takesEffect: TakesEffect
     ) -> Setting {
@@ -77,7 +81,7 @@ extension Setting {
         }
     }
 
-    /// A text that need not be given.
+    /// A text that is optional.
     static func text(
         _ name: String, _ path: Path<String?>, _ kind: Kind, unset: String, _ help: String,
         takesEffect: TakesEffect, isSecret: Bool = false
@@ -86,7 +90,7 @@ extension Setting {
             name: name, kind: kind, help: help, standard: nil, unset: unset,
             takesEffect: takesEffect, isSecret: isSecret
         ) { value, settings in
-            settings[keyPath: path] = value.text
+            settings[keyPath: path] = value == .nothing ? nil : value.text
         }
     }
 }

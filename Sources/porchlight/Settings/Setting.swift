@@ -1,6 +1,6 @@
-// One setting of the service. Everything that is said of it anywhere comes from here: its flag and
-// its help, its environment variable, its key in the settings file, what values it may have, what
-// is said of one that it may not have, `porchlight config` and the example file.
+// One setting of the service. Everything about it is made from this: its flag and its help, its
+// environment variable, its key in the settings file, its allowed values, the error for any other,
+// `porchlight config` and the example file.
 
 /// A setting of the service.
 struct Setting: Sendable {
@@ -9,18 +9,19 @@ struct Setting: Sendable {
     let kind: Kind
     /// One sentence.
     let help: String
-    /// What is in force where nobody has said anything; nil: nothing.
+    /// The default; nil: nothing.
     let standard: Value?
-    /// What nothing means, for a setting whose standard is nothing.
+    /// The word for nothing, for a setting whose default is nothing: it can be written wherever a
+    /// value can. Empty for all others.
     let unset: String
-    /// When a change in the settings file is in force.
+    /// When a change in the settings file takes effect.
     let takesEffect: TakesEffect
     /// Whether its value may be shown.
     let isSecret: Bool
-    /// Puts a value that fits the kind where it belongs.
+    /// Stores a value of the right kind where it belongs.
     let put: @Sendable (Value, inout ServiceSettings) -> Void
 
-    /// When a change in the settings file is in force.
+    /// When a change in the settings file takes effect.
     enum TakesEffect: String, Sendable {
         case atReload = "reload"
         case atRestart = "restart"
@@ -32,6 +33,14 @@ struct Setting: Sendable {
         case text(String)
         case isOn(Bool)
         case list([String])
+        /// Nothing, said outright, for a setting whose default is nothing.
+        case nothing
+    }
+
+    /// The value that a text is, wherever it is written.
+    func value(of text: String) throws(Mismatch) -> Value {
+        if !unset.isEmpty, text == unset { return .nothing }
+        return try kind.value(of: text)
     }
 
     /// `--disconnect-grace`
@@ -45,7 +54,7 @@ struct Setting: Sendable {
         "PORCHLIGHT_" + name.uppercased().map { $0 == "-" ? "_" : String($0) }.joined()
     }
 
-    /// A value as a person reads it.
+    /// A value as text, for people.
     func text(of value: Value?) -> String {
         guard let value else { return unset }
         return isSecret ? "set, hidden" : value.text
@@ -60,6 +69,7 @@ extension Setting.Value {
         case .text(let text): text
         case .isOn(let isOn): isOn ? "on" : "off"
         case .list(let elements): elements.joined(separator: ",")
+        case .nothing: ""
         }
     }
 }
@@ -81,14 +91,14 @@ extension Setting {
         enum Unit: String, Sendable {
             case seconds
             case bytes
-            case perSecond = "a second"
+            case perSecond = "per second"
             case things = ""
         }
     }
 
-    /// Why a text is no value of a kind.
+    /// Why a text is not a value of a kind.
     struct Mismatch: Error, Equatable {
-        /// What the text is or is not, such as `is out of its range`.
+        /// What is wrong with the text, such as `is out of range`.
         let fault: String
         /// What would be right, such as `5 to 300 seconds`.
         let remedy: String
@@ -100,7 +110,7 @@ extension Setting.Kind {
     var expectation: String {
         switch self {
         case .integer(let range, .perSecond):
-            "\(range.lowerBound) to \(range.upperBound) a second"
+            "\(range.lowerBound) to \(range.upperBound) per second"
         case .integer(let range, let unit):
             "\(range.lowerBound) to \(range.upperBound)"
                 + (unit == .things ? "" : " \(unit.rawValue)")
@@ -108,8 +118,8 @@ extension Setting.Kind {
             words.dropLast().joined(separator: ", ") + (words.count > 1 ? " or " : "")
                 + (words.last ?? "")
         case .address:
-            "a numeric address and a port, such as 127.0.0.1:7400 or [::1]:7400, or localhost for "
-                + "127.0.0.1"
+            "a numeric address, or localhost, and a port from 0 to 65535, such as 127.0.0.1:7400 "
+                + "or [::1]:7400"
         case .path: "the path of a file or folder"
         case .text: "a text"
         case .onOff: "on or off"
@@ -117,7 +127,7 @@ extension Setting.Kind {
         }
     }
 
-    /// What stands for the value in a line of help.
+    /// The placeholder for the value in a line of help.
     var valueName: String {
         switch self {
         case .integer(_, .seconds): "s"
@@ -130,20 +140,25 @@ extension Setting.Kind {
         }
     }
 
-    /// The value that a text is, wherever it stands.
+    /// The value that a text is.
     func value(of text: String) throws(Setting.Mismatch) -> Setting.Value {
         switch self {
         case .integer(let range, _):
-            guard let number = Int(text) else { throw mismatch("is no whole number") }
-            guard range.contains(number) else { throw mismatch("is out of its range") }
+            guard let number = Int(text) else { throw mismatch("is not a whole number") }
+            guard range.contains(number) else { throw mismatch("is out of range") }
             return .integer(number)
         case .choice(let words):
-            guard words.contains(text) else { throw mismatch("is none of its words") }
+            guard words.contains(text) else { throw mismatch("is not allowed") }
             return .text(text)
         case .address:
-            guard let address = parseAddress(text) else { throw mismatch("is no address") }
+            let address: (host: String, port: UInt16)
+            do throws(AddressFault) {
+                address = try addressParts(text)
+            } catch {
+                throw mismatch(error.words)
+            }
             guard address.host == "localhost" || isNumeric(address.host) else {
-                throw mismatch("has a name, which is not looked up")
+                throw mismatch("has a host name, and names are not resolved")
             }
             return .text(text)
         case .path, .text:
@@ -153,7 +168,7 @@ extension Setting.Kind {
             switch text.lowercased() {
             case "on", "true", "yes": return .isOn(true)
             case "off", "false", "no": return .isOn(false)
-            default: throw mismatch("is neither on nor off")
+            default: throw mismatch("is not a switch")
             }
         case .list:
             return .list(text.split(separator: ",").map { $0.trimmed })

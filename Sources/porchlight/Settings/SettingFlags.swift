@@ -3,12 +3,12 @@ import Foundation
 
 /// The common settings as flags; the others are set in the file or the environment.
 ///
-/// A flag is a text here: its help, and what it may be, stand in the table. `options` and
+/// A flag is a text here: its help and its allowed values are in the table. `options` and
 /// `switches` are compared with what the parser knows by a test.
 struct SettingFlags: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A file of settings, in YAML or JSON; flags and the environment outweigh it.",
+            "Read settings from this file, in YAML or JSON. Flags and the environment override it.",
             valueName: "file"))
     var config: String?
 
@@ -51,7 +51,7 @@ struct SettingFlags: ParsableArguments {
     /// The settings that have a flag.
     static var names: [String] { options.map(\.name) + switches.map(\.name) }
 
-    /// What was typed, by name of the setting.
+    /// The values that were typed, by name of the setting.
     private var given: [String: String] {
         var given: [String: String] = [:]
         for option in Self.options { given[option.name] = self[keyPath: option.path] }
@@ -70,7 +70,7 @@ extension ArgumentHelp {
     /// The help of a setting's flag, from the table.
     static func of(_ name: String) -> ArgumentHelp {
         guard let setting = SettingTable.named(name) else {
-            preconditionFailure("a flag of no setting")
+            preconditionFailure("a flag without a setting")
         }
         return ArgumentHelp(
             setting.helpOfFlag, valueName: setting.kind.valueName)
@@ -78,7 +78,7 @@ extension ArgumentHelp {
 }
 
 extension Setting {
-    /// The sentence of help, with what the value may be and what it is.
+    /// The sentence of help, with the allowed values and the default.
     fileprivate var helpOfFlag: String {
         var facts: [String] = []
         if case .integer(let range, _) = kind, range.upperBound < 1_000_000 {
@@ -91,7 +91,7 @@ extension Setting {
     }
 }
 
-/// Runs a verb, and gives what is wrong with its settings line by line, with exit code 64.
+/// Runs a verb; prints faults of its settings one per line, with exit code 64.
 func refuse<T>(_ body: () throws -> T) throws -> T {
     do {
         return try body()

@@ -1,19 +1,19 @@
-// What must hold between settings. A rule names the settings it is about, so that a refusal can
-// say where each of them comes from.
+// Rules between settings. A rule names the settings it is about, so that a refusal can say where
+// each of them comes from.
 
 import PresenceCore
 import PresenceServer
 
 /// Something that must hold between settings.
 struct SettingRule: Sendable {
-    /// What it is about; the first is the one that is named first.
+    /// The settings it is about, in the order in which a refusal names them.
     let names: [String]
     let holds: @Sendable (ServiceSettings) -> Bool
     /// What would be right.
     let remedy: String
 
     private static func order(_ low: String, _ high: String, _ holds: @escaping Holds) -> Self {
-        Self(names: [low, high], holds: holds, remedy: "\(low) may not be above \(high)")
+        Self(names: [low, high], holds: holds, remedy: "\(low) must not exceed \(high)")
     }
 
     typealias Holds = @Sendable (ServiceSettings) -> Bool
@@ -61,17 +61,16 @@ struct SettingRule: Sendable {
         Self(
             names: ["auth", "jwt-key"],
             holds: { $0.auth != .jwt || $0.tokenKeyPlace != nil },
-            remedy: "--auth jwt needs keys for the tokens: give --jwt-key a file or a URL"),
+            remedy: "--auth jwt needs the keys of tokens: give a file or a URL with --jwt-key"),
         Self(
             names: ["listen", "auth", "i-know-this-is-open"],
             holds: { $0.auth != .open || $0.isKnownToBeOpen || $0.isOnLoopback },
-            remedy: "--auth open would let everybody who reaches this address log in as "
-                + "anybody: give --auth jwt, or listen on 127.0.0.1, or give "
-                + "--i-know-this-is-open, too"),
+            remedy: "with --auth open, any client that reaches this address can log in as any "
+                + "account: use --auth jwt, listen on 127.0.0.1, or add --i-know-this-is-open"),
         Self(
             names: ["http", "server-key"],
             holds: { $0.http == nil || $0.serverKeyPath != nil || $0.isHTTPOnLoopback },
-            remedy: "without keys, everybody who reaches this address could do anything: give "
+            remedy: "without keys, any client that reaches this address can do anything: set "
                 + "server-key, or listen on 127.0.0.1"),
     ]
 }
@@ -79,10 +78,10 @@ struct SettingRule: Sendable {
 extension ServiceSettings {
     fileprivate var limits: Limits { configuration.engine.limits }
 
-    /// Whether only processes of this machine can reach the port.
+    /// Whether only processes of this machine can reach the native port.
     var isOnLoopback: Bool { Self.isLoopback(listen) }
 
-    /// The same of the HTTP API's.
+    /// The same for the HTTP API.
     var isHTTPOnLoopback: Bool { http.map(Self.isLoopback) ?? false }
 
     private static func isLoopback(_ address: String) -> Bool {
@@ -92,8 +91,8 @@ extension ServiceSettings {
 }
 
 extension Limits {
-    /// The longest that one state can be on the wire. A byte becomes six where it is escaped; a
-    /// text stands in the event and in the status.
+    /// The maximum size of one state on the wire. An escaped byte becomes six; a text appears in
+    /// the event and in the status.
     fileprivate var stateBytesMax: Int {
         1_024 + 2 * 6 * extBytesMax + 6 * accountBytesMax
             + (sessionsPerAccountMax + 1) * (64 + 6 * deviceBytesMax)

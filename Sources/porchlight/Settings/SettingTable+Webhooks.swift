@@ -4,30 +4,30 @@ extension SettingTable {
     static let webhooks = SettingGroup(
         title: "Webhooks",
         settings: [
-            // There may be a secret in it.
+            // The URL may contain a secret.
             .text(
                 "webhook", \.webhooks.url, .text, unset: "none",
-                "Where every change of state is posted: an http or https URL.",
+                "The http or https URL that every change of state is posted to.",
                 takesEffect: .atRestart, isSecret: true),
             .text(
                 "webhook-secret", \.webhooks.secretPath, .path, unset: "none",
-                "A file with the secret that posts are signed with, 16 to 512 bytes.",
+                "A file with the secret that signs the posts, 16 to 512 bytes.",
                 takesEffect: .atRestart),
             .text(
                 "webhooks", \.webhooks.listPath, .path, unset: "none",
-                "A JSON file with several: [{\"name\", \"url\", \"secret\": a file}]; [] is none.",
+                "A JSON file with several webhooks: [{\"name\", \"url\", \"secret\": a file}].",
                 takesEffect: .atRestart),
             .count(
                 "webhook-timeout", \.webhooks.timeoutSeconds, 1...60, .seconds,
-                "Time in which a receiver must have answered.", takesEffect: .atRestart),
+                "Time within which a receiver must answer.", takesEffect: .atRestart),
             .count(
                 "webhook-retry-max", \.webhooks.retrySecondsMax, 1...3_600, .seconds,
-                "Time between two attempts at most, where a receiver does not ask for more.",
+                "Longest time between two attempts, unless a receiver asks for more.",
                 takesEffect: .atRestart),
         ])
 }
 
-/// What `serve` has been told of webhooks.
+/// The settings of webhooks.
 struct WebhookChoices: Sendable {
     var url: String?
     /// The file with the secret.
@@ -43,10 +43,10 @@ extension SettingRule {
         Self(
             names: ["webhook", "webhook-secret"],
             holds: { ($0.webhooks.url == nil) == ($0.webhooks.secretPath == nil) },
-            remedy: "they go together: receivers know by the secret that it is you who posts"),
+            remedy: "set both: receivers verify the posts by the secret"),
         Self(
             names: ["webhook", "webhooks"],
             holds: { $0.webhooks.url == nil || $0.webhooks.listPath == nil },
-            remedy: "give one of them: a list may have one line"),
+            remedy: "set one of them: the list may have a single webhook"),
     ]
 }

@@ -1,6 +1,6 @@
-// The settings file: YAML, of which JSON is a part, so that either may be given. YAML because a
-// file of settings wants comments. It is read twice: by Yams for what stands where, so that every
-// fault has its line, and by swift-configuration for the values.
+// The settings file: YAML, of which JSON is a subset, so that either may be given. YAML because
+// settings need comments. It is read twice: by Yams for the lines, so that every fault has one,
+// and by swift-configuration for the values.
 
 import Configuration
 import Foundation
@@ -13,17 +13,20 @@ struct SettingsFile: Sendable {
     let lines: [String: Int]
     let snapshot: YAMLSnapshot
 
-    /// Reads a file. Nothing is said of the values yet.
+    /// Reads a file. The values are not checked yet.
     init(path: String) throws(SettingsRefusal) {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw SettingsRefusal("The settings file \(path) cannot be read.")
+        let bytes: [UInt8]
+        do throws(FileFault) {
+            bytes = try readFile(path)
+        } catch {
+            throw SettingsRefusal("The settings file \(path) cannot be read: \(error.words).")
         }
-        try self.init(path: path, data)
+        try self.init(path: path, Data(bytes))
     }
 
     init(path: String, _ data: Data) throws(SettingsRefusal) {
         self.path = path
-        // An empty document is a file in which nothing is set.
+        // An empty document sets nothing.
         let root: Node?
         do {
             root = try Yams.Parser(yaml: data).singleRoot()
@@ -35,7 +38,7 @@ struct SettingsFile: Sendable {
         let isEmpty = root.map { $0.scalar?.string.isEmpty == true } ?? true
         guard let mapping = root?.mapping ?? (isEmpty ? Node.Mapping([]) : nil) else {
             throw SettingsRefusal(
-                "\(path):\(root?.mark?.line ?? 1): this is no list of settings: give a line "
+                "\(path):\(root?.mark?.line ?? 1): this is not a list of settings: give a line "
                     + "`name: value` for each.")
         }
         lines = try Self.lines(of: mapping, in: path)
@@ -48,16 +51,16 @@ struct SettingsFile: Sendable {
         }
     }
 
-    /// Where a key stands, or would: `porchlight.yml:3`.
+    /// The place of a key: `porchlight.yml:3`.
     func place(of name: String) -> String { lines[name].map { "\(path):\($0)" } ?? path }
 
-    /// What a key is set to: as it is written, whatever YAML would make of it.
+    /// The value of a key, from the text as written: YAML's types do not matter.
     func value(of setting: Setting) throws(SettingsRefusal) -> Setting.Value? {
         let key = AbsoluteConfigKey([setting.name])
         let type: ConfigType = setting.kind == .list ? .stringArray : .string
         do {
             switch try snapshot.value(forKey: key, type: type).value?.content {
-            case .string(let text)?: return try setting.kind.value(of: text)
+            case .string(let text)?: return try setting.value(of: text)
             case .stringArray(let elements)?: return .list(elements)
             default: return nil
             }
@@ -67,7 +70,7 @@ struct SettingsFile: Sendable {
                     + "give \(mismatch.remedy).")
         } catch {
             throw SettingsRefusal(
-                "\(place(of: setting.name)): \(setting.name) is of the wrong kind: give "
+                "\(place(of: setting.name)): \(setting.name) has the wrong type: give "
                     + "\(setting.kind.expectation).")
         }
     }
@@ -87,7 +90,7 @@ struct SettingsFile: Sendable {
         for (key, value) in mapping {
             let line = key.mark?.line ?? 1
             guard let name = key.scalar?.string else {
-                throw SettingsRefusal("\(path):\(line): a setting's name is a word.")
+                throw SettingsRefusal("\(path):\(line): the name of a setting is a word.")
             }
             lines[name] = line
             if value.mapping != nil {

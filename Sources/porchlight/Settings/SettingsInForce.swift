@@ -1,6 +1,6 @@
-/// What is in force, and where each value comes from.
+/// The settings in force, and where each value comes from.
 struct SettingsInForce: Sendable {
-    /// What somebody has set; for the rest the table's standard is in force.
+    /// The settings that are set; for the rest the table's default is in force.
     var entries: [String: Entry] = [:]
 
     struct Entry: Hashable, Sendable {
@@ -16,7 +16,7 @@ struct SettingsInForce: Sendable {
         case variable(String)
         case flag(String)
 
-        /// For a person.
+        /// For people.
         var text: String {
             switch self {
             case .standard: "default"
@@ -38,12 +38,13 @@ struct SettingsInForce: Sendable {
     }
 
     func value(of setting: Setting) -> Setting.Value? {
-        entries[setting.name]?.value ?? setting.standard
+        let value = entries[setting.name]?.value ?? setting.standard
+        return value == .nothing ? nil : value
     }
 
     func origin(of setting: Setting) -> Origin { entries[setting.name]?.origin ?? .standard }
 
-    /// The settings with everything put where it belongs.
+    /// The settings with every value stored where it belongs.
     var settings: ServiceSettings {
         var settings = ServiceSettings()
         for setting in SettingTable.all {

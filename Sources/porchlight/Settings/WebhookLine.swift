@@ -9,17 +9,17 @@ struct WebhookLine: Decodable {
 
     private enum Member: String, CodingKey, CaseIterable { case name, url, secret }
 
-    /// Members that a webhook does not have: one that was meant would be missed in silence.
+    /// Members that a webhook does not have: a misspelt one must not be ignored.
     struct UnknownMembers: Error {
-        /// Which of the webhooks it is, from 1.
+        /// The place of the webhook in the list, from 1.
         let number: Int
         let names: [String]
 
-        /// For whoever has written the file.
+        /// For the author of the file.
         var words: String {
             let known = Member.allCases.map(\.rawValue).joined(separator: ", ")
             let unknown = names.map { "\"\(visible(String($0.prefix(64))))\"" }
-            return "webhook \(number) has \(unknown.joined(separator: ", ")), and may have only "
+            return "webhook \(number) has \(unknown.joined(separator: ", ")); the members are "
                 + known
         }
     }
