@@ -2,22 +2,24 @@
 public enum ClientError: Error, CustomStringConvertible, Equatable {
     case cannotConnect(String, String)
     case connectionLost(String)
+    /// The peer ended the connection, or spoke HTTP, before the first frame.
+    case notThisProtocol(String)
     case timedOut(String)
     case badAnswer(String)
-    /// The service has refused the request.
+    /// The service refused the request.
     case refused(Reply)
-    /// The service has closed the connection.
+    /// The service closed the connection.
     case closed(Reply)
 
-    /// What the service has said.
+    /// What the service said.
     public struct Reply: Equatable, Sendable {
-        /// The protocol's number.
+        /// The protocol's code.
         public let code: Int
-        /// The fixed word.
+        /// The protocol's word.
         public let reason: String
-        /// One sentence for a person.
+        /// A sentence for people.
         public let message: String
-        /// When to try again.
+        /// The time to wait before trying again.
         public let retryAfterSeconds: Int?
 
         /// Whether the same may succeed later.
@@ -26,40 +28,44 @@ public enum ClientError: Error, CustomStringConvertible, Equatable {
         }
     }
 
-    /// One sentence for a person.
+    /// A sentence for people.
     public var description: String {
         switch self {
         case .cannotConnect(let address, let why):
             "Cannot connect to \(address): \(why). Is `porchlight serve` running there?"
         case .connectionLost(let why): "The connection was lost: \(why)."
-        case .timedOut(let what): "No answer came to \(what)."
-        case .badAnswer(let what): "The answer makes no sense: \(what)."
+        case .notThisProtocol(let what):
+            "The connection was closed before the first frame: \(what). Is that its HTTP port? "
+                + "Connect to the native port, which is 7400 by default."
+        case .timedOut(let what): "No answer to \(what)."
+        case .badAnswer(let what): "The answer is not valid: \(what)."
         case .refused(let reply), .closed(let reply): "\(reply.message) (\(reply.code))"
         }
     }
 }
 
-/// A client of the native protocol that waits: for the command line, and for tests.
+/// A blocking client of the native protocol, for the command line and for tests.
 ///
-/// One connection, used from one thread. Notifications that come while an answer is waited for
-/// are kept for `nextNotification`.
+/// One connection, used from one thread. Notifications that arrive before an answer are kept for
+/// `nextNotification`.
 public final class Client {
     private let socket: Socket
     private var received: [UInt8] = []
     private var notifications: [Notification] = []
     private var lastID: Int64 = 0
-    /// How long an answer is waited for, in milliseconds.
+    private var hasHeard = false
+    /// How long to wait for an answer, in milliseconds.
     public var timeoutMilliseconds = 10_000
 
-    /// Something that the service has sent by itself.
+    /// A message that the service sends without a request.
     public struct Notification: Sendable {
         /// `events`, `synced`, `expired` or `close`.
         public let method: String
-        /// What it says.
+        /// Its parameters.
         public let params: JSON
     }
 
-    /// Speaks over a connected socket, which is the client's from now on.
+    /// Uses a connected socket, and owns it from now on.
     public init(socket descriptor: CInt) {
         socket = Socket(adopting: descriptor)
     }
@@ -69,7 +75,7 @@ public final class Client {
         socket = try Socket(host: host, port: port)
     }
 
-    /// Makes a request and waits for its result.
+    /// Sends a request and waits for its result.
     public func call(_ method: String, _ params: JSON = [:]) throws(ClientError) -> JSON {
         lastID += 1
         try send([
@@ -90,7 +96,7 @@ public final class Client {
         }
     }
 
-    /// The next notification; nil when none comes in time.
+    /// The next notification; nil if none arrives in time.
     public func nextNotification(
         withinMilliseconds timeout: Int
     ) throws(ClientError) -> Notification? {
@@ -101,12 +107,12 @@ public final class Client {
         return nil
     }
 
-    /// Sends a frame with no body: a sign of life.
+    /// Sends a keep-alive frame.
     public func keepAlive() throws(ClientError) {
         try socket.send([0, 0, 0, 0])
     }
 
-    /// Sends a value as it is.
+    /// Sends a value as a frame.
     public func send(_ message: JSON) throws(ClientError) {
         try sendFrame(Array(message.text.utf8))
     }
@@ -123,17 +129,17 @@ public final class Client {
         try socket.send(bytes)
     }
 
-    /// Says that nothing more will be sent.
+    /// Half-closes the connection: nothing more is sent.
     public func finishSending() {
         socket.finishSending()
     }
 
-    /// Closes the connection without a word.
+    /// Closes the connection without a logout.
     public func disconnect() {
         socket.shut()
     }
 
-    /// The next frame that is not empty, as a value; nil when none comes in time.
+    /// The next frame that is not empty, as a value; nil if none arrives in time.
     public func nextMessage(withinMilliseconds timeout: Int) throws(ClientError) -> JSON? {
         while let body = try nextFrame(withinMilliseconds: timeout) {
             if !body.isEmpty { return try JSON(parsing: body) }
@@ -141,13 +147,30 @@ public final class Client {
         return nil
     }
 
-    /// The body of the next frame; nil when none comes in time.
+    /// The body of the next frame; nil if none arrives in time.
     public func nextFrame(withinMilliseconds timeout: Int) throws(ClientError) -> [UInt8]? {
         while true {
             if let body = takeFrame() { return body }
-            guard let bytes = try socket.receive(withinMilliseconds: timeout) else { return nil }
-            guard !bytes.isEmpty else { throw .connectionLost("the service has closed it") }
+            guard let bytes = try receive(withinMilliseconds: timeout) else { return nil }
+            guard !bytes.isEmpty else {
+                throw hasHeard
+                    ? .connectionLost("the service closed it")
+                    : .notThisProtocol("the peer sent nothing")
+            }
             received += bytes
+            if !hasHeard, received.starts(with: "HTTP".utf8) {
+                throw .notThisProtocol("the peer answered in HTTP")
+            }
+        }
+    }
+
+    private func receive(withinMilliseconds timeout: Int) throws(ClientError) -> [UInt8]? {
+        do throws(ClientError) {
+            return try socket.receive(withinMilliseconds: timeout)
+        } catch .connectionLost(let why) where !hasHeard {
+            throw .notThisProtocol(why)
+        } catch {
+            throw error
         }
     }
 
@@ -157,6 +180,7 @@ public final class Client {
         guard received.count >= 4 + length else { return nil }
         let body = Array(received[4..<4 + length])
         received.removeFirst(4 + length)
+        hasHeard = true
         return body
     }
 
@@ -174,7 +198,7 @@ public final class Client {
                 retryAfterSeconds: error["data"]?["retryAfter"]?.integer.map { Int($0) }))
     }
 
-    /// What a `close` notification says, as an error.
+    /// A `close` notification as an error.
     public func closed(_ params: JSON) -> ClientError {
         .closed(
             ClientError.Reply(

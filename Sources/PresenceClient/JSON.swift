@@ -1,6 +1,6 @@
 import Foundation
 
-/// A JSON value, for those for whom a microsecond more does not matter.
+/// A JSON value, for programs in which speed does not matter.
 public enum JSON: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -17,7 +17,7 @@ public enum JSON: Hashable, Sendable {
                 with: Data(text), options: [.fragmentsAllowed])
             self = JSON(foundation: value)
         } catch {
-            throw .badAnswer("what came is not JSON: \(error)")
+            throw .badAnswer("it is not JSON: \(error)")
         }
     }
 
@@ -33,7 +33,7 @@ public enum JSON: Hashable, Sendable {
     }
 
     private init(_ number: NSNumber) {
-        // Only truth values are of C's type `char`.
+        // Only booleans have C's type `char`.
         if unsafe number.objCType.pointee == CChar(UInt8(ascii: "c")) {
             self = .bool(number.boolValue)
         } else if let integer = Int64(exactly: number) {
@@ -74,18 +74,18 @@ public enum JSON: Hashable, Sendable {
         return quoted + "\""
     }
 
-    /// The member with this name; nil where there is none, or no object.
+    /// The member with this name; nil if there is none, or this is not an object.
     public subscript(name: String) -> JSON? {
         if case .object(let object) = self { object[name] } else { nil }
     }
 
-    /// The text, if it is one.
+    /// The string, if it is one.
     public var string: String? { if case .string(let string) = self { string } else { nil } }
 
     /// The integer, if it is one.
     public var integer: Int64? { if case .integer(let integer) = self { integer } else { nil } }
 
-    /// The truth value, if it is one.
+    /// The boolean, if it is one.
     public var bool: Bool? { if case .bool(let bool) = self { bool } else { nil } }
 
     /// The elements, if it is an array.
@@ -95,15 +95,15 @@ public enum JSON: Hashable, Sendable {
 extension JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-    /// A text.
+    /// A string.
     public init(stringLiteral value: String) { self = .string(value) }
     /// An integer.
     public init(integerLiteral value: Int64) { self = .integer(value) }
-    /// A truth value.
+    /// A boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     /// An array.
     public init(arrayLiteral elements: JSON...) { self = .array(elements) }
-    /// An object; of members with the same name the last counts.
+    /// An object; of members with the same name the last one is kept.
     public init(dictionaryLiteral elements: (String, JSON)...) {
         self = .object(Dictionary(elements) { $1 })
     }

@@ -10,7 +10,7 @@ final class Socket {
         unsafe hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
         guard unsafe getaddrinfo(host, String(port), &hints, &list) == 0 else {
-            throw .cannotConnect("\(host):\(port)", "the name has no address")
+            throw .cannotConnect("\(host):\(port)", "the host name has no address")
         }
         defer { unsafe freeaddrinfo(list) }
         var failure = "no address"
@@ -34,7 +34,7 @@ final class Socket {
         throw .cannotConnect("\(host):\(port)", failure)
     }
 
-    /// A connection that somebody has made; it is ours from now on.
+    /// Uses a connected socket, and owns it from now on.
     init(adopting descriptor: CInt) {
         self.descriptor = descriptor
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
@@ -44,14 +44,14 @@ final class Socket {
         if isOpen { close(descriptor) }
     }
 
-    /// Closes the connection without a word.
+    /// Closes the connection.
     func shut() {
         guard isOpen else { return }
         isOpen = false
         close(descriptor)
     }
 
-    /// Says that nothing more will be sent.
+    /// Half-closes the connection.
     func finishSending() {
         shutdown(descriptor, CInt(SHUT_WR))
     }
@@ -75,7 +75,7 @@ final class Socket {
         }
     }
 
-    /// What has come: nil when the time is over, empty at the end of the stream.
+    /// The bytes received: nil after the timeout, empty at the end of the stream.
     func receive(withinMilliseconds timeout: Int) throws(ClientError) -> [UInt8]? {
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         let ready = unsafe Glibc.poll(&poll, 1, CInt(clamping: timeout))

@@ -1,6 +1,5 @@
-/// A text from outside, with everything escaped that a terminal would obey.
-///
-/// Controls, and the marks that turn the direction of what follows.
+/// A text from outside, with everything escaped that changes how a terminal shows it: control
+/// characters, and marks for the direction of text.
 public func visible(_ text: String) -> String {
     var shown = ""
     for scalar in text.unicodeScalars {

@@ -8,6 +8,8 @@ import TaskLoops
 
 /// Why the API could not be started, in one sentence.
 public struct HTTPRefusal: Error, CustomStringConvertible {
+    /// The system's error number; nil if the system was not the cause.
+    public let errorNumber: CInt?
     /// The sentence.
     public let description: String
 }
@@ -53,6 +55,7 @@ public final class HTTPServer: Sendable {
             gateway.close()
             Self.end(task, on: group)
             throw HTTPRefusal(
+                errorNumber: (error as? IOError)?.errnoCode,
                 description:
                     "Cannot listen on \(configuration.host):\(configuration.port) (\(error)); "
                     + "choose another address or port with --http.")

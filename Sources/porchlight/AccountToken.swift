@@ -1,3 +1,4 @@
+import ArgumentParser
 import PresenceClient
 import PresenceTokens
 
@@ -7,17 +8,17 @@ struct AccountToken {
     /// Where it was found, such as `the file bob.token`.
     let place: String
 
-    /// Whose it says that it is; nil where it cannot be read here.
+    /// The account that it names; nil if that cannot be read here.
     var account: String? { claimedAccount(inToken: Array(text.utf8)) }
 }
 
-/// The account that a verb is to be.
+/// The account that a verb logs in as.
 struct ChosenAccount {
     /// What was typed; nil: nothing.
     let name: String?
-    /// What it is typed behind, such as `--account`.
+    /// The option that it is typed behind, such as `--account`.
     let flag: String
-    /// Who it is where there is neither a name nor a token; nil: nobody.
+    /// The account if there is neither a name nor a token; nil: one must be given.
     let standard: String?
 
     init(name: String?, by flag: String, standard: String? = nil) {
@@ -28,11 +29,38 @@ struct ChosenAccount {
 
     /// Refuses to act as another account than the one that was typed.
     func check(_ account: String, of token: AccountToken) throws {
-        // As the service compares them; `==` would take two ways to write é for one.
+        // Byte by byte, as the service does; `==` would treat two encodings of é as equal.
         guard let name, !name.utf8.elementsEqual(account.utf8) else { return }
         let typed = visible(name)
         throw Failure(
-            "\(flag) is \(typed), and the token in \(token.place) is \(visible(account))'s: give "
-                + "a token of \(typed)'s, or leave \(flag) out.")
+            "\(flag) is \(typed), and the token in \(token.place) is for \(visible(account)): "
+                + "give a token for \(typed), or omit \(flag).")
+    }
+
+    /// Adds what to do to a refusal that another account would not meet.
+    func whileLoggingIn<T>(_ login: () throws -> T) throws -> T {
+        do {
+            return try login()
+        } catch let error as ClientError {
+            guard case .refused(let reply) = error, reply.reason == "session_quota" else {
+                throw error
+            }
+            throw Failure(
+                "\(error.description) Log out one of its sessions, or give another account with "
+                    + "\(flag).")
+        }
+    }
+}
+
+/// Checks a name that was typed for an account.
+///
+/// The service's own limit of bytes may be lower; it says so when it is exceeded.
+func checkAccountName(_ name: String, as label: String) throws {
+    let rules = Token.rules
+    guard rules.isAccount(name) else {
+        throw ValidationError(
+            "\(label) “\(cut(name))” is not an account name: give 1 to "
+                + "\(rules.accountBytesMax) bytes without control characters and without a "
+                + "space at either end.")
     }
 }

@@ -4,19 +4,22 @@ import PresenceStore
 struct BackupVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Copy the database into a file, while the service runs or not.",
+        abstract: "Copy the database to a file, also while the service runs.",
         discussion: """
-            The copy is the database of one moment, whole and checked; it takes its name when it is
-            on disk. It holds who watches whom, statuses, and who was seen when.
+            The copy is a consistent, checked snapshot of the database. The file appears under \
+            its name when it is complete and on disk. It holds subscriptions, statuses, and when \
+            each account was last seen.
+
+            Run it as the user of the service, such as with `sudo -u porchlight`.
             """)
 
-    @Argument(help: "Where the copy goes.")
+    @Argument(help: "The file to write.")
     var file: String
 
-    @Option(help: ArgumentHelp("The folder with the database.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The service's data directory.", valueName: "dir"))
     var data = "./data"
 
-    @Flag(help: "Replace a file that is there.")
+    @Flag(help: "Replace the file if it exists.")
     var force = false
 
     func run() throws {
@@ -32,23 +35,22 @@ struct BackupVerb: ParsableCommand {
 
 struct Restore: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Bring a copy of the database back, where there is none.",
+        abstract: "Restore the database from a backup, into a directory without one.",
         discussion: """
-            The service must not run, and the folder must have no database. Numbers of events go on
-            far behind those that may have been used since the copy was made, so that no client
-            takes what it is told for old.
+            The service must not run. Event numbers continue far above any that may have been \
+            used since the backup was made, so that no client takes a new event for an old one.
             """)
 
-    @Argument(help: "A file that `porchlight backup` has made.")
+    @Argument(help: "A file made by `porchlight backup`.")
     var file: String
 
-    @Option(help: ArgumentHelp("The folder for the database.", valueName: "dir"))
+    @Option(help: ArgumentHelp("The service's data directory.", valueName: "dir"))
     var data = "./data"
 
     func run() throws {
         do throws(StoreRefusal) {
             try Backup.restore(from: file, to: data)
-            announce("\(data) holds what was in \(file)")
+            announce("\(data) holds the database from \(file)")
         } catch {
             throw Failure(error.description)
         }

@@ -3,21 +3,21 @@ import PresenceBench
 
 struct BenchConnections: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "connections", abstract: "Memory and CPU time of clients that do nothing.")
+        commandName: "connections", abstract: "Measure memory and CPU time of idle clients.")
 
     @Option(help: "Clients, all online.")
     var accounts = 10_000
 
-    @Flag(help: "As many clients as there can be descriptors.")
+    @Flag(help: "As many clients as there are descriptors.")
     var most = false
 
-    @Option(help: "Accounts in a group: each watches all others. 1: nobody does.")
+    @Option(help: "Accounts in a group: each watches all others. 1: no subscriptions.")
     var group = 100
 
-    @Option(help: ArgumentHelp("Seconds for which they idle.", valueName: "s"))
+    @Option(help: ArgumentHelp("Seconds that they idle.", valueName: "s"))
     var duration = 20.0
 
-    @Option(help: ArgumentHelp("Seconds between a client's signs of life.", valueName: "s"))
+    @Option(help: ArgumentHelp("Seconds between keep-alive frames of a client.", valueName: "s"))
     var keepAlive = 27.0
 
     @OptionGroup var bench: BenchArguments
@@ -34,18 +34,19 @@ struct BenchConnections: ParsableCommand {
 
 struct BenchSubscribe: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "subscribe", abstract: "CPU time of making and renewing subscriptions.")
+        commandName: "subscribe",
+        abstract: "Measure CPU time of creating and renewing subscriptions.")
 
     @Option(help: "Accounts, all online.")
     var accounts = 5_000
 
-    @Option(help: "Accounts in a group: each subscribes to all others, 100 in a request.")
+    @Option(help: "Accounts in a group: each subscribes to all others, 100 per request.")
     var group = 101
 
-    @Option(help: "Requests that are out at a time.")
+    @Option(help: "Requests in flight.")
     var window = 512
 
-    @Option(name: .customLong("events"), help: "How often all subscriptions are renewed.")
+    @Option(name: .customLong("events"), help: "Times that all subscriptions are renewed.")
     var renewals = 3
 
     @OptionGroup var bench: BenchArguments
@@ -63,21 +64,21 @@ struct BenchSubscribe: ParsableCommand {
 struct BenchCelebrity: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "celebrity",
-        abstract: "One publisher whom many watch, while others ping.")
+        abstract: "Measure one publisher with many watchers, while other clients ping.")
 
-    @Option(help: "Followers that are online.")
+    @Option(help: "Followers online.")
     var accounts = 10_000
 
-    @Option(help: "Followers that are not.")
+    @Option(help: "Followers offline.")
     var offline = 0
 
-    @Option(help: "Events a second of the celebrity.")
+    @Option(help: "Events per second of the publisher.")
     var rate = 2.0
 
-    @Option(help: "Pings a second, of twenty other clients together.")
+    @Option(help: "Pings per second of twenty other clients together.")
     var pings = 200
 
-    @Option(help: ArgumentHelp("Seconds for which it is measured.", valueName: "s"))
+    @Option(help: ArgumentHelp("Seconds to measure.", valueName: "s"))
     var duration = 10.0
 
     @OptionGroup var bench: BenchArguments
@@ -95,7 +96,7 @@ struct BenchCelebrity: ParsableCommand {
 
 struct BenchMixed: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "mixed", abstract: "A day of an app, in proportions that can be set.")
+        commandName: "mixed", abstract: "Measure a mix of requests, as an app makes them.")
 
     @Option(help: "Accounts, all online.")
     var accounts = 2_000
@@ -103,28 +104,28 @@ struct BenchMixed: ParsableCommand {
     @Option(help: "Accounts in a group: each watches all others.")
     var group = 100
 
-    @Option(help: "Things that clients do a second, of all together.")
+    @Option(help: "Actions per second of all clients together.")
     var rate = 500
 
-    @Option(help: "The share of logging out and in again.")
+    @Option(help: "Share of logouts followed by a login.")
     var logins = 5
 
-    @Option(help: "The share of lost connections that return at once.")
+    @Option(help: "Share of lost connections that return immediately.")
     var returns = 5
 
-    @Option(help: "The share of new statuses.")
+    @Option(help: "Share of new statuses.")
     var statuses = 40
 
-    @Option(help: "The share of renewed subscriptions.")
+    @Option(help: "Share of renewed subscriptions.")
     var renewals = 20
 
-    @Option(help: "The share of queries by an app server.")
+    @Option(help: "Share of queries by an app server.")
     var queries = 10
 
-    @Option(help: "The share of pings.")
+    @Option(help: "Share of pings.")
     var pings = 20
 
-    @Option(help: ArgumentHelp("Seconds for which it is measured.", valueName: "s"))
+    @Option(help: ArgumentHelp("Seconds to measure.", valueName: "s"))
     var duration = 20.0
 
     @OptionGroup var bench: BenchArguments

@@ -4,18 +4,19 @@ import PresenceBench
 struct BenchStorm: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "storm",
-        abstract: "All clients lose their connections at once and return at once.")
+        abstract:
+            "Measure a reconnect storm: all clients lose their connections and return at once.")
 
     @Option(help: "Clients, all online.")
     var accounts = 15_000
 
-    @Option(help: "How many others each watches.")
+    @Option(help: "Accounts that each one watches.")
     var group = 100
 
     @Option(help: "How the connections end.")
     var drop = DropOption.reset
 
-    @Option(help: "How often it is done, one after the other.")
+    @Option(help: "Storms, one after the other.")
     var times = 1
 
     @OptionGroup var bench: BenchArguments
@@ -35,18 +36,18 @@ struct BenchStorm: ParsableCommand {
 struct BenchRestart: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restart",
-        abstract: "The service ends and starts again on the same data, with everybody online.")
+        abstract: "Measure a restart of the service with all clients online.")
 
     @Option(help: "Clients, all online.")
     var accounts = 15_000
 
-    @Option(help: "How many others each watches.")
+    @Option(help: "Accounts that each one watches.")
     var group = 100
 
-    @Option(help: "Subscriptions of accounts that are not online, besides.")
+    @Option(help: "Stored subscriptions of accounts that are offline, in addition.")
     var stored = 0
 
-    @Option(help: "How the service ends: in order (SIGTERM), at once (SIGKILL), or one each.")
+    @Option(help: "How the service ends: stop (SIGTERM), kill (SIGKILL), or one each.")
     var mode = Mode.both
 
     @OptionGroup var bench: BenchArguments

@@ -1,5 +1,5 @@
-// `porchlight bench`: what every scenario takes, and the fan-out. Each scenario is a struct of
-// settings in PresenceBench; here they get their options.
+// `porchlight bench`: the options of all scenarios, and the fan-out. Each scenario is a struct of
+// settings in PresenceBench; here are its options.
 
 import ArgumentParser
 import EventLoop
@@ -9,10 +9,10 @@ import PresenceBench
 struct BenchVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench",
-        abstract: "Put a load on the service and measure.",
+        abstract: "Run a load test and measure.",
         discussion: """
-            Starts a service of its own, on an empty database and on another processor, unless it
-            is told of one with --connect. What is lost, doubled or wrong fails the run.
+            Starts a service of its own, with an empty database and on another processor, unless \
+            --connect names one. A lost, duplicated or wrong event fails the run.
             """,
         subcommands: [
             BenchFanout.self, BenchConnections.self, BenchSubscribe.self, BenchStorm.self,
@@ -21,40 +21,42 @@ struct BenchVerb: ParsableCommand {
         ])
 }
 
-/// What every scenario takes.
+/// Options of every scenario.
 struct BenchArguments: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A service that runs already, instead of one started for this. It needs --auth open, "
+            "Test the service at this address instead of starting one. It needs --auth open, "
                 + "--rate-limits off and, for storm, --disconnect-grace 60.",
             valueName: "host:port"))
     var connect: String?
 
     @Option(
         help: ArgumentHelp(
-            "The process of the service given with --connect, to read its CPU time.",
+            "The process ID of the service given with --connect, to read its CPU time.",
             valueName: "number"))
     var process: Int32?
 
     @Option(
         help: ArgumentHelp(
-            "A file whose first line is an app server's key for it.", valueName: "file"))
+            "With --connect, log in with the app server's key in the first line of this file.",
+            valueName: "file"))
     var serverKey: String?
 
-    @Option(help: ArgumentHelp("Fixes names, order and jitter.", valueName: "number"))
+    @Option(help: ArgumentHelp("Make names, order and jitter repeatable.", valueName: "number"))
     var seed: UInt64?
 
     @Option(
         help: ArgumentHelp(
-            "An option for the service that is started, such as durability=relaxed; may stand "
-                + "several times.", valueName: "name=value"))
+            "An option for the service that is started, such as durability=relaxed; may be "
+                + "repeated.", valueName: "name=value"))
     var serve: [String] = []
 
     @Flag(help: "Print one object of JSON, for programs.")
     var json = false
 
     @Option(
-        help: ArgumentHelp("Draw the distribution of latencies as SVG.", valueName: "file"))
+        help: ArgumentHelp(
+            "Write the distribution of latencies to this file, as SVG.", valueName: "file"))
     var plot: String?
 
     func options() throws -> BenchOptions {
@@ -64,14 +66,24 @@ struct BenchArguments: ParsableArguments {
             let more = serve.map { "--\($0)" }
             return BenchOptions(target: .child(executable: path, options: more), seed: seed)
         }
-        guard let address = parseAddress(connect) else {
-            throw ValidationError(
-                "--connect \(connect) is no address: give a host and a port, such as "
-                    + "127.0.0.1:7400.")
-        }
+        let address = try Self.parts(ofAddress: connect)
         let target = ListenAddress(host: address.host, port: address.port)
         return BenchOptions(
             target: .running(target, process: process), seed: seed, serverKey: try key())
+    }
+
+    func validate() throws {
+        if let connect { _ = try Self.parts(ofAddress: connect) }
+    }
+
+    private static func parts(ofAddress text: String) throws -> (host: String, port: UInt16) {
+        do throws(AddressFault) {
+            return try addressParts(text)
+        } catch {
+            throw ValidationError(
+                "--connect \(cut(text)) \(error.words): give a host and a port, such as "
+                    + "127.0.0.1:7400.")
+        }
     }
 
     private func key() throws -> String? {
@@ -80,7 +92,7 @@ struct BenchArguments: ParsableArguments {
         }
     }
 
-    /// Runs a scenario and shows what it has found.
+    /// Runs a scenario and prints its report.
     func show(_ scenario: (BenchOptions) throws -> Report) throws {
         let options = try options()
         let report: Report
@@ -99,12 +111,12 @@ struct BenchArguments: ParsableArguments {
     }
 }
 
-/// How long it is measured.
+/// The length of a measurement.
 struct BenchLength: ParsableArguments {
-    @Option(help: ArgumentHelp("Seconds for which it is measured.", valueName: "s"))
+    @Option(help: ArgumentHelp("Seconds to measure.", valueName: "s"))
     var duration = 10.0
 
-    @Option(help: "How many are measured, instead of for how long.")
+    @Option(help: "Events to measure, instead of --duration.")
     var events: Int?
 
     var end: Fanout.End { events.map { .events($0) } ?? .seconds(duration) }
@@ -112,7 +124,7 @@ struct BenchLength: ParsableArguments {
 
 struct BenchFanout: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "fanout", abstract: "CPU time and latency of a delivery.")
+        commandName: "fanout", abstract: "Measure CPU time and latency of a delivery.")
 
     @Option(help: "Accounts, all online.")
     var accounts = 1_000
@@ -120,16 +132,17 @@ struct BenchFanout: ParsableCommand {
     @Option(help: "Accounts in a group: each watches all others.")
     var group = 100
 
-    @Option(help: "single: one event at a time. saturated: as many as --window allows.")
+    @Option(
+        help: "single: one event at a time. saturated: as many as --window allows. paced: --rate.")
     var mode = Mode.single
 
-    @Option(help: "Deliveries that are out at a time in mode saturated.")
+    @Option(help: "Deliveries in flight in mode saturated.")
     var window = 20_000
 
-    @Option(help: "Events a second in mode paced.")
+    @Option(help: "Events per second in mode paced.")
     var rate = 100
 
-    @Flag(help: "Measure the least that it can cost, too: ready-made bytes, written.")
+    @Flag(help: "Measure the lower bound, too: writing prepared bytes to the sockets.")
     var floor = false
 
     @OptionGroup var length: BenchLength
@@ -152,7 +165,7 @@ struct BenchFanout: ParsableCommand {
     }
 }
 
-/// What `fanout --floor` starts.
+/// The server that `fanout --floor` starts.
 struct BenchFloorServer: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "floor-server", shouldDisplay: false)

@@ -4,13 +4,13 @@ import PresenceCore
 import PresenceServer
 import PresenceTokens
 
-/// Tells the service whether credentials hold.
+/// Verifies credentials for the service.
 struct Doorkeeper: Authenticator {
     let keys: KeyRing
-    /// Judges tokens; nil: none are taken.
+    /// Verifies tokens; nil: none are accepted.
     private let verifier: TokenVerifier?
 
-    /// Goes by these keys; those at a URL are fetched from now on.
+    /// Uses these keys; those at a URL are fetched from now on.
     init(
         _ files: KeyFiles, _ rules: TokenRules, over http: OutgoingHTTP, logger: Logger
     ) {
@@ -27,7 +27,7 @@ struct Doorkeeper: Authenticator {
         }
     }
 
-    /// Goes by these keys from now on. Those at a URL are kept fresh without that.
+    /// Uses these keys from now on. Those at a URL are refreshed anyway.
     func replace(with files: KeyFiles) {
         keys.replace(with: files.serverKeys)
         if case .inFile(let keys) = files.tokenKeys { verifier?.replace(keys: keys) }
@@ -50,7 +50,7 @@ struct Doorkeeper: Authenticator {
 }
 
 extension CredentialFault {
-    /// The protocol's word for what the judge has found.
+    /// The protocol's word for what the verifier has found.
     init(_ fault: TokenFault) {
         self =
             switch fault {

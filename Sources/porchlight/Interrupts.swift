@@ -1,24 +1,24 @@
 import Foundation
 import Synchronization
 
-/// Set by the handler, which may do hardly more than that (signal-safety(7)).
+/// Set by the handler, which may do little more than that (signal-safety(7)).
 private let isInterrupted = Atomic(false)
 
-/// Notices ^C and SIGTERM instead of dying of them.
+/// Notices ^C and SIGTERM instead of being killed by them.
 ///
-/// By a plain handler: a source of signals of Dispatch begins to listen some time after it was
-/// told to, and one that comes in between is lost.
+/// By a plain handler: a Dispatch signal source starts to listen some time after it is activated,
+/// and a signal in between is lost.
 struct Interrupts {
-    /// From now on.
+    /// Installs the handlers.
     init() {
-        // Here, so that the handler is not the first to touch it.
+        // Here, so that the handler is not the first to access it.
         isInterrupted.store(false, ordering: .relaxed)
         for number in [SIGINT, SIGTERM] {
             signal(number) { _ in isInterrupted.store(true, ordering: .relaxed) }
         }
     }
 
-    /// Has the next one end the process again.
+    /// Restores the default: the next signal ends the process.
     func end() {
         for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
     }

@@ -6,19 +6,21 @@ struct Key: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make a key for an app server.",
         discussion: """
-            Prints the key, which is for the app server and is kept nowhere else, and on standard
-            error the line for the file of `serve --server-key`, which holds its hash only:
+            Prints the key, which is for the app server and is stored nowhere else. Prints on \
+            standard error the line for the file of `serve --server-key`, which holds only a hash \
+            of it:
 
-                porchlight key billing > billing.key 2>> server-keys
+                (umask 077; porchlight key billing > billing.key 2>> server-keys)
             """)
 
-    @Argument(help: "What logs call it: 1 to 64 letters, digits, `.`, `_` and `-`.")
+    @Argument(help: "The key's name in logs: 1 to 64 letters, digits, `.`, `_` and `-`.")
     var name: String
 
     func validate() throws {
         guard ServerKey.isName(name) else {
             throw ValidationError(
-                "NAME \(visible(name)) is none: give 1 to 64 letters, digits, `.`, `_` and `-`.")
+                "NAME \(cut(name)) is not a name of a key: give 1 to 64 letters, digits, `.`, `_` "
+                    + "and `-`.")
         }
     }
 

@@ -4,44 +4,65 @@ import PresenceClient
 
 struct Publish: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Be an account with a status, until ^C; or set it once.",
+        abstract: "Be online as an account with a status until ^C, or set a status once.",
         discussion: """
-            Logs in as the account, publishes the value and stays online until ^C, then logs
-            out. When the service is away it tries again, ever more slowly, and publishes the
-            value again unless that has expired. With --once it is set through an app server's
-            session and stays until it expires; the account does not come online for that.
+            Logs in as the account, publishes the value and stays online until ^C, then logs \
+            out. If the service is lost, it tries again at growing intervals, and publishes the \
+            value again unless that has expired. With --once it sets the status through an app \
+            server's session: the status stays until it expires, and the account does not come \
+            online.
             """)
 
-    @Argument(help: "The value: 10000 to 2147483647.")
+    @Argument(
+        help: "The status: 10000 to 2147483647. What each value means is up to your app.")
     var value: Int
 
-    @Option(help: "Whose status it is; a token says it by itself, and must be this account's.")
+    @Option(
+        help: "The account whose status it is; a token must be for the same account.")
     var account: String?
 
     @Option(help: "The type of state: 1 is presence, 100 and up are an app's own.")
     var type = 1
 
-    @Option(help: "A text that goes with it, at most 4,096 bytes.")
+    @Option(help: "A text that goes with the value, at most 4,096 bytes.")
     var ext: String?
 
-    @Option(help: "After how many seconds it is gone: 60 to 604800.")
+    @Option(help: "Seconds until the status expires: 60 to 604800.")
     var expiry = 3_600
 
-    @Flag(help: "Put it into the login list of those who are away, too.")
+    @Flag(help: "List the status at login, too, for watchers that are offline now.")
     var keep = false
 
-    @Flag(help: "Set it and leave.")
+    @Flag(help: "Set the status and exit.")
     var once = false
 
     @OptionGroup var server: ServerOptions
 
-    func run() throws {
-        guard once else { return try stay() }
-        guard let account else {
-            throw ValidationError("--once sets the status of whom? Give --account.")
+    @Option(help: .serverKeyForOnce)
+    var serverKey: String?
+
+    func validate() throws {
+        if let account { try checkAccountName(account, as: "--account") }
+        guard !once else {
+            guard account != nil else {
+                throw ValidationError("--once needs the account whose status to set: --account.")
+            }
+            return
         }
+        guard serverKey == nil else {
+            throw ValidationError(
+                "--server-key is for --once: to be online, the account logs in itself.")
+        }
+        guard account != nil || server.hasToken else {
+            throw ValidationError("No account is given: use --account or --token-file.")
+        }
+    }
+
+    func run() throws {
+        guard once, let account else { return try stay() }
         try report {
-            try publish(server.appServer.open(), as: account, through: .appServer)
+            let client = try AppServerOptions.open(server.service, keyFile: serverKey)
+            try publish(client, as: account, through: .appServer)
         }
     }
 
@@ -58,55 +79,23 @@ struct Publish: ParsableCommand {
         announce("published as \(visible(account)), seq \(result["seq"]?.integer ?? 0)")
     }
 
-    /// Stays online until the person at the keyboard has had enough, also when the service goes
-    /// and comes back.
+    /// Stays online until ^C, also when the service restarts.
     private func stay() throws {
-        let chosen = ChosenAccount(name: account, by: "--account")
-        var returning = Returning()
-        var end = Date.distantFuture
-        while true {
-            do {
-                let (client, account) = try server.openSession(of: chosen, from: "publish")
-                // While there is no session, ^C ends the process: there is nothing to log out of.
-                let interrupts = Interrupts()
-                defer { interrupts.end() }
-                return try unlessInterrupted(interrupts) {
-                    // What has expired is not brought back.
-                    if Date() < end {
-                        try publish(client, as: account, through: .itself)
-                        end = Date().addingTimeInterval(Double(expiry))
-                    }
-                    returning.hasArrived()
-                    try stay(client, until: interrupts)
-                }
-            } catch let error as ClientError {
-                try returning.wait(after: error)
-            }
-        }
-    }
-
-    /// Has what goes wrong after ^C be the end, and no reason to try again.
-    private func unlessInterrupted(_ interrupts: Interrupts, _ body: () throws -> Void) throws {
-        do {
-            try body()
-        } catch let error as ClientError where interrupts.hasCome {
-            throw Failure(error.description)
-        }
-    }
-
-    private func stay(_ client: Client, until interrupts: Interrupts) throws {
-        var spoken = Date()
-        while !interrupts.hasCome {
-            if Date().timeIntervalSince(spoken) > 10 {
-                try client.keepAlive()
-                spoken = Date()
-            }
-            guard let notification = try client.nextNotification(withinMilliseconds: 500) else {
-                continue
-            }
-            if notification.method == "close" { throw client.closed(notification.params) }
-        }
-        _ = try client.call("logout")
+        var expires = Date.distantFuture
+        let session = HeldSession(begin: { client, account in
+            // An expired status is not brought back.
+            guard Date() < expires else { return }
+            try publish(client, as: account, through: .itself)
+            expires = Date().addingTimeInterval(Double(expiry))
+        })
+        try server.hold(
+            session, of: ChosenAccount(name: account, by: "--account"), from: "publish")
         announce("logged out")
     }
+}
+
+extension ArgumentHelp {
+    fileprivate static let serverKeyForOnce = ArgumentHelp(
+        "With --once, log in with the app server's key in the first line of this file.",
+        valueName: "file")
 }

@@ -3,9 +3,9 @@ import PresenceClient
 
 struct Query: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Tell who is online, a line an account.")
+        abstract: "Print the current state of accounts, one line each.")
 
-    @Argument(help: ArgumentHelp("Of whom to tell.", valueName: "account"))
+    @Argument(help: ArgumentHelp("The accounts to look up.", valueName: "account"))
     var accounts: [String]
 
     @Option(help: "The type of state: 1 is presence, 100 and up are an app's own.")
@@ -16,27 +16,38 @@ struct Query: ParsableCommand {
 
     @OptionGroup var server: AppServerOptions
 
+    func validate() throws {
+        for account in accounts { try checkAccountName(account, as: "ACCOUNT") }
+    }
+
     func run() throws {
         try report {
             let client = try server.open()
             let line = StateLine(style: Style())
             for start in stride(from: 0, to: accounts.count, by: 500) {
                 let some = accounts[start..<min(start + 500, accounts.count)]
-                let result = try client.call(
-                    "query",
-                    [
-                        "type": .integer(Int64(type)),
-                        "accounts": .array(some.map { .string($0) }),
-                    ])
-                var states = result["states"]?.array ?? []
-                // Those that a frame does not hold follow it.
-                while states.count < Set(some).count,
-                    let more = try client.nextNotification(withinMilliseconds: 10_000)
-                {
-                    states += more.params["events"]?.array ?? []
+                for state in try states(of: some, from: client) {
+                    announce(json ? state.text : line.line(state))
                 }
-                for state in states { announce(json ? state.text : line.line(state)) }
             }
+        }
+    }
+
+    /// Asks for the halves if the states do not fit into one answer, or the service's limit is
+    /// lower than ours.
+    private func states(of some: ArraySlice<String>, from client: Client) throws -> [JSON] {
+        do {
+            return try client.call(
+                "query",
+                [
+                    "type": .integer(Int64(type)), "accounts": .array(some.map { .string($0) }),
+                ])["states"]?.array ?? []
+        } catch {
+            guard case .refused(let reply) = error, reply.reason == "too_many", some.count > 1
+            else { throw error }
+            let half = some.startIndex + some.count / 2
+            return try states(of: some[..<half], from: client)
+                + states(of: some[half...], from: client)
         }
     }
 }

@@ -1,34 +1,34 @@
 import Foundation
 import PresenceClient
 
-/// Whether and when a verb that has lost the service tries again: ever more slowly.
+/// Whether and when a verb that has lost the service tries again: at growing intervals.
 struct Returning {
     private var pauseSeconds = 1
     private var hasConnected = false
 
-    /// Is told each time that all is well.
+    /// Notes a success.
     mutating func hasArrived() {
         hasConnected = true
         pauseSeconds = 1
     }
 
-    /// Waits until the next try is due.
+    /// Waits until the next attempt is due.
     ///
-    /// - Throws: where another try would end as this one has, or there was no first success.
+    /// - Throws: if another attempt would end as this one has, or there was no first success.
     mutating func wait(after error: ClientError) throws {
         guard hasConnected, Self.isWorthAnotherTry(error) else {
             throw Failure(error.description)
         }
         pauseSeconds = max(pauseSeconds, Self.retryAfterSeconds(error))
         note("\(error.description) Trying again in \(pauseSeconds) s.")
-        // With jitter, so that many who lost the same service do not return as one.
+        // With jitter, so that clients that lost the same service do not return at once.
         usleep(UInt32.random(in: 1_000_000...1_500_000) * UInt32(pauseSeconds))
         pauseSeconds = min(pauseSeconds * 2, 30)
     }
 
     private static func isWorthAnotherTry(_ error: ClientError) -> Bool {
         switch error {
-        // With a token that has ended, the file may hold a newer one.
+        // After a token has expired, the file may hold a newer one.
         case .closed(let reply): reply.isTransient || reply.reason == "token_expired"
         case .refused(let reply): reply.isTransient
         default: true

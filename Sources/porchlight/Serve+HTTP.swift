@@ -1,7 +1,7 @@
 // The HTTP API beside the service.
 //
-// It listens before there is a service, so that an address that cannot be had ends a start before
-// a database is opened, and a probe is told that the service is not ready while it is loaded.
+// It listens before the service exists, so that an address that is in use ends the start before
+// the database is opened, and probes hear "not ready" while the database is loaded.
 
 import EventLoop
 import Logging
@@ -12,16 +12,16 @@ import PresenceServer
 import PresenceTokens
 import Synchronization
 
-/// The way to a service that may not be there yet.
+/// Connects to a service that may not exist yet.
 final class ServiceDoor: Sendable {
     private let control = Mutex<ServiceControl?>(nil)
 
-    /// From now on there is a service.
+    /// Names the service, from now on.
     func open(to control: ServiceControl) {
         self.control.withLock { $0 = control }
     }
 
-    /// A connection to the service, for whoever works for it in this process.
+    /// A connection to the service from within this process.
     func connect() throws(ServiceRefusal) -> CInt {
         guard let control = control.withLock({ $0 }) else { throw .ended }
         return try control.connect()
@@ -43,10 +43,10 @@ extension ServiceSettings {
     func startHTTP(_ keys: KeyRing, _ door: ServiceDoor) throws -> HTTPServer? {
         guard let http else { return nil }
         guard var address = parseAddress(http) else {
-            preconditionFailure("an address that was not looked at")
+            preconditionFailure("an address that was not checked")
         }
         if address.host == "localhost" { address.host = "127.0.0.1" }
-        // Whoever may log in as anybody may do this, too, and nobody else without a key.
+        // With open authentication this machine needs no key here either; other machines do.
         var settings = HTTPConfiguration(
             access: auth == .open ? .keysOrLocal(keys) : .keys(keys),
             wallMilliseconds: { Loop.wallMilliseconds() })
@@ -62,7 +62,11 @@ extension ServiceSettings {
                 settings, logger: Logger(label: "porchlight.http"),
                 connect: { try door.connect() })
         } catch {
-            throw Failure(error.description)
+            guard let number = error.errorNumber else { throw Failure(error.description) }
+            // In the words of the native port.
+            let cause = UVError(code: -number, operation: "bind")
+            throw Failure(
+                "Cannot listen on \(http) (\(cause)); choose another address or port with --http.")
         }
     }
 }

@@ -2,21 +2,28 @@ import ArgumentParser
 import Foundation
 import PresenceClient
 
-/// Which service the verbs talk to that are an account, and as whom.
+/// Options of the verbs that log in as an account.
 struct ServerOptions: ParsableArguments {
-    @OptionGroup var appServer: AppServerOptions
+    @OptionGroup var service: ConnectOptions
 
     @Option(
         help: ArgumentHelp(
-            "A file whose first line is the account's token, where the service wants one; else it "
-                + "is taken from the environment's PORCHLIGHT_TOKEN.",
+            "Log in with the token in the first line of this file; without it, with the one in "
+                + "the environment variable PORCHLIGHT_TOKEN, if that is set.",
             valueName: "file"))
     var tokenFile: String?
 
-    /// The account's token, read anew each time; nil where none is given.
+    /// Whether a token is given, by either way.
+    var hasToken: Bool { tokenFile != nil || tokenInEnvironment != nil }
+
+    private var tokenInEnvironment: String? {
+        ProcessInfo.processInfo.environment["PORCHLIGHT_TOKEN"]
+    }
+
+    /// The account's token, read again for each login; nil if none is given.
     private func token() throws -> AccountToken? {
         guard let tokenFile else {
-            return ProcessInfo.processInfo.environment["PORCHLIGHT_TOKEN"].map {
+            return tokenInEnvironment.map {
                 AccountToken(text: $0, place: "the environment's PORCHLIGHT_TOKEN")
             }
         }
@@ -24,10 +31,10 @@ struct ServerOptions: ParsableArguments {
         return AccountToken(text: try file.firstLine(), place: "the file \(tokenFile)")
     }
 
-    /// Connects and logs in as an account: by its token where there is one, else by its word.
+    /// Connects and logs in as an account: with its token if there is one, else by its name.
     ///
-    /// Gives the account that it is. Where a token is another's than the account that was typed,
-    /// it is refused before anybody can see that one online.
+    /// Returns the account that the service knows it by. A token of another account than the one
+    /// that was typed is refused before that account appears online.
     func openSession(
         of chosen: ChosenAccount, from verb: String
     ) throws -> (client: Client, account: String) {
@@ -41,10 +48,12 @@ struct ServerOptions: ParsableArguments {
         } else if let account = chosen.name ?? chosen.standard {
             params["account"] = .string(account)
         } else {
-            throw ValidationError("Whose is it? Give \(chosen.flag), or --token-file.")
+            throw Failure("No account is given: use \(chosen.flag) or --token-file.")
         }
-        let client = try appServer.connect()
-        let account = try client.call("login", .object(params))["account"]?.string ?? ""
+        let client = try service.connect()
+        let account = try chosen.whileLoggingIn {
+            try client.call("login", .object(params))["account"]?.string ?? ""
+        }
         guard let token else { return (client, account) }
         do {
             try chosen.check(account, of: token)
@@ -56,12 +65,12 @@ struct ServerOptions: ParsableArguments {
     }
 }
 
-/// A device name that no other process on this machine has at the same time.
+/// A device name that no other process on this machine uses at the same time.
 func deviceName(_ verb: String) -> String {
     "\(verb)-\(ProcessInfo.processInfo.processIdentifier)"
 }
 
-/// Runs a verb and gives what goes wrong as one sentence.
+/// Runs a verb; an error of the client ends it with one sentence.
 func report<T>(_ body: () throws -> T) throws -> T {
     do {
         return try body()

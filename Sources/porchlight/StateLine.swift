@@ -1,7 +1,7 @@
 import Foundation
 import PresenceClient
 
-/// A publisher's state as a line for a person.
+/// A publisher's state as a line of text.
 struct StateLine {
     let style: Style
 

@@ -4,7 +4,7 @@ import PresenceClient
 
 struct Stats: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print what the service counts.")
+        abstract: "Print the service's counters.")
 
     @Flag(help: "Print one line of JSON, for programs.")
     var json = false

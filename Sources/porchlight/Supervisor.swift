@@ -1,13 +1,13 @@
 import Foundation
 
-/// Tells systemd how far the service has come, where that wants to know: `Type=notify`.
+/// Notifies systemd of the service's state, if asked to: `Type=notify`.
 ///
 /// The protocol is a datagram to the socket that an environment variable names (sd_notify(3)).
 enum Supervisor {
-    /// Clients are let in.
+    /// Clients are accepted.
     static let ready = "READY=1"
 
-    /// Says it, if somebody listens. Who does not is not waited for.
+    /// Sends a state if there is a supervisor; never blocks.
     static func tell(_ state: String) {
         guard let path = ProcessInfo.processInfo.environment["NOTIFY_SOCKET"] else { return }
         var address = sockaddr_un()

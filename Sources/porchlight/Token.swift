@@ -4,42 +4,44 @@ import PresenceTokens
 
 struct Token: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make a token for an account, for trying out.",
+        abstract: "Make a token for an account, for testing.",
         discussion: """
-            Prints a JWT that `serve --auth jwt` takes whose `--jwt-key` is the public half of
-            the key, or the same secret. In production, make tokens where your users sign in.
+            Prints a JWT for a service that runs with `--auth jwt` and has the public half of \
+            the key, or the same secret, as `--jwt-key`. In production, issue tokens where your \
+            users sign in.
             """)
 
-    @Argument(help: "Whose token it is.")
+    @Argument(help: "The account that the token is for.")
     var account: String
 
     @Option(
         help: ArgumentHelp(
-            "What it is signed with: a private key in PEM, a JWK, or a secret.", valueName: "file"))
+            "Sign with the key in this file: a private key in PEM, a JWK, or a secret.",
+            valueName: "file"))
     var key: String
 
     @Option(
         name: .customLong("for"),
-        help: ArgumentHelp("How long it holds: 90s, 15m, 1h, 7d.", valueName: "time"))
+        help: ArgumentHelp("The lifetime: 90s, 15m, 1h, 7d.", valueName: "time"))
     var life: String
 
-    @Option(help: ArgumentHelp("The name of the key, for the header.", valueName: "name"))
+    @Option(help: ArgumentHelp("The key's ID, for the header.", valueName: "name"))
     var kid: String?
 
     @Option(
         help: ArgumentHelp(
-            "HS256, RS256, ES256 or EdDSA, where it must be that; a key is for one of them.",
+            "Require this algorithm: HS256, RS256, ES256 or EdDSA. A key is for one of them.",
             valueName: "name"))
     var alg: String?
 
-    @Option(name: .customLong("aud"), help: ArgumentHelp("For whom it is.", valueName: "text"))
+    @Option(name: .customLong("aud"), help: ArgumentHelp("The audience.", valueName: "text"))
     var audience: String?
 
-    @Option(name: .customLong("iss"), help: ArgumentHelp("By whom it is.", valueName: "text"))
+    @Option(name: .customLong("iss"), help: ArgumentHelp("The issuer.", valueName: "text"))
     var issuer: String?
 
-    /// Those of a service with the longest names that one can be set to take.
-    private static var rules: TokenRules {
+    /// Those of a service that is set to take the longest names.
+    static var rules: TokenRules {
         var rules = TokenRules()
         if case .integer(let range, _)? = SettingTable.named("account-bytes-max")?.kind {
             rules.accountBytesMax = range.upperBound
@@ -49,22 +51,22 @@ struct Token: ParsableCommand {
 
     func validate() throws {
         guard seconds(life) != nil else {
-            throw ValidationError("--for \(life) is no time: give 90s, 15m, 1h or 7d.")
-        }
-        guard Self.rules.isAccount(account) else {
             throw ValidationError(
-                "ACCOUNT “\(cut(account))” is no name: give 1 to "
-                    + "\(Self.rules.accountBytesMax) bytes without control characters and "
-                    + "without a space at either end.")
+                "--for \(cut(life)) is not a time: give one such as 90s, 15m, 1h or 7d.")
         }
+        try checkAccountName(account, as: "ACCOUNT")
         if let alg, TokenAlgorithm(rawValue: alg) == nil {
-            throw ValidationError("--alg \(alg) is none of HS256, RS256, ES256 and EdDSA.")
+            throw ValidationError(
+                "--alg \(cut(alg)) is not an algorithm: give HS256, RS256, ES256 or EdDSA.")
         }
     }
 
     func run() throws {
-        guard let content = FileManager.default.contents(atPath: key) else {
-            throw Failure("The file \(key) given with --key cannot be read.")
+        let content: [UInt8]
+        do throws(FileFault) {
+            content = try readFile(key)
+        } catch {
+            throw Failure("The file \(key) given with --key cannot be read: \(error.words).")
         }
         let now = Int64(Date().timeIntervalSince1970)
         var claims = TokenMaker.Claims(
@@ -73,7 +75,7 @@ struct Token: ParsableCommand {
         claims.iss = issuer
         let made = waitFor { () async -> Result<TokenMaker, TokenKeyFault> in
             do throws(TokenKeyFault) {
-                return .success(try await TokenMaker(file: [UInt8](content)))
+                return .success(try await TokenMaker(file: content))
             } catch {
                 return .failure(error)
             }
@@ -90,7 +92,7 @@ struct Token: ParsableCommand {
         }
     }
 
-    /// `15m` in seconds; nil where it is no time.
+    /// `15m` in seconds; nil if it is not a time.
     private func seconds(_ text: String) -> Int64? {
         let units: [Character: Int64] = ["s": 1, "m": 60, "h": 3_600, "d": 86_400]
         guard let unit = text.last.flatMap({ units[$0] }), let count = Int64(text.dropLast()),

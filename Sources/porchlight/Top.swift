@@ -6,65 +6,77 @@ struct Top: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show what keeps the service busy, live.",
         discussion: """
-            The busiest publishers and the rates of the last minute, those who do not take what
-            they are sent, the store and the memory. On a terminal it is shown again and again,
-            until ^C; into a pipe, once.
+            Shows the busiest publishers and the rates of the last minute, the clients that do \
+            not read fast enough, the store and the memory. On a terminal it updates until q or \
+            ^C; into a pipe it prints once.
             """)
 
-    @Option(help: "How many publishers and readers are shown: 1 to 100.")
+    @Option(help: "Publishers and clients to show: 1 to 100.")
     var limit = 10
 
-    @Option(help: "Seconds between two looks: 1 to 3600.")
+    @Option(help: "Seconds between updates: 1 to 3600.")
     var every = 2
 
-    @Flag(help: "Show it once.")
+    @Flag(help: "Print once and exit.")
     var once = false
 
-    @Flag(help: "Print each look as one line of JSON, for programs.")
+    @Flag(help: "Print each sample as one line of JSON, for programs.")
     var json = false
 
     @OptionGroup var server: AppServerOptions
 
     func validate() throws {
         guard (1...100).contains(limit) else {
-            throw ValidationError("--limit \(limit) is out of its range: give 1 to 100.")
+            throw ValidationError("--limit \(limit) is out of range: give 1 to 100.")
         }
         guard (1...3_600).contains(every) else {
-            throw ValidationError("--every \(every) is out of its range: give 1 to 3600 seconds.")
+            throw ValidationError("--every \(every) is out of range: give 1 to 3600 seconds.")
         }
     }
 
     func run() throws {
         try report {
             let client = try server.open()
-            let isLive = !once && isatty(STDOUT_FILENO) == 1
+            guard !once, isatty(STDOUT_FILENO) == 1 else {
+                return show(try sample(client), before: nil)
+            }
             let interrupts = Interrupts()
+            let keys = KeyPresses()
             var before: JSON?
             repeat {
-                let facts = try client.call("top", ["limit": .integer(Int64(limit))])
-                if json {
-                    announce(facts.text)
-                } else {
-                    let screen = TopScreen(facts, before: before, style: Style())
-                    if isLive { announce("\u{1b}[H\u{1b}[J", terminator: "") }
-                    for line in screen.lines { announce(line) }
-                }
+                let facts = try sample(client)
+                if !json { announce("\u{1b}[H\u{1b}[J", terminator: "") }
+                show(facts, before: before)
                 before = facts
-                guard isLive else { break }
-                try wait(client, interrupts)
-            } while !interrupts.hasCome
+            } while try isToUpdate(client, interrupts, keys)
         }
     }
 
-    /// Waits for the next look, and hears when the service goes.
-    private func wait(_ client: Client, _ interrupts: Interrupts) throws {
+    private func sample(_ client: Client) throws -> JSON {
+        try client.call("top", ["limit": .integer(Int64(limit))])
+    }
+
+    private func show(_ facts: JSON, before: JSON?) {
+        guard !json else { return announce(facts.text) }
+        for line in TopScreen(facts, before: before, style: Style()).lines { announce(line) }
+    }
+
+    /// Waits for the next update; false on q or ^C.
+    private func isToUpdate(
+        _ client: Client, _ interrupts: Interrupts, _ keys: KeyPresses
+    ) throws -> Bool {
         try client.keepAlive()
         let end = Date().addingTimeInterval(Double(every))
-        while !interrupts.hasCome, end > Date() {
-            guard let notification = try client.nextNotification(withinMilliseconds: 200) else {
+        while end > Date() {
+            while let key = keys.next() {
+                if key == "q" || key == "Q" { return false }
+            }
+            if interrupts.hasCome { return false }
+            guard let notification = try client.nextNotification(withinMilliseconds: 100) else {
                 continue
             }
             if notification.method == "close" { throw client.closed(notification.params) }
         }
+        return !interrupts.hasCome
     }
 }

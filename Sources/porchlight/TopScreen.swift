@@ -1,10 +1,10 @@
 import Foundation
 import PresenceClient
 
-/// What `porchlight top` shows of one look.
+/// What `porchlight top` shows of one sample.
 struct TopScreen {
     private let facts: JSON
-    /// The look before, for what a processor has done in between.
+    /// The previous sample, for the CPU time in between.
     private let before: JSON?
     private let style: Style
 
@@ -25,7 +25,7 @@ struct TopScreen {
         }
         return [
             style.paint(
-                "porchlight at \(clockTime(facts["time"]?.integer ?? 0)), a second in the last "
+                "porchlight at \(clockTime(facts["time"]?.integer ?? 0)), per second over the last "
                     + "\(seconds) s:", .bold),
             "  " + rates.joined(separator: "   "),
             "  online \(gauge("accountsOnline"))   connections \(gauge("connections"))   "
@@ -43,7 +43,7 @@ struct TopScreen {
     private var publishers: [String] {
         let publishers = facts["publishers"]?.array ?? []
         let since = clockTime(facts["publishersSince"]?.integer ?? 0)
-        guard !publishers.isEmpty else { return ["Nobody has published since \(since)."] }
+        guard !publishers.isEmpty else { return ["No publishers since \(since)."] }
         return [
             style.paint("Busiest publishers since \(since):", .bold),
             style.paint("  " + columns(["deliveries", "events"]) + "  account", .grey),
@@ -57,34 +57,35 @@ struct TopScreen {
 
     private var readers: [String] {
         let readers = facts["readers"]?.array ?? []
-        guard !readers.isEmpty else { return ["Everybody takes what they are sent."] }
+        guard !readers.isEmpty else { return ["All clients have read what they were sent."] }
         let now = facts["time"]?.integer ?? 0
         return [
             style.paint(
-                "Slowest of \(facts["readerCount"]?.integer ?? 0) who have not taken everything:",
+                "Slowest of \(facts["readerCount"]?.integer ?? 0) clients with pending bytes:",
                 .bold),
-            style.paint("  " + columns(["bytes", "behind", "since"]) + "  who", .grey),
+            style.paint("  " + columns(["bytes", "behind", "since"]) + "  client", .grey),
         ]
             + readers.map { reader in
                 let since = duration(seconds: (now - (reader["since"]?.integer ?? now)) / 1_000)
                 let numbers = [
                     reader["bytesWaiting"]?.text ?? "", reader["behind"]?.text ?? "", since,
                 ]
-                let who =
+                let client =
                     reader["account"]?.string.map {
                         "\(visible($0)) on \(visible(reader["device"]?.string ?? "?"))"
                     } ?? "an app server"
-                return "  " + columns(numbers) + "  \(who) at \(reader["address"]?.string ?? "?")"
+                return "  " + columns(numbers)
+                    + "  \(client) at \(reader["address"]?.string ?? "?")"
             }
     }
 
     private var machine: [String] {
         let commit = gauge("storeLastCommitMicroseconds")
         var lines = [
-            "store   \(gauge("storePending")) writes wait, the last commit took \(commit) µs"
+            "store   \(gauge("storePending")) writes pending, last commit \(commit) µs"
                 + (gauge("storeRetained") > 0
-                    ? ", \(gauge("storeRetained")) keys are kept since the disk fails" : "")
-                + (gauge("storeFailures") > 0 ? ", \(gauge("storeFailures")) have failed" : ""),
+                    ? ", \(gauge("storeRetained")) keys retained while the disk fails" : "")
+                + (gauge("storeFailures") > 0 ? ", \(gauge("storeFailures")) failed" : ""),
             "memory  \(bytes("memoryBytes")): subscriptions \(bytes("subscriptionBytes")), names "
                 + "\(bytes("nameBytes")), history \(bytes("historyBytes")), blocked "
                 + bytes("bytesBlocked"),
@@ -106,7 +107,7 @@ struct TopScreen {
             ? "\((value + 1_023) >> 10) KiB" : "\((value + (1 << 19)) >> 20) MiB"
     }
 
-    /// Numbers in columns of twelve, at their right ends.
+    /// Numbers in columns of twelve, aligned right.
     private func columns(_ cells: [String]) -> String {
         cells.map { String(repeating: " ", count: max(0, 12 - $0.count)) + $0 }.joined()
     }

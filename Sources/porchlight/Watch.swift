@@ -4,20 +4,22 @@ import PresenceClient
 
 struct Watch: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show what accounts do, live: a line a change.",
+        abstract: "Show changes of accounts live, one line each.",
         discussion: """
-            Logs in, subscribes for an hour and renews that while it runs. When the service is
-            away it tries again, ever more slowly, until it is back.
+            Logs in as an account of its own, subscribes for an hour, renews the subscription \
+            while it runs, and on ^C unsubscribes and logs out. With --as or a token it logs in \
+            as that account, and leaves its subscriptions to expire: the account may have had \
+            them before. If the service is lost, it tries again at growing intervals.
             """)
 
-    @Argument(help: ArgumentHelp("Whom to watch.", valueName: "account"))
+    @Argument(help: ArgumentHelp("The accounts to watch.", valueName: "account"))
     var accounts: [String]
 
     @Option(
         name: .customLong("as"),
         help: ArgumentHelp(
-            "The account that watches; a token says it by itself, and must be this account's. "
-                + "(default: \(standardWatcher))", valueName: "account"))
+            "Log in as this account; a token must be for the same account. (default: an account "
+                + "of this process, such as \(accountPrefix)HOST-4711)", valueName: "account"))
     var watcher: String?
 
     @Option(help: "The type of state: 1 is presence, 100 and up are an app's own.")
@@ -28,73 +30,92 @@ struct Watch: ParsableCommand {
 
     @OptionGroup var server: ServerOptions
 
-    private static let standardWatcher = "porchlight-watch"
+    private static let accountPrefix = "porchlight-watch-"
     private static let expirySeconds: Int64 = 3_600
+    private static let publishersPerRequest = 100
+
+    func validate() throws {
+        for account in accounts { try checkAccountName(account, as: "ACCOUNT") }
+        if let watcher { try checkAccountName(watcher, as: "--as") }
+    }
 
     func run() throws {
-        let chosen = ChosenAccount(name: watcher, by: "--as", standard: Self.standardWatcher)
-        var returning = Returning()
-        while true {
-            do {
-                let client = try server.openSession(of: chosen, from: "watch").client
+        let own = Self.accountPrefix + processName()
+        let chosen = ChosenAccount(name: watcher, by: "--as", standard: own)
+        // An account may be sent more than was asked for here: it can have other subscriptions.
+        let wanted = Set(accounts.map { Array($0.utf8) })
+        var renewed = Date()
+        let session = HeldSession(
+            begin: { client, _ in
                 for state in try subscribe(client, answer: .withStates) { show(state) }
-                returning.hasArrived()
-                try follow(client)
-            } catch let error as ClientError {
-                try returning.wait(after: error)
-            }
-        }
+                renewed = Date()
+            },
+            receive: { notification in
+                guard notification.method == "events" else { return }
+                for event in notification.params["events"]?.array ?? []
+                where isWanted(event, wanted) { show(event) }
+            },
+            renew: { client in
+                guard Date().timeIntervalSince(renewed) > Double(Self.expirySeconds) / 2 else {
+                    return
+                }
+                _ = try subscribe(client, answer: .withoutStates)
+                renewed = Date()
+            },
+            end: { client, account in if account == own { try unsubscribe(client) } })
+        try server.hold(session, of: chosen, from: "watch")
     }
 
     private enum Answer { case withStates, withoutStates }
 
-    /// Subscribes, or renews what there is; gives the states where they are wanted.
+    /// Subscribes, or renews; returns the states if they are wanted.
     private func subscribe(_ client: Client, answer: Answer) throws -> [JSON] {
         var states: [JSON] = []
-        for start in stride(from: 0, to: accounts.count, by: 100) {
-            let some = accounts[start..<min(start + 100, accounts.count)]
+        for publishers in parts {
             let result = try client.call(
                 "subscribe",
                 [
                     "type": .integer(Int64(type)), "expiry": .integer(Self.expirySeconds),
-                    "publishers": .array(some.map { .string($0) }),
-                    "sync": .bool(answer == .withStates),
+                    "publishers": publishers, "sync": .bool(answer == .withStates),
                 ])
             states += result["states"]?.array ?? []
         }
         return states
     }
 
-    /// Shows what comes, gives signs of life, and renews the subscriptions in time.
-    private func follow(_ client: Client) throws {
-        var renewed = Date()
-        var spoken = Date()
-        while true {
-            if Date().timeIntervalSince(renewed) > Double(Self.expirySeconds) / 2 {
-                _ = try subscribe(client, answer: .withoutStates)
-                renewed = Date()
-                spoken = renewed
-            }
-            // What comes is no sign of ours, however much it is.
-            if Date().timeIntervalSince(spoken) > 10 {
-                try client.keepAlive()
-                spoken = Date()
-            }
-            guard let notification = try client.nextNotification(withinMilliseconds: 1_000) else {
-                continue
-            }
-            switch notification.method {
-            case "events":
-                for event in notification.params["events"]?.array ?? [] { show(event) }
-            case "close":
-                throw client.closed(notification.params)
-            default:
-                break
-            }
+    private func unsubscribe(_ client: Client) throws {
+        for publishers in parts {
+            _ = try client.call(
+                "unsubscribe", ["type": .integer(Int64(type)), "publishers": publishers])
         }
+    }
+
+    /// The accounts to watch, in parts that fit into one request.
+    private var parts: [JSON] {
+        stride(from: 0, to: accounts.count, by: Self.publishersPerRequest).map { start in
+            let end = min(start + Self.publishersPerRequest, accounts.count)
+            return .array(accounts[start..<end].map { .string($0) })
+        }
+    }
+
+    private func isWanted(_ event: JSON, _ wanted: Set<[UInt8]>) -> Bool {
+        event["type"]?.integer == Int64(type)
+            && wanted.contains(Array((event["publisher"]?.string ?? "").utf8))
     }
 
     private func show(_ event: JSON) {
         announce(json ? event.text : StateLine(style: Style()).line(event))
     }
+}
+
+/// A name that no other process uses at the same time, here or on another machine.
+private func processName() -> String {
+    var buffer = [CChar](repeating: 0, count: 256)
+    let isKnown = unsafe gethostname(&buffer, buffer.count - 1) == 0
+    let bytes = isKnown ? buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) } : []
+    let host = String(decoding: bytes, as: UTF8.self)
+        .filter { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == ".") }
+        .prefix(24)
+    let process = "\(ProcessInfo.processInfo.processIdentifier)"
+    return host.isEmpty ? process : "\(host)-\(process)"
 }

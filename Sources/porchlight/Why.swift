@@ -3,18 +3,18 @@ import PresenceClient
 
 struct Why: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Tell why an account sees, or does not see, another.",
+        abstract: "Explain why an account sees, or does not see, another.",
         discussion: """
-            Says since when and until when one watches the other, or how that ended; who is
-            connected and was last heard when; what happened to the publisher lately, and what
-            became of each event at the subscriber's connections. The service remembers the last
-            hundred thousand events or so, and nothing from before it started.
+            Prints when the subscription began and ends, or how it ended; the connections of \
+            both accounts; the publisher's recent events, and what became of each at the \
+            subscriber's connections. The service keeps about the last hundred thousand events, \
+            and none from before it started.
             """)
 
-    @Argument(help: "Who watches, or should.")
+    @Argument(help: "The account that watches, or should.")
     var subscriber: String
 
-    @Argument(help: "Who is watched, or should be.")
+    @Argument(help: "The account that is watched, or should be.")
     var publisher: String
 
     @Option(help: "The type of state: 1 is presence, 100 and up are an app's own.")
@@ -24,6 +24,11 @@ struct Why: ParsableCommand {
     var json = false
 
     @OptionGroup var server: AppServerOptions
+
+    func validate() throws {
+        try checkAccountName(subscriber, as: "SUBSCRIBER")
+        try checkAccountName(publisher, as: "PUBLISHER")
+    }
 
     func run() throws {
         try report {

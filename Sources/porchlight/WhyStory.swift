@@ -1,12 +1,12 @@
-// What `porchlight why` says: the facts of the method `why`, as plain sentences.
+// What `porchlight why` prints: the facts of the method `why`, as sentences.
 //
-// First whether the subscriber sees the publisher, then the subscription, then who is connected,
-// then the events with what became of them, and last how far back all that is known.
+// First whether the subscriber sees the publisher, then the subscription, the connections, the
+// events with what became of them, and last how far back the facts go.
 
 import Foundation
 import PresenceClient
 
-/// The facts of `why` in plain sentences.
+/// The facts of `why` in sentences.
 struct WhyStory {
     private let facts: JSON
     private let subscriber: String
@@ -20,33 +20,38 @@ struct WhyStory {
 
     var lines: [String] {
         let sections = [
-            [verdict], subscription, presence(of: "subscriber"), presence(of: "publisher"),
-            status, events, [reach],
+            [verdict], subscription, presence(of: "subscriber"),
+            isOneAccount ? [] : presence(of: "publisher"), status, events, [reach],
         ]
         return Array(sections.filter { !$0.isEmpty }.joined(separator: [""]))
     }
+
+    private var isOneAccount: Bool { subscriber == publisher }
 
     // MARK: The verdict
 
     private var verdict: String {
         guard facts["subscriber"]?["known"] == true else {
-            return "\(subscriber) sees nothing of \(publisher): the service does not know "
+            return "\(subscriber) does not see \(publisher): the service does not know "
                 + "\(subscriber) now."
         }
         guard facts["subscription"] != nil else {
-            return "\(subscriber) does not see \(publisher): there is no subscription."
+            return isOneAccount
+                ? "\(subscriber) does not see itself: an account does only if it subscribes to "
+                    + "itself."
+                : "\(subscriber) does not see \(publisher): there is no subscription."
         }
         let sessions = connected("subscriber")
         guard !sessions.isEmpty else {
             return "\(subscriber) would see \(publisher), but is not connected."
         }
         if sessions.allSatisfy({ ($0["behind"]?.integer ?? 0) > 0 }) {
-            return "\(subscriber) sees \(publisher) late, and is behind with reading now."
+            return "\(subscriber) sees \(publisher) with a delay: it does not read fast enough now."
         }
         let isOnline = facts["state"]?["online"]?.array.map { !$0.isEmpty }
         switch isOnline {
         case true?: return "\(subscriber) sees \(publisher) online."
-        case false?: return "\(subscriber) sees \(publisher) offline, as is true."
+        case false?: return "\(subscriber) sees \(publisher) offline, which is correct."
         case nil: return "\(subscriber) sees what \(publisher) publishes."
         }
     }
@@ -67,10 +72,10 @@ struct WhyStory {
             lines.append("\(subscriber) does not watch \(publisher) now.")
         }
         lines += (facts["pastSubscriptions"]?.array ?? []).map { past in
-            let span = "A subscription of \(time(past["created"]))"
+            let span = "A subscription from \(time(past["created"]))"
             let end = time(past["ended"])
             return switch past["how"]?.string {
-            case "expired": "\(span) ran out at \(end)."
+            case "expired": "\(span) expired at \(end)."
             case "unsubscribed": "\(span) was ended by \(subscriber) at \(end)."
             default: "\(span) was ended by an app server at \(end)."
             }
@@ -83,11 +88,10 @@ struct WhyStory {
     private func presence(of party: String) -> [String] {
         let name = party == "subscriber" ? subscriber : publisher
         guard facts[party]?["known"] == true else {
-            // Whether it ever did cannot be told: who is forgotten leaves nothing behind.
+            // Whether it ever did is unknown: nothing is kept of a forgotten account.
             return [
-                "The service does not know \(name) now: no login is on record, nobody watches "
-                    + "\(name), and \(name) watches nobody. If it ever was otherwise, that has "
-                    + "been forgotten."
+                "The service does not know \(name) now: it has no login, no watchers and no "
+                    + "subscriptions. If it ever had, they are forgotten."
             ]
         }
         let sessions = facts[party]?["sessions"]?.array ?? []
@@ -112,8 +116,8 @@ struct WhyStory {
         case "connected": return "\(place), \(last)\(difficulties(session))."
         case "grace":
             return "\(place), but the connection was lost a moment ago, \(last)."
-        case "push": return "\(place), reached by push alone, \(last)."
-        default: return "\(place), and has not come back since the service restarted."
+        case "push": return "\(place), reachable by push only, \(last)."
+        default: return "\(place), and has not returned since the service restarted."
         }
     }
 
@@ -121,10 +125,10 @@ struct WhyStory {
         var text = ""
         if session["listing"] == true { text += "; its login list is still being sent" }
         if let behind = session["behind"]?.integer, behind > 0 {
-            text += "; behind with reading, with the states of \(behind) still to come"
+            text += "; behind, with the states of \(behind) publishers pending"
         }
         if let bytes = session["bytesWaiting"]?.integer, bytes > 0 {
-            text += "; \(bytes) bytes wait for it"
+            text += "; \(bytes) bytes pending"
         }
         return text
     }
@@ -132,14 +136,14 @@ struct WhyStory {
     private func end(_ past: JSON) -> String {
         let heard = "last heard \(time(past["lastHeard"]))"
         let unsent = past["bytesUnsent"]?.integer ?? 0
-        let rest = unsent > 0 ? "; \(unsent) bytes were never taken" : ""
+        let rest = unsent > 0 ? "; \(unsent) bytes were not delivered" : ""
         return switch past["how"]?.string {
         case "logout": "logged out"
         case "kicked": "kicked by an app server"
         case "replaced": "the same device logged in again"
-        case "idle_timeout": "nothing was heard any more, \(heard)\(rest)"
-        case "too_slow": "closed, since it took nothing of what it was sent\(rest)"
-        case "protocol_violation": "closed, since what it sent was no frame"
+        case "idle_timeout": "heartbeat timeout, \(heard)\(rest)"
+        case "too_slow": "closed, since it did not read what it was sent\(rest)"
+        case "protocol_violation": "closed, since it sent an invalid frame"
         default: "the connection was lost, \(heard)\(rest)"
         }
     }
@@ -164,8 +168,8 @@ struct WhyStory {
 
     private var events: [String] {
         let events = facts["events"]?.array ?? []
-        guard !events.isEmpty else { return ["Nothing is known to have happened to \(publisher)."] }
-        return ["What happened to \(publisher), the last first:"]
+        guard !events.isEmpty else { return ["No recent events of \(publisher)."] }
+        return ["Events of \(publisher), newest first:"]
             + events.flatMap { lines(for: $0) }
     }
 
@@ -178,27 +182,27 @@ struct WhyStory {
 
     private func fates(of event: JSON) -> [String] {
         switch event["subscribed"]?.string {
-        case "no": return ["not sent: \(subscriber) did not watch \(publisher) then"]
+        case "no": return ["not sent: \(subscriber) did not watch \(publisher) at that time"]
         case "unknown":
-            return ["whether \(subscriber) watched \(publisher) then is not known any more"]
+            return ["unknown whether \(subscriber) watched \(publisher) at that time"]
         default: break
         }
         let connections = event["connections"]?.array ?? []
         guard connections.isEmpty else { return connections.map { fate($0) } }
         guard event["complete"] == true else {
-            return ["whether \(subscriber) was connected then is not known any more"]
+            return ["unknown whether \(subscriber) was connected at that time"]
         }
         guard let login = event["nextLogin"] else {
-            return ["not sent: \(subscriber) was not connected then"]
+            return ["not sent: \(subscriber) was not connected at that time"]
         }
         let list =
             switch login["sync"]?.string {
-            case "none": "wanted no login list"
-            case "all": "was told by its login list"
-            default: "was told by its login list, which names those who are online"
+            case "none": "asked for no login list"
+            case "all": "got the state in its login list"
+            default: "got a login list, which has the accounts that are online"
             }
         return [
-            "not sent: \(subscriber) was not connected then; \(device(login)) logged in at "
+            "not sent: \(subscriber) was not connected at that time; \(device(login)) logged in at "
                 + "\(time(login["time"])) and \(list)"
         ]
     }
@@ -208,20 +212,20 @@ struct WhyStory {
         let when = time(connection["time"])
         return switch connection["fate"]?.string {
         case "sent": "sent to \(device)"
-        case "listed": "told to \(device) while its login list was being sent"
+        case "listed": "sent to \(device) as part of its login list"
         case "conflated":
-            "\(device) was behind with reading; the newest state followed at \(when)"
+            "\(device) was behind; the newest state followed at \(when)"
         case "waiting":
-            "\(device) is behind with reading; the newest state follows when it reads"
+            "\(device) is behind; the newest state follows when it reads"
         case "dropped":
-            "\(device) was behind with reading, and its connection ended at \(when) before the "
-                + "newest state was sent"
+            "\(device) was behind, and its connection ended at \(when) before the newest state "
+                + "was sent"
         case "uncertain":
             "sent to \(device), whose connection ended at \(when) without another sign of life: "
-                + "it may not have come"
-        case "gave_way": "not sent to \(device): a newer event took its place"
-        case "under_way": "on its way to \(device): \(publisher) has very many subscribers"
-        default: "something unknown became of it at \(device)"
+                + "it may not have arrived"
+        case "gave_way": "not sent to \(device): a newer event replaced it"
+        case "under_way": "in flight to \(device): \(publisher) has very many subscribers"
+        default: "unknown at \(device)"
         }
     }
 
@@ -235,13 +239,13 @@ struct WhyStory {
             .compactMap { since?[$0]?.integer }.max() ?? 0
         let other = time(.integer(rest))
         return other == events
-            ? "What happened before \(events) is not known."
-            : "Events are known since \(events), the rest since \(other)."
+            ? "Nothing is known from before \(events)."
+            : "Events are known since \(events), other facts since \(other)."
     }
 
     private var now: Int64 { facts["time"]?.integer ?? 0 }
 
-    /// The time of day; with its date, where that is not today's.
+    /// The time of day, with the date unless that is today.
     private func time(_ value: JSON?) -> String {
         guard let value = value?.integer else { return "?" }
         let text = dateAndTime(value)

@@ -38,8 +38,8 @@ import Testing
     @Test func `with another's token is refused before anybody is connected to`() throws {
         #expect(
             try fault(token(#"{"sub":"alice"}"#), as: "bob", at: Self.nowhere)
-                == "--account is bob, and the token in the file FILE is alice's: give a token of "
-                + "bob's, or leave --account out.")
+                == "--account is bob, and the token in the file FILE is for alice: give a token "
+                + "for bob, or omit --account.")
     }
 
     @Test(arguments: ["cafe\u{301}", "Café", "café "])
@@ -54,6 +54,28 @@ import Testing
         #expect(fault?.hasPrefix("Cannot connect") == true, "\(fault ?? "")")
     }
 
+    @Test func `says what to do where the account has too many sessions`() throws {
+        let service = try ScriptedService()
+        Thread.detachNewThread {
+            let visitor = try? service.accept()
+            let request = try? visitor?.nextMessage(withinMilliseconds: 30_000)
+            try? visitor?.send([
+                "jsonrpc": "2.0", "id": request?["id"] ?? .null,
+                "error": [
+                    "code": 419, "message": "The account has 10 sessions.",
+                    "data": ["reason": "session_quota", "limit": 10],
+                ],
+            ])
+        }
+        let options = try ServerOptions.parse(["--connect", service.address])
+        let failure = #expect(throws: Failure.self) {
+            try options.openSession(of: ChosenAccount(name: "bob", by: "--as"), from: "watch")
+        }
+        #expect(
+            failure?.description == "The account has 10 sessions. (419) Log out one of its "
+                + "sessions, or give another account with --as.")
+    }
+
     @Test func `ends where the service makes of it another account`() throws {
         let service = try ScriptedService()
         let isLoggedOut = Mailbox<Bool>()
@@ -66,7 +88,7 @@ import Testing
             }
         }
         let fault = try fault("of.another.kind\n", as: "bob", at: service.address)
-        #expect(fault?.contains("is alice's: give a token of bob's") == true, "\(fault ?? "")")
+        #expect(fault?.contains("is for alice: give a token for bob") == true, "\(fault ?? "")")
         #expect(try isLoggedOut.take())
     }
 }

@@ -17,7 +17,8 @@ import Testing
         let told = refusal.map { Token.message(for: $0) } ?? ""
         #expect(
             told.contains(
-                "is no name: give 1 to 255 bytes without control characters and without a space at "
+                "is not an account name: give 1 to 255 bytes without control characters and "
+                    + "without a space at "
                     + "either end."), "\(told)")
         #expect(told.hasPrefix("ACCOUNT ") && !told.contains("al\nice"), "\(told)")
     }

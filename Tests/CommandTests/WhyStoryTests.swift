@@ -60,17 +60,17 @@ import Testing
         for (changes, words) in [
             (
                 ["subscriber": stranger],
-                "alice sees nothing of bob: the service does not know alice now."
+                "alice does not see bob: the service does not know alice now."
             ),
             ([:], "alice does not see bob: there is no subscription."),
             (["subscription": Self.subscription], "alice would see bob, but is not connected."),
             (
                 ["subscription": Self.subscription, "subscriber": late],
-                "alice sees bob late, and is behind with reading now."
+                "alice sees bob with a delay: it does not read fast enough now."
             ),
             (
                 ["subscription": Self.subscription, "subscriber": here],
-                "alice sees bob offline, as is true."
+                "alice sees bob offline, which is correct."
             ),
             (
                 [
@@ -86,13 +86,13 @@ import Testing
     @Test(arguments: [("subscriber", "alice"), ("publisher", "bob")])
     func `does not claim that who is not known now never was`(party: String, name: String) {
         let facts = facts([party: ["account": .string(name), "known": false]])
-        #expect(says(facts, "The service does not know \(name) now: no login is on record"))
-        #expect(says(facts, "If it ever was otherwise, that has been forgotten."))
+        #expect(says(facts, "The service does not know \(name) now: it has no login"))
+        #expect(says(facts, "If it ever had, they are forgotten."))
         #expect(!says(facts, "never"))
     }
 
     @Test(arguments: [
-        ("expired", "ran out at"), ("unsubscribed", "was ended by alice at"),
+        ("expired", "expired at"), ("unsubscribed", "was ended by alice at"),
         ("unsubscribed_by_app_server", "was ended by an app server at"),
     ])
     func `says how a subscription ended`(how: String, words: String) {
@@ -104,8 +104,8 @@ import Testing
 
     @Test(arguments: [
         ("connected", "bob is on web d1 since"), ("grace", "lost a moment ago, last heard 4 s ago"),
-        ("push", "reached by push alone, last heard 4 s ago"),
-        ("restart", "has not come back since the service restarted"),
+        ("push", "reachable by push only, last heard 4 s ago"),
+        ("restart", "has not returned since the service restarted"),
     ])
     func `says how each session is reached`(connection: String, words: String) {
         let bob = party("bob", [session(.string(connection))])
@@ -115,9 +115,9 @@ import Testing
     @Test(arguments: [
         ("logout", "logged out."), ("kicked", "kicked by an app server."),
         ("replaced", "the same device logged in again."),
-        ("idle_timeout", "nothing was heard any more, last heard"),
-        ("too_slow", "closed, since it took nothing of what it was sent; 7 bytes were never"),
-        ("protocol_violation", "what it sent was no frame."),
+        ("idle_timeout", "heartbeat timeout, last heard"),
+        ("too_slow", "closed, since it did not read what it was sent; 7 bytes were not delivered"),
+        ("protocol_violation", "it sent an invalid frame."),
         ("lost", "the connection was lost, last heard"),
     ])
     func `says how each connection ended`(how: String, words: String) {
@@ -130,11 +130,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("sent", "sent to d1"), ("listed", "told to d1 while its login list was being sent"),
-        ("conflated", "d1 was behind with reading; the newest state followed at"),
-        ("waiting", "d1 is behind with reading; the newest state follows when it reads"),
-        ("dropped", "before the newest state was sent"), ("uncertain", "it may not have come"),
-        ("gave_way", "a newer event took its place"), ("under_way", "on its way to d1"),
+        ("sent", "sent to d1"), ("listed", "sent to d1 as part of its login list"),
+        ("conflated", "d1 was behind; the newest state followed at"),
+        ("waiting", "d1 is behind; the newest state follows when it reads"),
+        ("dropped", "before the newest state was sent"), ("uncertain", "it may not have arrived"),
+        ("gave_way", "a newer event replaced it"), ("under_way", "in flight to d1"),
     ])
     func `says what became of an event`(fate: String, words: String) {
         let connection: JSON = [
@@ -146,20 +146,26 @@ import Testing
     @Test func `says why an event was not sent`() {
         let login: JSON = ["device": "tab", "time": 1_763_700_060_000, "sync": "all"]
         for (changes, words) in [
-            (["subscribed": "no"], "not sent: alice did not watch bob then"),
-            (["subscribed": "unknown"], "whether alice watched bob then is not known any more"),
-            (["complete": false], "whether alice was connected then is not known any more"),
-            ([:], "not sent: alice was not connected then"),
-            (["nextLogin": login], "was told by its login list"),
+            (["subscribed": "no"], "not sent: alice did not watch bob at that time"),
+            (["subscribed": "unknown"], "unknown whether alice watched bob at that time"),
+            (["complete": false], "unknown whether alice was connected at that time"),
+            ([:], "not sent: alice was not connected at that time"),
+            (["nextLogin": login], "got the state in its login list"),
         ] as [([String: JSON], String)] {
             #expect(says(facts(["events": [event(changes)]]), words))
         }
+    }
+
+    @Test func `tells of one account once`() {
+        let alone = facts(["publisher": party("alice")])
+        #expect(WhyStory(alone).lines.first?.hasPrefix("alice does not see itself") == true)
+        #expect(WhyStory(alone).lines.count { $0.contains("alice has no session") } == 1)
     }
 
     @Test func `shows the status, and how far back it all reaches`() {
         let status: JSON = ["value": 10_001, "ext": "a\u{1b}b", "expires": 1_763_703_600_000]
         let story = facts(["state": ["online": [], "status": status]])
         #expect(says(story, "The status of bob is 10001 “a\\u{1b}b”, until"))
-        #expect(WhyStory(story).lines.last?.hasPrefix("What happened before") == true)
+        #expect(WhyStory(story).lines.last?.hasPrefix("Nothing is known from before") == true)
     }
 }

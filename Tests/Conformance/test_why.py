@@ -27,7 +27,7 @@ class Why(Case):
         for words in ("%s watches %s since " % (alice, bob), "%s is on other laptop since" % alice,
                       "%s is on ios phone since" % bob,
                       "The status of %s is 10001 “in a meeting”, until" % bob,
-                      "What happened to %s, the last first:" % bob, "    sent to laptop"):
+                      "Events of %s, newest first:" % bob, "    sent to laptop"):
             self.assertTrue(any(words in line for line in said), (words, said))
         publisher.ok("logout")
         watcher.ok("unsubscribe", {"type": 1})
@@ -52,6 +52,6 @@ class Why(Case):
         said = self.verb("top", "--limit", "100")
         self.assertNotIn("\x1b", said)
         self.assertRegex(said, r"(?m)^ +4 +4  %s$" % bob)
-        self.assertIn("Everybody takes what they are sent.", said)
+        self.assertIn("All clients have read what they were sent.", said)
         facts = json.loads(self.verb("top", "--json"))
         self.assertGreaterEqual(facts["counts"]["events"], 5)

@@ -1,0 +1,29 @@
+import ArgumentParser
+import PresenceClient
+
+/// Where the service is, for the verbs that connect to it.
+struct ConnectOptions: ParsableArguments {
+    @Option(
+        name: .customLong("connect"),
+        help: ArgumentHelp(
+            "Connect to the service's native port at this address.", valueName: "host:port"))
+    var address = "127.0.0.1:7400"
+
+    func validate() throws { _ = try parts() }
+
+    private func parts() throws -> (host: String, port: UInt16) {
+        do throws(AddressFault) {
+            return try addressParts(address)
+        } catch {
+            throw ValidationError(
+                "--connect \(cut(address)) \(error.words): give a host and a port, such as "
+                    + "127.0.0.1:7400.")
+        }
+    }
+
+    /// A connection that has not logged in.
+    func connect() throws -> Client {
+        let address = try parts()
+        return try Client(host: address.host, port: address.port)
+    }
+}

@@ -1,0 +1,73 @@
+// A session that a verb holds until ^C or SIGTERM: it gives signs of life, comes back when the
+// service was away, and logs out at the end.
+
+import Foundation
+import PresenceClient
+
+/// What a verb does with the session that it holds.
+struct HeldSession {
+    /// Called after each login, with the account.
+    let begin: (Client, String) throws -> Void
+    /// Called with each notification except `close`.
+    var receive: (Client.Notification) -> Void = { _ in }
+    /// Called about once a second.
+    var renew: (Client) throws -> Void = { _ in }
+    /// Called before the logout at the end.
+    var end: (Client, String) throws -> Void = { _, _ in }
+
+    private static let keepAliveSeconds = 10.0
+
+    /// Serves a session that is open, until a signal comes.
+    fileprivate func follow(_ client: Client, until interrupts: Interrupts) throws {
+        var lastSent = Date()
+        while !interrupts.hasCome {
+            try renew(client)
+            // Received bytes do not count as a sign of life of ours.
+            if Date().timeIntervalSince(lastSent) > Self.keepAliveSeconds {
+                try client.keepAlive()
+                lastSent = Date()
+            }
+            guard let notification = try client.nextNotification(withinMilliseconds: 500) else {
+                continue
+            }
+            if notification.method == "close" { throw client.closed(notification.params) }
+            receive(notification)
+        }
+    }
+}
+
+extension ServerOptions {
+    /// Holds a session as an account until ^C or SIGTERM. If the service is lost after a first
+    /// success, tries again.
+    func hold(_ session: HeldSession, of chosen: ChosenAccount, from verb: String) throws {
+        var returning = Returning()
+        while true {
+            do {
+                let (client, account) = try openSession(of: chosen, from: verb)
+                // Without a session, ^C ends the process: there is nothing to log out of.
+                let interrupts = Interrupts()
+                defer { interrupts.end() }
+                return try unlessInterrupted(interrupts) {
+                    try session.begin(client, account)
+                    returning.hasArrived()
+                    try session.follow(client, until: interrupts)
+                    // A second ^C does not wait for the answers.
+                    interrupts.end()
+                    try session.end(client, account)
+                    _ = try client.call("logout")
+                }
+            } catch let error as ClientError {
+                try returning.wait(after: error)
+            }
+        }
+    }
+
+    /// An error after ^C ends the verb; it is not a reason to try again.
+    private func unlessInterrupted(_ interrupts: Interrupts, _ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let error as ClientError where interrupts.hasCome {
+            throw Failure(error.description)
+        }
+    }
+}

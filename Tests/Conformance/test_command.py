@@ -1,0 +1,254 @@
+"""The verbs of the command as a user meets them: signals, wrong ports, wrong words, a terminal."""
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import tempfile
+import termios
+import time
+
+from porchlight import BINARY, WAIT, Case, Timeout
+
+
+class Verb:
+    """A verb that runs, and what it prints."""
+
+    def __init__(self, *words, **options):
+        self.process = subprocess.Popen(
+            [BINARY, *map(str, words)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, **options)
+        self.said = ""
+
+    def until(self, words, wait=WAIT):
+        end = time.monotonic() + wait
+        while words not in self.said:
+            left = end - time.monotonic()
+            if left <= 0 or not select.select([self.process.stdout], [], [], left)[0]:
+                raise Timeout("no %r in %r" % (words, self.said))
+            got = os.read(self.process.stdout.fileno(), 4096)
+            if not got:
+                raise Timeout("no %r in all of %r" % (words, self.said))
+            self.said += got.decode("utf-8", "replace")
+
+    def end(self, number):
+        """Sends a signal; returns the exit code."""
+        self.process.send_signal(number)
+        rest, _ = self.process.communicate(timeout=WAIT)
+        self.said += rest.decode("utf-8", "replace")
+        return self.process.returncode
+
+    def close(self):
+        self.process.kill()
+        self.process.communicate()
+
+
+class Watching(Case):
+    flags = ("--disconnect-grace", "300")
+
+    def watch(self, *words):
+        verb = self.keep(Verb("watch", *words, "--connect", "127.0.0.1:%d" % self.service.port))
+        verb.until("unknown" if "--as" not in words else "\n")
+        return verb
+
+    def watchers(self, publisher):
+        return [s["account"] for s in self.server().ok(
+            "subscribers", {"type": 1, "publisher": publisher})["subscribers"]]
+
+    def test_each_process_has_an_account_of_its_own(self):
+        bob, carol = self.name("bob"), self.name("carol")
+        first, second = self.watch(bob), self.watch(carol)
+        accounts = self.watchers(bob) + self.watchers(carol)
+        self.assertEqual(len(set(accounts)), 2)
+        for verb, account in zip((first, second), accounts):
+            self.assertRegex(account, r"^porchlight-watch-.*%d$" % verb.process.pid)
+
+    def test_twenty_at_a_time(self):
+        bob = self.name("bob")
+        for _ in range(20):
+            self.watch(bob)
+        self.assertEqual(len(self.watchers(bob)), 20)
+
+    def test_signals_end_it_in_order(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(number=number):
+                bob = self.name("bob")
+                verb = self.watch(bob)
+                account, = self.watchers(bob)
+                self.assertEqual(verb.end(number), 0, verb.said)
+                self.assertEqual(self.watchers(bob), [])
+                # Not after the grace: it has logged out.
+                state = self.server().ok("query", {"type": 1, "accounts": [account]})["states"][0]
+                self.assertEqual((state["online"], state["value"]), ([], 2))
+
+    def test_it_shows_those_that_were_asked_for(self):
+        alice, bob, carol = self.name("alice"), self.name("bob"), self.name("carol")
+        own = self.login(alice)
+        own.subscribe(bob, carol)
+        own.subscribe(bob, type=100)
+        verb = self.watch(bob, "--as", alice)
+        bobs = self.login(bob)
+        self.login(carol).publish(10001)
+        bobs.publish(10007, type=100)
+        bobs.publish(10002)
+        verb.until("10002")
+        self.assertNotIn(carol, verb.said)
+        self.assertNotIn("type 100", verb.said)
+        # Those that the account had before are left to it.
+        self.assertEqual(verb.end(signal.SIGINT), 0, verb.said)
+        self.assertEqual(own.ok("subscriptions")["count"], 3)
+
+    def test_too_many_sessions_say_what_to_do(self):
+        alice = self.name("alice")
+        for number in range(10):
+            self.login(alice, "d%d" % number)
+        done = subprocess.run(
+            [BINARY, "watch", "bob", "--as", alice, "--connect",
+             "127.0.0.1:%d" % self.service.port], stdin=subprocess.DEVNULL, capture_output=True,
+            text=True, timeout=30)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("give another account with --as", done.stderr)
+
+
+class Words(Case):
+    flags = None
+
+    def refuses(self, *words, code=64):
+        done = subprocess.run([BINARY, *words], stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=30)
+        self.assertEqual((done.returncode, done.stdout), (code, ""), done)
+        return done.stderr
+
+    def test_verbs_that_are_none(self):
+        self.assertEqual(self.refuses("serv"),
+                         "Error: porchlight has no subcommand serv: did you mean serve?\n")
+        self.assertEqual(self.refuses("bench", "fanoot"),
+                         "Error: bench has no subcommand fanoot: did you mean fanout?\n")
+        self.assertEqual(
+            self.refuses("xyzzyxyzzy"), "Error: porchlight has no subcommand xyzzyxyzzy: "
+            "`porchlight --help` lists them.\n")
+
+    def test_the_usage_is_that_of_the_verb(self):
+        for words, verb, fault in (
+                (("watch", "bob", "--connect", "bob"), "watch", "not an address with a port"),
+                (("query", "bob", "--connect", "a:99999"), "query", "has a port above 65535"),
+                (("publish", "10001"), "publish", "--account"),
+                (("publish", "10001", "--once"), "publish", "--account"),
+                (("publish", "10001", "--account", "bob", "--server-key", "k"), "publish",
+                 "--once"),
+                (("bench", "fanout", "--connect", "bob"), "bench fanout", "not an address"),
+                (("watch", ""), "watch", "ACCOUNT “” is not an account name"),
+                (("query", "a", " b"), "query", "ACCOUNT “ b” is not an account name"),
+                (("why", "a", ""), "why", "PUBLISHER “” is not an account name"),
+                (("watch", "bob", "--server-key", "/nope"), "watch", "--server-key")):
+            with self.subTest(words=words):
+                said = self.refuses(*words)
+                self.assertIn(fault, said)
+                self.assertRegex(said, r"(?m)^Usage: porchlight %s " % verb)
+
+    def test_help_has_no_line_of_a_single_word(self):
+        for verb in ("serve", "config", "watch", "publish", "query", "why", "top", "stats",
+                     "token", "backup", "restore", "key", "bench", "version"):
+            done = subprocess.run([BINARY, verb, "--help"], stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, timeout=30,
+                                  env=dict(os.environ, COLUMNS="80"))
+            head = done.stdout.split("\nUSAGE:")[0]
+            for paragraph in head.split("\n\n"):
+                lines = [line for line in paragraph.splitlines() if line.strip()]
+                for line in lines[:-1]:
+                    self.assertGreater(len(line.split()), 2, head)
+
+
+class Log(Case):
+    flags = None
+
+    def test_keys_with_open_authentication_are_warned_of(self):
+        with tempfile.NamedTemporaryFile("w") as keys:
+            keys.write("a-key-of-an-app-server\n")
+            keys.flush()
+            service = self.fresh("--server-key", keys.name)
+            said = service.log_text()
+            self.assertRegex(said, r"(?m)^\S+ warning porchlight: server keys are set, and auth "
+                                   r"is open: the native port \(127\.0\.0\.1:0\) accepts app ")
+        self.assertNotIn(" warning ", self.fresh().log_text())
+
+    def test_the_start_names_the_data_directory(self):
+        service = self.fresh()
+        self.assertRegex(service.log_text(), r"(?m)^\S+ notice porchlight: started auth=open "
+                         r"data=%s version=\d" % re.escape(service.data))
+        with tempfile.TemporaryDirectory(prefix="porchlight-conf-") as folder:
+            said = subprocess.Popen(
+                [BINARY, "serve", "--listen", "127.0.0.1:0", "--data", "./here"], cwd=folder,
+                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            try:
+                said.stdout.readline()
+            finally:
+                said.terminate()
+                text = said.communicate(timeout=15)[1].decode()
+            self.assertIn("data=%s/here" % os.path.realpath(folder), text)
+
+
+class WrongPort(Case):
+    def ask(self, text):
+        client = self.connect()
+        client.raw(text)
+        answer = b""
+        while True:
+            got = client.socket.recv(4096)
+            if not got:
+                return answer.decode()
+            answer += got
+
+    def test_http_on_the_native_port_is_told_where_to_go(self):
+        for method in ("GET", "PUT", "POST", "HEAD", "DELETE", "OPTIONS", "PATCH"):
+            with self.subTest(method=method):
+                answer = self.ask(("%s /v1/x HTTP/1.1\r\nHost: a\r\n\r\n" % method).encode())
+                head, body = answer.split("\r\n\r\n")
+                self.assertTrue(head.startswith("HTTP/1.1 400 Bad Request\r\n"), answer)
+                self.assertIn("Content-Length: %d\r\n" % len(body), head)
+                self.assertIn("--http", body)
+
+    def test_a_request_byte_by_byte_is_recognised(self):
+        client = self.connect()
+        for byte in b"GET / H":
+            client.raw(bytes([byte]))
+        self.assertTrue(client.socket.recv(4096).startswith(b"HTTP/1.1 400"))
+
+    def test_other_bytes_are_told_in_frames(self):
+        client = self.connect()
+        client.raw(b"GETX")
+        self.assertEqual(client.closing()["reason"], "protocol_violation")
+
+    def test_after_login_it_is_a_violation_like_any_other(self):
+        client = self.login(self.name("a"))
+        client.raw(b"GET / HTTP/1.1\r\n\r\n")
+        self.assertEqual(client.closing()["reason"], "protocol_violation")
+
+
+class Terminal(Case):
+    def test_q_leaves_top_and_the_terminal_is_as_before(self):
+        main, other = pty.openpty()
+        fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
+        before = termios.tcgetattr(other)
+        verb = subprocess.Popen(
+            ["setsid", "--ctty", "--wait", BINARY, "top", "--connect",
+             "127.0.0.1:%d" % self.service.port], stdin=other, stdout=other, stderr=other)
+        try:
+            said = b""
+            end = time.monotonic() + WAIT
+            while b"memory" not in said:
+                if not select.select([main], [], [], max(0, end - time.monotonic()))[0]:
+                    raise Timeout("top says nothing: %r" % said)
+                said += os.read(main, 4096)
+            os.write(main, b"xq")
+            self.assertEqual(verb.wait(WAIT), 0)
+            self.assertEqual(termios.tcgetattr(other), before)
+        finally:
+            verb.kill()
+            verb.wait()
+            os.close(main)
+            os.close(other)

@@ -1,0 +1,191 @@
+"""The scripts as a newcomer meets them, with stand-ins for the programs that change a machine."""
+
+import os
+import shutil
+import stat
+import subprocess
+import tempfile
+import unittest
+
+ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
+SWIFT = "echo 'Swift version %s (swift-%s-RELEASE)'"
+
+
+class Scripts(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="porchlight-conf-")
+        self.addCleanup(shutil.rmtree, self.folder, True)
+        self.bin = os.path.join(self.folder, "bin")
+        self.log = os.path.join(self.folder, "log")
+        os.mkdir(self.bin)
+        # Only these programs are there, and what a script of this test puts beside them.
+        for name in ("bash", "env", "cat", "sed", "grep", "head", "sort", "dirname", "python3",
+                     "cmp", "tail", "awk", "stat", "git", "make", "sh", "install", "test", "ls",
+                     "chmod", "rm", "mkdir", "tee", "sleep", "tr"):
+            found = shutil.which(name)
+            if found:
+                os.symlink(found, os.path.join(self.bin, name))
+
+    def put(self, name, body):
+        """A program that notes its arguments, and does this."""
+        path = os.path.join(self.bin, name)
+        if os.path.lexists(path):
+            os.unlink(path)
+        with open(path, "w") as file:
+            file.write("#!/bin/bash\necho \"%s $*\" >>'%s'\n%s\n" % (name, self.log, body))
+        os.chmod(path, stat.S_IRWXU)
+
+    def run_script(self, *words, root=ROOT, **variables):
+        done = subprocess.run(
+            [os.path.join(root, words[0]), *words[1:]], stdin=subprocess.DEVNULL,
+            capture_output=True, text=True, timeout=60, cwd=root,
+            env={"PATH": self.bin, "HOME": self.folder, "LANG": "C.UTF-8", **variables})
+        return done.returncode, done.stdout, done.stderr
+
+    def calls(self):
+        if not os.path.exists(self.log):
+            return []
+        with open(self.log) as file:
+            return file.read().splitlines()
+
+    def debian(self, installed, root=True):
+        self.put("swift", SWIFT % ("6.3.1", "6.3.1"))
+        self.put("dpkg-query", "echo 'install ok installed'" if installed else "exit 1")
+        self.put("apt-get", "[[ $* == *--simulate* ]] && printf 'Inst a\\nInst b\\n'; exit 0")
+        self.put("systemctl", "exit 0")
+        self.put("id", "echo %d" % (0 if root else 1000))
+
+
+class Setup(Scripts):
+    def test_nothing_is_installed_where_everything_is_there(self):
+        self.debian(installed=True)
+        code, said, _ = self.run_script("scripts/setup")
+        self.assertEqual((code, said), (0, "Swift 6.3.1\n"))
+        self.assertFalse([call for call in self.calls() if call.startswith("apt-get")])
+
+    def test_packages_are_named_counted_and_come_alone(self):
+        self.debian(installed=False)
+        code, said, fault = self.run_script("scripts/setup")
+        self.assertEqual(code, 0, fault)
+        self.assertIn("installing from Debian: libuv1-dev libsqlite3-dev", said)
+        self.assertIn("(2 packages with their dependencies, without recommended ones)", said)
+        for call in self.calls():
+            if call.startswith("apt-get install"):
+                self.assertIn("--no-install-recommends", call)
+
+    def test_without_root_and_sudo_the_command_is_told(self):
+        self.debian(installed=False, root=False)
+        code, _, fault = self.run_script("scripts/setup")
+        self.assertEqual(code, 1)
+        self.assertIn("    apt-get install --no-install-recommends libuv1-dev", fault)
+
+    def test_the_version_of_swift_is_checked(self):
+        for version, code, words in (("6.2.4", 1, "is Swift 6.2.4"), ("5.10", 1, "is Swift 5.10"),
+                                     ("6.3", 0, "Swift 6.3\n"), ("6.3.9", 0, "Swift 6.3.9\n"),
+                                     ("6.10.1", 0, "Swift 6.10.1 (tested with 6.3)")):
+            with self.subTest(version=version):
+                self.debian(installed=True)
+                self.put("swift", SWIFT % (version, version))
+                found, said, fault = self.run_script("scripts/setup")
+                self.assertEqual(found, code, said + fault)
+                self.assertIn(words, said + fault)
+
+    def test_without_swift_it_says_where_to_get_it(self):
+        self.debian(installed=True)
+        os.unlink(os.path.join(self.bin, "swift"))
+        code, _, fault = self.run_script("scripts/setup")
+        self.assertEqual(code, 1)
+        self.assertIn("https://www.swift.org/install/linux/", fault)
+
+    def test_other_systems_are_told_what_is_needed(self):
+        self.put("swift", SWIFT % ("6.3.1", "6.3.1"))
+        code, said, fault = self.run_script("scripts/setup")
+        self.assertEqual(code, 1)
+        self.assertIn("this system has no apt-get", fault)
+        self.assertIn("libsimdjson-dev", fault)
+        self.assertNotIn("installing", said)
+
+
+class Words(Scripts):
+    def test_every_script_has_a_help(self):
+        for name in ("setup", "test", "sanitize", "fuzz", "outdated"):
+            with self.subTest(name=name):
+                code, said, fault = self.run_script("scripts/" + name, "--help")
+                self.assertEqual((code, fault), (0, ""))
+                self.assertTrue(said.startswith("scripts/" + name), said)
+
+    def test_wrong_words_are_refused_before_anything_is_done(self):
+        for words in (("setup", "tests"), ("test", "nope"), ("test", "check", "x"),
+                      ("sanitize",), ("sanitize", "nope"), ("fuzz", "nope"), ("fuzz",),
+                      ("fuzz", "frames", "nope"), ("outdated", "nope")):
+            with self.subTest(words=words):
+                code, said, fault = self.run_script("scripts/" + words[0], *words[1:])
+                self.assertEqual((code, said), (64, ""), fault)
+                self.assertTrue(fault)
+
+    def test_make_alone_prints_the_targets(self):
+        done = subprocess.run(["make", "-C", ROOT, "--no-print-directory"], capture_output=True,
+                              text=True, timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for target in ("run", "build", "test", "check", "simulate", "static", "install",
+                       "outdated", "clean"):
+            self.assertRegex(done.stdout, r"(?m)^make %s " % target)
+
+
+class Steps(Scripts):
+    """scripts/test, with other steps."""
+
+    def steps(self, *steps):
+        script = os.path.join(self.folder, "steps")
+        with open(script, "w") as file:
+            file.write("#!/bin/bash\nset -euo pipefail\nsuite=all\n"
+                       "two() { echo second; }\n"
+                       "breaks() { echo before; false; echo after; }\n"
+                       "skips() { echo '    skipped: needs root (0.0 s)'; }\n"
+                       ". '%s/scripts/steps'\nrun_steps %s\n" % (
+                           ROOT, " ".join("'%s'" % step for step in steps)))
+        os.chmod(script, stat.S_IRWXU)
+        return self.run_script("steps", root=self.folder)
+
+    def test_a_good_end(self):
+        code, said, fault = self.steps("one|shown|echo first", "a b|kept|two",
+                                       "faults of the machine|shown|skips")
+        self.assertEqual(code, 0, said + fault)
+        lines = said.splitlines()
+        self.assertEqual([line for line in lines if line.startswith("==")],
+                         ["== 1 of 3: one", "== 2 of 3: a b", "== 3 of 3: faults of the machine"])
+        self.assertIn("first", lines)
+        self.assertNotIn("second", lines)
+        self.assertRegex(said, r"all passed in \d+ s; not run:\n    faults that need "
+                               r"root \(1\): sudo scripts/faults quick\n")
+        self.assertEqual(lines[-1], "3 passed, 0 failed")
+
+    def test_a_bad_end(self):
+        for output in ("shown", "kept"):
+            with self.subTest(output=output):
+                code, said, fault = self.steps("one|shown|echo first", "b|%s|breaks" % output,
+                                               "c|shown|echo third")
+                self.assertEqual(code, 1, said + fault)
+                self.assertIn("before", said)
+                self.assertNotIn("after\n", said.replace("steps after", ""))
+                self.assertNotIn("third", said)
+                self.assertRegex(said, r"failed after \d+ s: step 2, b; the steps after it did "
+                                       r"not run\n1 passed, 1 failed\n$")
+
+
+class Outdated(Scripts):
+    def test_without_a_network_it_says_so(self):
+        self.put("git", "echo 'fatal: Could not resolve host' >&2; exit 128")
+        code, said, fault = self.run_script("scripts/outdated")
+        self.assertEqual((code, fault), (1, ""))
+        self.assertIn("unknown: fatal: Could not resolve host", said)
+        self.assertNotIn("Traceback", said)
+
+    def test_newer_releases_are_named(self):
+        self.put("git", "printf 'x\\trefs/tags/v1.0.0\\nx\\trefs/tags/999.0.1\\n"
+                        "x\\trefs/tags/999.10.0\\nx\\trefs/tags/1000.0.0-beta.1\\n'")
+        code, said, _ = self.run_script("scripts/outdated")
+        self.assertEqual(code, 0)
+        self.assertRegex(said, r"(?m)^swift-nio +\S+ +\S+ +999\.10\.0 +newer")
+        self.assertRegex(said, r"(?m)^\d+ packages: \d+ with newer releases, \d+ here in another "
+                               r"version, 0 unknown$")
