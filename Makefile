@@ -49,7 +49,7 @@ install:
 	@test -x .build/static/porchlight || { echo "run \`make static\` first" >&2; exit 1; }
 	install -D -m 755 .build/static/porchlight $(DESTDIR)$(PREFIX)/bin/porchlight
 	install -d -m 755 $(DESTDIR)$(PREFIX)/lib/systemd/system
-	sed 's|/usr/local/bin/|$(PREFIX)/bin/|' packaging/porchlight.service \
+	sed 's|/usr/bin/porchlight|$(PREFIX)/bin/porchlight|' packaging/porchlight.service \
 		> $(DESTDIR)$(PREFIX)/lib/systemd/system/porchlight.service
 	chmod 644 $(DESTDIR)$(PREFIX)/lib/systemd/system/porchlight.service
 	install -D -m 644 packaging/porchlight.sysusers \
