@@ -34,7 +34,7 @@ private final class Crowd {
         frames.beginWriting()
         let before = written
         for slot in outboxes.indices {
-            written &+= unsafe frames.drain(&outboxes[slot], to: &pool) { unsafe $0.count }
+            written &+= unsafe frames.drain(&outboxes[slot], to: &pool) { $0.count }
         }
         frames.beginTurn()
         precondition(written - before == events * outboxes.count * event.count)
