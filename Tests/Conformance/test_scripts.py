@@ -2,9 +2,11 @@
 
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import tempfile
+import time
 import unittest
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
@@ -135,17 +137,42 @@ class Words(Scripts):
 class Steps(Scripts):
     """scripts/test, with other steps."""
 
-    def steps(self, *steps):
+    def write(self, *steps):
         script = os.path.join(self.folder, "steps")
         with open(script, "w") as file:
             file.write("#!/bin/bash\nset -euo pipefail\nsuite=all\n"
                        "two() { echo second; }\n"
+                       "lasts() { echo $BASHPID >pid; exec sleep 60; }\n"
                        "breaks() { echo before; false; echo after; }\n"
                        "skips() { echo '    skipped: needs root (0.0 s)'; }\n"
                        ". '%s/scripts/steps'\nrun_steps %s\n" % (
                            ROOT, " ".join("'%s'" % step for step in steps)))
         os.chmod(script, stat.S_IRWXU)
+        return script
+
+    def steps(self, *steps):
+        self.write(*steps)
         return self.run_script("steps", root=self.folder)
+
+    def test_an_interrupt_ends_the_step_too(self):
+        for output in ("shown", "kept"):
+            with self.subTest(output=output):
+                note = os.path.join(self.folder, "pid")
+                script = subprocess.Popen(
+                    [self.write("one|%s|lasts" % output)], cwd=self.folder,
+                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                    start_new_session=True)
+                end = time.monotonic() + 20
+                while not (os.path.exists(note) and os.path.getsize(note)):
+                    self.assertLess(time.monotonic(), end, "the step does not begin")
+                    time.sleep(0.01)
+                with open(note) as file:
+                    step = int(file.read())
+                os.unlink(note)
+                os.killpg(script.pid, signal.SIGINT)
+                self.assertNotEqual(script.wait(20), 0)
+                with self.assertRaises(ProcessLookupError):
+                    os.kill(step, 0)
 
     def test_a_good_end(self):
         code, said, fault = self.steps("one|shown|echo first", "a b|kept|two",
