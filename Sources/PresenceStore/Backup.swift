@@ -32,6 +32,13 @@ public enum Backup {
     public static func make(
         of directory: String, to file: String, existing: Existing
     ) throws(StoreRefusal) -> Int {
+        try make(of: directory, to: file, existing: existing, whileReading: {})
+    }
+
+    /// As above; `whileReading` is called when the moment is chosen of which the copy is.
+    package static func make(
+        of directory: String, to file: String, existing: Existing, whileReading: () throws -> Void
+    ) throws(StoreRefusal) -> Int {
         let files = StoreFiles(directory: directory)
         try files.checkReadable()
         try checkTarget(file, files, existing)
@@ -47,7 +54,7 @@ public enum Backup {
             }
             let source = try reading(files.database, isStill: lock != nil)
             defer { try? source.close() }
-            try copy(source, to: partial) { db in
+            try copy(source, to: partial, whileReading) { db in
                 try Inspection.inspect(db, at: files.database, .wholly)
                 // One file: without this pragma a reader would look for a log.
                 try db.execute(sql: "PRAGMA journal_mode = DELETE")
@@ -117,13 +124,21 @@ public enum Backup {
     }
 
     private static func copy(
-        _ source: DatabaseQueue, to path: String, _ finish: (Database) throws -> Void
+        _ source: DatabaseQueue, to path: String, _ whileReading: () throws -> Void = {},
+        _ finish: (Database) throws -> Void
     ) throws {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
         let target = try DatabaseQueue(path: path, configuration: configuration)
         defer { try? target.close() }
-        try source.backup(to: target)
+        try source.inDatabase { reader in
+            try reader.inTransaction(.deferred) {
+                _ = try Int.fetchOne(reader, sql: "SELECT count(*) FROM sqlite_schema")
+                try whileReading()
+                try target.inDatabase { writer in try reader.backup(to: writer) }
+                return .commit
+            }
+        }
         try target.inDatabase { db in try finish(db) }
     }
 

@@ -10,6 +10,10 @@ internal import GRDBSQLite
     /// The pages in the log at the last commit; SQLite reports them through a hook.
     private let logFrames: UnsafeMutablePointer<Int32>
     private let pageBytes: Int
+    private let logPath: String
+    /// The header of the log, while all of its frames are in the database: the next commit begins
+    /// it again, if nobody reads them. Nil: it goes on with the log.
+    private var headerOfCopiedLog: [UInt8]?
     private let faults: InjectedFaults?
 
     private struct Statements {
@@ -40,6 +44,7 @@ internal import GRDBSQLite
         unsafe logFrames = .allocate(capacity: 1)
         unsafe logFrames.initialize(to: 0)
         faults = tuning.faults
+        logPath = files.log
         pageBytes = try queue.inDatabase { db in
             try Int.fetchOne(db, sql: "PRAGMA page_size") ?? 4_096
         }
@@ -123,10 +128,11 @@ internal import GRDBSQLite
             }
         }
         if let failure { throw failure }
+        headerOfCopiedLog = nil
     }
 
     private func tail(_ goodFrames: Int32) -> LogTail {
-        LogTail(goodFrames: goodFrames, pageBytes: pageBytes)
+        LogTail(goodFrames: goodFrames, pageBytes: pageBytes, header: headerOfCopiedLog)
     }
 
     private func rollBack(_ statements: Statements) {
@@ -142,9 +148,9 @@ internal import GRDBSQLite
             var copied: Int32 = 0
             let code = unsafe sqlite3_wal_checkpoint_v2(
                 db.sqliteConnection, nil, SQLITE_CHECKPOINT_PASSIVE, &logged, &copied)
-            // After a complete checkpoint the next commit restarts the log, and no page in it is
-            // good.
-            if code == SQLITE_OK { unsafe logFrames.pointee = logged == copied ? 0 : logged }
+            guard code == SQLITE_OK else { return code }
+            unsafe logFrames.pointee = max(0, logged)
+            headerOfCopiedLog = logged == copied ? LogTail.header(of: logPath) : nil
             return code
         }
         guard code == SQLITE_OK else { throw StoreFault(code: code) }

@@ -8,23 +8,52 @@ internal import Glibc
 /// the log from its start and would take the transaction for committed, after its failure was
 /// reported. So the log is cut back to the last good commit before the database is opened again.
 /// https://www.sqlite.org/walformat.html: 32 bytes, then frames of 24 bytes and a page.
+///
+/// When all frames are in the database, the next commit begins the log again from its start,
+/// unless a backup still reads them: then it must not be cut below these frames. Whether the
+/// failed commit has begun it again is told by the header.
 struct LogTail {
     var goodFrames: Int32
     var pageBytes: Int
+    /// The header of a log that the next commit may begin again; nil: it goes on with the log.
+    var header: [UInt8]?
+
+    /// The header of the log in a file; empty where there is none.
+    static func header(of path: String) -> [UInt8] {
+        let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return [] }
+        defer { closeOnce(descriptor) }
+        return header(of: descriptor)
+    }
+
+    private static func header(of descriptor: CInt) -> [UInt8] {
+        let bytes = unsafe [UInt8](unsafeUninitializedCapacity: headerBytes) { buffer, count in
+            count = unsafe max(0, pread(descriptor, buffer.baseAddress, headerBytes, 0))
+        }
+        return bytes.count == headerBytes ? bytes : []
+    }
+
+    private static let headerBytes = 32
+
+    /// Bytes of the log that are good.
+    private func goodBytes(of descriptor: CInt) -> Int {
+        if let header, header.isEmpty || header != Self.header(of: descriptor) { return 0 }
+        return goodFrames == 0 ? 0 : Self.headerBytes + Int(goodFrames) * (24 + pageBytes)
+    }
 
     /// Cuts the log.
     ///
     /// If there is no log, this is a no-op.
     func cut(from path: String, faults: InjectedFaults?) throws(StoreFault) {
         try faults?.check(.scrub)
-        let length = goodFrames == 0 ? 0 : 32 + Int(goodFrames) * (24 + pageBytes)
-        let descriptor = unsafe open(path, O_WRONLY | O_CLOEXEC)
+        let descriptor = unsafe open(path, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return }
             throw StoreFault(code: ResultCode.SQLITE_CANTOPEN.rawValue)
         }
         defer { closeOnce(descriptor) }
-        // Another program that had the log open may have cut it already.
+        let length = goodBytes(of: descriptor)
+        // Another program that had the log open may have made it shorter already.
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else {
             throw StoreFault(code: ResultCode.SQLITE_IOERR_FSTAT.rawValue)

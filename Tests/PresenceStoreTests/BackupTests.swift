@@ -50,6 +50,39 @@ import Testing
         #expect(try Contents(of: directory.data).subscriptions.count == 4_002)
     }
 
+    /// A full disk fails one commit after the other; often the copy has filled it.
+    @Test(arguments: [1, 2, 3])
+    func `is not harmed by commits that fail meanwhile, and harms none after them`(
+        failures: Int
+    ) throws {
+        let faults = InjectedFaults()
+        var tuning = StoreTuning()
+        tuning.faults = faults
+        let store = try Store.open(directory: directory.data, durability: .full, tuning: tuning)
+        store.start(outcome: outcomes.report)
+        for number in 0..<500 { _ = try store.write(put(number), into: outcomes) }
+        var image: TemporaryDirectory?
+        _ = try Backup.make(of: directory.data, to: file, existing: .kept) {
+            for _ in 0..<failures {
+                faults.fail(.commit, code: 13)
+                let outcome = try store.write(put(1_000), into: outcomes)
+                #expect(outcome == [.failed(StoreFault(code: 13))])
+            }
+            #expect(try store.write(put(2_000), into: outcomes) == [.committed])
+            image = try directory.crashImage()
+        }
+        store.stop()
+        try Backup.restore(from: file, to: restored)
+        let copy = try Contents(of: restored)
+        #expect(copy.subscriptions.count == 1_000)
+        #expect(copy.subscriptions(of: "s2000").isEmpty, "it is of the moment before")
+        let left = try Contents(of: try #require(image).data)
+        #expect(left.subscriptions.count == 1_002)
+        #expect(left.subscriptions(of: "s2000").count == 2, "what was acknowledged is there")
+        #expect(left.subscriptions(of: "s1000").isEmpty, "what was refused is not")
+        #expect(try Contents(of: directory.data).subscriptions.count == 1_002)
+    }
+
     @Test func `goes on with numbers that nobody has seen`() throws {
         let store = try started()
         _ = try store.write(.reserveSequence(upTo: 1 << 32), into: outcomes)
