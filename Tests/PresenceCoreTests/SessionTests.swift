@@ -172,19 +172,26 @@ import Testing
         #expect(world.stats.sessions == 11)
     }
 
-    @Test func `a device that only push reaches gives way to a new one`() {
-        for number in 0..<9 { world.login("bob", "d\(number)") }
-        let lost = world.login("bob", "lost", reach: .push)
-        world.drop(lost)
-        let early = world.connect()
-        world.login("bob", "early", on: early)
-        #expect(world.take(early) == [.refused(.sessionQuota)], "it may be back in a moment")
+    @Test func `sessions whose connection is lost give way, the oldest first`() {
+        let devices = (0..<8).map { world.login("bob", "d\($0)") }
+        world.drop(world.login("bob", "push", reach: .push))
         world.pass(seconds: 6)
+        let grace = world.login("bob", "grace")
+        world.drop(devices[3])
+        world.drop(grace)
         _ = world.take(alice)
-        world.login("bob", "new")
+        for name in ["new1", "new2", "new3"] { world.login("bob", name) }
         let events = world.events(alice)
-        #expect(events.map(\.value) == [3, 1])
-        #expect(events.last?.online?.last == "ios:new")
+        #expect(events.map(\.value) == [3, 1, 3, 1, 3, 1])
+        #expect(
+            events.filter { $0.value == 3 }.map(\.origin) == [
+                "ios:d3", "ios:push", "ios:grace",
+            ])
+        #expect(events.allSatisfy { $0.value == 1 || $0.cause == .disconnect })
+        let refused = world.connect()
+        world.login("bob", "new4", on: refused)
+        #expect(world.take(refused) == [.refused(.sessionQuota)], "all of them are connected")
+        #expect(world.stats.sessions == 11)
         world.checkInvariants()
     }
 }

@@ -47,7 +47,7 @@ extension Engine {
         enter(.inGrace, session)
         let grace = settings.disconnectGraceSeconds
         guard grace > 0 else {
-            return graceEnded(session, cause: .disconnect, at: now, into: &effects)
+            return graceEnded(session, at: now, into: &effects)
         }
         sessions[session].timer = wheel.schedule(
             Deadline.session(session).payload,
@@ -87,29 +87,23 @@ extension Engine {
         switch sessions[session].phase {
         case .connected:
             preconditionFailure("a deadline of a connected session")
-        case .inGrace:
-            graceEnded(session, cause: .disconnect, at: now, into: &effects)
-        case .awaitingReturn:
-            graceEnded(session, cause: .restart, at: now, into: &effects)
+        case .inGrace, .awaitingReturn:
+            graceEnded(session, at: now, into: &effects)
         case .pushOnly:
-            endSession(
-                session, value: OwnValue.disconnect, cause: .disconnect,
-                lastSeen: sessions[session].lastHeard, at: now, into: &effects)
+            endUnconnected(session, at: now, into: &effects)
         }
     }
 
-    /// Nobody has come back in time: push still reaches the device, or it is gone.
+    /// The device has not returned in time: push still reaches it, or its session ends.
     private mutating func graceEnded(
-        _ session: UInt32, cause: Cause, at now: Moment, into effects: inout Effects
+        _ session: UInt32, at now: Moment, into effects: inout Effects
     ) {
         guard sessions[session].reach == .push, settings.pushReachable == .online else {
-            return endSession(
-                session, value: OwnValue.disconnect, cause: cause,
-                lastSeen: sessions[session].lastHeard, at: now, into: &effects)
+            return endUnconnected(session, at: now, into: &effects)
         }
         let end = now.mono.advanced(bySeconds: settings.pushReachableSeconds)
         enter(.pushOnly, session)
-        // The state is another now, though no watcher is told; who asks gets it under a new number.
+        // The state is another now, though no watcher is told; a query gets it under a new number.
         let topic = TopicHandle(index: accounts[Int(sessions[session].account)].presenceTopic)
         topics[topic.index].seq = sequence.next()
         if feed == .on {
@@ -119,6 +113,15 @@ extension Engine {
         sessions[session].timer = wheel.schedule(
             Deadline.session(session).payload, at: end.milliseconds)
         persist(session, into: &effects, pushUntil: now.wall(at: end))
+    }
+
+    /// Ends a session that has no connection, for the cause that its phase implies.
+    mutating func endUnconnected(
+        _ session: UInt32, at now: Moment, into effects: inout Effects
+    ) {
+        endSession(
+            session, value: OwnValue.disconnect, cause: sessions[session].phase.causeOfEnd,
+            lastSeen: sessions[session].lastHeard, at: now, into: &effects)
     }
 
     /// Ends sessions of an account on behalf of an app server.
@@ -153,5 +156,12 @@ extension Engine {
         endSession(
             session, value: OwnValue.logout, cause: .kicked, lastSeen: lastSeen, at: now,
             into: &effects)
+    }
+}
+
+extension Session.Phase {
+    /// What watchers are told when a session ends in this phase by itself.
+    fileprivate var causeOfEnd: Cause {
+        self == .awaitingReturn ? .restart : .disconnect
     }
 }

@@ -75,16 +75,16 @@ extension Engine {
         return before.client == login.client ? .unnoticed : .noticed
     }
 
-    /// Refuses the login that would be one session too many. Devices that only push reaches
-    /// give way, the oldest first: seven days of that must not lock an account out. Those in
-    /// grace do not, since they may be back in a moment.
+    /// Refuses the login that would be one session too many, unless a session without a
+    /// connection can give way, the oldest first: devices that are gone must not lock an
+    /// account out. A device that returns after that has a new session.
     private mutating func makeRoomForSession(
         of account: AccountHandle, at now: Moment, into effects: inout Effects
     ) throws(Refusal) {
         let limit = settings.limits.sessionsPerAccountMax
         guard Int(accounts[Int(account.index)].sessionCount) >= limit else { return }
         var oldest = firstSession[Int(account.index)]
-        while oldest != none, sessions[oldest].phase != .pushOnly {
+        while oldest != none, sessions[oldest].phase == .connected {
             oldest = links[Int(oldest)].next
         }
         guard oldest != none else {
@@ -92,9 +92,7 @@ extension Engine {
                 .sessionQuota, limit: limit,
                 count: Int(accounts[Int(account.index)].sessionCount))
         }
-        endSession(
-            oldest, value: OwnValue.disconnect, cause: .disconnect,
-            lastSeen: sessions[oldest].lastHeard, at: now, into: &effects)
+        endUnconnected(oldest, at: now, into: &effects)
     }
 
     private mutating func addSession(_ login: Login, at now: Moment) -> UInt32 {

@@ -31,7 +31,8 @@ struct Session {
 
     /// Whether there is a connection, and if not, what is waited for.
     enum Phase: UInt8, CaseIterable {
-        /// There is. To: `inGrace` when it is lost; ended by logout or kick.
+        /// There is. To: `inGrace` when it is lost; ended by logout or kick. In every other phase
+        /// the session also ends when it gives way to a new one.
         case connected
         /// Lost a moment ago. To: `connected`, `pushOnly`, or ended as a disconnect.
         case inGrace

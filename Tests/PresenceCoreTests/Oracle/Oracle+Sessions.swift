@@ -29,7 +29,7 @@ extension Oracle {
             }
         } else {
             if account.sessions.count >= settings.limits.sessionsPerAccountMax {
-                guard let oldest = account.sessions.firstIndex(where: { $0.isPushOnly })
+                guard let oldest = account.sessions.firstIndex(where: { $0.connection == nil })
                 else { return refuse(connection, .sessionQuota) }
                 accounts[name] = account
                 end(name, oldest, value: 3, cause: .disconnect)
