@@ -141,4 +141,41 @@ import Testing
         #expect(world.stats.subscriptions == 1)
         #expect(world.stored.last?.words.hasPrefix("put alice 1") == true, "nothing removes it")
     }
+
+    /// alice watches bob, carol and, of type 100, bob; all of that expires while `change` waits.
+    private func expire(during change: () -> Void) {
+        world.subscribe(alice, ["bob", "carol"], seconds: 60)
+        world.commit()
+        world.subscribe(alice, ["bob"], type: 100, seconds: 60)
+        world.commit()
+        world.pass(milliseconds: 30_000)
+        world.hear(alice)
+        world.pass(milliseconds: 29_999)
+        _ = world.takeStored()
+        change()
+        world.pass(milliseconds: 10)
+    }
+
+    @Test func `leave nothing that expires meanwhile in the database`() {
+        expire { world.publish(alice, 10_000, audience: .everybody) }
+        #expect(
+            world.takeStored().dropFirst() == [
+                #"remove alice 1 ["bob", "carol"]"#, #"remove alice 100 ["bob"]"#,
+            ])
+        world.commit()
+        #expect(world.takeStored() == [])
+        world.checkInvariants()
+    }
+
+    @Test func `that fail to renew leave nothing that expires meanwhile in the database`() {
+        expire { world.subscribe(alice, ["bob", "dave"], seconds: 60) }
+        #expect(
+            world.takeStored().dropFirst() == [
+                #"remove alice 1 ["carol"]"#, #"remove alice 100 ["bob"]"#,
+            ])
+        world.fail()
+        #expect(world.takeStored() == [#"remove alice 1 ["bob"]"#])
+        #expect(world.stats.subscriptions == 0)
+        world.checkInvariants()
+    }
 }

@@ -51,21 +51,7 @@ extension Engine {
         let record = topics[topic.index]
         let account = AccountHandle(index: record.account)
         endStatus(of: topic, cause: .expired, at: now, into: &effects)
-        // A change in flight may have put a new one under the same key, ahead of this removal. If
-        // it fails, the old one is still there, and a clock that is set back would revive it.
-        if let ticket = changeInFlight(of: account, toStatusOf: record.type) {
-            pending[ticket]?.hasOldStatusExpired = true
-        } else {
-            effects.persist(.removeStatus(account: account, type: record.type))
-        }
-    }
-
-    /// The change of an account that waits for the store and is of its status of this type.
-    private func changeInFlight(
-        of account: AccountHandle, toStatusOf type: EventType
-    ) -> UInt64? {
-        guard accounts[Int(account.index)].change == .inFlight else { return nil }
-        return pending.first { $0.value.account == account && $0.value.statusType == type }?.key
+        persistExpiry(ofStatusOf: account, record.type, into: &effects)
     }
 
     /// Removes the subscriptions of an account that have run out and tells its sessions.
@@ -102,11 +88,8 @@ extension Engine {
         into effects: inout Effects
     ) {
         let publishers = removed.map { AccountHandle(index: topics[$0.index].account) }
-        // A change in flight may renew one of them, ahead of this removal.
-        if accounts[Int(account.index)].change == .none {
-            effects.persist(
-                .removeSubscriptions(subscriber: account, type: type, publishers: publishers))
-        }
+        persistExpiry(
+            ofSubscriptionsOf: account, type, to: publishers, into: &effects)
         let receivers = connectedSessions(of: account, into: &effects)
         guard !receivers.isEmpty else { return }
         let start = effects.names.count

@@ -11,17 +11,8 @@ struct PendingChange {
     var author = Author.account
     /// Publishers among whose watchers a place is kept for the account.
     var reserved: [AccountHandle] = []
-    /// Whether the status that it replaces or clears has run out meanwhile.
-    var hasOldStatusExpired = false
-
-    /// Of which type the status is that it changes.
-    var statusType: EventType? {
-        switch kind {
-        case .publish(let request, _, _, _): request.type
-        case .clear(let type): type
-        case .subscribe, .unsubscribe: nil
-        }
-    }
+    /// Removals of what it replaces and has expired meanwhile: to be stored if it fails.
+    var removalsOnFailure: [Record] = []
 
     enum Kind {
         case subscribe(Subscribe, expires: Wall, deadline: Mono)
@@ -120,10 +111,58 @@ extension Engine {
         guard let change = pending.removeValue(forKey: ticket.number) else { return }
         endWaiting(change.connection, at: now)
         effects.items.append(.refuse(change.connection, Refusal(.storeUnavailable)))
-        if change.hasOldStatusExpired, let type = change.statusType {
-            effects.persist(.removeStatus(account: change.account, type: type))
-        }
+        for removal in change.removalsOnFailure { effects.persist(removal) }
         settle(change, at: now, into: &effects)
+    }
+
+    // A change in flight has been handed to the store ahead of the removal of what expires
+    // meanwhile. What the change puts under the same key must not be removed, unless the change
+    // fails: then the old row is still there, and a clock that is set back would revive it.
+
+    /// Has an expired status removed from the store.
+    mutating func persistExpiry(
+        ofStatusOf account: AccountHandle, _ type: EventType, into effects: inout Effects
+    ) {
+        let removal = Record.removeStatus(account: account, type: type)
+        if let ticket = changeInFlight(of: account),
+            case .publish(let request, _, _, _)? =
+                pending[ticket]?.kind, request.type == type
+        {
+            pending[ticket]?.removalsOnFailure.append(removal)
+        } else {
+            effects.persist(removal)
+        }
+    }
+
+    /// Has expired subscriptions removed from the store.
+    mutating func persistExpiry(
+        ofSubscriptionsOf account: AccountHandle, _ type: EventType,
+        to publishers: [AccountHandle], into effects: inout Effects
+    ) {
+        var renewed: [AccountHandle] = []
+        var others = publishers
+        if let ticket = changeInFlight(of: account),
+            case .subscribe(let request, _, _)? =
+                pending[ticket]?.kind, request.type == type
+        {
+            let requested = Set(request.publishers)
+            renewed = publishers.filter { requested.contains($0) }
+            others.removeAll { requested.contains($0) }
+            if !renewed.isEmpty {
+                pending[ticket]?.removalsOnFailure.append(
+                    .removeSubscriptions(subscriber: account, type: type, publishers: renewed))
+            }
+        }
+        if !others.isEmpty {
+            effects.persist(
+                .removeSubscriptions(subscriber: account, type: type, publishers: others))
+        }
+    }
+
+    /// The change of an account that waits for the store. O(changes in flight).
+    private func changeInFlight(of account: AccountHandle) -> UInt64? {
+        guard accounts[Int(account.index)].change == .inFlight else { return nil }
+        return pending.first { $0.value.account == account }?.key
     }
 
     private mutating func settle(

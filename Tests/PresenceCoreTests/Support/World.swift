@@ -139,6 +139,12 @@ final class World {
 
     // MARK: The store
 
+    /// The writes since the last call, in words.
+    func takeStored() -> [String] {
+        defer { stored = [] }
+        return stored.map(\.words)
+    }
+
     var waiting: Int { tickets.count }
 
     func commit() { settle { $0.committed($1, at: $2, into: &$3) } }
