@@ -1,4 +1,4 @@
-// `top`: who has made the most of what happened lately.
+// `top`: the publishers that have caused the most of what happened lately.
 
 import Containers
 
@@ -14,41 +14,39 @@ public struct BusyPublisher: Hashable, Sendable {
 
 extension Engine {
     /// The publishers with the most deliveries, and among equals events, since `begin`, the
-    /// busiest first. O(events of that time), as many as the history holds at most.
+    /// busiest first. O(events of that time), as many as the history holds at most: 1 ms.
     public func busiestPublishers(
         since begin: Wall, countMax: Int, into effects: inout Effects
     ) -> [BusyPublisher] {
-        var sums: [UInt64: (events: Int, deliveries: Int)] = [:]
-        for place in history.events.places.reversed() {
-            let note = history.events[place]
+        var sums = PublisherSums(countMax: history.events.places.count)
+        history.events.forEachNewestFirst { note in
             // By the wall clock, which may have been set back: what is older does not follow.
-            guard note.time >= begin else { break }
-            let key = UInt64(note.account.number) << 16 | UInt64(note.account.tenant)
-            let sum = sums[key] ?? (0, 0)
-            sums[key] = (sum.events + 1, sum.deliveries + note.receivers)
+            guard note.time >= begin else { return .stop }
+            sums.add(note.account, deliveries: note.receivers)
+            return .on
         }
-        let busiest = sums.sorted { first, second in
-            (first.value.deliveries, first.value.events, second.key)
-                > (second.value.deliveries, second.value.events, first.key)
+        // The name of an account that has been forgotten meanwhile is not known.
+        let busiest = sums.sums.greatest(
+            countMax,
+            where: {
+                names.contains($0.account.number) && noted($0.account.number) == $0.account
+            },
+            by: { ($0.deliveries, $0.events) < ($1.deliveries, $1.events) })
+        return busiest.map { sum in
+            BusyPublisher(
+                account: effects.copyName(of: sum.account.number, from: self),
+                events: sum.events, deliveries: sum.deliveries)
         }
-        var publishers: [BusyPublisher] = []
-        for (key, sum) in busiest where publishers.count < countMax {
-            let account = NotedAccount(
-                number: UInt32(key >> 16), tenant: UInt16(key & 0xFFFF))
-            // Of somebody who has been forgotten meanwhile nobody knows the name.
-            guard names.contains(account.number), noted(account.number) == account else {
-                continue
-            }
-            publishers.append(
-                BusyPublisher(
-                    account: effects.copyName(of: account.number, from: self),
-                    events: sum.events, deliveries: sum.deliveries))
-        }
-        return publishers
     }
 
     /// Since when all events are known.
     public var eventsKnownSince: Wall { history.eventsSince }
+
+    /// Whose session a connection is; nil: nobody's, or an app server's.
+    public func owner(of connection: ConnectionID) -> AccountHandle? {
+        guard case .client(_, let account) = caller(of: connection) else { return nil }
+        return account
+    }
 
     /// Whose session a connection is and on which device, in `Effects.bytes`; nil: nobody's.
     public func owner(

@@ -46,6 +46,22 @@ struct Ring<Element> {
         _modify { yield &elements[index(of: place)] }
     }
 
+    /// Shows what is there to `body`, the newest first, until that tells to stop. As fast as
+    /// memory is read.
+    func forEachNewestFirst(_ body: (Element) -> Walk) {
+        // Once the ring is full, the newest stands before the oldest.
+        for index in stride(from: oldest - 1, through: 0, by: -1) where elements.count == countMax {
+            if body(elements[index]) == .stop { return }
+        }
+        let end = elements.count == countMax ? oldest : 0
+        for index in stride(from: elements.count - 1, through: end, by: -1) {
+            if body(elements[index]) == .stop { return }
+        }
+    }
+
+    /// Whether a walk goes on.
+    enum Walk { case on, stop }
+
     private func index(of place: Int) -> Int {
         precondition(places.contains(place), "a place that was overwritten")
         let index = oldest + (place - places.lowerBound)

@@ -1,0 +1,194 @@
+// `why`: the newest events of the publisher, and what became of each at the subscriber's
+// connections.
+
+import Containers
+
+extension Engine {
+    /// The newest events of the publisher, the last first. O(history).
+    func events(
+        _ question: WhyQuestion, _ subscribed: SubscribedSpans, into effects: inout Effects
+    ) -> [WhyEvent] {
+        let notes = newestEvents(question)
+        let audience = question.subscriber.map { self.audience(of: notes, $0) }
+        return notes.indices.map { place in
+            let note = notes[place]
+            var event = WhyEvent(
+                seq: note.seq, time: note.time, cause: note.cause, value: note.value,
+                receivers: note.receivers, subscribed: .yes, fates: [],
+                isComplete: note.time >= history.connectionsSince, nextLogin: nil)
+            guard subscribed.contains(note) else {
+                event.subscribed = note.time >= history.subscriptionsSince ? .no : .unknown
+                return event
+            }
+            guard let audience else { return event }
+            event.fates = audience.present[place].map { listener in
+                fate(of: note, at: listener, audience.delays[listener.session] ?? [], &effects)
+            }
+            if event.fates.isEmpty, let next = audience.nextLogin(after: place) {
+                event.nextLogin = WhyLogin(
+                    session: next.session, device: device(of: next, into: &effects),
+                    time: next.loggedIn, list: next.list)
+            }
+            return event
+        }
+    }
+
+    private func newestEvents(_ question: WhyQuestion) -> [EventNote] {
+        guard let publisher = question.publisher else { return [] }
+        let watched = noted(publisher.index)
+        var notes: [EventNote] = []
+        history.events.forEachNewestFirst { note in
+            guard note.account == watched, note.type == question.type else { return .on }
+            notes.append(note)
+            return notes.count == Self.whyEventsMax ? .stop : .on
+        }
+        return notes
+    }
+
+    // MARK: Connections
+
+    /// A connection of the subscriber, of now or before.
+    private struct Listener {
+        var session: SessionID
+        var loggedIn: Wall
+        var list: LoginList
+        /// Up to which number its login list told what had happened.
+        var listedSeq: UInt64
+        /// Which it is.
+        var connection: Which
+
+        enum Which {
+            /// One that there is, of the session in this slot.
+            case open(UInt32)
+            case ended(ConnectionNote)
+        }
+
+        /// How it ended; nil: it has not.
+        var end: ConnectionNote? {
+            if case .ended(let note) = connection { note } else { nil }
+        }
+        var span: NumberSpan {
+            NumberSpan(after: session.ordinal, upTo: end?.endSeq ?? .max)
+        }
+    }
+
+    /// The connections that matter to some events.
+    private struct Audience {
+        /// The events, the newest first.
+        let notes: [EventNote]
+        /// By event: the connections that there were.
+        var present: [[Listener]]
+        /// By event: the first login after it and before the event that follows it.
+        var next: [Listener?]
+        /// When these connections were behind, by session.
+        var delays: [SessionID: [DelayNote]] = [:]
+
+        init(_ notes: [EventNote]) {
+            self.notes = notes
+            present = Array(repeating: [], count: notes.count)
+            next = Array(repeating: nil, count: notes.count)
+        }
+
+        mutating func add(_ listener: Listener) {
+            let span = listener.span
+            var place = notes.partitionPoint { $0.seq > span.upTo }
+            while place < notes.count, notes[place].seq > span.after {
+                present[place].append(listener)
+                place += 1
+            }
+            let before = notes.partitionPoint { $0.seq > span.after }
+            guard before < notes.count else { return }
+            if next[before].map({ span.after < $0.span.after }) ?? true { next[before] = listener }
+        }
+
+        /// The first login after an event.
+        func nextLogin(after place: Int) -> Listener? {
+            next[...place].last { $0 != nil } ?? nil
+        }
+    }
+
+    private func audience(of notes: [EventNote], _ account: AccountHandle) -> Audience {
+        var audience = Audience(notes)
+        guard !notes.isEmpty else { return audience }
+        var session = firstSession[Int(account.index)]
+        while session != none {
+            let record = sessions[session]
+            if record.phase == .connected {
+                audience.add(
+                    Listener(
+                        session: record.id, loggedIn: record.loggedIn, list: record.list,
+                        listedSeq: record.listedSeq, connection: .open(session)))
+            }
+            session = links[Int(session)].next
+        }
+        let noted = noted(account.index)
+        for place in history.connections.places {
+            let note = history.connections[place]
+            guard note.account == noted else { continue }
+            audience.add(
+                Listener(
+                    session: note.session, loggedIn: note.loggedIn, list: note.list,
+                    listedSeq: note.listedSeq, connection: .ended(note)))
+        }
+        addDelays(to: &audience)
+        return audience
+    }
+
+    private func addDelays(to audience: inout Audience) {
+        for listener in audience.present.joined() { audience.delays[listener.session] = [] }
+        guard !audience.delays.isEmpty else { return }
+        for place in history.delays.places {
+            let delay = history.delays[place]
+            audience.delays[delay.session]?.append(delay)
+        }
+    }
+
+    private func device(of listener: Listener, into effects: inout Effects) -> ByteRange {
+        switch listener.connection {
+        case .open(let session): deviceEntry(of: session, into: &effects).name
+        case .ended(let note): device(of: note, into: &effects)
+        }
+    }
+
+    // MARK: Fates
+
+    private func fate(
+        of note: EventNote, at listener: Listener, _ delays: [DelayNote], _ effects: inout Effects
+    ) -> WhyFate {
+        var fate = WhyFate(
+            session: listener.session, device: device(of: listener, into: &effects), what: .sent)
+        if note.seq <= listener.listedSeq {
+            fate.what = .listed
+        } else if note.hasGivenWay {
+            fate.what = .gaveWay
+        } else if let delay = delays.first(where: {
+            $0.fromSeq <= note.seq && note.seq <= $0.toSeq
+        }) {
+            let isOver = delay.toSeq != .max
+            fate.time = isOver ? delay.to : listener.end?.ended
+            fate.what = isOver ? .conflated : listener.end == nil ? .waiting : .dropped
+        } else if let end = listener.end, end.end.isSudden, note.time >= end.lastHeard {
+            fate.what = .uncertain
+            fate.time = end.ended
+        } else if note.isLarge, isUnderWay(note) {
+            fate.what = .underWay
+        }
+        return fate
+    }
+
+    private func isUnderWay(_ note: EventNote) -> Bool {
+        let account = AccountHandle(index: note.account.number)
+        guard let topic = topic(note.type, of: account) else { return false }
+        return fanOuts.walks[topic.index]?.events.contains(note.seq) ?? false
+    }
+}
+
+extension ConnectionEnd {
+    /// Whether what it was sent last may never have come.
+    var isSudden: Bool {
+        switch self {
+        case .logout, .kicked, .replaced: false
+        case .silent, .lost, .tooSlow, .violation: true
+        }
+    }
+}

@@ -1,0 +1,90 @@
+// `why`: when there was a subscription.
+
+import Containers
+
+/// A time between two numbers of the service's counter.
+struct NumberSpan {
+    var after: UInt64
+    var upTo: UInt64
+    /// Where the number is not known: when it began.
+    var notBefore = Wall(milliseconds: .min)
+
+    func contains(_ note: EventNote) -> Bool {
+        after < note.seq && note.seq <= upTo && notBefore <= note.time
+    }
+}
+
+/// The times in which one account was subscribed to another.
+struct SubscribedSpans {
+    /// The newest that have ended.
+    var ended: [WhySubscription] = []
+    /// All that are known, the newest first. They do not overlap.
+    var spans: [NumberSpan] = []
+
+    /// Whether there was a subscription at an event. O(log n).
+    func contains(_ note: EventNote) -> Bool {
+        let place = spans.partitionPoint { $0.upTo >= note.seq }
+        return place > 0 && spans[place - 1].contains(note)
+    }
+}
+
+extension Engine {
+    /// The subscription that there is, if there is one.
+    func subscription(
+        of subscriber: AccountHandle, to publisher: AccountHandle, _ type: EventType
+    ) -> Edge? {
+        guard let topic = topic(type, of: publisher),
+            let place = index.position(of: topic, watchedBy: subscriber)
+        else { return nil }
+        return index.edges[Int(subscriber.index)][place]
+    }
+
+    /// When the subscriber was subscribed to the publisher. O(history).
+    ///
+    /// Going back, an end is followed by its beginning before the end of an older one. A
+    /// beginning that is not in the history any more is that of the oldest.
+    func subscribed(_ question: WhyQuestion, _ current: Edge?) -> SubscribedSpans {
+        var found = SubscribedSpans()
+        guard let subscriber = question.subscriber, let publisher = question.publisher else {
+            return found
+        }
+        let (watcher, watched) = (noted(subscriber.index), noted(publisher.index))
+        /// The `created` of the last span, until its beginning is found.
+        var open: Wall?
+        if let current {
+            found.spans.append(
+                NumberSpan(after: 0, upTo: .max, notBefore: current.created))
+            open = current.created
+        }
+        history.subscriptions.forEachNewestFirst { note in
+            guard note.subscriber == watcher, note.type == question.type else { return .on }
+            if let end = WhySubscription.End(note.change) {
+                guard note.publisher == watched else { return .on }
+                if found.ended.count < Self.whyEndedMax {
+                    found.ended.append(
+                        WhySubscription(created: note.created, until: note.time, end: end))
+                }
+                found.spans.append(
+                    NumberSpan(after: 0, upTo: note.seq, notBefore: note.created))
+                open = note.created
+            } else if note.created == open {
+                let last = found.spans.count - 1
+                found.spans[last] = NumberSpan(after: note.seq, upTo: found.spans[last].upTo)
+                open = nil
+            }
+            return .on
+        }
+        return found
+    }
+}
+
+extension WhySubscription.End {
+    fileprivate init?(_ change: SubscriptionNote.Change) {
+        switch change {
+        case .began: return nil
+        case .expired: self = .expired
+        case .endedByAccount: self = .byAccount
+        case .endedByAppServer: self = .byAppServer
+        }
+    }
+}
