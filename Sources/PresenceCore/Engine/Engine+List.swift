@@ -104,9 +104,11 @@ extension Engine {
         return nil
     }
 
-    /// Whether the publisher is online, or has left a status for those who were away.
+    /// Whether the publisher is online, or has left a status for those who were away. Of another
+    /// type than presence there is something to list only where there is a status.
     private func belongsInOnlineList(_ topic: UInt32) -> Bool {
         let record = topics[topic]
+        guard record.type == .presence || record.status != none else { return false }
         if firstSession[Int(record.account)] != none { return true }
         return record.status != none && statuses[record.status].audience == .everybody
     }

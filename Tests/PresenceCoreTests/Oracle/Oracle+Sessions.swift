@@ -56,7 +56,9 @@ extension Oracle {
         guard sync != .none else { return note(.synced(0), connection) }
         let topics = (accounts[name]?.watches.keys.map { $0 } ?? []).filter { topic in
             let isOnline = !(accounts[topic.publisher]?.sessions.isEmpty ?? true)
-            return sync == .all || isOnline || statuses[topic]?.audience == .everybody
+            let hasSomething = topic.type == 1 || statuses[topic] != nil
+            let isForNow = isOnline || statuses[topic]?.audience == .everybody
+            return sync == .all || hasSomething && isForNow
         }
         if !topics.isEmpty { note(.states(topics.map { state($0) }), connection) }
         note(.synced(topics.count), connection)
