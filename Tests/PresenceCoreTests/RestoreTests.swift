@@ -91,4 +91,24 @@ import Testing
         #expect(world.stats.subscriptions == 0)
         world.checkInvariants()
     }
+
+    @Test func `keeps nothing of the restoring`() {
+        let count = 50_000
+        let world = World()
+        var before = 0
+        world.withEngine { engine in
+            engine.restoreSequence(reservedUpTo: 5)
+            for number in 0..<count {
+                let account = engine.restoreName(Array("account\(number)".utf8).span)
+                engine.restoreAccount(account, value: 3, lastSeen: world.now.wall)
+            }
+            before = engine.currentStats.nameBytes
+            var effects = Effects()
+            _ = engine.begin(into: &effects)
+        }
+        world.login("bob")
+        #expect(world.stats.accounts == count + 1)
+        #expect(before - world.stats.nameBytes >= count * 4, "one list of accounts less")
+        world.checkInvariants()
+    }
 }

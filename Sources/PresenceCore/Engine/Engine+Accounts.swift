@@ -52,7 +52,20 @@ extension Engine {
         for number in retired where names.contains(number) && !isReferenced(number) {
             names.remove(number)
         }
-        retired.removeAll(keepingCapacity: true)
+        // Those of a whole restore are many; a command's are not.
+        retired.removeAll(keepingCapacity: retired.capacity <= Self.retiredCapacityMax)
+    }
+
+    /// For how many accounts the lists of `interned` and `retired` keep room, empty.
+    private static var retiredCapacityMax: Int { 8_192 }
+
+    /// Has the accounts that were interned for a call let go after it, unless they are needed.
+    mutating func retireInterned() {
+        if retired.isEmpty, interned.capacity > Self.retiredCapacityMax {
+            return swap(&retired, &interned)
+        }
+        retired.append(contentsOf: interned)
+        interned.removeAll(keepingCapacity: interned.capacity <= Self.retiredCapacityMax)
     }
 
     /// Whether the account is needed, or remembered for a while although it is not.

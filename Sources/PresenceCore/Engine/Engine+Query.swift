@@ -153,7 +153,9 @@ extension Engine {
         stats.awaitingStore = pending.count
         stats.deferred = deferred.values.reduce(0) { $0 + $1.count }
         stats.subscriptionBytes = index.bytesReserved
-        stats.nameBytes = names.bytesReserved
+        stats.nameBytes =
+            names.bytesReserved + (interned.capacity + retired.capacity)
+            * MemoryLayout<UInt32>.stride
         return stats
     }
 }

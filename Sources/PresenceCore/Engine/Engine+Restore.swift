@@ -102,8 +102,7 @@ extension Engine {
     ///
     /// Serve nobody before the store has committed it: from then on `seq` cannot fall.
     public mutating func begin(into effects: inout Effects) -> Ticket {
-        retired.append(contentsOf: interned)
-        interned.removeAll(keepingCapacity: true)
+        retireInterned()
         let ticket = Ticket.start
         guard let end = sequence.blockToReserve() else {
             preconditionFailure("the numbers of a start come from a new block")

@@ -110,8 +110,7 @@ public struct Engine: ~Copyable {
     ) {
         sweep()
         perform(command, from: connection, at: now, into: &effects)
-        retired.append(contentsOf: interned)
-        interned.removeAll(keepingCapacity: true)
+        retireInterned()
         reserveSequence(into: &effects)
     }
 
