@@ -9,7 +9,7 @@ struct Connection {
     /// The stream's name in the loop.
     var id: StreamID
     /// How far the connection has come.
-    var phase = Phase.free
+    private(set) var phase = Phase.free
     /// What is going on beside that.
     var state: State = []
     /// What is written at the end of the turn, or when the socket has drained.
@@ -37,18 +37,29 @@ struct Connection {
     /// Its place among the slow connections; the maximum: it is not one of them.
     var slowPlace = UInt32.max
 
-    /// How far a connection has come.
+    /// How far a connection has come. From every phase it becomes free when its stream is gone.
     enum Phase: UInt8 {
-        /// There is none.
+        /// There is none. To: `anonymous`; `serving`, if it is of this process.
         case free
-        /// It has not logged in. To: `serving`, `closing`, `free`.
+        /// It has not logged in. To: `serving`, `ending`, `closing`.
         case anonymous
-        /// It has. To: `ending`, `closing`, `free`.
+        /// It has. To: `ending`, `closing`.
         case serving
-        /// The peer sends no more; what it has asked for is still answered. To: `closing`, `free`.
+        /// The peer sends no more; what it has asked for is still answered. To: `closing`.
         case ending
-        /// It is being given our last words, and is not listened to any more. To: `free`.
+        /// Flushing the final frame; input is ignored. To: `closing`, when it is cut short.
         case closing
+
+        /// Whether a connection goes from this phase to another while its stream is there.
+        func mayBecome(_ next: Phase) -> Bool {
+            switch (self, next) {
+            case (.free, .anonymous), (.free, .serving): true
+            case (.anonymous, .serving), (.anonymous, .ending), (.anonymous, .closing): true
+            case (.serving, .ending), (.serving, .closing): true
+            case (.ending, .closing), (.closing, .closing): true
+            default: false
+            }
+        }
     }
 
     /// What is going on beside the phase.
@@ -80,6 +91,12 @@ struct Connection {
 }
 
 extension Connection {
+    /// Goes on to another phase.
+    mutating func enter(_ next: Phase) {
+        precondition(phase.mayBecome(next), "a connection that is \(phase) becomes \(next)")
+        phase = next
+    }
+
     /// What has become of an event.
     enum Taking {
         /// It is in the outbox.

@@ -51,3 +51,10 @@ protocol Persistence: AnyObject {
 }
 
 extension Store: Persistence {}
+
+/// Where tokens are judged; the verdicts come back through `Reactor.report`.
+protocol Judging: AnyObject {
+    func submit(_ inquiry: Inquiry, to authenticator: any Authenticator)
+}
+
+extension TokenJudges: Judging {}

@@ -41,7 +41,7 @@ extension Reactor {
 
     private mutating func beginServing(_ slot: Int) {
         guard connections[slot].phase == .anonymous else { return }
-        connections[slot].phase = .serving
+        connections[slot].enter(.serving)
         cancelDeadline(of: slot)
     }
 

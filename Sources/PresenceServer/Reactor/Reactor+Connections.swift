@@ -32,14 +32,7 @@ extension Reactor {
 
     /// Lets a connection go when it has taken what waits for it.
     mutating func finish(_ slot: Int) {
-        connections[slot].phase = .closing
-        connections[slot].awaiting = nil
-        connections[slot].splitter = FrameSplitter()
-        connections[slot].behind = []
-        delays[UInt32(slot)] = nil
-        connections[slot].state.remove([.isListing, .isResumable])
-        stopReadingFeed(slot)
-        stopWatchingProgress(of: slot)
+        beginClosing(slot)
         setDeadline(of: slot, afterSeconds: configuration.connection.farewellSeconds)
         markDirty(slot)
     }
@@ -62,9 +55,20 @@ extension Reactor {
     mutating func abandon(_ slot: Int) {
         count(.lost, of: slot)
         loseSession(of: slot)
-        stopReadingFeed(slot)
-        connections[slot].phase = .closing
+        beginClosing(slot)
         loop.close(connections[slot].id)
+    }
+
+    /// Nothing is carried out for the connection any more.
+    private mutating func beginClosing(_ slot: Int) {
+        connections[slot].enter(.closing)
+        connections[slot].awaiting = nil
+        connections[slot].splitter = FrameSplitter()
+        connections[slot].behind = []
+        delays[UInt32(slot)] = nil
+        connections[slot].state.remove([.isListing, .isResumable])
+        stopReadingFeed(slot)
+        stopWatchingProgress(of: slot)
     }
 
     /// Tells the engine that a connection has ended, unless everybody's does.

@@ -97,7 +97,9 @@ extension Reactor {
 
     /// Resumes reading from a connection that has read its responses.
     mutating func resumeIfPaused(_ slot: Int) {
-        guard connections[slot].phase != .free, connections[slot].awaiting == nil else { return }
+        guard connections[slot].phase == .anonymous || connections[slot].phase == .serving,
+            connections[slot].awaiting == nil
+        else { return }
         let hasMore =
             connections[slot].splitter.bytesBuffered > 0
             || connections[slot].state.contains(.isPaused)

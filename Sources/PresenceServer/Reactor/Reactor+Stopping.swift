@@ -10,7 +10,7 @@ extension Reactor {
         case .starting:
             stop()
         case .serving:
-            phase = .stopping
+            enter(.stopping)
             loop.stopListening()
         case .stopping, .farewell, .stopped:
             break
@@ -20,7 +20,7 @@ extension Reactor {
     /// Goes on with the end, as far as it can.
     mutating func goOnStopping() {
         if phase == .stopping, engine.changesInFlight == 0 {
-            phase = .farewell
+            enter(.farewell)
             for slot in connections.indices {
                 close(slot, .shuttingDown)
                 guard connections[slot].phase == .closing else { continue }
@@ -32,8 +32,9 @@ extension Reactor {
     }
 
     mutating func stop() {
+        guard phase != .stopped else { return }
         submit()
-        phase = .stopped
+        enter(.stopped)
         loop.stop()
     }
 }

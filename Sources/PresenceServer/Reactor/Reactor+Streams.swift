@@ -33,12 +33,15 @@ extension Reactor {
         while connections.count <= slot {
             connections.append(Connection(id: StreamID(slot: 0, generation: 0)))
         }
-        connections[slot] = Connection(id: id, phase: phase)
+        precondition(connections[slot].phase == .free, "a slot that is still in use")
+        connections[slot] = Connection(id: id)
+        connections[slot].enter(phase)
         return slot
     }
 
     /// Takes in what a connection has sent.
     mutating func receive(_ bytes: RawSpan, from id: StreamID) {
+        assertAtRest()
         guard let slot = slot(of: id) else { return }
         receive(bytes, in: slot)
     }
@@ -54,7 +57,7 @@ extension Reactor {
             return finish(slot)
         }
         // It has stopped sending: what it asked for before is still carried out and answered.
-        connections[slot].phase = .ending
+        connections[slot].enter(.ending)
         setDeadline(of: slot, afterSeconds: configuration.connection.farewellSeconds)
     }
 
@@ -87,6 +90,7 @@ extension Reactor {
 
     /// Learns what has become of writes that somebody waits for.
     mutating func report(_ outcomes: [Outcome]) {
+        assertAtRest()
         let now = now()
         for outcome in outcomes {
             report(outcome, at: now)
@@ -131,7 +135,7 @@ extension Reactor {
             refusal = .address("\(configuration.host):\(configuration.port)", error)
             return stop()
         }
-        phase = .serving
+        enter(.serving)
         engine.beginReturns(at: now(), secondsMin: secondsToServeReturns)
         ready()
     }

@@ -13,6 +13,7 @@ import PresenceStore
 extension Reactor {
     mutating func turnEnded() {
         guard phase != .stopped else { return }
+        assertAtRest()
         let now = now()
         noteLag(at: now.mono)
         var isMoreDue = false
@@ -34,7 +35,9 @@ extension Reactor {
         flush(at: now)
         // Before the loop frees the slots of those that could not be written to.
         reportLost(at: now)
+        submit()
         goOnStopping()
+        assertTurnEnded()
         heardUpTo = now.mono
         noteRates(at: now.mono)
         guard phase != .stopped else { return }

@@ -50,7 +50,7 @@ struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
     /// The frames that outboxes share.
     var frames: SharedFrames
     /// Has tokens judged elsewhere; nil: nobody does.
-    var judges: TokenJudges?
+    var judges: (any Judging)?
     /// Tokens that are being judged.
     var inquiriesUnderWay = 0
     var addresses: AddressBook
@@ -90,7 +90,7 @@ struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
     /// When the service started, by its own clocks.
     let begun: Moment
 
-    var phase = Phase.starting
+    private(set) var phase = Phase.starting
     private(set) var ready: () -> Void = {}
     /// Why the service ended before it was told to.
     var refusal: ServiceRefusal?
@@ -103,9 +103,23 @@ struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
         case serving
         /// No new requests; those under way are being answered. To: `farewell`.
         case stopping
-        /// Everybody has been told; the last connections are closing. To: `stopped`.
+        /// Every connection has been told; the last ones are closing. To: `stopped`.
         case farewell
         case stopped
+
+        func mayBecome(_ next: Phase) -> Bool {
+            switch (self, next) {
+            case (.starting, .serving), (.starting, .stopped): true
+            case (.serving, .stopping), (.stopping, .farewell), (.farewell, .stopped): true
+            default: false
+            }
+        }
+    }
+
+    /// Goes on to another phase.
+    mutating func enter(_ next: Phase) {
+        precondition(phase.mayBecome(next), "a service that is \(phase) becomes \(next)")
+        phase = next
     }
 
     init(

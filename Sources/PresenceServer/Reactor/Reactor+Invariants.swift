@@ -1,0 +1,104 @@
+import Containers
+import Outboxes
+import PresenceCore
+
+// What must hold between the reactor's tables. What costs O(1) is asserted at the entries of a
+// turn, also in release; the rest is for tests.
+
+extension Reactor {
+    /// Asserts what holds whenever the loop calls, and when it is given control back.
+    func assertAtRest() {
+        precondition(effects.items.isEmpty, "effects that were not carried out")
+        precondition(framedEvent == nil, "a frame of effects that are gone")
+        precondition(bytesBlocked >= 0 && bytesHeldBack >= 0, "bytes counted twice")
+        precondition(inquiriesUnderWay >= 0, "a verdict that was not asked for")
+    }
+
+    /// Asserts what holds at the end of a turn besides.
+    func assertTurnEnded() {
+        assertAtRest()
+        precondition(submissions.isEmpty, "writes that the store was not given")
+    }
+
+    /// Traps unless the tables agree with each other, at the end of a turn. O(connections).
+    func checkInvariants() {
+        assertTurnEnded()
+        var blocked = 0
+        var heldBack = 0
+        // A list may also have the slot of a connection that is gone; that does no harm.
+        let dirty = Set(dirty)
+        let resumable = Set(resumable)
+        for (slot, connection) in connections.enumerated() {
+            check(connection)
+            blocked += connection.bytesPending
+            heldBack += connection.bytesHeldBack
+            precondition(
+                !connection.state.contains(.isDirty) || dirty.contains(UInt32(slot)),
+                "marked and not in the list")
+            precondition(
+                !connection.state.contains(.isResumable) || resumable.contains(UInt32(slot)),
+                "resumable and not in the list")
+        }
+        precondition(blocked == bytesBlocked, "miscounted bytes that are blocked")
+        precondition(heldBack == bytesHeldBack, "miscounted bytes that are held back")
+        for (place, reader) in slow.enumerated() {
+            precondition(connections[Int(reader.slot)].slowPlace == place, "a slow reader's place")
+        }
+        for reader in feed?.readers ?? [] {
+            precondition(
+                connections[reader.slot].state.contains(.isFeedReader), "a reader that is none")
+        }
+        for slot in delays.keys {
+            precondition(
+                !connections[Int(slot)].behind.isEmpty, "a delay without topics")
+        }
+    }
+
+    private func check(_ connection: Connection) {
+        let state = connection.state
+        switch connection.phase {
+        case .free:
+            precondition(state.isEmpty && connection.awaiting == nil, "a free slot that is used")
+            precondition(connection.outbox.isEmpty && connection.behind.isEmpty, "a free outbox")
+            precondition(connection.deadline == .none, "a deadline of nobody")
+            precondition(connection.progressDeadline == .none, "a deadline of nobody")
+            precondition(connection.tokenDeadline == .none, "a deadline of nobody")
+        case .anonymous:
+            precondition(connection.deadline != .none, "no time to log in")
+            precondition(connection.behind.isEmpty, "events before the login")
+        case .serving:
+            break
+        case .ending:
+            precondition(connection.deadline != .none, "no time to take the rest")
+            precondition(connection.awaiting != nil || state.contains(.isListing), "nothing to do")
+        case .closing:
+            precondition(connection.awaiting == nil, "closed while it waits")
+            precondition(state.isDisjoint(with: [.isListing, .isFeedReader]), "closed in a list")
+        }
+        if connection.bytesPending > 0 {
+            precondition(state.contains(.isBlocked), "bytes that nobody waits for")
+            precondition(connection.slowPlace != .max, "a slow reader that is not listed")
+        }
+        precondition(
+            zip(connection.behind, connection.behind.dropFirst()).allSatisfy { $0 < $1 },
+            "topics out of order")
+        checkSession(connection)
+    }
+
+    /// The engine has a session exactly for the connections that are served.
+    private func checkSession(_ connection: Connection) {
+        guard phase == .serving || phase == .stopping, connection.phase != .free else { return }
+        let isKnown = engine.owner(of: ConnectionID(connection.id)) != nil
+        switch connection.phase {
+        case .free, .anonymous, .closing:
+            let isLost = lost.contains { $0.id == ConnectionID(connection.id) }
+            precondition(
+                !isKnown || isLost, "a session of a connection that is \(connection.phase)")
+        case .serving:
+            precondition(
+                isKnown != connection.state.contains(.isAppServer), "served without a session")
+        case .ending:
+            break
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import EventLoop
+import Logging
+import PresenceClient
+import PresenceCore
+
+@testable import PresenceServer
+
+/// A reactor over a simulated network and disk, which serves.
+final class SmallService {
+    let network = SimulatedNetwork()
+    let disk = SimulatedDisk()
+    var reactor: Reactor<SimulatedNetwork, SimulatedDisk>
+    private var lastID = 0
+    /// Beginnings of frames.
+    private var received: [StreamID: [UInt8]] = [:]
+
+    init(
+        _ logger: Logger = Logger(label: "test"),
+        _ adjust: (inout Configuration) -> Void = { _ in }
+    ) {
+        var configuration = Configuration()
+        configuration.switchOffPace()
+        adjust(&configuration)
+        let clock = ServiceClock(
+            mono: network.monotonicMilliseconds, wall: network.wallMilliseconds)
+        let now = Moment(
+            mono: Mono(milliseconds: network.monotonicMilliseconds),
+            wall: Wall(milliseconds: network.wallMilliseconds))
+        reactor = Reactor(
+            configuration, engine: Engine(settings: configuration.engine, at: now, seed: 1),
+            clock: clock, loop: network, store: disk, logger: logger, seed: 1)
+        reactor.begin {}
+        commit()
+    }
+
+    /// A connection whose client has room for so many bytes.
+    func connect(roomBytes: Int = 1 << 20) -> StreamID {
+        let id = network.open(roomBytes: roomBytes)
+        reactor.accept(id)
+        return id
+    }
+
+    func visit() -> StreamID {
+        let id = network.open(roomBytes: 1 << 20)
+        reactor.receive(visitor: id)
+        return id
+    }
+
+    /// Sends a request, without a turn's end.
+    func send(_ method: String, _ params: JSON = [:], on id: StreamID) {
+        lastID += 1
+        let body = Array(
+            JSON.object([
+                "jsonrpc": "2.0", "id": .integer(Int64(lastID)), "method": .string(method),
+                "params": params,
+            ]).text.utf8)
+        let length = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: body.count >> $0) }
+        reactor.receive((length + body).span.bytes, from: id)
+    }
+
+    /// Has everything that was submitted made durable.
+    func commit() {
+        reactor.turnEnded()
+        reactor.report(disk.settle(isFailing: false))
+        reactor.turnEnded()
+        reactor.checkInvariants()
+        reactor.engine.checkInvariants()
+    }
+
+    /// What has come since the last call.
+    func messages(_ id: StreamID, bytesMax: Int = .max) -> [JSON] {
+        let (bytes, isDrained) = network.read(id, bytesMax: bytesMax)
+        if isDrained { reactor.streamDrained(id) }
+        var messages: [JSON] = []
+        var rest = (received[id] ?? []) + bytes
+        while rest.count >= 4 {
+            let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
+            guard rest.count >= 4 + length else { break }
+            let body = Array(rest.dropFirst(4).prefix(length))
+            rest.removeFirst(4 + length)
+            if let message = try? JSON(parsing: body) { messages.append(message) }
+        }
+        received[id] = rest
+        return messages
+    }
+
+    /// Asks and gives the answer: its result, or its error.
+    func ask(_ method: String, _ params: JSON = [:], on id: StreamID) -> JSON {
+        send(method, params, on: id)
+        commit()
+        let answer = messages(id).first { $0["id"]?.integer == Int64(lastID) }
+        return answer?["result"] ?? answer?["error"] ?? [:]
+    }
+
+    func login(_ account: String, _ device: String = "d", roomBytes: Int = 1 << 20) -> StreamID {
+        let id = connect(roomBytes: roomBytes)
+        send("login", ["account": .string(account), "device": .string(device)], on: id)
+        commit()
+        _ = messages(id)
+        return id
+    }
+}
