@@ -10,6 +10,15 @@ enum Caller {
     case appServer
 }
 
+/// What account a request names as the one that it is about.
+public enum NamedSubject: Hashable, Sendable {
+    /// None: the peer's own.
+    case none
+    case known(AccountHandle)
+    /// A name that the engine does not know.
+    case unknown
+}
+
 extension Engine {
     /// Who is at the other end of `connection`.
     func caller(of connection: ConnectionID) -> Caller {
@@ -32,11 +41,28 @@ extension Engine {
         return true
     }
 
-    /// Why whoever is at the other end of `connection` may not give such a command; nil: it may.
+    /// Why the peer of `connection` may not give such a command; nil: it may.
     ///
-    /// To be asked before the parameters are looked at: who may not ask learns nothing of them.
+    /// To be asked before the parameters are looked at, names interned and limits applied: a peer
+    /// that may not ask learns nothing of them.
     public func refusal(of kind: CommandKind, from connection: ConnectionID) -> Refusal? {
         refusal(of: kind, by: caller(of: connection))
+    }
+
+    /// Why the peer of `connection` may not give a command about this account; nil: it may. To be
+    /// asked before the account's name is interned.
+    public func refusal(of subject: NamedSubject, from connection: ConnectionID) -> Refusal? {
+        do throws(Refusal) {
+            switch (caller(of: connection), subject) {
+            case (.client, .unknown): throw Refusal(.forbidden, field: .account)
+            case (.appServer, .unknown): break
+            case (let caller, .known(let account)): _ = try self.subject(account, of: caller)
+            case (let caller, _): _ = try self.subject(nil, of: caller)
+            }
+            return nil
+        } catch {
+            return error
+        }
     }
 
     /// The table of who may do what. Whatever it does not allow is refused.

@@ -71,10 +71,9 @@ extension Reactor {
             return .loginAppServer
         case .key(let range):
             let candidate = decoder.bytes(range)
-            guard let name = configuration.authenticator?.name(ofServerKey: candidate) else {
+            guard configuration.authenticator?.name(ofServerKey: candidate) != nil else {
                 throw Refusal(.invalidToken, field: .key)
             }
-            logger.info("an app server logs in", metadata: ["key": "\(name)"])
             return .loginAppServer
         case .token:
             throw Refusal(CredentialFault.tokensNotTaken)
@@ -91,6 +90,14 @@ extension Reactor {
                     account: account, device: decoder.bytes(device), client: request.client,
                     reach: request.reach, sync: request.sync, address: address(of: slot)))
         }
+    }
+
+    /// Logs the login of an app server that is admitted.
+    func logLogin(by method: Method) {
+        guard case .login(let request) = method, case .key(let range) = request.credential,
+            let name = configuration.authenticator?.name(ofServerKey: decoder.bytes(range))
+        else { return }
+        logger.info("an app server logs in", metadata: ["key": "\(name)"])
     }
 
     /// Where a connection comes from, for the eyes of app servers.
@@ -128,7 +135,7 @@ extension Reactor {
         return handles
     }
 
-    private mutating func find(_ name: ByteRange) -> AccountHandle? {
+    mutating func find(_ name: ByteRange) -> AccountHandle? {
         decoder.withBytes(name) { engine.find($0) }
     }
 

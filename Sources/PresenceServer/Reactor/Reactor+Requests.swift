@@ -139,7 +139,7 @@ extension Reactor {
         }
     }
 
-    /// Who may not ask at all is told that, and not what was wrong with how it was asked.
+    /// Missing permission is reported rather than bad parameters.
     private func judged(_ fault: RequestFault, of slot: Int) -> RequestFault {
         guard let kind = fault.kind,
             let refusal = engine.refusal(of: kind, from: ConnectionID(connections[slot].id))
@@ -155,18 +155,34 @@ extension Reactor {
     }
 
     private mutating func perform(_ method: Method, of slot: Int, at now: Moment) throws(Refusal) {
+        try authorise(method, of: slot)
         guard phase == .serving else {
             throw Refusal(.shuttingDown, retryAfterSeconds: retryAfterSeconds())
         }
-        if try answerAtOnce(method, of: slot, at: now) { return }
+        if let question = question(in: method) { return ask(question, of: slot) }
+        if case .feed(let cursor) = method {
+            guard let id = connections[slot].awaiting else { return }
+            return try readFeed(from: cursor, in: slot, for: id, at: now)
+        }
         if let inquiry = try inquiry(for: method, of: slot, at: now) {
             return try ask(inquiry, of: slot, at: now)
         }
         let command = try command(for: method, of: slot)
         try admit(command.kind, of: slot, at: now)
+        logLogin(by: method)
         // These look at all watchers, or at all there is.
         if command.kind == .subscribers || command.kind == .stats { turnWorkLeft -= 31 }
         engine.handle(command, from: ConnectionID(connections[slot].id), at: now, into: &effects)
+    }
+
+    /// Refuses what the peer may not ask, before anything else is done about it: names are
+    /// interned, limits applied and logins logged for those that may.
+    private mutating func authorise(_ method: Method, of slot: Int) throws(Refusal) {
+        let connection = ConnectionID(connections[slot].id)
+        if let refusal = engine.refusal(of: method.kind, from: connection) { throw refusal }
+        guard case .account(let name) = method.subject else { return }
+        let subject: NamedSubject = name.map { find($0).map { .known($0) } ?? .unknown } ?? .none
+        if let refusal = engine.refusal(of: subject, from: connection) { throw refusal }
     }
 
     /// The request that a connection waited for is done; the next may follow.

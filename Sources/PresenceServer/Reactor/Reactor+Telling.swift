@@ -6,57 +6,82 @@ import PresenceStore
 import PresenceWire
 
 // Questions about the service itself: `metrics`, `why` and `top`. They are about connections as
-// much as about the engine, so they are answered here, at once. So is `feed`, see `Reactor+Feed`.
+// much as about the engine, so they are answered here.
+//
+// Each goes through all that there is to tell of, a millisecond or two. So one is answered at
+// the end of a turn, and the others wait in a queue: however many app servers ask, clients wait
+// for one answer at most. Its connection waits meanwhile as one does that waits for the store.
+
+/// A question about the service, which waits for its turn.
+struct Question {
+    var connection: StreamID
+    var subject: Subject
+
+    enum Subject {
+        case metrics
+        case why(subscriber: [UInt8], publisher: [UInt8], EventType)
+        case top(entriesMax: Int)
+    }
+}
 
 extension Reactor {
-    /// Answers a question about the service; whether it is one.
-    mutating func answerAtOnce(_ method: Method, of slot: Int, at now: Moment) throws(Refusal)
-        -> Bool
-    {
+    /// What of a request is a question about the service; nil: it is none.
+    func question(in method: Method) -> Question.Subject? {
         switch method {
-        case .metrics, .why, .top, .feed: break
-        default: return false
+        case .metrics: .metrics
+        case .why(let request):
+            .why(
+                subscriber: decoder.bytes(request.subscriber),
+                publisher: decoder.bytes(request.publisher), request.type)
+        case .top(let request): .top(entriesMax: request.entriesMax)
+        default: nil
         }
-        if let refusal = engine.refusal(
-            of: method.kind, from: ConnectionID(connections[slot].id))
-        {
-            throw refusal
+    }
+
+    /// Has a question answered at the end of a turn.
+    mutating func ask(_ subject: Question.Subject, of slot: Int) {
+        questions.append(Question(connection: connections[slot].id, subject: subject))
+    }
+
+    /// Answers the question that has waited longest, of those whose connections are still there.
+    mutating func answerNextQuestion(at now: Moment) {
+        while !questions.isEmpty {
+            let question = questions.removeFirst()
+            guard let slot = slot(of: question.connection), let id = connections[slot].awaiting
+            else { continue }
+            return answer(question.subject, to: id, of: slot, at: now)
         }
-        guard let id = connections[slot].awaiting else { return true }
-        if case .feed(let cursor) = method {
-            try readFeed(from: cursor, in: slot, for: id, at: now)
-            return true
-        }
-        // Each goes through all that there is to tell of: a millisecond, at worst.
-        turnWorkLeft -= 127
+    }
+
+    private mutating func answer(
+        _ subject: Question.Subject, to id: RequestID, of slot: Int, at now: Moment
+    ) {
+        precondition(effects.items.isEmpty, "a question between effects")
         pool.lend(to: &connections[slot].outbox)
-        switch method {
+        switch subject {
         case .metrics:
             connections[slot].outbox.bytes.appendTextFrame(metricsText(at: now), to: id)
-        case .why(let request):
-            let report = why(request, at: now)
+        case .why(let subscriber, let publisher, let type):
+            let report = why(subscriber, publisher, type, at: now)
             connections[slot].outbox.bytes.appendWhyFrame(
-                report, subscriber: decoder.bytes(request.subscriber),
-                publisher: decoder.bytes(request.publisher), to: id, in: effects)
-        case .top(let request):
-            let report = top(request, at: now)
+                report, subscriber: subscriber, publisher: publisher, to: id, in: effects)
+        case .top(let entriesMax):
+            let report = top(entriesMax: entriesMax, at: now)
             connections[slot].outbox.bytes.appendTopFrame(report, to: id, in: effects)
-        default:
-            preconditionFailure("a question that is none")
         }
         effects.removeAll()
         settle(slot)
-        return true
     }
 
     // MARK: why
 
-    private mutating func why(_ request: WhyRequest, at now: Moment) -> WhyReport {
+    private mutating func why(
+        _ subscriber: [UInt8], _ publisher: [UInt8], _ type: EventType, at now: Moment
+    ) -> WhyReport {
         var report = engine.why(
             WhyQuestion(
-                subscriber: decoder.withBytes(request.subscriber) { engine.find($0) },
-                publisher: decoder.withBytes(request.publisher) { engine.find($0) },
-                publisherName: decoder.bytes(request.publisher), type: request.type),
+                subscriber: engine.find(subscriber.span), publisher: engine.find(publisher.span),
+                publisherName: publisher, type: type),
             at: now, into: &effects)
         fillIn(&report.subscriber)
         fillIn(&report.publisher)
@@ -84,7 +109,7 @@ extension Reactor {
     /// Over how many milliseconds `top` counts.
     private static var topMilliseconds: UInt64 { 60_000 }
 
-    private mutating func top(_ request: TopRequest, at now: Moment) -> TopReport {
+    private mutating func top(entriesMax: Int, at now: Moment) -> TopReport {
         let before = rates.sample(before: now.mono, byMilliseconds: Self.topMilliseconds)
         let current = sums
         let since = now.wall(at: before.time)
@@ -102,26 +127,24 @@ extension Reactor {
             ],
             publishersSince: known,
             publishers: engine.busiestPublishers(
-                since: known, countMax: request.entriesMax, into: &effects),
-            readers: slowestReaders(countMax: request.entriesMax, at: now),
+                since: known, countMax: entriesMax, into: &effects),
+            readers: slowestReaders(countMax: entriesMax, at: now),
             readerCount: slow.count, gauges: gauges)
     }
 
     /// Those that have the most to take yet, of the first ten thousand that have anything.
     private mutating func slowestReaders(countMax: Int, at now: Moment) -> [SlowReader] {
-        let waiting = slow.prefix(10_000)
-            .map { (slot: Int($0.slot), bytes: bytesWaiting(for: Int($0.slot)), since: $0.since) }
-            .sorted { first, second in
-                let topics = (connections[first.slot].behind, connections[second.slot].behind)
-                return (topics.0.count, first.bytes, second.slot)
-                    > (topics.1.count, second.bytes, first.slot)
-            }
-        return waiting.prefix(countMax).map { slot, bytes, since in
+        let slowest = slow.prefix(10_000).map { reader in
+            (
+                slot: Int(reader.slot), behind: connections[Int(reader.slot)].behind.count,
+                bytes: bytesWaiting(for: Int(reader.slot)), since: reader.since
+            )
+        }.greatest(countMax) { ($0.behind, $0.bytes) < ($1.behind, $1.bytes) }
+        return slowest.map { slot, behind, bytes, since in
             SlowReader(
                 owner: engine.owner(of: ConnectionID(connections[slot].id), into: &effects),
                 address: loop.peerAddress(of: connections[slot].id) ?? "",
-                bytesWaiting: bytes, behind: connections[slot].behind.count,
-                since: now.wall(at: since))
+                bytesWaiting: bytes, behind: behind, since: now.wall(at: since))
         }
     }
 

@@ -29,6 +29,7 @@ extension Reactor {
         if fanOuts == .moreIsDue { isMoreDue = true }
         carryOut(at: now)
         meetDeadlines(at: now)
+        answerNextQuestion(at: now)
         resume(at: now)
         submit()
         wakeFeedReaders()
@@ -42,7 +43,9 @@ extension Reactor {
         noteRates(at: now.mono)
         guard phase != .stopped else { return }
         // A list that is not complete, or a splitter that is not empty, waits for its next share.
-        let hasMore = isMoreDue || !dirty.isEmpty || !resumable.isEmpty || !lost.isEmpty
+        let hasMore =
+            isMoreDue || !dirty.isEmpty || !resumable.isEmpty || !lost.isEmpty
+            || !questions.isEmpty
         armTimer(at: hasMore ? now.mono : nextDeadline)
         endTurn()
     }

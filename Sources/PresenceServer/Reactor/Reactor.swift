@@ -44,6 +44,8 @@ struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
     var resumable: [UInt32] = []
     /// How many more frames the connection whose turn it is may have carried out.
     var turnWorkLeft = 0
+    /// Questions about the service, in the order in which they came.
+    var questions: [Question] = []
     /// Connections that have ended while effects were being carried out.
     var lost: [LostConnection] = []
     var pool = BufferPool()

@@ -73,6 +73,29 @@ extension Method {
     }
 }
 
+extension Method {
+    /// Whether it is about an account: the peer's own, or the one that it names.
+    public var subject: Subject {
+        switch self {
+        case .subscribe(let request): .account(request.account)
+        case .unsubscribe(let request): .account(request.account)
+        case .subscriptions(let request): .account(request.account)
+        case .publish(let request): .account(request.account)
+        case .clear(let request): .account(request.account)
+        case .login, .refresh, .logout, .ping, .query, .subscribers, .sessions, .kick, .stats,
+            .metrics, .why, .top, .feed:
+            .none
+        }
+    }
+
+    /// What a request is about.
+    public enum Subject: Hashable, Sendable {
+        case none
+        /// The account of this name; nil: the peer's own.
+        case account(ByteRange?)
+    }
+}
+
 /// A list of names, each once, in the order of first appearance: a range of the decoder's
 /// names.
 public struct NameList: Hashable, Sendable {
