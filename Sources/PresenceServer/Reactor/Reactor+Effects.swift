@@ -66,6 +66,7 @@ extension Reactor {
             pool.lend(to: &connections[slot].outbox)
             connections[slot].outbox.bytes.appendSyncedFrame(count: count)
             markDirty(slot)
+            endIfServed(slot)
         case .expired(let type, let names, let receivers):
             framedEvent = nil
             frame.removeAll(keepingCapacity: true)

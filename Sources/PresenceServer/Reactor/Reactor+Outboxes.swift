@@ -154,6 +154,10 @@ extension Reactor {
     private mutating func sayMore(_ slot: Int, at now: Moment) {
         if connections[slot].state.contains(.isFeedReader) { return sayMoreOfFeed(slot, at: now) }
         let connection = ConnectionID(connections[slot].id)
+        if connections[slot].phase == .ending {
+            // It has taken what there was, so it has as long for the next share of its list.
+            setDeadline(of: slot, afterSeconds: configuration.connection.farewellSeconds)
+        }
         if connections[slot].behind.isEmpty {
             engine.continueList(of: connection, at: now, into: &effects)
         } else {

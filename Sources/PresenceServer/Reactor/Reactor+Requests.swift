@@ -189,10 +189,17 @@ extension Reactor {
     mutating func settle(_ slot: Int) {
         connections[slot].awaiting = nil
         markDirty(slot)
-        if connections[slot].phase == .ending {
-            loseSession(of: slot)
-            return finish(slot)
-        }
-        resumeIfPaused(slot)
+        guard connections[slot].phase == .ending else { return resumeIfPaused(slot) }
+        endIfServed(slot)
+    }
+
+    /// Ends a connection whose peer sends no more, once it has been given what it asked for: the
+    /// answer to its request, and its login list.
+    mutating func endIfServed(_ slot: Int) {
+        guard connections[slot].phase == .ending, connections[slot].awaiting == nil,
+            !connections[slot].state.contains(.isListing)
+        else { return }
+        loseSession(of: slot)
+        finish(slot)
     }
 }

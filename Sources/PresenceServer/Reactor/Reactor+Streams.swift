@@ -52,13 +52,10 @@ extension Reactor {
             return abandon(slot)
         }
         count(.lost, of: slot)
-        guard connections[slot].awaiting != nil else {
-            loseSession(of: slot)
-            return finish(slot)
-        }
         // It has stopped sending: what it asked for before is still carried out and answered.
         connections[slot].enter(.ending)
         setDeadline(of: slot, afterSeconds: configuration.connection.farewellSeconds)
+        endIfServed(slot)
     }
 
     mutating func streamDrained(_ id: StreamID) {

@@ -1,0 +1,68 @@
+import EventLoop
+import PresenceClient
+import PresenceCore
+import Testing
+
+@testable import PresenceServer
+
+@Suite struct `A client that stops sending` {
+    /// alice watches twenty others.
+    private func service() -> SmallService {
+        let service = SmallService {
+            $0.engine.limits.statesPerFrameMax = 1
+            $0.connection.listFramesPerTurn = 1
+            $0.connection.outboxBytesMax = 500
+        }
+        let alice = service.login("alice", "first")
+        let publishers = JSON.array((0..<20).map { .string("p\($0)") })
+        _ = service.ask(
+            "subscribe", ["type": 1, "expiry": 3_600, "publishers": publishers], on: alice)
+        return service
+    }
+
+    private func logIn(_ service: SmallService, roomBytes: Int) -> StreamID {
+        let id = service.connect(roomBytes: roomBytes)
+        service.send("login", ["account": "alice", "device": "second", "sync": "all"], on: id)
+        service.reactor.streamEnded(id, .endOfFile)
+        return id
+    }
+
+    @Test func `is sent its whole login list`() {
+        let service = service()
+        let id = logIn(service, roomBytes: 300)
+        var messages: [JSON] = []
+        for _ in 0..<200 where service.network.streams[id]?.isLingering == false {
+            service.commit()
+            // Slowly, but it does take it.
+            service.network.monotonicMilliseconds += 1_000
+            messages += service.messages(id, bytesMax: 300)
+        }
+        messages += service.messages(id)
+        #expect(messages.count { $0["method"] == "events" } == 20)
+        #expect(service.network.streams[id]?.isLingering == true)
+    }
+
+    @Test func `is told at the end of its list how many states there were`() {
+        let service = service()
+        let id = logIn(service, roomBytes: 1 << 20)
+        for _ in 0..<40 { service.commit() }
+        let messages = service.messages(id)
+        #expect(messages.first?["result"]?["account"] == "alice")
+        #expect(messages.count { $0["method"] == "events" } == 20)
+        #expect(messages.last?["method"] == "synced")
+        #expect(messages.last?["params"]?["count"] == 20)
+        #expect(service.network.streams[id]?.isLingering == true, "and then it is closed")
+        let sessions = service.reactor.engine.currentStats
+        #expect(sessions.sessionsConnected == 1)
+    }
+
+    @Test func `and takes nothing is closed all the same`() {
+        let service = service()
+        let id = logIn(service, roomBytes: 100)
+        service.commit()
+        #expect(service.network.streams[id]?.isClosed == false)
+        service.network.monotonicMilliseconds += 16_000
+        for _ in 0..<3 { service.commit() }
+        #expect(service.network.streams[id]?.isClosed == true)
+    }
+}
