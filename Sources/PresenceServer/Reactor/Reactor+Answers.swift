@@ -33,10 +33,14 @@ extension Reactor {
     /// Refuses the request that a connection waits for.
     mutating func refuse(_ slot: Int, _ refusal: Refusal) {
         guard let id = connections[slot].awaiting else { return }
-        count(refusal, of: slot)
         pool.lend(to: &connections[slot].outbox)
-        connections[slot].outbox.bytes.appendErrorFrame(refusal, to: id, in: effects)
+        appendRefusal(refusal, to: id, of: slot)
         settle(slot)
+    }
+
+    private mutating func appendRefusal(_ refusal: Refusal, to id: RequestID, of slot: Int) {
+        count(refusal, of: slot)
+        connections[slot].outbox.bytes.appendErrorFrame(refusal, to: id, in: effects)
     }
 
     private mutating func beginServing(_ slot: Int) {
@@ -60,13 +64,16 @@ extension Reactor {
             append(
                 .subscribed(expires: expires, count: count, states: first), to: id, of: slot)
             appendRest(of: states, after: first, to: slot)
-        case .states(let states):
+        case .states(let states) where connections[slot].state.contains(.isOfTheHouse):
+            // A connection of this process puts the parts together: HTTP has no frames.
             let first = states.lowerBound..<states.lowerBound + fit
             append(.states(first), to: id, of: slot)
             appendRest(of: states, after: first, to: slot)
+        case .states, .sessions:
+            // Their requests have no `limit`: names have to be left out.
+            appendRefusal(Refusal(.tooMany, limit: fit), to: id, of: slot)
         default:
-            connections[slot].outbox.bytes.appendErrorFrame(
-                Refusal(.tooMany, field: .limit, limit: fit), to: id, in: effects)
+            appendRefusal(Refusal(.tooMany, field: .limit, limit: fit), to: id, of: slot)
         }
     }
 
