@@ -69,15 +69,39 @@ extension Engine {
         sweep()
         guard case .client(let session, let account) = caller(of: connection) else { return }
         let start = effects.events.count
-        for topic in missed where Int(topic.index) < topics.elements.count {
-            let isListed = topic.index < links[Int(session)].listedBelow
-            let isWatched = index.position(of: topic, watchedBy: account) != nil
-            guard isWatched ? isListed : isOwn(topic, account) else { continue }
+        for topic in missed where matters(topic, to: session, of: account) {
             appendState(topic, at: now, into: &effects)
             noteKnown(topic, to: session)
         }
         guard start < effects.events.count else { return }
         effects.items.append(.states(connection, start..<effects.events.count, .missed))
+    }
+
+    /// How many topics can matter to a connection: those that its account watches, and its own.
+    public func topicCountMax(of connection: ConnectionID) -> Int {
+        guard case .client(_, let account) = caller(of: connection) else { return 0 }
+        let record = accounts[Int(account.index)]
+        let own = Int(record.customTopicCount) + (record.presenceTopic == none ? 0 : 1)
+        return index.count(of: account) + own
+    }
+
+    /// Leaves out the topics whose states `appendStates` would leave out: `topicCountMax` stay
+    /// at most.
+    public func removeUnwatched(_ missed: inout [TopicHandle], of connection: ConnectionID) {
+        guard case .client(let session, let account) = caller(of: connection) else {
+            return missed.removeAll()
+        }
+        missed.removeAll { !matters($0, to: session, of: account) }
+    }
+
+    /// Whether the state of a topic is to be told to a session that has missed changes of it.
+    private func matters(
+        _ topic: TopicHandle, to session: UInt32, of account: AccountHandle
+    ) -> Bool {
+        guard Int(topic.index) < topics.elements.count else { return false }
+        let isListed = topic.index < links[Int(session)].listedBelow
+        let isWatched = index.position(of: topic, watchedBy: account) != nil
+        return isWatched ? isListed : isOwn(topic, account)
     }
 
     private func isOwn(_ topic: TopicHandle, _ account: AccountHandle) -> Bool {

@@ -111,6 +111,11 @@ extension Reactor {
         }
         connections[slot].behind.insert(topic, at: place)
         markDirty(slot)
+        let connection = ConnectionID(connections[slot].id)
+        if connections[slot].behind.count > engine.topicCountMax(of: connection) {
+            // Its account does not watch all of them any more.
+            engine.removeUnwatched(&connections[slot].behind, of: connection)
+        }
     }
 
     /// Writes every outbox that has something, once, and gives lists their next share.
