@@ -178,4 +178,28 @@ import Testing
         #expect(world.stats.subscriptions == 0)
         world.checkInvariants()
     }
+
+    @Test func `that renew keep their places among the watchers when these expire`() {
+        var settings = Settings()
+        settings.subscribersPerPublisherMax = 1
+        let world = World(settings)
+        let (alice, carol) = (world.login("alice"), world.login("carol"))
+        world.subscribe(alice, ["bob"], seconds: 60)
+        world.storeWaits = true
+        world.pass(seconds: 30)
+        for connection in [alice, carol] { world.hear(connection) }
+        world.pass(milliseconds: 29_999)
+        world.subscribe(alice, ["bob"], seconds: 60)
+        world.pass(milliseconds: 10)
+        _ = world.take(carol)
+        world.subscribe(carol, ["bob"])
+        #expect(world.take(carol) == [.refused(.subscriberQuota)])
+        world.commit()
+        #expect(world.stats.subscriptions == 1)
+        world.unsubscribe(alice, ["bob"])
+        world.commit()
+        world.subscribe(carol, ["bob"])
+        world.commit()
+        #expect(world.take(carol) == [.subscribed(count: 1, states: nil)], "no place is lost")
+    }
 }

@@ -59,7 +59,17 @@ extension Engine {
         return joined
     }
 
-    /// Gives back the places that `reserveWatchers` has kept.
+    /// Keeps the places of subscriptions that have expired while the change that renews them waits:
+    /// another account must not take them in between.
+    mutating func keepPlaces(
+        of ticket: UInt64, _ type: EventType, among publishers: [AccountHandle]
+    ) {
+        guard settings.subscribersPerPublisherMax != nil else { return }
+        for publisher in publishers { joining[key(type, publisher), default: 0] += 1 }
+        pending[ticket]?.reserved.append(contentsOf: publishers)
+    }
+
+    /// Gives back the places that have been kept for a change.
     mutating func releaseWatchers(of change: PendingChange) {
         guard case .subscribe(let request, _, _) = change.kind else { return }
         for publisher in change.reserved {

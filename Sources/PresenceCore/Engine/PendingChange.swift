@@ -151,6 +151,7 @@ extension Engine {
             if !renewed.isEmpty {
                 pending[ticket]?.removalsOnFailure.append(
                     .removeSubscriptions(subscriber: account, type: type, publishers: renewed))
+                keepPlaces(of: ticket, type, among: renewed)
             }
         }
         if !others.isEmpty {

@@ -37,11 +37,37 @@ extension Oracle {
             guard watches.count + added <= settings.limits.subscriptionsPerAccountMax else {
                 return refuse(connection, .subscriptionQuota)
             }
+            let isFull = publishers.contains { publisher in
+                let topic = Topic(publisher: publisher, type: type)
+                return watches[topic] == nil && !hasRoom(topic)
+            }
+            guard !isFull else { return refuse(connection, .subscriberQuota) }
             let deadline = now + UInt64(seconds) * 1_000
             propose(
                 connection, name,
                 .subscribe(publishers, type: type, deadline: deadline, answer: answer))
         }
+    }
+
+    /// Whether one account more may watch, with those that will when their change is stored.
+    private func hasRoom(_ topic: Topic) -> Bool {
+        guard let limit = settings.subscribersPerPublisherMax else { return true }
+        let now = accounts.keys.filter { accounts[$0]?.watches[topic] != nil }
+        let soon = pending.filter {
+            guard case .subscribe(let publishers, topic.type, _, _) = $0.change else {
+                return false
+            }
+            return publishers.contains(topic.publisher)
+        }
+        return Set(now).union(soon.map(\.account)).count < limit
+    }
+
+    /// Whether the account may publish or clear now; it is refused if it may not.
+    private func mayPublish(_ connection: ConnectionID, _ name: String) -> Bool {
+        let isTaken = accounts[name, default: Account()].publishes
+            .take(settings.publishPace, at: now)
+        if !isTaken { refuse(connection, .rateLimited) }
+        return isTaken
     }
 
     func unsubscribe(_ connection: ConnectionID, _ publishers: [String]?, type: Int) {
@@ -57,6 +83,7 @@ extension Oracle {
     ) {
         guard let name = subject(connection) else { return }
         inTurn(connection, name) { [self] in
+            guard mayPublish(connection, name) else { return }
             let deadline = now + UInt64(seconds) * 1_000
             let origin = accounts[name]?.sessions.first { $0.connection == connection }
                 .map { "\($0.client):\($0.device)" }
@@ -70,6 +97,7 @@ extension Oracle {
     func clear(_ connection: ConnectionID, type: Int) {
         guard let name = subject(connection) else { return }
         inTurn(connection, name) { [self] in
+            guard mayPublish(connection, name) else { return }
             guard statuses[Topic(publisher: name, type: type)] != nil else {
                 return note(.cleared(false), connection)
             }

@@ -7,6 +7,9 @@ extension Oracle {
     ) {
         guard peers[connection] == nil else { return refuse(connection, .alreadyLoggedIn) }
         let topic = Topic(publisher: name, type: 1)
+        guard accounts[name, default: Account()].logins.take(settings.loginPace, at: now) else {
+            return refuse(connection, .rateLimited)
+        }
         var account = accounts[name] ?? Account()
         var isNoticed = true
         if let place = account.sessions.firstIndex(where: { $0.device == device }) {

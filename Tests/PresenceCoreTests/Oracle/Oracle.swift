@@ -40,6 +40,27 @@ final class Oracle {
         var lastSeen: Int64 = 0
         var watches: [Topic: Subscription] = [:]
         var isBusy = false
+        var logins = Bucket()
+        var publishes = Bucket()
+    }
+
+    /// Tokens, in thousandths.
+    struct Bucket {
+        /// Nil: as many as there can be.
+        var left: Int?
+        var asOf: UInt64 = 0
+
+        /// Takes a token, if there is one.
+        mutating func take(_ pace: Pace?, at now: UInt64) -> Bool {
+            guard let pace else { return true }
+            let full = pace.burst * 1_000
+            let refilled = (left ?? full) + Int(now - asOf) * pace.perSecond
+            left = min(full, refilled)
+            asOf = now
+            guard left ?? 0 >= 1_000 else { return false }
+            left = (left ?? 0) - 1_000
+            return true
+        }
     }
 
     struct Peer {

@@ -32,6 +32,10 @@ final class OracleRun {
         settings.disconnectGraceSeconds = [0, 5, 20].randomElement(using: &random) ?? 5
         settings.pushReachableSeconds = 600
         settings.pushReachable = [.online, .offline].randomElement(using: &random) ?? .online
+        let (slow, single) = (Pace(perSecond: 1, burst: 2), Pace(perSecond: 1, burst: 1))
+        settings.publishPace = [nil, slow].randomElement(using: &random) ?? nil
+        settings.loginPace = [nil, single].randomElement(using: &random) ?? nil
+        settings.subscribersPerPublisherMax = [nil, 2, 3].randomElement(using: &random) ?? nil
         settings.watchersPerSlice = [1, 2, 1_000].randomElement(using: &random) ?? 1
         world = World(settings)
         world.withEngine { $0.setFeed(.on) }
@@ -125,7 +129,8 @@ final class OracleRun {
     private func publish(_ connection: ConnectionID) {
         let value = Int32.random(in: 10_000...10_010, using: &random)
         let type = pick([1, 100])
-        let seconds = pick([60, 300])
+        // Not those of subscriptions: what waits for a change is carried out in one millisecond.
+        let seconds = pick([62, 310])
         let ext = pick([nil, "text"])
         let audience = pick([Audience.onlineOnly, .everybody])
         let own = pick([OwnSessions.told, .notTold])
