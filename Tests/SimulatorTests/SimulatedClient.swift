@@ -21,9 +21,13 @@ final class SimulatedClient {
     var isDead = false
     /// It does not read for now.
     var isStalled = false
+    /// When the token ends that its session was begun or refreshed with last; nil: it has none.
+    private(set) var tokenEnds: Int64?
     /// When the service last got something from it.
     var lastAlive: UInt64 = 0
     var violations: [String] = []
+    /// Methods that have succeeded, reasons of refusals, and of closes: how often.
+    private(set) var met: [String: Int] = [:]
     /// By type and publisher: the newest state that it was told, over all its connections.
     private(set) var view: [String: JSON] = [:]
     private(set) var seqs: [String: Int64] = [:]
@@ -73,6 +77,7 @@ final class SimulatedClient {
         stream = nil
         received = []
         asked = []
+        tokenEnds = nil
         isLoggedIn = false
         isSynced = false
         isDead = false
@@ -100,7 +105,12 @@ final class SimulatedClient {
                 return violations.append("answer \(id) out of order")
             }
             asked.removeFirst()
-            if let result = message["result"] { succeed(first.method, first.params, result) }
+            if let result = message["result"] {
+                met[first.method, default: 0] += 1
+                succeed(first.method, first.params, result)
+            } else {
+                met[message["error"]?["data"]?["reason"]?.string ?? "", default: 0] += 1
+            }
             // Those that are still under way may change what this one has made certain.
             for request in asked { doubt(request.method, request.params) }
             // A refusal has changed nothing; but what was in doubt stays so.
@@ -117,6 +127,8 @@ final class SimulatedClient {
             }
         case "synced":
             isSynced = true
+        case "close":
+            met["close \(params["reason"]?.string ?? "")", default: 0] += 1
         case "feed":
             violations += table.apply(params)
         default: break
@@ -128,6 +140,9 @@ final class SimulatedClient {
         switch method {
         case "login":
             isLoggedIn = true
+            tokenEnds = result["expires"]?.integer
+        case "refresh":
+            tokenEnds = result["expires"]?.integer
         case "feed":
             table.begin(result)
         case "subscribe":

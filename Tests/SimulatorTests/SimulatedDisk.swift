@@ -27,7 +27,7 @@ final class SimulatedDisk: Persistence {
     private var queue: [Submission] = []
     /// Lazy writes that failed; they go first next time.
     private var retained: [Submission] = []
-    private let canary: Canary
+    let canary: Canary
     var counters = StoreCounters()
     var commitTimes: DurationHistogram { DurationHistogram() }
 

@@ -12,7 +12,9 @@ extension Simulation {
         if client.isReader { return actAsReader(client) }
         guard let id = client.stream else { return logIn(client) }
         guard client.isLoggedIn, !client.isDead else {
-            if chance(20) { vanish(client, id) }
+            if chance(20) { return vanish(client, id) }
+            // Its login was refused: it tries again.
+            if !client.isDead, client.asked.isEmpty { logIn(client) }
             return
         }
         switch Int.random(in: 0..<60, using: &random) {
@@ -22,6 +24,7 @@ extension Simulation {
         case 3: ask(client, "logout", [:])
         case 4...6: client.isStalled.toggle()
         case 7: garbage(client, id)
+        case 46...49 where client.tokenEnds != nil: refresh(client)
         case 8...25 where client.isOwner: changeSubscriptions(client)
         case 8...45: changeStatus(client)
         default: ask(client, "ping", [:])
@@ -49,15 +52,30 @@ extension Simulation {
     }
 
     private func logIn(_ client: SimulatedClient) {
-        _ = open(client)
-        ask(
-            client, "login",
-            [
-                "account": .string(client.account), "device": .string(client.device),
-                "sync": client.isOwner
-                    ? "all"
-                    : .string(["all", "online", "none"].randomElement(using: &random) ?? "all"),
-            ])
+        if client.stream == nil { _ = open(client) }
+        var params: [String: JSON] = [
+            "device": .string(client.device),
+            "sync": client.isOwner
+                ? "all" : .string(["all", "online", "none"].randomElement(using: &random) ?? "all"),
+        ]
+        if chance(2) {
+            params["account"] = .string(client.account)
+        } else {
+            params["token"] = token(for: client)
+        }
+        ask(client, "login", .object(params))
+    }
+
+    private func refresh(_ client: SimulatedClient) {
+        // Now and then with another account's, which is refused.
+        let other = clients.randomElement(using: &random) ?? client
+        ask(client, "refresh", ["token": token(for: chance(5) ? other : client)])
+    }
+
+    private func token(for client: SimulatedClient) -> JSON {
+        if chance(30) { return "no token" }
+        let end = network.wallMilliseconds + Int64.random(in: -5_000...300_000, using: &random)
+        return .string(SimulatedAuthenticator.token(of: client.account, until: end))
     }
 
     func ask(_ client: SimulatedClient, _ method: String, _ params: JSON) {
@@ -96,7 +114,7 @@ extension Simulation {
     }
 
     private func changeSubscriptions(_ client: SimulatedClient) {
-        let type: JSON = chance(4) ? 100 : 1
+        let type: JSON = chance(4) ? .integer(Self.types.randomElement(using: &random) ?? 1) : 1
         if chance(4) {
             var params: [String: JSON] = ["type": type]
             if !chance(3) { params["publishers"] = some(2) }
@@ -114,7 +132,10 @@ extension Simulation {
 
     private func changeStatus(_ client: SimulatedClient) {
         // The owner alone has the status of type 1, so that it knows what is acknowledged.
-        let type: JSON = client.isOwner && !chance(4) ? 1 : 100
+        let others = Self.types.dropFirst()
+        let type: JSON =
+            client.isOwner && !chance(4)
+            ? 1 : .integer(others.randomElement(using: &random) ?? 100)
         if chance(5) { return ask(client, "clear", ["type": type]) }
         var params: [String: JSON] = [
             "type": type, "value": .integer(Int64.random(in: 10_000...10_050, using: &random)),

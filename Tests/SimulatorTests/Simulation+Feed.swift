@@ -10,7 +10,7 @@ extension Simulation {
     func checkTable(_ client: SimulatedClient, _ auditor: SimulatedClient) {
         guard client.stream != nil, client.isLoggedIn, !client.isDead else { return }
         guard client.table.isComplete else { return violation("a table that is not complete") }
-        for type: Int64 in [1, 100] {
+        for type in Self.types {
             let result = answer(
                 auditor, "query",
                 [

@@ -25,10 +25,13 @@ import PresenceStore
 final class Simulation {
     let seed: UInt64
     var random: SplitMix64
-    let configuration: Configuration
+    private(set) var configuration: Configuration
+    /// The highest cap on watchers that there was; nil: there was none for a while.
+    private(set) var watchersMax: Int?
     let disk: SimulatedDisk
     private(set) var network = SimulatedNetwork()
     var reactor: Reactor<SimulatedNetwork, SimulatedDisk>
+    private(set) var judges = SimulatedJudges()
     private(set) var clients: [SimulatedClient] = []
     private(set) var violations: [String] = []
     private(set) var commandCount = 0
@@ -41,26 +44,9 @@ final class Simulation {
     init(seed: UInt64, canary: SimulatedDisk.Canary = .none) {
         self.seed = seed
         random = SplitMix64(seed: seed)
-        var configuration = Configuration()
-        configuration.switchOffPace()
-        configuration.engine.watchersPerSlice = Int.random(in: 1...4, using: &random)
-        configuration.engine.limits.statesPerFrameMax = Int.random(in: 1...5, using: &random)
-        configuration.engine.limits.subscriptionsPerAccountMax = 12
-        configuration.engine.limits.sessionsPerAccountMax = 3
-        configuration.connection.outboxBytesMax = Int.random(in: 500...3_000, using: &random)
-        configuration.connection.listFramesPerTurn = Int.random(in: 1...3, using: &random)
-        configuration.connection.shares.bytesMax = Int.random(in: 0...2_000, using: &random)
-        configuration.connection.shares.shareCountMax = Int.random(in: 0...20, using: &random)
-        configuration.connection.watchersPerTurn = Int.random(in: 1...6, using: &random)
-        configuration.connection.receiversPerTurn = Int.random(in: 1...4, using: &random)
-        configuration.connection.deadlinesPerTurn = Int.random(in: 1...4, using: &random)
-        configuration.engine.rememberSeconds = Int.random(in: 60...3_000, using: &random)
-        configuration.engine.evenClockSeconds = Int.random(in: 0...300, using: &random)
-        configuration.feed.feedBytesMax = Int.random(in: 2_000...60_000, using: &random)
-        configuration.feed.feedSeconds = Int.random(in: 20...3_600, using: &random)
-        configuration.feed.topicsPerFrame = Int.random(in: 1...9, using: &random)
-        configuration.feed.eventsPerFrameMax = Int.random(in: 1...9, using: &random)
+        let configuration = Self.someConfiguration(&random)
         self.configuration = configuration
+        watchersMax = configuration.engine.subscribersPerPublisherMax
         disk = SimulatedDisk(canary: canary)
         reactor = Self.start(configuration, network, disk)
         begin()
@@ -73,6 +59,9 @@ final class Simulation {
             clients.append(SimulatedClient(account: name, device: "r", isReader: true))
         }
     }
+
+    /// The types that are watched and published.
+    static let types: [Int64] = [1, 100, 101, 102]
 
     /// Whose devices there are.
     var accounts: [String] {
@@ -105,6 +94,8 @@ final class Simulation {
 
     private func begin() {
         lastStart = now
+        judges = SimulatedJudges()
+        reactor.judges = judges
         reactor.begin {}
         reactor.turnEnded()
         reactor.report(disk.settle(isFailing: false))
@@ -127,10 +118,11 @@ final class Simulation {
         case 0..<45: act()
         case 45..<60: deliverSome()
         case 60..<75: readSome()
-        case 75..<85: settleDisk()
-        case 85..<97: pass(milliseconds: UInt64.random(in: 1...3_000, using: &random))
+        case 75..<83: settleDisk()
+        case 83..<88: judgeSome()
+        case 88..<97: pass(milliseconds: UInt64.random(in: 1...3_000, using: &random))
         case 97: pass(milliseconds: UInt64.random(in: 1...90_000, using: &random))
-        case 98: if chance(6) { jumpClock() }
+        case 98: if chance(6) { jumpClock() } else if chance(6) { reload() }
         default: if chance(4) { restart(chance(2) ? .inOrder : .afterCrash) }
         }
         endTurn()
@@ -152,8 +144,31 @@ final class Simulation {
         reactor.report(disk.settle(isFailing: isFailing, lies: lies))
     }
 
+    private func judgeSome() {
+        while !judges.isIdle, !chance(3) { judgeOne() }
+    }
+
+    func judgeOne() {
+        guard !judges.isIdle else { return }
+        let place = Int.random(in: 0..<100, using: &random)
+        reactor.report([judges.judge(place, isFailing: chance(10))])
+    }
+
+    /// The service is told to read its settings again.
+    private func reload() {
+        var new = Self.someConfiguration(&random)
+        // Fixed at the start.
+        new.feed = configuration.feed
+        configuration = new
+        let cap = new.engine.subscribersPerPublisherMax
+        watchersMax = watchersMax.flatMap { old in cap.map { max($0, old) } }
+        reactor.apply(new)
+    }
+
     func endTurn() {
         reactor.turnEnded()
+        reactor.checkInvariants()
+        reactor.engine.checkInvariants()
         for id in network.ids { settleStream(id) }
         for client in clients where !client.violations.isEmpty {
             client.violations.forEach { violation("\(client.account)/\(client.device) \($0)") }
@@ -175,7 +190,7 @@ final class Simulation {
         reactor.streamClosed(id)
     }
 
-    private func pass(milliseconds: UInt64) {
+    func pass(milliseconds: UInt64) {
         let end = now + milliseconds
         while let armed = network.armed, armed < end {
             tick(to: max(armed, now + 1))
@@ -303,8 +318,12 @@ final class Simulation {
         for connection in reactor.connections where connection.phase != .free {
             let answerMax = 40_000
             let bytes = connection.outbox.count + network.bytesPending(connection.id)
-            if bytes > 2 * (configuration.connection.outboxBytesMax + answerMax) {
+            if bytes > 2 * (Bound.outboxBytesMax + answerMax) {
                 violation("an outbox of \(bytes) bytes")
+            }
+            // Of its own topics there are no more than there are types.
+            if connection.behind.count > Bound.subscriptionsPerAccountMax + Self.types.count {
+                violation("behind with \(connection.behind.count) topics")
             }
             blocked += connection.bytesPending
         }
@@ -322,6 +341,13 @@ final class Simulation {
         client.stream = id
         client.lastAlive = now
         reactor.accept(id)
+        return id
+    }
+
+    /// A connection from the service's own process.
+    func visit() -> StreamID {
+        let id = network.open(roomBytes: 1 << 20)
+        reactor.receive(visitor: id)
         return id
     }
 }

@@ -1,6 +1,8 @@
 import Foundation
 import Testing
 
+@testable import PresenceServer
+
 @Suite struct `The service in a bad world` {
     static func run(_ simulation: Simulation, steps: Int) {
         for step in 1...steps {
@@ -16,6 +18,28 @@ import Testing
         let simulation = Simulation(seed: UInt64(seed))
         Self.run(simulation, steps: 1_500)
         #expect(simulation.violations.isEmpty, "\(simulation.violations)")
+    }
+
+    /// A simulation that meets none of this would not show that it is right.
+    @Test func `meets every limit and every end of a connection`() {
+        var met: [String: Int] = [:]
+        for seed in 1...30 {
+            let simulation = Simulation(seed: UInt64(seed))
+            Self.run(simulation, steps: 1_500)
+            for client in simulation.clients { met.merge(client.met, uniquingKeysWith: +) }
+            met["throttled", default: 0] += simulation.reactor.counters.throttled
+            met["fell behind", default: 0] += simulation.reactor.counters.fellBehind
+        }
+        print("met: \(met.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })")
+        for what in [
+            "login", "refresh", "subscribe", "publish", "feed", "throttled", "fell behind",
+            "rate_limited", "subscriber_quota", "subscription_quota", "session_quota",
+            "store_unavailable", "overloaded", "invalid_token", "expired_token", "forbidden",
+            "close token_expired", "close overloaded", "close idle_timeout",
+            "close login_timeout", "close too_slow",
+        ] {
+            #expect(met[what, default: 0] > 0, "\(what)")
+        }
     }
 
     /// `SIMULATE_COMMANDS=1000000 swift test --filter 'commands that are asked for'`

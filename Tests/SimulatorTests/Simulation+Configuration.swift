@@ -1,0 +1,68 @@
+import Containers
+import Outboxes
+import PresenceCore
+
+@testable import PresenceServer
+
+// The settings of a run: drawn by the seed, and drawn again when the service is told to reload.
+
+extension Simulation {
+    /// What no configuration goes beyond, so that it holds over reloads.
+    enum Bound {
+        static let outboxBytesMax = 3_000
+        static let subscriptionsPerAccountMax = 12
+        static let sessionsPerAccountMax = 3
+        static let disconnectGraceSeconds = 5
+        static let restartGraceSeconds = 30
+        static let statesPerFrameMax = 5
+    }
+
+    static func someConfiguration(_ random: inout SplitMix64) -> Configuration {
+        var configuration = Configuration()
+        configuration.switchOffPace()
+        configuration.authenticator = SimulatedAuthenticator()
+        drawPaces(&configuration, &random)
+        configuration.engine.watchersPerSlice = Int.random(in: 1...4, using: &random)
+        configuration.engine.limits.statesPerFrameMax = Int.random(
+            in: 1...Bound.statesPerFrameMax, using: &random)
+        configuration.engine.limits.subscriptionsPerAccountMax = Int.random(
+            in: 6...Bound.subscriptionsPerAccountMax, using: &random)
+        configuration.engine.limits.sessionsPerAccountMax = Int.random(
+            in: 1...Bound.sessionsPerAccountMax, using: &random)
+        configuration.engine.disconnectGraceSeconds = Int.random(
+            in: 0...Bound.disconnectGraceSeconds, using: &random)
+        configuration.engine.restartGraceSeconds = Int.random(
+            in: 0...Bound.restartGraceSeconds, using: &random)
+        configuration.connection.outboxBytesMax = Int.random(
+            in: 500...Bound.outboxBytesMax, using: &random)
+        configuration.connection.listFramesPerTurn = Int.random(in: 1...3, using: &random)
+        configuration.connection.shares.bytesMax = Int.random(in: 0...2_000, using: &random)
+        configuration.connection.shares.shareCountMax = Int.random(in: 0...20, using: &random)
+        configuration.connection.watchersPerTurn = Int.random(in: 1...6, using: &random)
+        configuration.connection.receiversPerTurn = Int.random(in: 1...4, using: &random)
+        configuration.connection.deadlinesPerTurn = Int.random(in: 1...4, using: &random)
+        configuration.engine.rememberSeconds = Int.random(in: 60...3_000, using: &random)
+        configuration.engine.evenClockSeconds = Int.random(in: 0...300, using: &random)
+        configuration.feed.feedBytesMax = Int.random(in: 2_000...60_000, using: &random)
+        configuration.feed.feedSeconds = Int.random(in: 20...3_600, using: &random)
+        configuration.feed.topicsPerFrame = Int.random(in: 1...9, using: &random)
+        configuration.feed.eventsPerFrameMax = Int.random(in: 1...9, using: &random)
+        return configuration
+    }
+
+    /// Each pace, and the cap on watchers, in half of the configurations.
+    private static func drawPaces(
+        _ configuration: inout Configuration, _ random: inout SplitMix64
+    ) {
+        func maybe<T>(_ value: T) -> T? { Bool.random(using: &random) ? value : nil }
+        configuration.engine.publishPace = maybe(Pace(perSecond: 1, burst: 3))
+        configuration.engine.loginPace = maybe(Pace(perSecond: 1, burst: 2))
+        configuration.engine.subscribersPerPublisherMax = maybe(
+            Int.random(in: 1...5, using: &random))
+        configuration.admission.loginPace = maybe(Pace(perSecond: 2, burst: 4))
+        configuration.admission.requestPace = maybe(Pace(perSecond: 10, burst: 5))
+        configuration.admission.appServerRequestPace = maybe(Pace(perSecond: 10, burst: 5))
+        configuration.admission.connectionsPerAddressMax = maybe(20)
+        configuration.admission.inquiriesMax = Int.random(in: 2...8, using: &random)
+    }
+}
