@@ -35,7 +35,7 @@ extension Engine {
         return busiest.map { sum in
             BusyPublisher(
                 account: effects.copyName(of: sum.account.number, from: self),
-                events: sum.events, deliveries: sum.deliveries)
+                events: Int(sum.events), deliveries: Int(sum.deliveries))
         }
     }
 
