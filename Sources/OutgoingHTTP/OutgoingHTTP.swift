@@ -1,4 +1,5 @@
-// Requests of the service to others: webhooks, and keys at a URL. The only user of AsyncHTTPClient.
+// Requests of the service to others: webhooks, and keys at a URL. The only user of
+// AsyncHTTPClient.
 //
 // Its interface for tasks begins tasks of its own on the runtime's shared pool, where none of ours
 // may run (`TaskLoop` says why), and its time limit ends with the head of a response. So its
@@ -68,7 +69,7 @@ public final class OutgoingHTTP: Sendable {
     public init(on loop: TaskLoop, connectSecondsMax: Int64 = 5) {
         self.loop = loop
         var configuration = HTTPClient.Configuration()
-        // A redirect could lead where the rules for the URL do not hold, or a signed body elsewhere.
+        // A redirect could lead to a URL that the rules do not allow, or send a signed body there.
         configuration.redirectConfiguration = .disallow
         configuration.timeout.connect = .seconds(connectSecondsMax)
         // The callers retry and log by themselves; a retry in the client would only delay the

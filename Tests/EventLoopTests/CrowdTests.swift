@@ -76,10 +76,8 @@ import Testing
             let recorder = Recorder(loop)
             let port = try loop.listenAnywhere()
             let clients = try (0..<4).map { _ in try Client(port: port) }
-            let next = dup(0)
-            close(next)
             // Room for two connections, and the reserve.
-            setDescriptorLimit(rlim_t(Int(next) + 2 + reserved))
+            setDescriptorLimit(rlim_t(Int(fillGapsBetweenDescriptors()) + 2 + reserved))
             recorder.run(until: { !recorder.acceptFailures.isEmpty })
             if recorder.accepted.count > 2 { exit(2) }
             if !Descriptors.hasFree(reserved) || Descriptors.hasFree(reserved + 3) { exit(3) }
@@ -140,6 +138,15 @@ private func limitDescriptorsToThoseOpen() -> rlim_t {
     setDescriptorLimit(rlim_t(next))
     takeAllDescriptors()
     return before
+}
+
+/// Takes every free number below the highest descriptor in use, and returns the one above that.
+private func fillGapsBetweenDescriptors() -> CInt {
+    let highest = (0..<CInt(65_536)).last { fcntl($0, F_GETFD) >= 0 } ?? 2
+    var next = dup(0)
+    while next <= highest { next = dup(0) }
+    close(next)
+    return next
 }
 
 private func takeAllDescriptors() {

@@ -40,7 +40,7 @@ final class SimulatedJudges: Judging {
         let inquiry = waiting.remove(at: place % waiting.count)
         let verdict = SimulatedAuthenticator().verdict(on: inquiry.token, at: inquiry.shown)
         return Verdict(
-            connection: inquiry.connection, purpose: inquiry.purpose,
+            connection: inquiry.connection, network: inquiry.network, purpose: inquiry.purpose,
             result: isFailing ? .failure(.keysUnavailable) : verdict)
     }
 }

@@ -2,9 +2,9 @@ import NIOCore
 
 /// Stops accepting for a second when a connection cannot be accepted.
 ///
-/// NIO's own handler for that (`AcceptBackoffHandler`) delays the next read, but one is pending when
-/// accept4(2) fails, and the listener stays in the poll set: without descriptors the thread would
-/// try again without end.
+/// NIO's own handler for that (`AcceptBackoffHandler`) delays the next read, but one is pending
+/// when accept4(2) fails, and the listener stays in the poll set: without descriptors the thread
+/// would try again without end.
 final class AcceptPause: ChannelInboundHandler, Sendable {
     typealias InboundIn = any Channel
 

@@ -42,7 +42,7 @@ extension Reactor {
     mutating func dismiss(_ slot: Int, _ reason: CloseReason) {
         precondition(connections[slot].phase == .anonymous && connections[slot].outbox.isEmpty)
         count(Ending(reason), of: slot)
-        connections[slot].phase = .closing
+        beginClosing(slot)
         var frame: [UInt8] = []
         frame.appendCloseFrame(
             reason, retryAfterSeconds: reason.isTransient ? retryAfterSeconds() : nil)

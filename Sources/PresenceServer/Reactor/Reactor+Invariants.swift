@@ -60,9 +60,9 @@ extension Reactor {
         case .free:
             precondition(state.isEmpty && connection.awaiting == nil, "a free slot that is used")
             precondition(connection.outbox.isEmpty && connection.behind.isEmpty, "a free outbox")
-            precondition(connection.deadline == .none, "a deadline of nobody")
-            precondition(connection.progressDeadline == .none, "a deadline of nobody")
-            precondition(connection.tokenDeadline == .none, "a deadline of nobody")
+            precondition(connection.deadline == .none, "a deadline of no connection")
+            precondition(connection.progressDeadline == .none, "a deadline of no connection")
+            precondition(connection.tokenDeadline == .none, "a deadline of no connection")
         case .anonymous:
             precondition(connection.deadline != .none, "no time to log in")
             precondition(connection.behind.isEmpty, "events before the login")
@@ -76,7 +76,7 @@ extension Reactor {
             precondition(state.isDisjoint(with: [.isListing, .isFeedReader]), "closed in a list")
         }
         if connection.bytesPending > 0 {
-            precondition(state.contains(.isBlocked), "bytes that nobody waits for")
+            precondition(state.contains(.isBlocked), "bytes pending, socket not blocked")
             precondition(connection.slowPlace != .max, "a slow reader that is not listed")
         }
         precondition(
