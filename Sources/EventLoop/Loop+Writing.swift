@@ -56,6 +56,16 @@ extension Loop {
         }
     }
 
+    /// Whether the peer has sent bytes that have not been read.
+    ///
+    /// One system call.
+    public func hasUnreadBytes(_ id: StreamID) -> Bool {
+        guard let index = streams.index(of: id), streams[index].phase == .open else { return false }
+        var byte: UInt8 = 0
+        let descriptor = streams[index].descriptor ?? findDescriptor(index)
+        return unsafe recv(descriptor, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT)) > 0
+    }
+
     /// The stream's socket, which stays the same until the stream is closed. Without one, a number
     /// that `send` rejects.
     private func findDescriptor(_ index: Int) -> CInt {

@@ -24,6 +24,24 @@ import Testing
         }
     }
 
+    @Test func `a client that is throttled is heard by what waits unread`() throws {
+        try withService({
+            $0.admission.requestPace = Pace(perSecond: 1, burst: 3)
+            $0.engine.heartbeatSeconds = 5
+        }) { service in
+            let client = try service.login("alice")
+            let ping = Array(#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.utf8)
+            let frame = [0, 0, 0, UInt8(ping.count)] + ping
+            // More than the service reads at once: it is busy with that for half an hour.
+            try client.sendRaw(Array(repeatElement(frame, count: 4_000).joined()))
+            for second in 1...60 {
+                service.pass(seconds: 1)
+                let message = try client.nextMessage(withinMilliseconds: 10_000)
+                #expect(message?["id"] == 1, "after \(second) s: \(message?.text ?? "nothing")")
+            }
+        }
+    }
+
     @Test func `a frame that we do not read to its end is not late`() throws {
         try withService({
             $0.admission.requestPace = Pace(perSecond: 1, burst: 3)

@@ -123,6 +123,14 @@ public struct Engine: ~Copyable {
         connections[Int(connection.slot)].lastHeard = now
     }
 
+    /// Whether half of the time has passed after which a connection is judged silent.
+    public func isNearlySilent(_ connection: ConnectionID, at now: Mono) -> Bool {
+        guard isLoggedIn(connection) else { return false }
+        let half = connections[Int(connection.slot)].lastHeard
+            .advanced(byMilliseconds: settings.silenceMillisecondsMax / 2)
+        return half <= now
+    }
+
     mutating func perform(
         _ command: Command, from connection: ConnectionID, at now: Moment,
         into effects: inout Effects

@@ -134,6 +134,20 @@ extension Reactor {
     /// look once too often does no harm.)
     mutating func throttleEnded(of slot: Int) {
         connections[slot].state.remove(.isThrottled)
+        noteUnreadBytes(of: slot)
         resumeIfPaused(slot)
+    }
+
+    /// A client that is throttled is not read from, and so not heard. What it has sent and the
+    /// kernel holds is its sign of life then.
+    private mutating func noteUnreadBytes(of slot: Int) {
+        guard connections[slot].phase == .serving, connections[slot].state.contains(.isPaused)
+        else { return }
+        let connection = ConnectionID(connections[slot].id)
+        let now = now().mono
+        // A system call for each frame would be too much.
+        guard engine.isNearlySilent(connection, at: now), loop.hasUnreadBytes(connections[slot].id)
+        else { return }
+        engine.heard(connection, at: now)
     }
 }
