@@ -20,9 +20,13 @@ final class Readiness: Sendable {
 
     private let state = Mutex(State())
 
-    /// Throws why not.
+    /// Throws the problem, if there is one.
     func check(_ gateway: Gateway) async throws {
-        let now = NIODeadline.now()
+        try await check(at: .now()) { try await Self.ask(gateway) }
+    }
+
+    /// The same, of a service that `ask` asks.
+    func check(at now: NIODeadline, _ ask: () async throws -> Problem?) async throws {
         let known = state.withLock { state -> Verdict? in
             if let verdict = state.verdict, state.isAsking || now - verdict.since < .seconds(1) {
                 return verdict
@@ -34,25 +38,30 @@ final class Readiness: Sendable {
             if let problem = known.problem { throw problem }
             return
         }
-        let problem = await ask(gateway)
+        let problem: Problem?
+        do {
+            problem = try await ask()
+        } catch is CancellationError {
+            // The client has gone. That says nothing about the service.
+            state.withLock { $0.isAsking = false }
+            throw CancellationError()
+        } catch {
+            problem = Problem(error)
+        }
         state.withLock {
             $0 = State(verdict: Verdict(since: now, problem: problem), isAsking: false)
         }
         if let problem { throw problem }
     }
 
-    private func ask(_ gateway: Gateway) async -> Problem? {
-        do {
-            let stats = try JSONObject(API.result(of: await gateway.call("stats")))
-            guard stats["storeRetained"].flatMap(JSONText.integer) == 0 else {
-                return Problem(
-                    .serviceUnavailable, "store_unavailable",
-                    "The database does not accept writes."
-                ).with(.retryAfter, "1")
-            }
-            return nil
-        } catch {
-            return Problem(error)
+    private static func ask(_ gateway: Gateway) async throws -> Problem? {
+        let stats = try JSONObject(API.result(of: await gateway.call("stats")))
+        guard stats["storeRetained"].flatMap(JSONText.integer) == 0 else {
+            return Problem(
+                .serviceUnavailable, "store_unavailable",
+                "The database does not accept writes."
+            ).with(.retryAfter, "1")
         }
+        return nil
     }
 }

@@ -1,0 +1,50 @@
+import HTTPTypes
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import PresenceHTTP
+
+@Suite final class `The readiness` {
+    private let readiness = Readiness()
+    private let asked = Mutex(0)
+
+    private func at(_ milliseconds: Int64) -> NIODeadline {
+        .uptimeNanoseconds(1_000_000_000) + .milliseconds(milliseconds)
+    }
+
+    private func check(at milliseconds: Int64, _ problem: Problem? = nil) async -> Bool {
+        do {
+            try await readiness.check(at: at(milliseconds)) {
+                asked.withLock { $0 += 1 }
+                return problem
+            }
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    @Test func `is asked for once a second`() async {
+        let problem = Problem(.serviceUnavailable, "store_unavailable", "It is not.")
+        #expect(await check(at: 0, problem) == false)
+        #expect(await check(at: 999) == false)
+        #expect(asked.withLock { $0 } == 1)
+        #expect(await check(at: 1_000) == true)
+        #expect(await check(at: 1_999, problem) == true)
+        #expect(asked.withLock { $0 } == 2)
+    }
+
+    @Test func `is not what a client that has gone would have heard`() async {
+        await #expect(throws: CancellationError.self) {
+            try await readiness.check(at: at(0)) { throw CancellationError() }
+        }
+        #expect(await check(at: 1) == true)
+        await #expect(throws: CancellationError.self) {
+            try await readiness.check(at: at(2_000)) { throw CancellationError() }
+        }
+        // Nor does it keep others from asking.
+        #expect(await check(at: 2_001) == true)
+        #expect(asked.withLock { $0 } == 2)
+    }
+}
