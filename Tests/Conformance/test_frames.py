@@ -141,6 +141,22 @@ class Frames(Case):
         again = self.login(a)
         self.assertEqual(again.ok("subscriptions")["count"], 1)
 
+    def test_half_closed_socket_gets_its_whole_login_list(self):
+        a = self.name("a")
+        first = self.login(a)
+        names = [self.name("p%d" % i) for i in range(250)]
+        for at in range(0, 250, 50):
+            first.subscribe(*names[at:at + 50])
+        c = self.connect()
+        c.raw(frame(request("login", {"account": a, "device": "d2", "sync": "all"}, 7)))
+        c.half_close()
+        frames = c.eof()
+        self.assertEqual(frames[0]["id"], 7)
+        lists = [f["params"]["events"] for f in frames if f.get("method") == "events"]
+        self.assertEqual(sorted(e["publisher"] for e in sum(lists, [])), sorted(names))
+        self.assertEqual(frames[-1], {"jsonrpc": "2.0", "method": "synced",
+                                      "params": {"count": 250}})
+
     def test_cut_frame_gets_no_answer(self):
         c = self.login(self.name("a"))
         c.raw(frame(request("ping", {}, 1)) + frame(request("ping", {}, 2))[:-1])

@@ -1,6 +1,7 @@
 """§4 login and logout: results, lists, devices, replacement, the quota of sessions."""
 
 import threading
+import time
 import unittest
 
 from porchlight import Case, frame, request
@@ -144,6 +145,23 @@ class Login(Case):
         c.login(name, "d10")
         state = held[0].subscribe(name, sync=True)["states"][0]
         self.assertEqual(state["online"][-1]["device"], "d10")
+
+    def test_sessions_without_a_connection_give_way(self):
+        name = self.name("a")
+        held = [self.login(name, "d%d" % i) for i in range(10)]
+        for i in (4, 2):
+            held[i].close()
+        c = self.connect()
+        end = time.monotonic() + 10
+        while "error" in c.call("login", {"account": name, "device": "new"}):
+            # The end of those connections may come behind this login.
+            self.assertLess(time.monotonic(), end)
+            threading.Event().wait(0.05)
+        state = held[0].subscribe(name, sync=True)["states"][0]
+        online = {o["device"] for o in state["online"]}
+        # The grace of the fourth may be over by now.
+        expected = {"d%d" % i for i in range(10) if i not in (2, 4)} | {"new"}
+        self.assertEqual(online - {"d4"}, expected)
 
     def test_logout(self):
         name = self.name("a")

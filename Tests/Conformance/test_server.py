@@ -128,13 +128,16 @@ class Server(Case):
         names = [self.name("long%d" % i) for i in range(100)]
         for n in names:
             s.ok("publish", {"account": n, "type": 100, "value": 10000, "ext": "\u0001" * 4096})
-        got = s.ok("query", {"type": 100, "accounts": names})["states"]
-        # The states that do not fit a frame of 1 MiB follow, as those of a login list do.
-        while len(got) < 100:
-            frame = s.note("events")["params"]
-            self.assertTrue(frame["sync"])
-            got += frame["events"]
+        # A frame of 1 MiB does not hold them, and an app server is sent no events.
+        data = self.refused(s.call("query", {"type": 100, "accounts": names}), 414, "too_many")
+        self.assertNotIn("field", data)
+        fit = data["limit"]
+        self.assertTrue(0 < fit < 100)
+        got = []
+        for at in range(0, 100, fit):
+            got += s.ok("query", {"type": 100, "accounts": names[at:at + fit]})["states"]
         self.assertEqual([e["publisher"] for e in got], names)
+        self.assertEqual(s.drain(), [])
 
     def test_subscribers(self):
         s = self.server()

@@ -49,6 +49,10 @@ import Testing
             #""field":"publishers","limit":100"#
         ),
         (
+            Refusal(.tooMany, limit: 42),
+            "The answer has room for 42 accounts; split the request.", #""limit":42"#
+        ),
+        (
             Refusal(.tooMany, field: .params, limit: 64, count: 65),
             "`params` has more than 64 members.", #""field":"params","limit":64,"count":65"#
         ),

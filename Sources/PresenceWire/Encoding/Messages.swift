@@ -68,6 +68,10 @@ extension [UInt8] {
         if field == .params, refusal.reason == .duplicateField {
             return append("A member of `params`, or of an object in it, appears more than once.")
         }
+        if refusal.field == nil, refusal.reason == .tooMany {
+            append("The answer has room for ", refusal.limit ?? 0)
+            return append(" accounts; split the request.")
+        }
         append(field: field.rawValue)
         switch refusal.reason {
         case .missingField:
