@@ -14,7 +14,7 @@ public struct BusyPublisher: Hashable, Sendable {
 
 extension Engine {
     /// The publishers with the most deliveries, and among equals events, since `begin`, the
-    /// busiest first. O(events of that time), as many as the history holds at most: 1 ms.
+    /// busiest first. O(events of that time), as many as the history holds at most: 1.5 ms.
     public func busiestPublishers(
         since begin: Wall, countMax: Int, into effects: inout Effects
     ) -> [BusyPublisher] {
