@@ -6,6 +6,8 @@ public struct BufferPool {
     static let bufferBytesMax = 1 << 16
 
     private var buffers: [[UInt8]] = []
+    /// The fewest buffers that there were since the last `trim`: so many were of no use.
+    private var countMin = 0
 
     /// A pool that holds nothing yet.
     public init() {}
@@ -14,6 +16,14 @@ public struct BufferPool {
     public mutating func lend(to outbox: inout Outbox) {
         guard outbox.bytes.capacity == 0, let buffer = buffers.popLast() else { return }
         outbox.bytes = buffer
+        countMin = min(countMin, buffers.count)
+    }
+
+    /// Frees the buffers that were not lent since the last call.
+    public mutating func trim() {
+        buffers.removeFirst(countMin)
+        if buffers.isEmpty { buffers = [] }
+        countMin = buffers.count
     }
 
     /// Takes back the memory of an outbox that has been written.

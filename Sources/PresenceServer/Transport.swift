@@ -18,6 +18,8 @@ protocol Transport: AnyObject {
     var memoryBytes: UInt64 { get }
     /// CPU time of the process.
     var processorMicroseconds: UInt64 { get }
+    /// Bytes that the process has allocated and not freed.
+    var allocatedBytes: UInt64 { get }
     /// Connections that are not completely closed.
     var streamCount: Int { get }
 
@@ -31,6 +33,8 @@ protocol Transport: AnyObject {
     func peerAddress(of id: StreamID) -> String?
     func peerNetwork(of id: StreamID) -> ClientNetwork?
 
+    /// Begins to return free memory to the kernel, and comes back at once.
+    func returnFreeMemory()
     func armTimer(atMonotonicMilliseconds deadline: UInt64)
     func disarmTimer()
     func startListening() throws(UVError)

@@ -105,3 +105,29 @@ def little_memory():
                 publisher.ok("publish", {"type": 1, "value": 10000 + round, "ext": "x" * 4000})
         require(service.is_alive(), "it died: %s", service.log_text()[-300:])
         say("200 clients that read nothing: %d KiB resident", service.memory_kibibytes())
+
+
+@case("memory that a crowd of slow readers needed comes back", quick=True)
+def memory_comes_back():
+    room_for(3000)
+    with Service("--rate-limits", "off", "--disconnect-grace", "0") as service:
+        publishers = [service.login("p%d" % n) for n in range(30)]
+        before = service.memory_kibibytes()
+        clients = [service.connect(receive_bytes=4096).login("c%d" % n) for n in range(1000)]
+        for client in clients:
+            client.subscribe(*["p%d" % n for n in range(30)])
+        for round in range(15):
+            for publisher in publishers:
+                publisher.ok("publish", {"type": 1, "value": 10000 + round, "ext": "x" * 4000})
+        peak = service.memory_kibibytes()
+        for client in clients:
+            client.close()
+        # What is left is below what is worth a walk through the heaps: 16 MiB.
+        enough, end = before * 1.2 + (16 << 10), time.monotonic() + 10
+        while service.memory_kibibytes() > enough and time.monotonic() < end:
+            publishers[0].ok("ping")
+            time.sleep(0.2)
+        after = service.memory_kibibytes()
+        require(peak > 1.5 * enough, "the crowd took too little to tell: %d KiB", peak)
+        require(after <= enough, "%d KiB before, %d at the peak, %d after", before, peak, after)
+        say("%d KiB before, %d at the peak, %d after", before, peak, after)

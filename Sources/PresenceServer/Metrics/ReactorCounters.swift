@@ -20,6 +20,8 @@ struct ReactorCounters {
     var loginsDelayed = 0
     /// Requests rejected because memory was short.
     var refusedForMemory = 0
+    /// Times that free memory was returned to the kernel.
+    var memoryReturns = 0
     /// Requests rejected because the store was far behind.
     var refusedForStore = 0
     /// Times that a connection was throttled.

@@ -140,6 +140,9 @@ extension Reactor {
             case .token:
                 tokenEnded(of: slot)
                 continue
+            case .memory:
+                lookAfterMemory()
+                continue
             case .phase:
                 break
             }
@@ -175,6 +178,8 @@ enum ConnectionDeadline: UInt64 {
     case feed
     /// The token ends that the session was begun with.
     case token
+    /// Free memory may be worth returning. Of no slot.
+    case memory
 
     func payload(_ slot: Int) -> UInt64 { rawValue << 32 | UInt64(slot) }
 

@@ -242,6 +242,9 @@ extension Reactor {
             .gauge, "process_resident_memory_bytes", "Resident memory of the process.",
             Int(clamping: loop.memoryBytes))
         text.add(
+            .counter, "porchlight_memory_returns_total",
+            "Times that free memory was returned to the kernel.", counters.memoryReturns)
+        text.add(
             .gauge, "process_start_time_seconds",
             "Start time of the service, in seconds since 1970.",
             microseconds: UInt64(clamping: begun.wall.milliseconds) * 1_000)

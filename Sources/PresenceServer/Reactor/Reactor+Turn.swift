@@ -39,6 +39,7 @@ extension Reactor {
         submit()
         goOnStopping()
         assertTurnEnded()
+        watchMemory(at: now.mono)
         heardUpTo = now.mono
         noteRates(at: now.mono)
         guard phase != .stopped else { return }

@@ -68,6 +68,11 @@ struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
     var jitter = SplitMix64(seed: 0)
     /// The memory in use when it was last measured, and when it is measured next.
     var memoryBytes: UInt64 = 0
+    var memory = MemoryWatch()
+    /// Whether a deadline is set for the next look at it.
+    var isMemoryLookedAfter = false
+    /// What had happened when it was looked at last.
+    var memoryActivity = MemoryActivity()
     var memoryCheckAt = Mono(milliseconds: 0)
     /// Bytes that sockets have not accepted yet.
     var bytesBlocked = 0
