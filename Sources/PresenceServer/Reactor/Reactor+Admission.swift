@@ -37,10 +37,8 @@ extension Reactor {
         close(slot, .overloaded)
     }
 
-    /// Whether a command of this kind may be carried out now, by those who may give it at all.
+    /// Whether a command of this kind, for which the sender has permission, may be carried out now.
     mutating func admit(_ kind: CommandKind, of slot: Int, at now: Moment) throws(Refusal) {
-        let connection = ConnectionID(connections[slot].id)
-        guard engine.refusal(of: kind, from: connection) == nil else { return }
         try checkRoom(for: kind, at: now)
         if kind == .login { try admitLogin(of: slot, at: now) }
     }

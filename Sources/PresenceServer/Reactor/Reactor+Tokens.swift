@@ -43,9 +43,6 @@ extension Reactor {
     /// Has a token judged; `report` goes on with its request.
     mutating func ask(_ inquiry: Inquiry, of slot: Int, at now: Moment) throws(Refusal) {
         let kind: CommandKind = if case .refresh = inquiry.purpose { .refresh } else { .login }
-        if let refusal = engine.refusal(of: kind, from: ConnectionID(inquiry.connection)) {
-            throw refusal
-        }
         if kind == .refresh, connections[slot].tokenDeadline == .none {
             throw Refusal(CredentialFault.nothingToRefresh)
         }

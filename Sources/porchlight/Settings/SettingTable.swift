@@ -143,5 +143,12 @@ enum SettingTable {
             .count(
                 "logins-burst", \.configuration.admission.loginPace.burstMax, 1...1_000_000,
                 .things, "Logins of all clients in a burst."),
+            .count(
+                "failed-logins-per-second",
+                \.configuration.admission.failedLoginPace.ratePerSecond, 1...100_000, .perSecond,
+                "Failed logins per address; beyond, its tokens are verified while few others wait."),
+            .count(
+                "failed-logins-burst", \.configuration.admission.failedLoginPace.burstMax,
+                1...1_000_000, .things, "Failed logins per address in a burst."),
         ])
 }
