@@ -52,9 +52,6 @@ extension `The project is tidy` {
         ("lest", "so that ... not"), ("likewise", "also"), ("mended", "fixed, repaired"),
     ]
 
-    /// Their strings are mended with their comments.
-    static let pendingModules = ["PresenceBench", "PresenceCore", "porchlight"]
-
     @Test func `pages are in plain technical English`() {
         // The glossary names what is not used.
         for page in SourceTree.pages where page.path != "docs/GLOSSARY.md" {
@@ -73,8 +70,7 @@ extension `The project is tidy` {
     }
 
     @Test func `strings are in plain technical English`() {
-        for file in SourceTree.swift
-        where file.isSource && !Self.pendingModules.contains(file.module) {
+        for file in SourceTree.swift where file.isSource {
             for literal in file.literals {
                 check(literal.text, for: Self.phrases, at: file, literal.number)
             }

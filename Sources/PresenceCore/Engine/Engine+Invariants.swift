@@ -27,7 +27,7 @@ extension Engine {
         while session != none {
             let record = sessions[session]
             let link = links[Int(session)]
-            precondition(record.account == number, "somebody else's session")
+            precondition(record.account == number, "a session of another account")
             precondition(
                 (record.phase == .connected) == (link.connection != none), "phase and connection")
             precondition(
@@ -54,8 +54,8 @@ extension Engine {
             "subscriptions and their deadline")
         guard index.count(of: account) > 0 else { return }
         for edge in index.edges[Int(account.index)] {
-            precondition(record.expiryDeadline <= edge.deadline, "looked at too late")
-            precondition(names.contains(topics[edge.topic].account), "watches nobody")
+            precondition(record.expiryDeadline <= edge.deadline, "a deadline after an expiry")
+            precondition(names.contains(topics[edge.topic].account), "publisher unknown")
         }
     }
 }

@@ -272,7 +272,7 @@ extension SubscriptionIndex {
                 precondition(place == 0 || list[place - 1].topic < edge.topic, "out of order")
                 let fan = fans[Int(edge.topic)]
                 precondition(Int(edge.position) < fan.count, "beyond the fan")
-                precondition(fan[Int(edge.position)] == account, "somebody else's place")
+                precondition(fan[Int(edge.position)] == account, "a place of another account")
             }
             total += list.count
         }
