@@ -80,7 +80,9 @@ struct Connection {
         /// It is logged in as an app server.
         static let isAppServer = State(rawValue: 64)
         /// In-process connection.
-        static let isOfTheHouse = State(rawValue: 128)
+        static let isInternal = State(rawValue: 128)
+        // Until its last use, in Reactor+Admission, has the new name.
+        static let isOfTheHouse = isInternal
         /// It reads the feed.
         static let isFeedReader = State(rawValue: 256)
         /// Its request waits for a token to be verified.

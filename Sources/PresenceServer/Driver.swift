@@ -48,7 +48,9 @@ final class Driver: LoopHandler {
         let contents = mailbox.take()
         reactor.report(contents.outcomes)
         reactor.report(contents.verdicts)
-        for socket in contents.visitors { reactor.receive(visitor: reactor.loop.adopt(socket)) }
+        for socket in contents.internalSockets {
+            reactor.acceptInternal(reactor.loop.adopt(socket))
+        }
         if var configuration = contents.configuration {
             configuration.admission.fillInFromMachine()
             reactor.apply(configuration)

@@ -10,8 +10,8 @@ final class Mailbox: Sendable {
     struct Contents: Sendable {
         var outcomes: [Outcome] = []
         var verdicts: [Verdict] = []
-        /// Sockets of the house, to be taken in.
-        var visitors: [CInt] = []
+        /// The service's ends of internal connections that are to be accepted.
+        var internalSockets: [CInt] = []
         /// The configuration to go on with; the last one counts.
         var configuration: Configuration?
         var isToStop = false
@@ -38,11 +38,12 @@ final class Mailbox: Sendable {
         wakeup.wake()
     }
 
-    /// Leaves one end of a pair of sockets; false: the service has ended, and it is not taken.
-    func post(visitor socket: CInt) -> Bool {
+    /// Leaves the service's end of an internal connection. Returns false if the service has ended;
+    /// the socket is then still the caller's.
+    func post(internalSocket socket: CInt) -> Bool {
         let isTaken = contents.withLock { contents in
             guard !contents.isClosed else { return false }
-            contents.visitors.append(socket)
+            contents.internalSockets.append(socket)
             return true
         }
         wakeup.wake()

@@ -100,7 +100,7 @@ public final class Service {
         driver.reactor.begin(cleaning: cleaning, ready: ready)
         loop.run(driver)
         let report = store.stop()
-        for socket in mailbox.close().visitors { SocketPair.close(socket) }
+        for socket in mailbox.close().internalSockets { SocketPair.close(socket) }
         loop.close()
         let refusal = driver.reactor.refusal
         if let log = driver.reactor.feed?.log, refusal == nil, report.lostWrites == 0 {
@@ -138,7 +138,7 @@ public struct ServiceControl: Sendable {
     public func connect() throws(ServiceRefusal) -> CInt {
         let pair: SocketPair
         do throws(UVError) { pair = try SocketPair() } catch { throw .system(error) }
-        guard mailbox.post(visitor: pair.loopEnd) else {
+        guard mailbox.post(internalSocket: pair.loopEnd) else {
             SocketPair.close(pair.loopEnd)
             SocketPair.close(pair.otherEnd)
             throw .ended

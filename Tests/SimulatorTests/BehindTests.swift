@@ -13,7 +13,7 @@ import Testing
         }
         let slow = service.login("alice", "slow", roomBytes: 500)
         let quick = service.login("alice", "quick")
-        let backend = service.visit()
+        let backend = service.connectInternally()
         let ext = JSON.string(String(repeating: "x", count: 400))
         for round in 0..<30 {
             let publishers = (0..<10).map { JSON.string("p\(round)-\($0)") }

@@ -9,11 +9,11 @@ import Testing
     private var names: [JSON] { (0..<20).map { .string("p\($0)") } }
 
     init() {
-        let visitor = service.visit()
+        let backend = service.connectInternally()
         let ext = JSON.string(String(repeating: "x", count: 1_000))
         for name in names {
             _ = service.ask(
-                "publish", ["account": name, "type": 1, "value": 10_000, "ext": ext], on: visitor)
+                "publish", ["account": name, "type": 1, "value": 10_000, "ext": ext], on: backend)
         }
     }
 
@@ -32,12 +32,12 @@ import Testing
     }
 
     @Test func `is answered in parts to a connection of this process`() {
-        let visitor = service.visit()
+        let backend = service.connectInternally()
         service.commit()
-        _ = service.messages(visitor)
-        service.send("query", ["type": 1, "accounts": .array(names)], on: visitor)
+        _ = service.messages(backend)
+        service.send("query", ["type": 1, "accounts": .array(names)], on: backend)
         service.commit()
-        let messages = service.messages(visitor)
+        let messages = service.messages(backend)
         let first = messages.first?["result"]?["states"]?.array?.count ?? 0
         let rest = messages.dropFirst().reduce(0) {
             $0 + ($1["params"]?["events"]?.array?.count ?? 0)

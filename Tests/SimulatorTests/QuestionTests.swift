@@ -8,12 +8,12 @@ import Testing
     @Test(arguments: ["top", "why", "metrics"])
     func `are answered one a turn, however many ask`(method: String) {
         let service = SmallService()
-        let visitors = (0..<4).map { _ in service.visit() }
+        let backends = (0..<4).map { _ in service.connectInternally() }
         service.commit()
-        for id in visitors { _ = service.messages(id) }
+        for id in backends { _ = service.messages(id) }
         let params: JSON =
             method == "why" ? ["subscriber": "alice", "publisher": "bob", "type": 1] : [:]
-        for id in visitors {
+        for id in backends {
             for _ in 0..<2 { service.send(method, params, on: id) }
             service.send("ping", on: id)
         }
@@ -23,7 +23,7 @@ import Testing
             #expect(
                 service.network.armed.map { $0 <= service.network.monotonicMilliseconds }
                     ?? false || answered.reduce(0, +) > 8)
-            answered.append(visitors.reduce(0) { $0 + service.messages($1).count })
+            answered.append(backends.reduce(0) { $0 + service.messages($1).count })
         }
         // The answer to `ping` comes in the turn of the question before it.
         #expect(answered.prefix(8).allSatisfy { $0 <= 2 }, "\(answered)")

@@ -13,7 +13,7 @@ extension Simulation {
         for client in clients { checkTruth(client) }
         // A connection of this process needs no login and is bound by no pace.
         let auditor = SimulatedClient(account: "", device: "auditor")
-        auditor.stream = visit()
+        auditor.stream = connectInternally()
         checkPresence(auditor)
         for client in clients where client.isOwner {
             checkSubscriptions(client, auditor)

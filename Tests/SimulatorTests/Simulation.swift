@@ -345,9 +345,9 @@ final class Simulation {
     }
 
     /// A connection from the service's own process.
-    func visit() -> StreamID {
+    func connectInternally() -> StreamID {
         let id = network.open(roomBytes: 1 << 20)
-        reactor.receive(visitor: id)
+        reactor.acceptInternal(id)
         return id
     }
 }

@@ -40,9 +40,9 @@ final class SmallService {
         return id
     }
 
-    func visit() -> StreamID {
+    func connectInternally() -> StreamID {
         let id = network.open(roomBytes: 1 << 20)
-        reactor.receive(visitor: id)
+        reactor.acceptInternal(id)
         return id
     }
 

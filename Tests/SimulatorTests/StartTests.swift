@@ -36,7 +36,7 @@ import Testing
 
 @Suite struct `An end that takes long` {
     /// The engine is not told any more of connections that go: their slots are not free for it.
-    @Test func `sends away a visitor that takes the place of one who has gone`() {
+    @Test func `rejects an internal connection in the slot of one that has ended`() {
         let network = SimulatedNetwork()
         let disk = SimulatedDisk()
         let clock = ServiceClock(
@@ -47,16 +47,16 @@ import Testing
             loop: network, store: disk, logger: Logger(label: "test"), seed: 1)
         reactor.begin {}
         reactor.report(disk.settle(isFailing: false))
-        let visitors = (0..<2).map { _ in network.open(roomBytes: 1_000) }
-        for visitor in visitors { reactor.receive(visitor: visitor) }
+        let backends = (0..<2).map { _ in network.open(roomBytes: 1_000) }
+        for id in backends { reactor.acceptInternal(id) }
         reactor.beginStopping()
         reactor.turnEnded()
         #expect(reactor.phase == .farewell)
-        network.remove(visitors[0])
-        reactor.streamClosed(visitors[0])
+        network.remove(backends[0])
+        reactor.streamClosed(backends[0])
         let late = network.open(roomBytes: 1_000)
-        #expect(late.slot == visitors[0].slot)
-        reactor.receive(visitor: late)
+        #expect(late.slot == backends[0].slot)
+        reactor.acceptInternal(late)
         reactor.turnEnded()
         let said = String(decoding: network.read(late, bytesMax: 1_000).bytes, as: UTF8.self)
         #expect(said.contains("4503"))

@@ -64,7 +64,7 @@ extension Reactor {
             append(
                 .subscribed(expires: expires, count: count, states: first), to: id, of: slot)
             appendRest(of: states, after: first, to: slot)
-        case .states(let states) where connections[slot].state.contains(.isOfTheHouse):
+        case .states(let states) where connections[slot].state.contains(.isInternal):
             // A connection of this process puts the parts together: HTTP has no frames.
             let first = states.lowerBound..<states.lowerBound + fit
             append(.states(first), to: id, of: slot)

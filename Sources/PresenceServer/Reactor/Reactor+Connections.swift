@@ -98,7 +98,7 @@ extension Reactor {
         progressEnded(of: slot)
         delays[UInt32(slot)] = nil
         forgetHeldBack(slot)
-        if connections[slot].state.contains(.isOfTheHouse) { internalCount -= 1 }
+        if connections[slot].state.contains(.isInternal) { internalCount -= 1 }
         if connections[slot].state.contains(.isTurnedAway) { turnedAwayCount -= 1 }
         addresses.leave(connections[slot].address)
         frames.empty(&connections[slot].outbox, to: &pool)

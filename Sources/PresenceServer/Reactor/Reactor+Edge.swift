@@ -97,7 +97,7 @@ extension Reactor {
         guard case .login(let request) = method, case .key(let range) = request.credential,
             let name = configuration.authenticator?.name(ofServerKey: decoder.bytes(range))
         else { return }
-        logger.info("an app server logs in", metadata: ["key": "\(name)"])
+        logger.info("app server logged in", metadata: ["key": "\(name)"])
     }
 
     /// Where a connection comes from, for the eyes of app servers.

@@ -259,7 +259,7 @@ extension Reactor {
         let pending = loop.bytesPending(connections[slot].id)
         // An in-process feed reader, such as a webhook, may wait for its receiver for hours. It
         // uses one outbox, and the ring continues without it.
-        let isPatient = connections[slot].state.isSuperset(of: [.isOfTheHouse, .isFeedReader])
+        let isPatient = connections[slot].state.isSuperset(of: [.isInternal, .isFeedReader])
         guard pending < connections[slot].bytesPending || isPatient else {
             counters.closedTooSlow += 1
             // The outbox has no space for a final frame. It is tried all the same, for a short

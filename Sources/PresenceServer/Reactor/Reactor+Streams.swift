@@ -16,11 +16,11 @@ extension Reactor {
     }
 
     /// Admits an in-process connection, which is an app server's without a login.
-    mutating func receive(visitor id: StreamID) {
+    mutating func acceptInternal(_ id: StreamID) {
         // During shutdown the engine sees no connection changes: reject it.
         guard phase == .serving else { return close(enter(id, .anonymous), .shuttingDown) }
         let slot = enter(id, .serving)
-        connections[slot].state = [.isAppServer, .isOfTheHouse]
+        connections[slot].state = [.isAppServer, .isInternal]
         internalCount += 1
         let now = now()
         engine.handle(.loginAppServer, from: ConnectionID(id), at: now, into: &effects)

@@ -59,8 +59,8 @@ final class RunningService: @unchecked Sendable {
         control?.wake()
     }
 
-    /// A connection as this process's own.
-    func visit() throws -> CInt {
+    /// Opens an internal connection.
+    func connectInternally() throws -> CInt {
         try #require(control).connect()
     }
 
