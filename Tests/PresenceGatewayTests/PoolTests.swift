@@ -1,115 +1,117 @@
-import NIOCore
-import NIOPosix
-import PresenceGateway
-import Synchronization
 import Testing
 
-/// The pool, with services that a test plays.
-@Suite(.timeLimit(.minutes(1))) struct `A gateway` {
-    /// The peers of the connections that were opened, in order.
-    private final class Peers: Sendable {
-        private let all = Mutex<[Peer]>([])
+@testable import PresenceGateway
 
-        func connect() throws -> CInt {
-            let (peer, socket) = try Peer.pair()
-            all.withLock { $0.append(peer) }
-            return socket
-        }
-
-        var count: Int { all.withLock { $0.count } }
-        subscript(index: Int) -> Peer { all.withLock { $0[index] } }
+/// The decisions of the pool: without sockets, tasks or time.
+@Suite struct `A pool` {
+    @Test func `lends the connection that was used last`() {
+        let fake = FakePool(connectionsMax: 3)
+        let (first, second) = (fake.newConnection(), fake.newConnection())
+        #expect([fake.borrow(), fake.borrow()] == ["open", "open"])
+        #expect(fake.giveBack(first) == nil)
+        #expect(fake.giveBack(second) == nil)
+        #expect(fake.now == [0, 2, 0])
+        #expect([fake.borrow(), fake.borrow(), fake.borrow()] == ["take 2", "take 1", "open"])
+        #expect(fake.now == [3, 0, 0] && fake.totals == [3, 0])
     }
 
-    private let peers = Peers()
-
-    private func gateway(_ adjust: (inout GatewayLimits) -> Void = { _ in }) -> Gateway {
-        var limits = GatewayLimits()
-        adjust(&limits)
-        return Gateway(on: `A gateway's connection`.group, limits) { [peers] in
-            try peers.connect()
-        }
+    @Test func `does not lend a connection that has ended`() {
+        let fake = FakePool(connectionsMax: 2)
+        let (first, second) = (fake.newConnection(), fake.newConnection())
+        #expect([fake.borrow(), fake.borrow()] == ["open", "open"])
+        #expect(fake.giveBack(first) == nil)
+        #expect(fake.giveBack(second) == nil)
+        second.close()
+        #expect(fake.borrow() == "take 1")
+        first.close()
+        #expect(fake.giveBack(first) == nil)
+        #expect(fake.now == [0, 0, 0])
+        #expect(fake.borrow() == "open")
     }
 
-    private func until(_ condition: () -> Bool) async {
-        while !condition() { await Task.yield() }
+    @Test func `lets requests wait in order, and refuses those beyond the limit`() {
+        let fake = FakePool(connectionsMax: 1, waitersMax: 2)
+        let connection = fake.newConnection()
+        #expect(fake.borrow() == "open")
+        #expect([fake.borrow(), fake.borrow(), fake.borrow()] == ["wait 1", "wait 2", "refused"])
+        #expect(fake.now == [1, 0, 2] && fake.outcomes.isEmpty)
+        #expect(fake.giveBack(connection) == nil)
+        #expect(fake.outcomes == [1: "take 1"] && fake.now == [1, 0, 1])
+        #expect(fake.borrow() == "wait 3")
+        #expect(fake.giveBack(connection) == nil)
+        #expect(fake.giveBack(connection) == nil)
+        #expect(fake.outcomes == [1: "take 1", 2: "take 1", 3: "take 1"])
+        #expect(fake.giveBack(connection) == nil)
+        #expect(fake.now == [0, 1, 0] && fake.totals == [1, 1])
     }
 
-    @Test func `a connection is used again`() async throws {
-        let gateway = gateway()
-        for _ in 0..<3 {
-            async let answer = gateway.call("ping")
-            await until { peers.count == 1 }
-            await peers[0].answer("{}")
-            _ = try await answer
-        }
-        #expect(peers.count == 1)
-        #expect(gateway.counters.idle == 1 && gateway.counters.busy == 0)
-        gateway.close()
-        #expect(await peers[0].receive() == nil)
-        await #expect(throws: GatewayError.ended) { try await gateway.call("ping") }
+    @Test func `gives the right to open one for a connection that has ended`() {
+        let fake = FakePool(connectionsMax: 1, waitersMax: 2)
+        let connection = fake.newConnection()
+        #expect([fake.borrow(), fake.borrow(), fake.borrow()] == ["open", "wait 1", "wait 2"])
+        connection.close()
+        #expect(fake.giveBack(connection) == nil)
+        #expect(fake.outcomes == [1: "open"])
+        // It could not be opened.
+        #expect(fake.giveBack(nil) == nil)
+        #expect(fake.outcomes == [1: "open", 2: "open"])
+        #expect(fake.now == [1, 0, 0] && fake.totals == [3, 0])
     }
 
-    @Test func `beyond its connections requests wait, and beyond that are refused`() async throws {
-        let gateway = gateway {
-            $0.connectionsMax = 1
-            $0.waitersMax = 1
-        }
-        async let first = gateway.call("first")
-        await until { peers.count == 1 }
-        async let second = gateway.call("second")
-        await until { gateway.counters.waiting == 1 }
-        await #expect(throws: GatewayError.overloaded) { try await gateway.call("third") }
-        await peers[0].answer("{\"n\":1}")
-        #expect(try await first == .result(ByteBuffer(string: "{\"n\":1}")))
-        await peers[0].answer("{\"n\":2}")
-        #expect(try await second == .result(ByteBuffer(string: "{\"n\":2}")))
-        #expect(gateway.counters.refused == 1 && gateway.counters.opened == 1)
-        gateway.close()
+    @Test func `lets a request leave the queue, once and with a reason`() {
+        let fake = FakePool(connectionsMax: 1, waitersMax: 3)
+        let connection = fake.newConnection()
+        #expect(fake.borrow() == "open")
+        #expect([fake.borrow(), fake.borrow(), fake.borrow()] == ["wait 1", "wait 2", "wait 3"])
+        fake.pool.leave(2, GatewayError.overloaded)
+        fake.pool.leave(2, GatewayError.overloaded)
+        #expect(fake.outcomes == [2: "overloaded"] && fake.now == [1, 0, 2])
+        #expect(fake.giveBack(connection) == nil)
+        // Its grant is on its way.
+        fake.pool.leave(1, CancellationError())
+        fake.pool.leave(3, CancellationError())
+        #expect(fake.outcomes == [1: "take 1", 2: "overloaded", 3: "CancellationError()"])
+        #expect(fake.now == [1, 0, 0])
     }
 
-    @Test func `who waits gets a new connection for one that was lost`() async throws {
-        let gateway = gateway { $0.connectionsMax = 1 }
-        let first = Task { try await gateway.call("first") }
-        await until { peers.count == 1 }
-        async let second = gateway.call("second")
-        await until { gateway.counters.waiting == 1 }
-        first.cancel()
-        await #expect(throws: CancellationError.self) { try await first.value }
-        await until { peers.count == 2 }
-        await peers[1].answer("{}")
-        #expect(try await second == .result(ByteBuffer(string: "{}")))
-        #expect(gateway.counters.busy == 0)
-        gateway.close()
+    @Test func `removes connections that were unused for a whole interval`() {
+        let fake = FakePool(connectionsMax: 2)
+        let (first, second) = (fake.newConnection(), fake.newConnection())
+        #expect([fake.borrow(), fake.borrow()] == ["open", "open"])
+        #expect(fake.giveBack(first) == nil)
+        #expect(fake.sweep() == [])
+        #expect(fake.giveBack(second) == nil)
+        #expect(fake.sweep() == [1])
+        // Used again, it stays.
+        #expect(fake.borrow() == "take 2")
+        #expect(fake.giveBack(second) == nil)
+        #expect(fake.sweep() == [])
+        #expect(fake.sweep() == [2])
+        #expect(fake.now == [0, 0, 0])
     }
 
-    @Test func `who waits too long is refused`() async throws {
-        let gateway = gateway {
-            $0.connectionsMax = 1
-            $0.requestTime = .milliseconds(20)
-        }
-        let first = Task { try await gateway.call("first") }
-        await until { gateway.counters.busy == 1 }
-        await #expect(throws: GatewayError.self) { try await gateway.call("second") }
-        await #expect(throws: GatewayError.timedOut) { try await first.value }
-        #expect(gateway.counters.busy == 0 && gateway.counters.timedOut >= 1)
-        gateway.close()
+    @Test func `ends what waits when it is closed, and later what is lent`() {
+        let fake = FakePool(connectionsMax: 2, waitersMax: 1)
+        let (first, second) = (fake.newConnection(), fake.newConnection())
+        #expect([fake.borrow(), fake.borrow(), fake.borrow()] == ["open", "open", "wait 1"])
+        fake.pool.leave(1, CancellationError())
+        #expect(fake.giveBack(first) == nil)
+        #expect(fake.close() == [1])
+        #expect(fake.borrow() == "closed")
+        #expect(fake.giveBack(second) == 2)
+        #expect(fake.now == [0, 0, 0] && fake.close() == [])
+
+        let full = FakePool(connectionsMax: 1, waitersMax: 1)
+        #expect([full.borrow(), full.borrow()] == ["open", "wait 1"])
+        #expect(full.close() == [])
+        #expect(full.outcomes == [1: "ended"])
+        #expect(full.giveBack(nil) == nil)
+        #expect(full.now == [0, 0, 0])
     }
 
-    @Test func `a connection that nobody needs is closed`() async throws {
-        let gateway = gateway { $0.idleTime = .milliseconds(4) }
-        async let answer = gateway.call("ping")
-        await until { peers.count == 1 }
-        await peers[0].answer("{}")
-        _ = try await answer
-        #expect(await peers[0].receive() == nil)
-        await until { gateway.counters.idle == 0 }
-        gateway.close()
-    }
-
-    @Test func `without a service there is no answer`() async throws {
-        let gateway = Gateway(on: `A gateway's connection`.group) { throw GatewayError.overloaded }
-        await #expect(throws: GatewayError.ended) { try await gateway.call("ping") }
-        #expect(gateway.counters.busy == 0)
-        gateway.close()
+    @Test func `counts requests without a response in time`() {
+        let fake = FakePool(connectionsMax: 1)
+        fake.pool.countTimeout()
+        #expect(fake.pool.counters.timedOut == 1)
     }
 }

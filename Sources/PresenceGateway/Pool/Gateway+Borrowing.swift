@@ -4,28 +4,19 @@ import Synchronization
 extension Gateway {
     /// A connection for one request. It must be given back in every case.
     func borrow() async throws -> GatewayConnection {
-        let promise = group.next().makePromise(of: Pool.Grant.self)
-        switch pool.withLock({ $0.borrow(promise) }) {
-        case .take(let connection):
-            promise.succeed(nil)
-            return connection
-        case .open:
-            promise.succeed(nil)
-            return try await openCounted()
-        case .wait(let number):
-            return try await wait(number, promise)
-        case .refused:
-            promise.succeed(nil)
-            throw GatewayError.overloaded
-        case .closed:
-            promise.succeed(nil)
-            throw GatewayError.ended
+        let loop = group.next()
+        switch pool.withLock({ $0.borrow(on: loop) }) {
+        case .take(let connection): return connection
+        case .open: return try await openCounted()
+        case .wait(let number, let grant): return try await wait(number, grant)
+        case .refused: throw GatewayError.overloaded
+        case .closed: throw GatewayError.ended
         }
     }
 
     /// Takes back a connection, which may have ended.
     func giveBack(_ connection: GatewayConnection?) {
-        pool.withLock { $0.giveBack(connection) }
+        pool.withLock { $0.giveBack(connection) }?.close()
     }
 
     private func openCounted() async throws -> GatewayConnection {
@@ -38,17 +29,16 @@ extension Gateway {
     }
 
     private func wait(
-        _ number: Int, _ promise: EventLoopPromise<Pool.Grant>
+        _ number: Int, _ future: EventLoopFuture<GatewayConnection?>
     ) async throws -> GatewayConnection {
-        let loop = promise.futureResult.eventLoop
-        let deadline = loop.scheduleTask(in: limits.requestTime) { [self] in
-            _ = pool.withLock { $0.leave(number) }
+        let deadline = future.eventLoop.scheduleTask(in: limits.requestTime) { [self] in
+            pool.withLock { $0.leave(number, GatewayError.overloaded) }
         }
         defer { deadline.cancel() }
         let grant = try await withTaskCancellationHandler {
-            try await promise.futureResult.get()
+            try await future.get()
         } onCancel: {
-            _ = pool.withLock { $0.leave(number) }
+            pool.withLock { $0.leave(number, CancellationError()) }
         }
         if Task.isCancelled {
             giveBack(grant)

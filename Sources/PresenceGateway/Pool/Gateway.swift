@@ -48,7 +48,7 @@ public final class Gateway: Sendable {
     let limits: GatewayLimits
     let group: any EventLoopGroup
     let connect: @Sendable () throws -> CInt
-    let pool: Mutex<Pool>
+    let pool: Mutex<Pool<GatewayConnection>>
     private let sweep: Mutex<RepeatedTask?>
 
     /// A pool without connections. `connect` returns a socket that is connected to the service.
@@ -114,7 +114,7 @@ public final class Gateway: Sendable {
             return answer
         } catch {
             if case GatewayError.timedOut = error {
-                pool.withLock { $0.counters.timedOut += 1 }
+                pool.withLock { $0.countTimeout() }
             }
             giveBack(connection)
             throw error

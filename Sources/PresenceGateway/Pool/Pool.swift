@@ -1,15 +1,24 @@
 import NIOCore
 
-/// Which requests have a connection, and which wait: the part of the gateway that decides.
-struct Pool {
+/// What the pool must know of a connection.
+protocol PooledConnection: Sendable {
+    /// Whether requests can still be sent.
+    var isOpen: Bool { get }
+}
+
+extension GatewayConnection: PooledConnection {}
+
+/// Assigns connections to requests. It decides; the gateway opens and closes what the pool tells
+/// it to, so that nothing of a connection runs while the pool is locked.
+struct Pool<Connection: PooledConnection> {
     /// The result of asking for a connection.
     enum Turn {
         /// A connection.
-        case take(GatewayConnection)
+        case take(Connection)
         /// The right to open one; it counts from now on.
         case open
-        /// The promise completes when there is one.
-        case wait(number: Int)
+        /// A place in the queue. The future completes with the grant.
+        case wait(number: Int, EventLoopFuture<Grant>)
         /// Too many requests are waiting.
         case refused
         /// The pool is closed.
@@ -17,10 +26,10 @@ struct Pool {
     }
 
     /// What a waiting request gets: a connection, or nil for the right to open one.
-    typealias Grant = GatewayConnection?
+    typealias Grant = Connection?
 
     private struct Idle {
-        var connection: GatewayConnection
+        var connection: Connection
         var since: Int
     }
 
@@ -29,11 +38,14 @@ struct Pool {
         var promise: EventLoopPromise<Grant>
     }
 
-    var counters = GatewayCounters()
     private let connectionsMax: Int
     private let waitersMax: Int
     private var idle: [Idle] = []
     private var waiters = CircularBuffer<Waiter>(initialCapacity: 0)
+    private var busy = 0
+    private var opened = 0
+    private var refused = 0
+    private var timedOut = 0
     private var lastNumber = 0
     private var sweeps = 0
     private var isClosed = false
@@ -43,74 +55,84 @@ struct Pool {
         waitersMax = limits.waitersMax
     }
 
-    /// Returns the connection that was used last, the right to open one, or a place in the queue.
-    mutating func borrow(_ promise: EventLoopPromise<Grant>) -> Turn {
+    var counters: GatewayCounters {
+        GatewayCounters(
+            busy: busy, idle: idle.count, waiting: waiters.count, opened: opened, refused: refused,
+            timedOut: timedOut)
+    }
+
+    /// Returns the connection that was used last, the right to open one, or a place in the queue,
+    /// whose future completes on `loop`.
+    mutating func borrow(on loop: any EventLoop) -> Turn {
         guard !isClosed else { return .closed }
+        defer { checkInvariants() }
         while let candidate = idle.popLast() {
-            counters.idle -= 1
             guard candidate.connection.isOpen else { continue }
-            counters.busy += 1
+            busy += 1
             return .take(candidate.connection)
         }
-        if counters.busy < connectionsMax {
-            counters.busy += 1
-            counters.opened += 1
+        if busy < connectionsMax {
+            busy += 1
+            opened += 1
             return .open
         }
         guard waiters.count < waitersMax else {
-            counters.refused += 1
+            refused += 1
             return .refused
         }
         lastNumber += 1
+        let promise = loop.makePromise(of: Grant.self)
         waiters.append(Waiter(number: lastNumber, promise: promise))
-        counters.waiting = waiters.count
-        return .wait(number: lastNumber)
+        return .wait(number: lastNumber, promise.futureResult)
     }
 
     /// Takes back a connection, or nil if it has ended; passes it to the next waiting request.
-    mutating func giveBack(_ connection: GatewayConnection?) {
-        if isClosed {
-            counters.busy -= 1
-            connection?.close()
-            return
-        }
+    /// Returns the connection that must be closed, if any.
+    mutating func giveBack(_ connection: Connection?) -> Connection? {
+        precondition(busy > 0, "more connections given back than borrowed")
+        defer { checkInvariants() }
         let usable = connection.flatMap { $0.isOpen ? $0 : nil }
         if let next = waiters.popFirst() {
-            counters.waiting = waiters.count
-            if usable == nil { counters.opened += 1 }
-            return next.promise.succeed(usable)
+            if usable == nil { opened += 1 }
+            next.promise.succeed(usable)
+            return nil
         }
-        counters.busy -= 1
-        guard let usable else { return }
-        idle.append(Idle(connection: usable, since: sweeps))
-        counters.idle += 1
+        busy -= 1
+        guard !isClosed else { return usable }
+        if let usable { idle.append(Idle(connection: usable, since: sweeps)) }
+        return nil
     }
 
-    /// Removes a request from the queue. False if its grant is already on its way.
-    mutating func leave(_ number: Int) -> Bool {
-        guard let place = waiters.firstIndex(where: { $0.number == number }) else { return false }
-        let waiter = waiters.remove(at: place)
-        counters.waiting = waiters.count
-        waiter.promise.fail(GatewayError.overloaded)
-        return true
+    /// Removes a request from the queue; its future fails with `reason`. No effect if it has its
+    /// grant already.
+    mutating func leave(_ number: Int, _ reason: any Error) {
+        guard let place = waiters.firstIndex(where: { $0.number == number }) else { return }
+        waiters.remove(at: place).promise.fail(reason)
     }
 
-    /// Removes the connections that were not used since the sweep before the last.
-    mutating func sweep() -> [GatewayConnection] {
+    /// Counts a request without a response in time.
+    mutating func countTimeout() { timedOut += 1 }
+
+    /// Removes the connections that were not used since the sweep before the last, to be closed.
+    mutating func sweep() -> [Connection] {
         sweeps += 1
         let old = idle.prefix { sweeps - $0.since >= 2 }.map(\.connection)
         idle.removeFirst(old.count)
-        counters.idle -= old.count
         return old
     }
 
     /// Rejects every request from now on, and returns the connections to close.
-    mutating func close() -> [GatewayConnection] {
+    mutating func close() -> [Connection] {
         isClosed = true
         while let waiter = waiters.popFirst() { waiter.promise.fail(GatewayError.ended) }
-        counters.waiting = 0
-        counters.idle = 0
         defer { idle = [] }
         return idle.map(\.connection)
+    }
+
+    private func checkInvariants() {
+        precondition(busy + idle.count <= connectionsMax, "more connections than allowed")
+        precondition(
+            waiters.isEmpty || busy == connectionsMax,
+            "a request waits although there is room for a connection")
     }
 }
