@@ -19,8 +19,8 @@ public struct AdmissionLimits: Sendable {
     /// Connections in all; beyond, a new one is closed with 4504. At most what the descriptors of
     /// the process allow.
     public var connectionsMax = 1_000_000
-    /// Connections beyond a limit that are given time to read why they are closed. Beyond, a new
-    /// one is told and closed at once.
+    /// Connections beyond a limit that are given time to read the close reason. Further ones are
+    /// sent the reason and closed in the same turn.
     public var turnedAwayMax = 16
     /// Descriptors that HTTP, webhooks and fetches of keys may take, and connections leave to
     /// them.

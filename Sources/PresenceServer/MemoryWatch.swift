@@ -1,29 +1,29 @@
-/// What the process has in memory, and whether some of it could go back to the kernel.
+/// Decides when free memory is returned to the kernel.
 ///
-/// After a crowd has come and gone, most of what was allocated is free, and stays resident: glibc
+/// After a reconnect storm most of the memory that was allocated is free but stays resident: glibc
 /// returns it only from the end of a heap.
 struct MemoryWatch {
-    /// What is looked at.
+    /// A measurement.
     struct Sample: Equatable {
-        /// Bytes that are resident.
+        /// Resident bytes.
         var resident: UInt64
-        /// Bytes that are allocated and not freed.
+        /// Bytes allocated and not freed.
         var allocated: UInt64
 
-        /// Bytes that are resident and not allocated: free memory, code and stacks.
+        /// Bytes resident and not allocated: free memory, code and stacks.
         var excess: UInt64 { resident > allocated ? resident - allocated : 0 }
     }
 
-    /// How often it is looked at, while there is something to do.
+    /// The interval of measurements while the service is not idle.
     static let intervalMilliseconds: UInt64 = 4_000
-    /// What is worth a walk through all heaps.
+    /// The least that is worth a walk through all heaps.
     static let worthBytes: UInt64 = 16 << 20
 
-    /// What could not be returned when that was tried last.
+    /// The excess that the last return left.
     private var excessMin: UInt64?
 
-    /// Whether free memory is to be returned. `Sample`s are taken one interval apart, so what an
-    /// earlier call has returned is gone by the next.
+    /// Whether to return free memory now. Samples are one interval apart, so a return is complete
+    /// when the next one is taken.
     mutating func isWorthReturning(_ sample: Sample) -> Bool {
         guard let known = excessMin else {
             excessMin = sample.excess
@@ -33,13 +33,13 @@ struct MemoryWatch {
             excessMin = min(known, sample.excess)
             return false
         }
-        // If it stays that high, it is in pieces that are too small: it is not tried again and
-        // again.
+        // If the excess stays that high, the free memory is fragmented: do not try again until it
+        // has grown.
         excessMin = sample.excess
         return true
     }
 
-    /// Bytes that count against the budget: what is resident, without what could be returned.
+    /// The bytes that count against the budget: resident memory without what could be returned.
     func used(_ sample: Sample) -> UInt64 {
         guard let excessMin, sample.excess > excessMin else { return sample.resident }
         return sample.resident - (sample.excess - excessMin)

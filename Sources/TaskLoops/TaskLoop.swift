@@ -1,10 +1,10 @@
-// Where the tasks of a service run: on the thread of an event loop, never on the runtime's shared
-// pool. libdispatch looks at the threads of that pool in /proc once a second, and ends the process
-// when it cannot open a file there (`_dispatch_workq_monitor_pools`). So whoever can make the
-// process run out of descriptors could end it.
+// The tasks of the service run on the thread of an event loop, never on the runtime's shared pool.
+// libdispatch looks at the threads of that pool in /proc once a second, and ends the process when it
+// cannot open a file there (`_dispatch_workq_monitor_pools`): a client that makes the process run
+// out of descriptors could end it.
 //
-// A task inherits no executor from the code that creates it, and `Task.sleep` goes through the
-// pool: both are done here instead. `Tests/HouseTests` looks for others.
+// An unstructured task does not inherit the executor of its creator, and `Task.sleep` resumes
+// through the pool: this module has replacements for both. `Tests/HouseTests` finds other uses.
 
 import Dispatch
 public import NIOCore

@@ -37,8 +37,8 @@ extension Reactor {
         markDirty(slot)
     }
 
-    /// Writes a new connection the reason and closes it in the same turn. The peer may lose the
-    /// reason where it has sent something already.
+    /// Sends a new connection the close reason and closes it in the same turn. A peer that has
+    /// already sent bytes may lose the reason.
     mutating func dismiss(_ slot: Int, _ reason: CloseReason) {
         precondition(connections[slot].phase == .anonymous && connections[slot].outbox.isEmpty)
         count(Ending(reason), of: slot)
@@ -141,7 +141,7 @@ extension Reactor {
                 tokenEnded(of: slot)
                 continue
             case .memory:
-                lookAfterMemory()
+                returnUnusedMemory()
                 continue
             case .phase:
                 break
@@ -178,7 +178,7 @@ enum ConnectionDeadline: UInt64 {
     case feed
     /// The token ends that the session was begun with.
     case token
-    /// Free memory may be worth returning. Of no slot.
+    /// Measures memory. Of no slot.
     case memory
 
     func payload(_ slot: Int) -> UInt64 { rawValue << 32 | UInt64(slot) }

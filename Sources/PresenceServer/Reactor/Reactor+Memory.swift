@@ -2,9 +2,9 @@ import Containers
 import Outboxes
 import PresenceCore
 
-// Memory that a crowd has left behind goes back to the kernel.
+// Returns memory to the kernel that a reconnect storm has left free.
 
-/// What changes whenever memory may have been freed.
+/// Counters that change whenever memory may have been freed.
 struct MemoryActivity: Equatable {
     var requests = 0
     var accepted = 0
@@ -19,18 +19,18 @@ extension Reactor {
             seq: engine.lastSeq)
     }
 
-    /// Sets the time of the next look, if something has happened since the last one. An idle
+    /// Schedules the next measurement if the service was active since the last one. An idle
     /// service does not wake up for it.
-    mutating func watchMemory(at now: Mono) {
-        guard !isMemoryLookedAfter, activity != memoryActivity else { return }
-        isMemoryLookedAfter = true
+    mutating func scheduleMemoryCheck(at now: Mono) {
+        guard !isMemoryCheckScheduled, activity != memoryActivity else { return }
+        isMemoryCheckScheduled = true
         _ = deadlines.schedule(
             ConnectionDeadline.memory.payload(0),
             at: now.advanced(byMilliseconds: MemoryWatch.intervalMilliseconds).milliseconds)
     }
 
-    mutating func lookAfterMemory() {
-        isMemoryLookedAfter = false
+    mutating func returnUnusedMemory() {
+        isMemoryCheckScheduled = false
         memoryActivity = activity
         pool.trim()
         guard memory.isWorthReturning(memorySample(resident: loop.memoryBytes)) else { return }
@@ -38,7 +38,7 @@ extension Reactor {
         loop.returnFreeMemory()
     }
 
-    /// Bytes that count against the budget.
+    /// The bytes that count against the memory budget.
     mutating func measureMemory(budget: UInt64) -> UInt64 {
         let resident = loop.memoryBytes
         return resident > budget ? memory.used(memorySample(resident: resident)) : resident

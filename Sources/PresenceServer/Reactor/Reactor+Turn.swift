@@ -39,7 +39,7 @@ extension Reactor {
         submit()
         goOnStopping()
         assertTurnEnded()
-        watchMemory(at: now.mono)
+        scheduleMemoryCheck(at: now.mono)
         heardUpTo = now.mono
         noteRates(at: now.mono)
         guard phase != .stopped else { return }

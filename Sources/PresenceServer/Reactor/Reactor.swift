@@ -69,9 +69,9 @@ struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
     /// The memory in use when it was last measured, and when it is measured next.
     var memoryBytes: UInt64 = 0
     var memory = MemoryWatch()
-    /// Whether a deadline is set for the next look at it.
-    var isMemoryLookedAfter = false
-    /// What had happened when it was looked at last.
+    /// Whether the next measurement is scheduled.
+    var isMemoryCheckScheduled = false
+    /// The counters at the last measurement.
     var memoryActivity = MemoryActivity()
     var memoryCheckAt = Mono(milliseconds: 0)
     /// Bytes that sockets have not accepted yet.
