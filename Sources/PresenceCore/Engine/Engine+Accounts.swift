@@ -1,13 +1,13 @@
-// Names become numbers here and are given back when nothing refers to them.
+// Names become handles here, and handles are given back when nothing refers to them.
 //
-// A number may stand in effects until the caller has carried them out, and in the command
-// that the caller is about to give. So accounts that lose their last reference in one call
-// are let go at the beginning of the next, unless they have found a new one.
+// A handle may be in effects until the caller has carried them out, and in the command that the
+// caller is about to give. So accounts that lose their last reference in one call are forgotten at
+// the beginning of the next, unless they have a new reference by then.
 
 import Containers
 
 extension Engine {
-    /// The account with this name, known or new; nil where a new one would be one too many.
+    /// The account with this name, known or new; nil if a new one would exceed the limit.
     ///
     /// A new account lives until the end of the next command, unless that needs it.
     public mutating func intern(_ name: Span<UInt8>) -> AccountHandle? {
@@ -19,7 +19,7 @@ extension Engine {
         return addAccount(name)
     }
 
-    /// Makes an account for a name that has none.
+    /// Creates an account for a name that has none.
     mutating func addAccount(_ name: Span<UInt8>) -> AccountHandle {
         let number = names.intern(name)
         growByAnEighth(&accounts)
@@ -46,20 +46,20 @@ extension Engine {
         names.append(account.index, to: &bytes)
     }
 
-    /// Lets the accounts go that the last call left without a reference.
+    /// Forgets the accounts that the last call left without a reference.
     mutating func sweep() {
         guard !retired.isEmpty else { return }
         for number in retired where names.contains(number) && !isReferenced(number) {
             names.remove(number)
         }
-        // Those of a whole restore are many; a command's are not.
+        // A whole restore has many of them, a command few.
         retired.removeAll(keepingCapacity: retired.capacity <= Self.retiredCapacityMax)
     }
 
-    /// For how many accounts the lists of `interned` and `retired` keep room, empty.
+    /// The number of accounts for which empty lists of `interned` and `retired` keep room.
     private static var retiredCapacityMax: Int { 8_192 }
 
-    /// Has the accounts that were interned for a call let go after it, unless they are needed.
+    /// Has the accounts that were interned for a call forgotten after it, unless they are needed.
     mutating func retireInterned() {
         if retired.isEmpty, interned.capacity > Self.retiredCapacityMax {
             return swap(&retired, &interned)
@@ -68,12 +68,12 @@ extension Engine {
         interned.removeAll(keepingCapacity: interned.capacity <= Self.retiredCapacityMax)
     }
 
-    /// Whether the account is needed, or remembered for a while although it is not.
+    /// Whether the account is needed, or is remembered for a while although it is not.
     func isReferenced(_ number: UInt32) -> Bool {
         accounts[Int(number)].lastValue != 0 || isNeeded(number)
     }
 
-    /// Whether something needs the account: a request, somebody in it, watching or watched.
+    /// Whether something needs the account: a request, a session, a subscription or a subscriber.
     func isNeeded(_ number: UInt32) -> Bool {
         let account = accounts[Int(number)]
         return account.pinCount > 0
@@ -103,7 +103,7 @@ extension Engine {
 }
 
 extension Effects {
-    /// Copies the name of `account` and tells where it stands.
+    /// Copies the name of `account` and returns its range.
     mutating func copyName(of account: UInt32, from engine: borrowing Engine) -> ByteRange {
         let start = bytes.count
         engine.names.append(account, to: &bytes)

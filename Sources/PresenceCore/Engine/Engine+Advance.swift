@@ -1,20 +1,21 @@
 import Containers
 
 extension Engine {
-    /// Receivers and names after which `advance` lets others have their turn: some milliseconds.
+    /// Receivers and names after which `advance` returns, so that other work can run: some
+    /// milliseconds.
     private static var workPerAdvanceMax: Int { 10_000 }
 
     /// Whether everything that was due has been done.
     public enum Progress: Sendable {
         case done
-        /// More is due; call again after others have had their turn.
+        /// More is due; call again after other work has run.
         case moreIsDue
     }
 
-    /// Does what has become due, at most `deadlinesMax` things of it.
+    /// Handles what is due, at most `deadlinesMax` deadlines.
     ///
-    /// Each is a subscriber's expired subscriptions, a status that ends, or a session's phase
-    /// that does. A deadline that was moved on meanwhile goes back to the wheel.
+    /// A deadline is an account's expired subscriptions, a status that expires, or a phase of a
+    /// session that ends. A deadline that was postponed meanwhile returns to the wheel.
     public mutating func advance(
         to now: Moment, deadlinesMax: Int, into effects: inout Effects
     ) -> Progress {
@@ -54,7 +55,7 @@ extension Engine {
         persistExpiry(ofStatusOf: account, record.type, into: &effects)
     }
 
-    /// Removes the subscriptions of an account that have run out and tells its sessions.
+    /// Removes the expired subscriptions of an account and notifies its sessions.
     private mutating func expireSubscriptions(
         of account: AccountHandle, at now: Moment, into effects: inout Effects
     ) {

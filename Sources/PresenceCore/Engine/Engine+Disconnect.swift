@@ -1,9 +1,9 @@
-// How sessions end, and what lies between the loss of a connection and that: grace, push, return.
+// How sessions end, and the phases between the loss of a connection and that: grace, push, restart.
 
 import Containers
 
 extension Engine {
-    /// Ends the session on `connection`, as its user wants. Watchers hear of it at once.
+    /// Ends the session on `connection` by a logout. Subscribers are notified immediately.
     mutating func logout(
         _ connection: ConnectionID, at now: Moment, into effects: inout Effects
     ) {
@@ -19,8 +19,8 @@ extension Engine {
 
     /// Notes that a connection has ended without a logout.
     ///
-    /// Nothing happens for connections that the engine does not know, or has closed itself.
-    /// How it ended, and with how many bytes that it had not taken, is kept for `why`.
+    /// Does nothing for connections that the engine does not know or has closed itself. How it
+    /// ended, and how many bytes it had not accepted, is kept for `why`.
     public mutating func connectionLost(
         _ connection: ConnectionID, _ end: ConnectionEnd = .lost, unsentBytes: Int = 0,
         at now: Moment, into effects: inout Effects
@@ -54,18 +54,19 @@ extension Engine {
             at: now.mono.advanced(bySeconds: grace).milliseconds)
     }
 
-    /// Looks whether a connection has really been silent for too long.
+    /// Checks whether a connection has been silent for too long.
     mutating func silenceSuspected(
         _ slot: UInt32, at now: Moment, into effects: inout Effects
     ) {
         let record = connections[Int(slot)]
-        // While its request waits for the store it is not read from: it may have spoken.
+        // While its request waits for the store, the service does not read from it: it may have
+        // sent.
         let deadline =
             record.requestsWaiting > 0
             ? now.mono.advanced(byMilliseconds: Self.hearingMilliseconds)
             : record.lastHeard.advanced(byMilliseconds: settings.silenceMillisecondsMax)
         guard deadline <= now.mono else {
-            // It has spoken since, or could not be. Only now does that cost a wheel operation.
+            // It has sent since, or could not. Only now does that cost a wheel operation.
             connections[Int(slot)].timer = wheel.schedule(
                 Deadline.silence(slot).payload, at: deadline.milliseconds)
             return
@@ -94,7 +95,7 @@ extension Engine {
         }
     }
 
-    /// The device has not returned in time: push still reaches it, or its session ends.
+    /// The device has not reconnected in time: it becomes push-only, or its session ends.
     private mutating func graceEnded(
         _ session: UInt32, at now: Moment, into effects: inout Effects
     ) {
@@ -103,7 +104,8 @@ extension Engine {
         }
         let end = now.mono.advanced(bySeconds: settings.pushReachableSeconds)
         enter(.pushOnly, session)
-        // The state is another now, though no watcher is told; a query gets it under a new number.
+        // The state has changed, though no subscriber is notified; a query gets it under a new
+        // number.
         let topic = TopicHandle(index: accounts[Int(sessions[session].account)].presenceTopic)
         topics[topic.index].seq = sequence.next()
         if feed == .on {
@@ -160,7 +162,7 @@ extension Engine {
 }
 
 extension Session.Phase {
-    /// What watchers are told when a session ends in this phase by itself.
+    /// The cause of the event when a session in this phase ends by itself.
     fileprivate var causeOfEnd: Cause {
         self == .awaitingReturn ? .restart : .disconnect
     }

@@ -1,6 +1,6 @@
-// Events and states: what is said of a publisher, and to whom.
+// Events and states: their content, and their receivers.
 //
-// Both carry the publisher's whole state; they differ in whether something has happened.
+// Both have the publisher's whole state; an event also says what has happened.
 
 import Containers
 
@@ -14,10 +14,10 @@ extension Engine {
         var ext: ByteRange?
     }
 
-    /// Tells every watcher of `topic` what has happened. Returns the event's `seq`.
+    /// Sends an event to every subscriber of `topic`. Returns the event's `seq`.
     ///
-    /// Costs one encoding and a few dozen nanoseconds a receiver; nothing is made where
-    /// nobody listens, except the number.
+    /// Costs one encoding and a few dozen nanoseconds per receiver; without receivers, only the
+    /// number.
     @discardableResult
     mutating func emit(
         _ happening: Happening, on topic: TopicHandle, alsoTo own: OwnReceivers = .nobody,
@@ -82,7 +82,7 @@ extension Engine {
         }
     }
 
-    /// The device of a session as others see it.
+    /// The device of a session as other accounts see it.
     func deviceEntry(of session: UInt32, into effects: inout Effects) -> DeviceEntry {
         let record = sessions[session]
         let start = effects.bytes.count
@@ -111,7 +111,7 @@ extension Engine {
         effects.events.append(event)
     }
 
-    /// Appends the state of an account without a topic: remembered at most, not watched.
+    /// Appends the state of an account without a topic: at most remembered, without subscribers.
     mutating func appendState(
         of account: AccountHandle, _ type: EventType, at now: Moment, into effects: inout Effects
     ) {
@@ -137,15 +137,15 @@ extension Engine {
         effects.events.append(event)
     }
 
-    /// The value of a state: the status's where somebody is online (or the type has nothing
-    /// to do with being online), else what the connections themselves say.
+    /// The value of a state: the status's if the publisher is online (or the type is not presence),
+    /// else what the connections imply.
     private func stateValue(of account: AccountHandle, _ event: Event) -> Int32 {
         guard let online = event.online else { return event.status?.value ?? OwnValue.unknown }
         if online.isEmpty { return Int32(accounts[Int(account.index)].lastValue) }
         return event.status?.value ?? OwnValue.login
     }
 
-    /// What the connections themselves say, whatever the status.
+    /// The value that the connections imply, whatever the status.
     func ownValue(of topic: TopicHandle) -> Int32 {
         let record = topics[topic.index]
         guard record.type == .presence else { return OwnValue.unknown }

@@ -1,9 +1,9 @@
 import Containers
 
-// Who is told of an event: at once where the fan is small, slice by slice where it is not.
+// The receivers of an event: all at once if the fan is small, in slices if it is not.
 
 extension Engine {
-    /// Which of the publisher's own sessions are told, besides the watchers.
+    /// Which of the publisher's own sessions receive the event, besides the subscribers.
     enum OwnReceivers {
         case nobody
         /// All but the one on this connection.
@@ -16,7 +16,7 @@ extension Engine {
         var walk: EventNote.Walk
     }
 
-    /// Has `effects.events.last` sent to all watchers of its topic.
+    /// Has `effects.events.last` sent to all subscribers of its topic.
     mutating func fanOut(
         _ topic: TopicHandle, alsoTo own: OwnReceivers, into effects: inout Effects
     ) -> FannedOut {
@@ -43,7 +43,7 @@ extension Engine {
         return fanned
     }
 
-    /// Whether an event of `topic` would reach anybody.
+    /// Whether an event of `topic` would have a receiver.
     func hasReceivers(_ topic: TopicHandle, _ own: OwnReceivers) -> Bool {
         if index.watcherCount(of: topic) > 0 { return true }
         if case .nobody = own { return false }
@@ -63,13 +63,13 @@ extension Engine {
         }
     }
 
-    /// The publisher's own sessions; those that watch themselves are told as watchers.
+    /// The publisher's own sessions; those that subscribe to themselves receive it as subscribers.
     private func collectOwnSessions(
         of topic: TopicHandle, but origin: ConnectionID, into effects: inout Effects
     ) {
         let account = AccountHandle(index: topics[topic.index].account)
         guard index.position(of: topic, watchedBy: account) == nil else { return }
-        // Its slot may be another's by now, if the change has waited for the store.
+        // The slot may have been reused, if the change has waited for the store.
         let excluded = isLoggedIn(origin) ? origin.slot : none
         var session = firstSession[Int(account.index)]
         while session != none {
@@ -99,7 +99,7 @@ extension Engine {
         if added.isFirst { index.beginWalk(of: topic) }
     }
 
-    /// Goes on with large fan-outs: looks at `watchersMax` watchers at most, and stops when
+    /// Continues large fan-outs: visits at most `watchersMax` subscribers, and stops when
     /// `receiversMax` connections have been found for this turn.
     public mutating func continueFanOuts(
         watchersMax: Int, receiversMax: Int, into effects: inout Effects
@@ -118,7 +118,7 @@ extension Engine {
         return .done
     }
 
-    /// Gives the topic whose turn it is a share; tells how many watchers were looked at.
+    /// Walks a slice for the topic whose turn it is; returns the number of subscribers visited.
     private mutating func walkSlice(_ watchersMax: Int, into effects: inout Effects) -> Int {
         let topic = TopicHandle(index: fanOuts.turns[0])
         guard let seq = fanOuts.walks[topic.index]?.events.first else {
@@ -149,11 +149,11 @@ extension Engine {
         } else {
             fanOuts.rotate()
         }
-        // An empty slice costs something, too.
+        // An empty slice has a cost, too.
         return max(1, slice.count)
     }
 
-    /// As `collectSessions`, for an event that may be old news to some by now.
+    /// As `collectSessions`, for an event that may be older than what some sessions know.
     private func collectLate(
         _ watcher: UInt32, _ seq: UInt64, of topic: TopicHandle, into effects: inout Effects
     ) {
@@ -170,13 +170,13 @@ extension Engine {
         }
     }
 
-    /// Notes that a session is being sent the state of a topic as it is now.
+    /// Notes that a session is being sent the current state of a topic.
     mutating func noteKnown(_ topic: TopicHandle, to session: UInt32) {
         guard !fanOuts.isEmpty else { return }
         fanOuts.note(session, knows: topic, upTo: topics[topic.index].seq)
     }
 
-    /// Notes that all sessions of an account begin to watch a topic with its state as it is now.
+    /// Notes that all sessions of an account subscribe to a topic with its current state.
     mutating func noteKnown(_ topic: TopicHandle, toAllOf account: AccountHandle) {
         guard !fanOuts.isEmpty else { return }
         var session = firstSession[Int(account.index)]

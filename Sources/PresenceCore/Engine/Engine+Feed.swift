@@ -1,34 +1,34 @@
-// The feed: every change of state, in one order, for those who keep a table of their own.
+// The feed: every change of state, in one order, for feed readers, which keep their own table.
 //
-// While it is on, every event goes into the effects, watched or not, and is followed by
-// `Effect.feed`. So does a state that changes without an event (a device that only push reaches):
-// the table is to be right, not only those who watch. `seq` is the order.
+// While it is on, every event is in the effects, subscribed to or not, and is followed by
+// `Effect.feed`. So is a state that changes without an event (a device that becomes push-only),
+// because the table must be correct, too. `seq` is the order.
 //
-// A reader begins with the states in force, walked in the order of the topics, as login lists
-// are. Whoever keeps the feed tells it the changes of topics that have been passed, and leaves
-// out those of topics that are still to come.
+// A reader starts with the states in force, walked in the order of the topics, as login lists are.
+// The owner of the feed sends it the changes of topics that the walk has passed, and leaves out
+// those of topics that are still to come.
 
 import Containers
 
-/// Whether every event is told to whoever keeps the feed.
+/// Whether every event is passed to the owner of the feed.
 public enum FeedSwitch: Sendable {
     case off, on
 }
 
 extension Engine {
-    /// Switches the feed on or off. Restore with the feed on to have statuses that ran out while
+    /// Switches the feed on or off. Restore with the feed on to have statuses that expired while
     /// the service was down end as events.
     public mutating func setFeed(_ feed: FeedSwitch) {
         self.feed = feed
     }
 
-    /// The number given out last: no event has a higher one.
+    /// The last number that was assigned: no event has a higher one.
     public var lastSeq: UInt64 { sequence.last }
 
-    /// Appends to `effects.events` the states in force of topics from `topic` on: of those who are
-    /// online, and of those with a status. Tells where to go on, or nil at the end.
+    /// Appends to `effects.events` the states in force of topics from `topic` on: of accounts that
+    /// are online, and of those with a status. Returns where to continue, or nil at the end.
     ///
-    /// Looks at `topicsMax` topics at most and appends `statesMax` states at most.
+    /// Visits at most `topicsMax` topics and appends at most `statesMax` states.
     public mutating func appendStatesInForce(
         from topic: UInt32, topicsMax: Int, statesMax: Int, at now: Moment,
         into effects: inout Effects
@@ -45,19 +45,19 @@ extension Engine {
         return last == end ? nil : UInt32(last)
     }
 
-    /// Whether a topic has something to tell that is not what is taken for granted.
+    /// Whether a topic has a state other than the default, offline without a status.
     private func isInForce(_ number: UInt32) -> Bool {
         let record = topics[number]
         let isOnline =
             record.type == .presence && firstSession[Int(record.account)] != none
         guard isOnline || record.status != none else { return false }
-        // The place of a topic that was let go still holds what was there.
+        // The slot of a removed topic still has its old content.
         return topic(record.type, of: AccountHandle(index: record.account))?.index == number
     }
 }
 
 extension Effects {
-    /// Has the last event added to the feed.
+    /// Appends the last event to the feed.
     mutating func feedLast(_ topic: TopicHandle) {
         items.append(.feed(event: events.count - 1, topic: topic))
     }

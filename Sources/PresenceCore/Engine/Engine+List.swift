@@ -1,16 +1,16 @@
-// The login list: what a session is sent of the publishers it watches when it begins.
+// The login list: the states of the publishers that a session subscribes to, sent when it begins.
 //
-// It is not made at once but piece by piece, each when the connection has taken the one
-// before. The subscriptions are gone through in the order of their topics; `listedBelow` is
-// how far the list has come. An event of a topic before that is delivered as always. One of
-// a topic that is still to come is left out, since its state, when it is listed, will hold
-// what has happened. So nothing is lost between list and stream, nothing older follows
-// something newer, and a list of any length costs one frame of memory.
+// It is made in pieces, each when the connection has accepted the one before. The subscriptions are
+// walked in the order of their topics; `listedBelow` is the position of the walk. An event of a
+// topic before it is delivered as usual. An event of a topic that is still to come is dropped,
+// since the state that is listed later includes it. So nothing is lost between the list and the
+// stream, nothing older follows something newer, and a list of any length costs one frame of
+// memory.
 
 import Containers
 
 extension Engine {
-    /// Lets the list of a session begin, or declares it complete.
+    /// Starts the list of a session, or declares it complete.
     mutating func beginList(_ list: LoginList, of session: UInt32) {
         sessions[session].list = list
         sessions[session].listedCount = 0
@@ -18,10 +18,10 @@ extension Engine {
         links[Int(session)].listedBelow = list == .none ? none : 0
     }
 
-    /// Has the rest of a list that is under way hold everybody.
+    /// Has the rest of a list that is in progress include all publishers.
     ///
-    /// A connection that has been sent the state of a publisher still to be listed relies on
-    /// the list for what has happened since; and the publisher may be offline by then.
+    /// A connection that was sent the state of a publisher that is still to be listed relies on the
+    /// list for later changes, and the publisher may be offline by then.
     mutating func completeList(of connection: ConnectionID) {
         guard case .client(let session, _) = caller(of: connection),
             links[Int(session)].listedBelow != none
@@ -29,7 +29,7 @@ extension Engine {
         sessions[session].list = .all
     }
 
-    /// Appends the next frame's worth of the connection's login list, if that is not complete.
+    /// Appends the next frame of the connection's login list, if that is not complete.
     ///
     /// Ends with `Effect.synced`. Call it again when the connection has drained.
     public mutating func continueList(
@@ -60,8 +60,8 @@ extension Engine {
 
     /// Appends the states of topics for a connection that has missed changes of them.
     ///
-    /// Topics that its account does not watch any more are left out, its own excepted. A
-    /// number may stand for another topic by now: its state is as true as any.
+    /// Topics that its account no longer subscribes to are left out, except its own. A number may
+    /// have been reused for another topic: its state is as correct as any.
     public mutating func appendStates(
         of missed: [TopicHandle], for connection: ConnectionID, at now: Moment,
         into effects: inout Effects
@@ -77,7 +77,8 @@ extension Engine {
         effects.items.append(.states(connection, start..<effects.events.count, .missed))
     }
 
-    /// How many topics can matter to a connection: those that its account watches, and its own.
+    /// How many topics can matter to a connection: those that its account subscribes to, and its
+    /// own.
     public func topicCountMax(of connection: ConnectionID) -> Int {
         guard case .client(_, let account) = caller(of: connection) else { return 0 }
         let record = accounts[Int(account.index)]
@@ -94,7 +95,7 @@ extension Engine {
         missed.removeAll { !matters($0, to: session, of: account) }
     }
 
-    /// Whether the state of a topic is to be told to a session that has missed changes of it.
+    /// Whether the state of a topic is to be sent to a session that has missed changes of it.
     private func matters(
         _ topic: TopicHandle, to session: UInt32, of account: AccountHandle
     ) -> Bool {
@@ -108,7 +109,7 @@ extension Engine {
         self.topic(topics[topic.index].type, of: account) == topic
     }
 
-    /// Appends states from the topic `begin` on; tells where to go on, or nil at the end.
+    /// Appends states from the topic `begin` on; returns where to continue, or nil at the end.
     private mutating func appendList(
         for session: UInt32, of account: AccountHandle, _ list: LoginList, from begin: UInt32,
         at now: Moment,
@@ -128,8 +129,8 @@ extension Engine {
         return nil
     }
 
-    /// Whether the publisher is online, or has left a status for those who were away. Of another
-    /// type than presence there is something to list only where there is a status.
+    /// Whether the publisher is online or has a durable status. A type other than presence is
+    /// listed only if there is a status.
     private func belongsInOnlineList(_ topic: UInt32) -> Bool {
         let record = topics[topic]
         guard record.type == .presence || record.status != none else { return false }

@@ -1,10 +1,10 @@
 import Containers
 
 extension Engine {
-    /// Begins a session, or goes on with the one the device had.
+    /// Begins a session, or continues the one that the device has.
     ///
-    /// Watchers hear of it unless, for them, nothing has changed: the device was connected, or
-    /// is back in time.
+    /// Subscribers are notified unless nothing has changed for them: the device was connected, or
+    /// has reconnected within the grace.
     mutating func beginSession(
         _ login: Login, from connection: ConnectionID, at now: Moment, into effects: inout Effects
     ) throws(Refusal) {
@@ -45,7 +45,7 @@ extension Engine {
         continueList(of: connection, at: now, into: &effects)
     }
 
-    /// Whether a login changes what watchers see.
+    /// Whether a login changes what subscribers see.
     enum Arrival {
         case noticed
         case unnoticed
@@ -67,7 +67,7 @@ extension Engine {
         sessions[session].reach = login.reach
         enter(.connected, session)
         if before.phase == .pushOnly {
-            // A new arrival for those who saw it reachable by push alone.
+            // A new login for subscribers that saw it as push-only.
             unlink(session)
             link(session, to: login.account)
             return .noticed
@@ -75,9 +75,9 @@ extension Engine {
         return before.client == login.client ? .unnoticed : .noticed
     }
 
-    /// Refuses the login that would be one session too many, unless a session without a
-    /// connection can give way, the oldest first: devices that are gone must not lock an
-    /// account out. A device that returns after that has a new session.
+    /// Rejects the login that would exceed the session quota, unless a session without a connection
+    /// can be replaced, the oldest first: lost devices must not lock an account out. A device that
+    /// reconnects after that has a new session.
     private mutating func makeRoomForSession(
         of account: AccountHandle, at now: Moment, into effects: inout Effects
     ) throws(Refusal) {
@@ -124,7 +124,7 @@ extension Engine {
         effects.items.append(.synced(connection, count: 0))
     }
 
-    /// Has the session's row written as it is now.
+    /// Has the session's row written in its current state.
     mutating func persist(_ session: UInt32, into effects: inout Effects, pushUntil: Wall? = nil) {
         let record = sessions[session]
         let device = deviceEntry(of: session, into: &effects).name

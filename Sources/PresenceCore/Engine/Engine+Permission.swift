@@ -1,6 +1,6 @@
 import Containers
 
-/// Who gives a command.
+/// The peer that gives a command.
 enum Caller {
     /// A connection that has not logged in.
     case anonymous
@@ -10,7 +10,7 @@ enum Caller {
     case appServer
 }
 
-/// What account a request names as the one that it is about.
+/// The account that a request names as its subject.
 public enum NamedSubject: Hashable, Sendable {
     /// None: the peer's own.
     case none
@@ -20,7 +20,7 @@ public enum NamedSubject: Hashable, Sendable {
 }
 
 extension Engine {
-    /// Who is at the other end of `connection`.
+    /// The peer at the other end of `connection`.
     func caller(of connection: ConnectionID) -> Caller {
         guard isLoggedIn(connection) else { return .anonymous }
         switch connections[Int(connection.slot)].peer {
@@ -32,7 +32,7 @@ extension Engine {
         }
     }
 
-    /// Whether the engine knows who is at the other end of `connection`.
+    /// Whether the engine knows the peer at the other end of `connection`.
     func isLoggedIn(_ connection: ConnectionID) -> Bool {
         let slot = Int(connection.slot)
         guard slot < connections.count, connections[slot].generation == connection.generation
@@ -41,16 +41,16 @@ extension Engine {
         return true
     }
 
-    /// Why the peer of `connection` may not give such a command; nil: it may.
+    /// Why the peer of `connection` may not give such a command; nil if it may.
     ///
-    /// To be asked before the parameters are looked at, names interned and limits applied: a peer
-    /// that may not ask learns nothing of them.
+    /// To be checked before the parameters, before names are interned and limits are compared: a
+    /// peer without permission learns nothing about them.
     public func refusal(of kind: CommandKind, from connection: ConnectionID) -> Refusal? {
         refusal(of: kind, by: caller(of: connection))
     }
 
-    /// Why the peer of `connection` may not give a command about this account; nil: it may. To be
-    /// asked before the account's name is interned.
+    /// Why the peer of `connection` may not give a command about this account; nil if it may. To be
+    /// checked before the account's name is interned.
     public func refusal(of subject: NamedSubject, from connection: ConnectionID) -> Refusal? {
         do throws(Refusal) {
             switch (caller(of: connection), subject) {
@@ -65,13 +65,13 @@ extension Engine {
         }
     }
 
-    /// The table of who may do what. Whatever it does not allow is refused.
+    /// The table of permissions. Whatever it does not allow is rejected.
     func refusal(of kind: CommandKind, by caller: Caller) -> Refusal? {
         switch (caller, kind) {
         case (.anonymous, .login): nil
         case (.anonymous, _): Refusal(.notLoggedIn)
         case (_, .login): Refusal(.alreadyLoggedIn)
-        // There is no end of its session to put off.
+        // The session has no end that could be postponed.
         case (.appServer, .refresh): Refusal(.forbidden)
         case (.appServer, _): nil
         case (.client, .query), (.client, .subscribers), (.client, .sessions), (.client, .kick),
