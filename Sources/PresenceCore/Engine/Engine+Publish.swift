@@ -1,7 +1,7 @@
 import Containers
 
 extension Engine {
-    /// Sets a status: at once, or, where it waits for those who are away, once it is durable.
+    /// Sets a status: immediately, or, if it is durable, once it is on disk.
     mutating func publish(
         _ account: AccountHandle, _ request: Publish, from connection: ConnectionID,
         at now: Moment, into effects: inout Effects
@@ -54,7 +54,7 @@ extension Engine {
             connection: connection, client: sessions[session].client, device: device)
     }
 
-    /// Puts a status in force and tells the watchers.
+    /// Puts a status in force and notifies the subscribers.
     mutating func applyPublish(
         _ request: Publish, of account: AccountHandle, from connection: ConnectionID,
         origin: PendingChange.Origin?, expires: Wall, deadline: Mono, at now: Moment,
@@ -99,7 +99,7 @@ extension Engine {
         accounts[Int(topics[topic.index].account)].statusCount += 1
     }
 
-    /// Has the removal of a status stored, where there is one.
+    /// Has the removal of a status stored, if there is one.
     mutating func clear(
         _ account: AccountHandle, _ type: EventType, from connection: ConnectionID,
         at now: Moment, into effects: inout Effects
@@ -113,7 +113,7 @@ extension Engine {
             for: connection, into: &effects)
     }
 
-    /// Carries out what has been stored, unless the status has run out meanwhile.
+    /// Applies what has been stored, unless the status has expired meanwhile.
     mutating func applyClear(
         _ change: PendingChange, _ type: EventType, at now: Moment, into effects: inout Effects
     ) {
@@ -124,7 +124,7 @@ extension Engine {
         endStatus(of: topic, cause: .cleared, at: now, into: &effects)
     }
 
-    /// Takes a status, whose deadline is out of the wheel, out of force and tells the watchers.
+    /// Ends a status whose deadline is no longer in the wheel, and notifies the subscribers.
     mutating func endStatus(
         of topic: TopicHandle, cause: Cause, at now: Moment, into effects: inout Effects
     ) {

@@ -1,10 +1,10 @@
-// What can be asked: states, who watches whom, sessions, counters. Nothing here changes anything
-// but the counter of `seq`, from which the state of somebody unknown takes a number.
+// Queries: states, subscriptions, subscribers, sessions, counters. Nothing here changes anything
+// but the counter of `seq`, from which the state of an unknown account takes a number.
 
 import Containers
 
 extension Engine {
-    /// The states of accounts, in the order asked for.
+    /// The states of accounts, in the order of the request.
     mutating func query(
         _ type: EventType, _ queried: [QueriedAccount], from connection: ConnectionID,
         at now: Moment, into effects: inout Effects
@@ -21,10 +21,11 @@ extension Engine {
         effects.answer(connection, .states(start..<effects.events.count))
     }
 
-    /// A page of what an account watches, in the order of the topics.
+    /// A page of the subscriptions of an account, in the order of the topics.
     ///
-    /// The cursor is the topic to begin with: what stays subscribed is listed exactly once,
-    /// whatever comes and goes meanwhile. O(subscriptions of the account).
+    /// The cursor is the first topic of the page: a subscription that exists during the whole
+    /// listing is listed exactly once, whatever is added or removed meanwhile. O(subscriptions of
+    /// the account).
     mutating func listSubscriptions(
         of account: AccountHandle, _ request: ListSubscriptions, from connection: ConnectionID,
         at now: Moment, into effects: inout Effects
@@ -66,10 +67,10 @@ extension Engine {
             created: edge.created, expires: now.wall(at: edge.deadline))
     }
 
-    /// A page of who watches a publisher, in the order of the accounts' numbers.
+    /// A page of the subscribers of a publisher, in the order of their handles.
     ///
-    /// The cursor is the number to begin with. O(watchers) a page: a fan is in no order, and
-    /// keeping it in one would cost every subscription.
+    /// The cursor is the first handle of the page. O(subscribers) per page: a fan is not sorted,
+    /// and keeping it sorted would cost every subscription.
     mutating func listSubscribers(
         _ request: ListSubscribers, from connection: ConnectionID, at now: Moment,
         into effects: inout Effects
@@ -80,7 +81,7 @@ extension Engine {
         if let publisher = request.publisher, let topic = topic(request.type, of: publisher) {
             count = index.watcherCount(of: topic)
             let begin = UInt32(clamping: request.cursor ?? 0)
-            // One more than the page, to know whether and where another begins.
+            // One more than the page has, to know whether and where another begins.
             let page =
                 count == 0
                 ? []
@@ -124,7 +125,7 @@ extension Engine {
         effects.answer(connection, .sessions(start..<effects.sessions.count))
     }
 
-    /// What a listing tells of a session.
+    /// What a listing says of a session.
     func sessionEntry(
         _ session: UInt32, at now: Moment, into effects: inout Effects
     ) -> SessionEntry {
@@ -141,7 +142,7 @@ extension Engine {
             connection: record.phase.connectedness)
     }
 
-    /// The counters as they are now.
+    /// The current counters.
     public var currentStats: Stats {
         var stats = stats
         stats.accounts = names.count
@@ -161,7 +162,7 @@ extension Engine {
 }
 
 extension Session.Phase {
-    /// What a listing calls it.
+    /// The name of this phase in a listing.
     var connectedness: SessionEntry.Connectedness {
         switch self {
         case .connected: .connected

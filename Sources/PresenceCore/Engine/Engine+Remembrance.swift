@@ -1,26 +1,28 @@
-// How accounts that have gone are forgotten: those that nothing refers to but what is remembered of
-// them, when they were last seen and how they left, after `rememberSeconds`.
+// How unused accounts are forgotten: accounts without references, of which only the end of the last
+// session is remembered, are forgotten `rememberSeconds` after it.
 //
-// There is no deadline an account: twenty million of them would cost more than what they are for.
-// Every minute some accounts are looked at, so many that all have been within a day, and an account
-// is forgotten up to a day late.
+// There is no deadline per account: twenty million of them would cost more than they save. Every
+// minute some accounts are checked, as many as it takes to check all of them within a day. So an
+// account is forgotten up to a day late.
 //
-// What is remembered goes by the wall clock, which may be wrong. One that was set while the service
-// ran is not believed before it has run evenly for `evenClockSeconds`, nor is one after a start.
+// The time of the last session is wall time, which may be wrong. A clock that was set while the
+// service ran is not used until it has run evenly for `evenClockSeconds`; neither is one after a
+// start.
 
 import Containers
 
 extension Engine {
-    /// In how many minutes all accounts have been looked at: a day.
+    /// The minutes in which all accounts are checked: a day.
     private static var minutesPerRound: Int { 1_440 }
-    /// Accounts looked at in a minute, at least.
+    /// Accounts checked in a minute, at least.
     private static var accountsPerMinuteMin: Int { 1_000 }
     /// Accounts forgotten in a minute, at most: each is a write for the store.
     private static var forgottenPerMinuteMax: Int { 1_000 }
-    /// By how much the wall clock may be off the other one between two looks. More: it was set.
+    /// The most that the wall clock may differ from the monotonic one between two checks. Beyond,
+    /// it was set.
     private static var unevenSecondsMax: Int { 60 }
 
-    /// Begins to forget, once clients are let in.
+    /// Starts forgetting, once clients are accepted.
     mutating func beginForgetting(at now: Moment) {
         remembrance.lastLook = now
         remembrance.isEvenSince = now.mono
@@ -32,7 +34,7 @@ extension Engine {
             Deadline.remembrance.payload, at: now.mono.advanced(bySeconds: 60).milliseconds)
     }
 
-    /// Looks at the next accounts, and forgets those that have been gone for too long.
+    /// Checks the next accounts, and forgets those that have been unused for too long.
     mutating func forgetLongGone(at now: Moment, into effects: inout Effects) {
         scheduleForgetting(at: now)
         guard isEven(at: now), !accounts.isEmpty else { return }
@@ -59,7 +61,7 @@ extension Engine {
         return true
     }
 
-    /// Whether both clocks have gone equally far for long enough.
+    /// Whether both clocks have advanced equally for long enough.
     private mutating func isEven(at now: Moment) -> Bool {
         let before = remembrance.lastLook
         remembrance.lastLook = now
@@ -71,18 +73,18 @@ extension Engine {
     }
 }
 
-/// How far the engine has come with forgetting.
+/// The progress of forgetting.
 struct Remembrance {
-    /// The account to be looked at next.
+    /// The account to be checked next.
     var next: UInt32 = 0
-    /// When accounts were looked at last.
+    /// When accounts were last checked.
     var lastLook = Moment(mono: Mono(milliseconds: 0), wall: Wall(milliseconds: 0))
-    /// From when on the wall clock has run as evenly as the other.
+    /// Since when the wall clock has run as evenly as the monotonic one.
     var isEvenSince = Mono(milliseconds: 0)
 }
 
 extension Wall {
-    /// So many seconds before; as far as there is time.
+    /// This number of seconds before; at least the beginning of time.
     fileprivate func earlier(bySeconds seconds: Int) -> Wall {
         let (difference, overflow) = milliseconds.subtractingReportingOverflow(
             Int64(seconds) * 1_000)

@@ -1,13 +1,13 @@
-// What an earlier run has stored comes back here, before the first command.
+// What an earlier run has stored is restored here, before the first command.
 //
-// Sessions wait for their devices to return; subscriptions and statuses go on with what is
-// left of them by the wall clock, the only one that survives a restart. It may have been set
-// back meanwhile: what is left is never more than anybody can have asked for.
+// Sessions wait for their devices to reconnect. Subscriptions and statuses keep their remaining
+// time by the wall clock, the only one that survives a restart. It may have been set back
+// meanwhile: the remaining time is never more than a request can have asked for.
 
 import Containers
 
 extension Engine {
-    /// Goes on behind the numbers that an earlier run may have used. To be called first.
+    /// Continues after the numbers that an earlier run may have used. To be called first.
     public mutating func restoreSequence(reservedUpTo end: UInt64) {
         precondition(names.count == 0, "numbers have been given out already")
         sequence = Numbering(after: end)
@@ -18,7 +18,7 @@ extension Engine {
         names.find(name).map { AccountHandle(index: $0) } ?? addAccount(name)
     }
 
-    /// Brings back the subscriptions of one subscriber; those that have run out are left out.
+    /// Restores the subscriptions of one account; those that have expired are left out.
     public mutating func restoreSubscription(
         of subscriber: AccountHandle, to publisher: AccountHandle, _ type: EventType,
         created: Wall, expires: Wall, at now: Moment
@@ -35,8 +35,8 @@ extension Engine {
         min(now.mono(at: end), now.mono.advanced(bySeconds: secondsMax))
     }
 
-    /// Brings back a status that has not run out; for readers of the feed, one that has, too: they
-    /// are told of its end, as of any.
+    /// Restores a status that has not expired; with the feed on, also one that has, since feed
+    /// readers are sent its end as an event.
     public mutating func restoreStatus(
         of account: AccountHandle, _ type: EventType, value: Int32, ext: [UInt8]?,
         audience: Audience, expires: Wall, at now: Moment
@@ -49,16 +49,16 @@ extension Engine {
                 at: expires, secondsMax: settings.limits.statusExpirySecondsMax, now))
     }
 
-    /// Brings back what is remembered of an account.
+    /// Restores what is remembered of an account.
     public mutating func restoreAccount(_ account: AccountHandle, value: Int32, lastSeen: Wall) {
         guard let value = UInt8(exactly: value), value <= 3 else { return }
         accounts[Int(account.index)].lastValue = value
         accounts[Int(account.index)].lastSeen = lastSeen
     }
 
-    /// Brings back a session, in order of login: its device may now return.
+    /// Restores a session, in order of login: its device may now reconnect.
     ///
-    /// One that only push reached stays as it was until `pushUntil`.
+    /// One that was push-only stays so until `pushUntil`.
     public mutating func restoreSession(
         of account: AccountHandle, on device: [UInt8], _ client: ClientKind, reach: Reach,
         pushUntil: Wall?, session id: SessionID, loggedIn: Wall, address: [UInt8], at now: Moment
@@ -82,8 +82,8 @@ extension Engine {
             Deadline.session(session).payload, at: end.milliseconds)
     }
 
-    /// Gives every device that may return the whole of the grace, from now on: loading a large
-    /// database has taken time in which nobody could. Of `secondsMin`, where that is more.
+    /// Gives every device the whole of the restart grace from now on, or `secondsMin` if that is
+    /// more: while a large database was being loaded, no device could reconnect.
     public mutating func beginReturns(at now: Moment, secondsMin: Int = 0) {
         beginForgetting(at: now)
         let end = now.mono.advanced(bySeconds: max(settings.restartGraceSeconds, secondsMin))
@@ -98,9 +98,9 @@ extension Engine {
         }
     }
 
-    /// Ends the restoring: has the first block of numbers reserved, under a ticket.
+    /// Ends the restore: has the first block of numbers reserved, under a ticket.
     ///
-    /// Serve nobody before the store has committed it: from then on `seq` cannot fall.
+    /// Accept no client before the store has committed it: from then on `seq` cannot decrease.
     public mutating func begin(into effects: inout Effects) -> Ticket {
         retireInterned()
         let ticket = Ticket.start

@@ -11,7 +11,7 @@ extension Engine {
         return nil
     }
 
-    /// Puts a session at the end of its account's list.
+    /// Appends a session to its account's list.
     mutating func link(_ session: UInt32, to account: AccountHandle) {
         while links.count <= Int(session) {
             growByAnEighth(&links)
@@ -30,7 +30,7 @@ extension Engine {
         links[Int(last)].next = session
     }
 
-    /// Takes a session out of its account's list.
+    /// Removes a session from its account's list.
     mutating func unlink(_ session: UInt32) {
         let number = Int(sessions[session].account)
         let next = links[Int(session)].next
@@ -48,7 +48,7 @@ extension Engine {
         links[Int(before)].next = next
     }
 
-    /// Remembers who is at the other end of a connection and expects to hear from it.
+    /// Records the peer of a connection and starts its idle timeout.
     mutating func register(_ connection: ConnectionID, as peer: Connection.Peer, at now: Mono) {
         let slot = Int(connection.slot)
         while connections.count <= slot {
@@ -64,7 +64,7 @@ extension Engine {
             generation: connection.generation, peer: peer, lastHeard: now, timer: timer)
     }
 
-    /// Forgets a connection; its session, if it has one, stays without.
+    /// Forgets a connection; its session, if it has one, remains without a connection.
     mutating func detach(
         _ connection: ConnectionID, _ end: ConnectionEnd, unsentBytes: Int = 0, at now: Moment
     ) {
@@ -91,7 +91,7 @@ extension Engine {
         return ConnectionID(slot: slot, generation: connections[Int(slot)].generation)
     }
 
-    /// Lets a session go to another phase.
+    /// Changes the phase of a session.
     mutating func enter(_ phase: Session.Phase, _ session: UInt32) {
         tallies.leave(sessions[session].phase)
         tallies.enter(phase)
@@ -104,7 +104,7 @@ extension Engine {
         sessions[session].timer = .none
     }
 
-    /// Ends a session that has no connection any more and tells its watchers.
+    /// Ends a session that has no connection any more and notifies the subscribers.
     mutating func endSession(
         _ session: UInt32, value: Int32, cause: Cause, lastSeen: Wall, at now: Moment,
         into effects: inout Effects

@@ -1,4 +1,4 @@
-// Subscribing and unsubscribing: checked, handed to the store, carried out when it is durable.
+// Subscribing and unsubscribing: checked, passed to the store, applied when durable.
 
 import Containers
 
@@ -28,13 +28,13 @@ extension Engine {
             topic(request.type, of: publisher)
                 .flatMap { index.position(of: $0, watchedBy: account) } == nil
         }
-        // Who has had more since before the limit was lowered may renew all of it.
+        // An account that has more since the limit was lowered may renew all of it.
         guard added > 0, count + added > limit else { return }
         throw Refusal(.subscriptionQuota, limit: limit, count: count)
     }
 
-    /// Refuses a request of which a publisher would get one watcher too many, and names all
-    /// such publishers; else keeps their places until the change is carried out or has failed.
+    /// Rejects a request that would exceed the subscriber quota of a publisher, and names all such
+    /// publishers; else keeps their places until the change is applied or has failed.
     private mutating func reserveWatchers(
         for account: AccountHandle, _ request: Subscribe, into effects: inout Effects
     ) throws(Refusal) -> [AccountHandle] {
@@ -79,7 +79,7 @@ extension Engine {
         }
     }
 
-    /// Carries out what has been stored: from here on the subscriptions deliver.
+    /// Applies what has been stored: from now on the subscriptions deliver.
     mutating func applySubscribe(
         _ change: PendingChange, _ request: Subscribe, expires: Wall, deadline: Mono,
         at now: Moment, into effects: inout Effects
@@ -112,7 +112,7 @@ extension Engine {
                 expires: expires, count: index.count(of: change.account), states: states))
     }
 
-    /// Adds subscriptions, or gives those that exist the new deadline.
+    /// Adds subscriptions, or gives existing ones the new deadline.
     mutating func addSubscriptions(
         of account: AccountHandle, to publishers: [AccountHandle], _ type: EventType,
         created: Wall, deadline: Mono
@@ -132,10 +132,10 @@ extension Engine {
         expectExpiry(of: account, at: deadline)
     }
 
-    /// Sees to it that the account's subscriptions are looked at no later than `deadline`.
+    /// Ensures that the account's subscriptions are checked no later than `deadline`.
     ///
-    /// A renewal moves the deadline back, so it costs nothing here: the entry fires at the old
-    /// time, finds nothing to do, and goes to the new one.
+    /// A renewal postpones the deadline, so it costs nothing here: the entry fires at the old time,
+    /// finds nothing to do, and is set to the new one.
     mutating func expectExpiry(of account: AccountHandle, at deadline: Mono) {
         let number = Int(account.index)
         let timer = accounts[number].expiryTimer
@@ -150,10 +150,11 @@ extension Engine {
         accounts[number].expiryDeadline = deadline
     }
 
-    /// Has a request to unsubscribe stored, also where there is nothing to remove.
+    /// Has a request to unsubscribe stored, also if there is nothing to remove.
     ///
-    /// What has run out is removed from the store without anybody waiting. Whoever is told that
-    /// it has ended must not find it again after a crash with a clock that was set back.
+    /// Expired subscriptions are removed from the store without a response that waits for it. But a
+    /// client that is told that a subscription has ended must not find it again after a crash with
+    /// a clock that was set back.
     mutating func unsubscribe(
         _ account: AccountHandle, _ request: Unsubscribe, from connection: ConnectionID,
         into effects: inout Effects
@@ -168,7 +169,7 @@ extension Engine {
         propose(.unsubscribe(request), record, of: account, for: connection, into: &effects)
     }
 
-    /// Carries out what has been stored: from here on they do not deliver.
+    /// Applies what has been stored: from now on the subscriptions do not deliver.
     mutating func applyUnsubscribe(
         _ change: PendingChange, _ request: Unsubscribe, at now: Moment,
         into effects: inout Effects

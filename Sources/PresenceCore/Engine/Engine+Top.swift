@@ -1,14 +1,14 @@
-// `top`: the publishers that have caused the most of what happened lately.
+// `top`: the publishers that have caused the most events and deliveries lately.
 
 import Containers
 
-/// What a publisher has caused in a while; the name stands in `Effects.bytes`.
+/// What a publisher has caused in a period; its name is in `Effects.bytes`.
 public struct BusyPublisher: Hashable, Sendable {
-    /// Who.
+    /// The publisher.
     public var account: ByteRange
     /// Events.
     public var events: Int
-    /// Connections that these were handed to.
+    /// Connections that these were sent to.
     public var deliveries: Int
 }
 
@@ -20,12 +20,12 @@ extension Engine {
     ) -> [BusyPublisher] {
         var sums = PublisherSums(countMax: history.events.places.count)
         history.events.forEachNewestFirst { note in
-            // By the wall clock, which may have been set back: what is older does not follow.
+            // By the wall clock, which may have been set back: an older event may still follow.
             guard note.time >= begin else { return .stop }
             sums.add(note.account, deliveries: note.receivers)
             return .on
         }
-        // The name of an account that has been forgotten meanwhile is not known.
+        // The name of an account that was forgotten meanwhile is not known.
         let busiest = sums.sums.greatest(
             countMax,
             where: {
@@ -42,13 +42,13 @@ extension Engine {
     /// Since when all events are known.
     public var eventsKnownSince: Wall { history.eventsSince }
 
-    /// Whose session a connection is; nil: nobody's, or an app server's.
+    /// The account of a connection's session; nil if there is none, or it is an app server's.
     public func owner(of connection: ConnectionID) -> AccountHandle? {
         guard case .client(_, let account) = caller(of: connection) else { return nil }
         return account
     }
 
-    /// Whose session a connection is and on which device, in `Effects.bytes`; nil: nobody's.
+    /// The account and device of a connection's session, in `Effects.bytes`; nil if there is none.
     public func owner(
         of connection: ConnectionID, into effects: inout Effects
     ) -> (account: ByteRange, device: ByteRange)? {

@@ -11,7 +11,7 @@ extension Engine {
         return customTopics[key(type, account)].map { TopicHandle(index: $0) }
     }
 
-    /// The topic of `type` of `account`, made if need be.
+    /// The topic of `type` of `account`, created if there is none.
     mutating func makeTopic(_ type: EventType, of account: AccountHandle) -> TopicHandle {
         if let known = topic(type, of: account) { return known }
         let number = topics.insert(
@@ -25,7 +25,7 @@ extension Engine {
         return TopicHandle(index: number)
     }
 
-    /// Lets a topic go that nobody watches and that has nothing to tell.
+    /// Removes a topic that has no subscribers and no state to keep.
     mutating func releaseIfIdle(_ topic: TopicHandle) {
         let record = topics[topic.index]
         guard record.status == none, index.watcherCount(of: topic) == 0,
@@ -43,12 +43,12 @@ extension Engine {
         retired.append(record.account)
     }
 
-    /// What custom topics and places among watchers are found by.
+    /// The key by which custom topics and positions in fans are found.
     func key(_ type: EventType, _ account: AccountHandle) -> UInt64 {
         UInt64(account.index) << 16 | UInt64(type.number)
     }
 
-    /// Has the next block of numbers reserved when it is time.
+    /// Has the next block of numbers reserved when one is due.
     mutating func reserveSequence(into effects: inout Effects) {
         guard let end = sequence.blockToReserve() else { return }
         effects.persist(.reserveSequence(upTo: end))

@@ -1,20 +1,19 @@
 // `why`: what the tables and the history say of one subscriber and one publisher.
 //
-// Everything is found by going through the rings from the newest note to the oldest, when it is
-// asked for: each ring once a party at most, whatever a client has done. Some 8 MiB, about a
-// millisecond.
+// Everything is found on request, by walking the rings from the newest entry to the oldest: each
+// ring once per party at most, whatever a client has done. Some 8 MiB, about a millisecond.
 
 import Containers
 
-/// Whom `why` is about; nil: a name that nobody knows.
+/// The subjects of `why`; nil is a name that is not known.
 public struct WhyQuestion: Hashable, Sendable {
-    /// Who watches, or is thought to.
+    /// The subscriber, in fact or supposedly.
     public var subscriber: AccountHandle?
-    /// Who is watched, or thought to be.
+    /// The publisher, in fact or supposedly.
     public var publisher: AccountHandle?
-    /// The publisher's name, for a state of somebody unknown.
+    /// The publisher's name, for the state of an unknown account.
     public var publisherName: [UInt8]
-    /// Of what.
+    /// The type of state.
     public var type: EventType
 
     /// A question.
@@ -35,9 +34,9 @@ extension Engine {
     /// Ended connections and subscriptions that a report has at most.
     static var whyEndedMax: Int { 10 }
 
-    /// Tells why a subscriber sees, or does not see, a publisher. O(history).
+    /// Explains why a subscriber sees, or does not see, a publisher. O(history).
     ///
-    /// Changes nothing but the counter, from which the state of somebody unknown takes a number.
+    /// Changes nothing but the counter, from which the state of an unknown account takes a number.
     public mutating func why(
         _ question: WhyQuestion, at now: Moment, into effects: inout Effects
     ) -> WhyReport {

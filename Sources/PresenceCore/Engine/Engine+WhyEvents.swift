@@ -1,10 +1,9 @@
-// `why`: the newest events of the publisher, and what became of each at the subscriber's
-// connections.
+// `why`: the newest events of the publisher, and the fate of each on the subscriber's connections.
 
 import Containers
 
 extension Engine {
-    /// The newest events of the publisher, the last first. O(history).
+    /// The newest events of the publisher, newest first. O(history).
     func events(
         _ question: WhyQuestion, _ subscribed: SubscribedSpans, into effects: inout Effects
     ) -> [WhyEvent] {
@@ -47,23 +46,23 @@ extension Engine {
 
     // MARK: Connections
 
-    /// A connection of the subscriber, of now or before.
+    /// A connection of the subscriber, open or closed.
     private struct Listener {
         var session: SessionID
         var loggedIn: Wall
         var list: LoginList
-        /// Up to which number its login list told what had happened.
+        /// Up to which number its login list included what had happened.
         var listedSeq: UInt64
-        /// Which it is.
+        /// Which connection it is.
         var connection: Which
 
         enum Which {
-            /// One that there is, of the session in this slot.
+            /// An open one, of the session in this slot.
             case open(UInt32)
             case ended(ConnectionNote)
         }
 
-        /// How it ended; nil: it has not.
+        /// How it ended; nil while it is open.
         var end: ConnectionNote? {
             if case .ended(let note) = connection { note } else { nil }
         }
@@ -74,9 +73,9 @@ extension Engine {
 
     /// The connections that matter to some events.
     private struct Audience {
-        /// The events, the newest first.
+        /// The events, newest first.
         let notes: [EventNote]
-        /// By event: the connections that there were.
+        /// By event: the connections of that time.
         var present: [[Listener]]
         /// By event: the first login after it and before the event that follows it.
         var next: [Listener?]
@@ -184,7 +183,7 @@ extension Engine {
 }
 
 extension ConnectionEnd {
-    /// Whether what it was sent last may never have come.
+    /// Whether what was sent to it last may not have arrived.
     var isSudden: Bool {
         switch self {
         case .logout, .kicked, .replaced: false

@@ -6,7 +6,7 @@ import Containers
 struct NumberSpan {
     var after: UInt64
     var upTo: UInt64
-    /// Where the number is not known: when it began.
+    /// If the number is not known: the time at which it began.
     var notBefore = Wall(milliseconds: .min)
 
     func contains(_ note: EventNote) -> Bool {
@@ -14,11 +14,11 @@ struct NumberSpan {
     }
 }
 
-/// The times in which one account was subscribed to another.
+/// The times at which one account was subscribed to another.
 struct SubscribedSpans {
     /// The newest that have ended.
     var ended: [WhySubscription] = []
-    /// All that are known, the newest first. They do not overlap.
+    /// All that are known, newest first. They do not overlap.
     var spans: [NumberSpan] = []
 
     /// Whether there was a subscription at an event. O(log n).
@@ -29,7 +29,7 @@ struct SubscribedSpans {
 }
 
 extension Engine {
-    /// The subscription that there is, if there is one.
+    /// The current subscription, if there is one.
     func subscription(
         of subscriber: AccountHandle, to publisher: AccountHandle, _ type: EventType
     ) -> Edge? {
@@ -41,8 +41,8 @@ extension Engine {
 
     /// When the subscriber was subscribed to the publisher. O(history).
     ///
-    /// Going back, an end is followed by its beginning before the end of an older one. A
-    /// beginning that is not in the history any more is that of the oldest.
+    /// From new to old, an end is followed by its beginning before the end of an older one. A
+    /// beginning that is no longer in the history is that of the oldest.
     func subscribed(_ question: WhyQuestion, _ current: Edge?) -> SubscribedSpans {
         var found = SubscribedSpans()
         guard let subscriber = question.subscriber, let publisher = question.publisher else {

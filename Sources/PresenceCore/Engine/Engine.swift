@@ -1,29 +1,29 @@
 // The engine: accounts, sessions, subscriptions and statuses as one state machine.
 //
-// It is told what happened and when (`handle`, `connectionLost`, `committed`, `failed`,
-// `advance`) and appends what is to be done to a buffer of the caller's. It does no I/O,
-// reads no clock, keeps no closure: the same inputs give the same effects, byte for byte.
+// It is told what happened and when (`handle`, `connectionLost`, `committed`, `failed`, `advance`)
+// and appends what is to be done to a buffer of the caller's. It does no I/O, reads no clock, keeps
+// no closure: the same inputs give the same effects, byte for byte.
 //
 //     heard when bytes have come
 //     intern names → handle(command, from:, at:, into:) → carry out the effects → …
 //     connectionLost when a connection has ended;     committed/failed when the store reports
 //     advance when the clock has reached `nextWake`;  continueList when a connection drained
 //
-// A change that must be durable is checked and recorded when it is asked for, and carried
-// out when the store has committed it: what others see is always on disk, and a failed
-// commit has nothing to undo. Until then the account takes no further change; those that
-// come are kept in order (`deferred`). An account has at most one change in flight.
+// A change that must be durable is checked and recorded when it is requested, and applied when the
+// store has committed it: what others see is always on disk, and a failed commit has nothing to
+// undo. Until then further changes of the account wait in order (`deferred`). An account has at
+// most one change in flight.
 //
-// One file an aspect: `Engine+Login`, `+Disconnect`, `+Subscribe`, `+Publish`, `+Query` …
+// There is one file per aspect: `Engine+Login`, `+Disconnect`, `+Subscribe`, `+Publish`, `+Query` …
 
 import Containers
 
 /// The presence state machine. See the top of `Engine.swift` for its order of use.
 public struct Engine: ~Copyable {
-    /// What whoever runs the service has set.
+    /// The operator's settings.
     public private(set) var settings: Settings
 
-    // Accounts; all four by the number of the name.
+    // Accounts; all four by handle.
     var names: NameTable
     var accounts: [Account] = []
     /// The first session of each account in order of login: what a fan-out reads first.
@@ -42,7 +42,7 @@ public struct Engine: ~Copyable {
     /// By slot of the connection.
     var connections: [Connection] = []
 
-    /// Whether somebody reads the feed, or has lately.
+    /// Whether there is a feed reader, or was one lately.
     var feed = FeedSwitch.off
 
     /// Fan-outs that take more than one turn.
@@ -51,16 +51,16 @@ public struct Engine: ~Copyable {
     var wheel: TimingWheel
     var sequence: Numbering
     var stats = Stats()
-    /// What is counted by kind.
+    /// Counters by kind.
     public internal(set) var tallies = Tallies()
-    /// What happened lately.
+    /// Recent history.
     var history: History
 
     /// Changes that wait for the store, by ticket.
     var pending: [UInt64: PendingChange] = [:]
     var lastTicket: UInt64 = 0
-    /// Watchers that topics will have when changes in flight are carried out, beyond those they
-    /// have; kept only where there is a limit on them.
+    /// Subscribers that topics will have when changes in flight are applied, beyond the current
+    /// ones; kept only if there is a limit on them.
     var joining: [UInt64: Int] = [:]
     /// Requests that wait for an earlier change of their account, in order.
     var deferred: [UInt32: [DeferredCommand]] = [:]
@@ -69,12 +69,12 @@ public struct Engine: ~Copyable {
     var interned: [UInt32] = []
     /// Accounts that may have lost their last reference in the call before this one.
     var retired: [UInt32] = []
-    /// How far forgetting has come, see `Engine+Remembrance`.
+    /// The progress of forgetting, see `Engine+Remembrance`.
     var remembrance = Remembrance()
-    /// Reused by whoever needs a short list of topics.
+    /// Reused wherever a short list of topics is needed.
     var topicScratch: [TopicHandle] = []
 
-    /// An engine that knows nobody.
+    /// An engine without accounts.
     ///
     /// `seed` keys the hash of names; no result depends on it.
     public init(settings: Settings, at now: Moment, seed: UInt64) {
@@ -85,25 +85,25 @@ public struct Engine: ~Copyable {
         history = History(settings.history, at: now.wall)
     }
 
-    /// Goes on with other settings, from the next call on.
+    /// Uses other settings from the next call on.
     ///
-    /// What is under way keeps the deadlines that it has, and who has more than a new limit
-    /// allows keeps it. The heartbeat stays: those who have logged in were told which one holds.
+    /// What is in progress keeps its deadlines, and an account that has more than a new limit
+    /// allows keeps it. The heartbeat stays, because clients that have logged in were sent it.
     public mutating func apply(_ new: Settings) {
         let heartbeatSeconds = settings.heartbeatSeconds
         settings = new
         settings.heartbeatSeconds = heartbeatSeconds
     }
 
-    /// When `advance` will next have something to do, or before; nil: never.
+    /// When `advance` will next have something to do, or before; nil for never.
     public var nextWake: Mono? {
         wheel.nextWake.map { Mono(milliseconds: $0) }
     }
 
-    /// Carries out a command or refuses it, or keeps it until the store has answered.
+    /// Carries out a command or rejects it, or keeps it until the store has committed.
     ///
-    /// Every command is answered once, by `Effect.answer` or `.refuse`, unless its connection
-    /// is gone by then. A connection should wait for one before it gives the next.
+    /// Every command is answered once, by `Effect.answer` or `.refuse`, unless its connection has
+    /// ended by then. A connection should wait for one response before it gives the next command.
     public mutating func handle(
         _ command: Command, from connection: ConnectionID, at now: Moment,
         into effects: inout Effects
@@ -114,10 +114,10 @@ public struct Engine: ~Copyable {
         reserveSequence(into: &effects)
     }
 
-    /// Notes that something came in from a connection. O(1).
+    /// Notes that bytes have arrived from a connection. O(1).
     ///
-    /// Carrying out a command does not count: it may have waited for long when its sender is
-    /// gone already.
+    /// Carrying out a command does not count: it may have waited so long that its sender is no
+    /// longer connected.
     public mutating func heard(_ connection: ConnectionID, at now: Mono) {
         guard isLoggedIn(connection) else { return }
         connections[Int(connection.slot)].lastHeard = now
@@ -202,13 +202,13 @@ extension Effects {
         answers.append(answer)
     }
 
-    /// Has `record` stored; `ticket` stands for whoever waits for it.
+    /// Has `record` stored; `ticket` identifies the change that waits for it.
     mutating func persist(_ record: Record, ticket: Ticket? = nil) {
         items.append(.persist(ticket, index: records.count))
         records.append(record)
     }
 
-    /// Copies `text` and tells where it stands.
+    /// Copies `text` and returns its range.
     mutating func copy(_ text: [UInt8]) -> ByteRange {
         let start = bytes.count
         bytes.append(contentsOf: text)

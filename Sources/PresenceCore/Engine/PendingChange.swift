@@ -1,15 +1,15 @@
 import Containers
 
-/// A change that has been checked and recorded, and is carried out once it is durable.
+/// A change that has been checked and recorded, and is applied once it is durable.
 struct PendingChange {
-    /// Who waits for the answer.
+    /// The connection that waits for the response.
     var connection: ConnectionID
-    /// Whose change it is.
+    /// The account that it changes.
     var account: AccountHandle
     var kind: Kind
-    /// Who has asked for it.
+    /// The peer that requested it.
     var author = Author.account
-    /// Publishers among whose watchers a place is kept for the account.
+    /// Publishers whose fans have a place reserved for the account.
     var reserved: [AccountHandle] = []
     /// Removals of what it replaces and has expired meanwhile: to be stored if it fails.
     var removalsOnFailure: [Record] = []
@@ -21,10 +21,10 @@ struct PendingChange {
         case clear(EventType)
     }
 
-    /// Who has asked for a change, and may be gone when it is carried out.
+    /// The peer that requested a change; it may have disconnected when the change is applied.
     enum Author { case account, appServer }
 
-    /// The device that asked for it, which may be gone when it is carried out.
+    /// The device that requested it; its session may have ended when the change is applied.
     struct Origin {
         var connection: ConnectionID
         var client: ClientKind
@@ -41,7 +41,7 @@ struct PendingChange {
     }
 }
 
-/// A command that waits for an earlier change of the account it is about.
+/// A command that waits for an earlier change of its account.
 struct DeferredCommand {
     var connection: ConnectionID
     var command: Command
@@ -60,7 +60,7 @@ extension Engine {
     /// How many changes wait for the store.
     public var changesInFlight: Int { pending.count }
 
-    /// Hands a record to the store; the change follows when it is durable.
+    /// Passes a record to the store; the change follows when it is durable.
     mutating func propose(
         _ kind: PendingChange.Kind, _ record: Record, of account: AccountHandle,
         for connection: ConnectionID, reserving reserved: [AccountHandle] = [],
@@ -77,7 +77,7 @@ extension Engine {
         effects.persist(record, ticket: Ticket(number: lastTicket))
     }
 
-    /// Carries out what the store has made durable, and what has waited for it.
+    /// Applies what the store has made durable, and then what has waited for it.
     ///
     /// Tickets may be reported in any order, each once, by this or by `failed`.
     public mutating func committed(
@@ -103,7 +103,7 @@ extension Engine {
         reserveSequence(into: &effects)
     }
 
-    /// Refuses what the store could not make durable. Nothing has changed.
+    /// Rejects what the store could not make durable. Nothing has changed.
     public mutating func failed(
         _ ticket: Ticket, at now: Moment, into effects: inout Effects
     ) {
@@ -115,9 +115,9 @@ extension Engine {
         settle(change, at: now, into: &effects)
     }
 
-    // A change in flight has been handed to the store ahead of the removal of what expires
-    // meanwhile. What the change puts under the same key must not be removed, unless the change
-    // fails: then the old row is still there, and a clock that is set back would revive it.
+    // A change in flight was passed to the store before the removal of what expires meanwhile. What
+    // the change writes under the same key must not be removed, unless the change fails: then the
+    // old row is still there, and a clock that is set back would revive it.
 
     /// Has an expired status removed from the store.
     mutating func persistExpiry(
@@ -175,7 +175,7 @@ extension Engine {
         unpin(change.account, change.others)
     }
 
-    /// Keeps a command for later where its account has a change in flight.
+    /// Defers a command if its account has a change in flight.
     mutating func deferIfBusy(
         _ account: AccountHandle, _ command: Command, from connection: ConnectionID
     ) -> Bool {
@@ -192,8 +192,8 @@ extension Engine {
         connections[Int(connection.slot)].requestsWaiting += 1
     }
 
-    /// What the peer has said while it waited will be read now, if there is anything: it has
-    /// a moment to be heard, and no more, since it may be gone.
+    /// What the peer has sent while it waited will be read now, if there is anything: its idle
+    /// timeout is extended by a moment and no more, since it may be lost.
     private mutating func endWaiting(_ connection: ConnectionID, at now: Moment) {
         guard isLoggedIn(connection) else { return }
         let slot = Int(connection.slot)
@@ -204,10 +204,10 @@ extension Engine {
         connections[slot].lastHeard = max(connections[slot].lastHeard, lastHeard)
     }
 
-    /// In how many milliseconds what has come is surely read.
+    /// The milliseconds within which arrived bytes are certainly read.
     static var hearingMilliseconds: UInt64 { 1_000 }
 
-    /// Goes on with the commands that wait for `account`, until one has a change in flight.
+    /// Continues with the deferred commands of `account`, until one has a change in flight.
     private mutating func resumeDeferred(
         of account: AccountHandle, at now: Moment, into effects: inout Effects
     ) {
@@ -216,7 +216,8 @@ extension Engine {
         {
             let next = queue.removeFirst()
             if !queue.isEmpty { deferred[account.index] = queue }
-            // Whoever has gone meanwhile does not learn of it; so it is not carried out.
+            // A peer that has disconnected meanwhile gets no response; so its command is not
+            // carried out.
             if isLoggedIn(next.connection) {
                 endWaiting(next.connection, at: now)
                 perform(next.command, from: next.connection, at: now, into: &effects)
