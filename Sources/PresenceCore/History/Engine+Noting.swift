@@ -1,16 +1,16 @@
-// What the engine notes for its history, besides events.
+// What the engine records in its history, besides events.
 
 import Containers
 
 extension Engine {
-    /// How an account stands in the history.
+    /// The entry for an account in the history.
     func noted(_ account: UInt32) -> NotedAccount {
         NotedAccount(number: account, tenant: accounts[Int(account)].tenant & 0x3FF)
     }
 
     // MARK: Subscriptions
 
-    /// Notes that subscriptions of a request have begun to deliver.
+    /// Records that subscriptions of a request have begun to deliver.
     mutating func noteBeginning(
         of subscriber: AccountHandle, _ type: EventType, created: Wall, at now: Wall
     ) {
@@ -20,7 +20,7 @@ extension Engine {
                 seq: sequence.last, time: now))
     }
 
-    /// Notes that subscriptions have ended; their topics are still there.
+    /// Records that subscriptions have ended; their topics still exist.
     mutating func noteEnds(
         of edges: [Edge], of subscriber: AccountHandle, _ change: SubscriptionNote.Change,
         at now: Wall
@@ -38,7 +38,7 @@ extension Engine {
 
     // MARK: Connections
 
-    /// Notes the end of the connection of a session, which is about to be detached.
+    /// Records the end of the connection of a session, which is about to be detached.
     mutating func noteEnd(
         of session: UInt32, on connection: ConnectionID, _ end: ConnectionEnd, unsentBytes: Int,
         at now: Moment
@@ -57,10 +57,10 @@ extension Engine {
                 client: record.client, list: record.list, end: end))
     }
 
-    // MARK: Those who read slowly
+    // MARK: Slow clients
 
-    /// Notes that a connection begins to be behind, with the event of this `seq`. Tells the place
-    /// of the note, for `noteCaughtUp`.
+    /// Records that a connection is behind from the event of this `seq` on. Returns the place of
+    /// the entry, for `noteCaughtUp`.
     public mutating func noteBehind(
         _ connection: ConnectionID, fromEvent seq: UInt64, at now: Wall
     ) -> Int? {
@@ -69,13 +69,13 @@ extension Engine {
         return history.delays.append(note).place
     }
 
-    /// Notes that a connection has been sent the newest states of all that it has missed.
+    /// Records that a connection has been sent the newest states of all that it has missed.
     public mutating func noteCaughtUp(_ place: Int, at now: Wall) {
         guard history.delays.places.contains(place) else { return }
         history.delays[place].toSeq = sequence.last
         history.delays[place].to = now
     }
 
-    /// Bytes that the history takes.
+    /// The memory of the history, in bytes.
     public var historyBytes: Int { history.bytesReserved }
 }

@@ -2,45 +2,44 @@ import Containers
 
 /// A session's connection that has ended: 72 bytes.
 struct ConnectionNote {
-    /// Which login it was; its number tells what came before it.
+    /// The session; its number is later than all that happened before it.
     let session: SessionID
-    /// The number given out last when it ended.
+    /// The last number assigned when it ended.
     let endSeq: UInt64
-    /// The number given out last when its login list was complete; the highest: it never was.
+    /// The last number assigned when its login list was complete; the highest if it never was.
     let listedSeq: UInt64
     let loggedIn: Wall
     let lastHeard: Wall
     let ended: Wall
     let device: SlabRef
     let account: NotedAccount
-    /// Bytes that it was sent and had not taken.
+    /// Bytes that it was sent and had not accepted.
     let unsentBytes: UInt32
     let client: ClientKind
     let list: LoginList
     let end: ConnectionEnd
 }
 
-/// A time in which a connection did not take its events: 40 bytes.
+/// A time in which a connection did not accept its events: 40 bytes.
 struct DelayNote {
     let session: SessionID
-    /// The first event that was left out.
+    /// The first event that was dropped.
     let fromSeq: UInt64
     let from: Wall
-    /// The number given out last when the newest states had been sent; the highest: they have
-    /// not.
+    /// The last number assigned when the newest states had been sent; the highest if they have not.
     var toSeq = UInt64.max
     var to = Wall(milliseconds: 0)
 }
 
 extension History {
-    /// Notes the end of a connection.
+    /// Records the end of a connection.
     mutating func note(_ connection: ConnectionNote) {
         if let old = connections.append(connection).overwritten { devices.remove(old.device) }
     }
 
-    /// From when on all ends of connections are known.
+    /// Since when all ends of connections are known.
     var connectionsSince: Wall { connections.oldestLeft?.ended ?? begun }
 
-    /// From when on it is known who was behind.
+    /// Since when all times of being behind are known.
     var delaysSince: Wall { delays.oldestLeft?.from ?? begun }
 }

@@ -6,7 +6,7 @@ struct EventNote {
     let time: Wall
     let value: Int32
     private let number: UInt32
-    /// How many connections it was handed to, and two marks.
+    /// The number of connections that it was sent to, and two marks.
     private var receiversAndMarks: UInt32
     private let typeNumber: UInt16
     /// Ten bits of the tenant, six of the cause.
@@ -40,7 +40,7 @@ struct EventNote {
     var cause: Cause { Cause(rawValue: UInt8(tenantAndCause >> 10)) ?? .sync }
     var receivers: Int { Int(receiversAndMarks & Self.receiversMask) }
     var isLarge: Bool { receiversAndMarks & Self.largeMark != 0 }
-    /// Newer events of its topic took its place before it was sent to anybody.
+    /// It was dropped for newer events of its topic before it was sent to any connection.
     var hasGivenWay: Bool { receiversAndMarks & Self.gaveWayMark != 0 }
 
     mutating func add(receivers count: Int) {
@@ -52,24 +52,24 @@ struct EventNote {
 }
 
 extension History {
-    /// The place of the event with this `seq`, if it is still there. O(log n).
+    /// The place of the event with this `seq`, if it is still in the ring. O(log n).
     func place(ofEvent seq: UInt64) -> Int? {
         let place = events.places.partitionPoint { events[$0].seq < seq }
         return place < events.end && events[place].seq == seq ? place : nil
     }
 
-    /// Notes that an event was handed to more connections.
+    /// Records that an event was sent to more connections.
     mutating func noteReceivers(_ count: Int, ofEvent seq: UInt64) {
         guard let place = place(ofEvent: seq) else { return }
         events[place].add(receivers: count)
     }
 
-    /// Notes that an event will not be sent to anybody, since newer ones wait.
+    /// Records that an event will not be sent, since newer ones wait.
     mutating func noteGaveWay(event seq: UInt64) {
         guard let place = place(ofEvent: seq) else { return }
         events[place].giveWay()
     }
 
-    /// From when on all events are known.
+    /// Since when all events are known.
     var eventsSince: Wall { events.oldestLeft?.time ?? begun }
 }

@@ -1,9 +1,9 @@
-/// What became of subscriptions, and by whom: 40 bytes.
+/// A beginning or end of subscriptions: 40 bytes.
 struct SubscriptionNote {
-    /// The number given out last when it happened.
+    /// The last number assigned when it happened.
     let seq: UInt64
     let time: Wall
-    /// When the subscription was asked for, as its listing tells it.
+    /// When the subscription was created, as in its listing.
     let created: Wall
     private let subscriberNumber: UInt32
     private let publisherNumber: UInt32
@@ -14,8 +14,8 @@ struct SubscriptionNote {
 
     /// What happened.
     enum Change: UInt8 {
-        /// A request's new subscriptions, all with this `created`, began to deliver. Their
-        /// publishers are not noted: the subscriptions say when they were created.
+        /// New subscriptions of a request, all with this `created`, began to deliver. Their
+        /// publishers are not recorded: the subscriptions have the time of their creation.
         case began
         case expired
         case endedByAccount
@@ -46,6 +46,6 @@ struct SubscriptionNote {
 }
 
 extension History {
-    /// From when on all beginnings and ends of subscriptions are known.
+    /// Since when all beginnings and ends of subscriptions are known.
     var subscriptionsSince: Wall { subscriptions.oldestLeft?.time ?? begun }
 }

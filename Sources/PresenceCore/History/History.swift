@@ -1,23 +1,23 @@
-// What happened lately, for `why` and `top`.
+// Recent history, for `why` and `top`.
 //
-// Four rings, each with a bound of its own: events, subscriptions that began or ended,
-// connections that ended, times in which a connection was behind with reading. Nothing is noted
-// for a delivery. To whom an event went is found out when somebody asks: it went to every session
-// of the subscriber that was connected then, unless its login list was still being sent (which
-// holds what has happened), or it was behind (its newest state followed). What tells before from
-// after is the service's one counter, of which events, logins and notes each hold a number.
+// There are four rings, each with its own bound: events, beginnings and ends of subscriptions,
+// ended connections, times in which a connection was behind. Deliveries are not recorded. The
+// receivers of an event are derived on request: it was sent to every session of the subscriber that
+// was connected then, unless its login list was still being sent (which includes what has
+// happened), or it was behind (its newest state followed). Before and after are determined by the
+// service's one counter, of which every event, login and entry has a number.
 //
-// Accounts stand here by their numbers. A number is given out again when an account is forgotten,
-// so each note holds the last ten bits of how often that has happened, too: an account that
-// nothing refers to any more is forgotten together with its history.
+// Accounts are recorded by their handles. A handle is reused when an account is forgotten, so each
+// entry also has the last ten bits of how often that has happened: an account without references is
+// forgotten together with its history.
 
 import Containers
 
-/// How much is remembered for `why` and `top`; a ring takes its memory only as it fills.
+/// The size of the history for `why` and `top`; a ring uses memory only as it fills.
 public struct HistoryLimits: Hashable, Sendable {
     /// Events: 32 bytes each.
     public var eventsMax = 131_072
-    /// Beginnings (one a request) and ends of subscriptions: 40 bytes each.
+    /// Beginnings (one per request) and ends of subscriptions: 40 bytes each.
     public var subscriptionsMax = 65_536
     /// Connections that have ended: 72 bytes each, and their devices' names.
     public var connectionsMax = 16_384
@@ -28,9 +28,9 @@ public struct HistoryLimits: Hashable, Sendable {
     public init() {}
 }
 
-/// What happened lately. See the top of `History.swift`.
+/// Recent history. See the top of `History.swift`.
 struct History: ~Copyable {
-    /// When the history begins, where nothing has been overwritten yet.
+    /// When the history begins, if nothing has been overwritten yet.
     let begun: Wall
     var events: Ring<EventNote>
     var subscriptions: Ring<SubscriptionNote>
@@ -47,14 +47,14 @@ struct History: ~Copyable {
         delays = Ring(countMax: limits.delaysMax)
     }
 
-    /// Bytes that everything takes.
+    /// The memory of all rings, in bytes.
     var bytesReserved: Int {
         events.bytesReserved + subscriptions.bytesReserved + connections.bytesReserved
             + delays.bytesReserved + devices.bytesReserved
     }
 }
 
-/// An account in the history: its number, and which of those who had that number it is.
+/// An account in the history: its handle, and which of the accounts with that handle it is.
 struct NotedAccount: Equatable {
     var number: UInt32
     var tenant: UInt16

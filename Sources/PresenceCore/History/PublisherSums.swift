@@ -1,7 +1,7 @@
-/// Sums by publisher, for `top`: a hash table that is filled once and then read through.
+/// Sums by publisher, for `top`: a hash table that is filled once and then read.
 ///
-/// A dictionary takes ten times as long, most of it for growing. What counts here is memory that
-/// is touched: 16 bytes a publisher, and 8 to 16 of the table.
+/// A dictionary takes ten times as long, most of it to grow. The cost is the memory that is
+/// touched: 16 bytes per publisher, and 8 to 16 of the table.
 struct PublisherSums {
     struct Sum {
         private let number: UInt32
@@ -21,8 +21,8 @@ struct PublisherSums {
 
     /// In the order in which the publishers were first added.
     private(set) var sums: [Sum] = []
-    /// A place in `sums`, plus one, and above it some bits of the hash; 0: none. At least half
-    /// are free.
+    /// A place in `sums`, plus one, and above it some bits of the hash; 0 if there is none. At
+    /// least half are free.
     private var slots: [UInt32]
     private let bits: Int
 
@@ -34,10 +34,10 @@ struct PublisherSums {
         sums.reserveCapacity(countMax)
     }
 
-    /// Adds an event that was handed to `deliveries` connections.
+    /// Adds an event that was sent to `deliveries` connections.
     mutating func add(_ account: NotedAccount, deliveries: Int) {
         let deliveries = UInt32(clamping: deliveries)
-        // Fibonacci hashing: neighbouring numbers go far apart.
+        // Fibonacci hashing: neighbouring numbers are placed far apart.
         let key = UInt64(account.number) << 16 | UInt64(account.tenant)
         let hash = key &* 0x9E37_79B9_7F4A_7C15
         let placeMask = (UInt32(1) << bits) - 1

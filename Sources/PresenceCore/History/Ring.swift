@@ -1,30 +1,30 @@
-/// The newest of what was noted, up to a bound; what is older is overwritten.
+/// The newest entries, up to a bound; older ones are overwritten.
 ///
-/// A place counts all that was ever noted, so that one that was overwritten is known to be.
+/// A place counts all entries that were ever made, so that an overwritten one is recognised.
 struct Ring<Element> {
-    /// How many there are at most; 0: nothing is kept.
+    /// The most entries; 0 to keep nothing.
     let countMax: Int
-    /// The place that the next will have.
+    /// The place of the next entry.
     private(set) var end = 0
     private var elements: [Element] = []
-    /// Where the next goes, once the ring is full.
+    /// Where the next entry is written, once the ring is full.
     private var oldest = 0
 
     init(countMax: Int) {
         self.countMax = max(0, countMax)
     }
 
-    /// The places that are still there.
+    /// The places that have not been overwritten.
     var places: Range<Int> { end - elements.count..<end }
 
-    /// The oldest that is left, where older ones were overwritten; nil: none was.
+    /// The oldest entry that is left, if older ones were overwritten; else nil.
     var oldestLeft: Element? { places.lowerBound > 0 ? self[places.lowerBound] : nil }
 
-    /// Bytes that the ring holds.
+    /// The memory of the ring, in bytes.
     var bytesReserved: Int { elements.capacity * MemoryLayout<Element>.stride }
 
-    /// Notes something and tells its place and what was overwritten. O(1), amortised while the
-    /// ring grows.
+    /// Appends an entry and returns its place and the entry that was overwritten. O(1), amortised
+    /// while the ring grows.
     @discardableResult
     mutating func append(_ element: Element) -> (place: Int, overwritten: Element?) {
         let place = end
@@ -40,16 +40,16 @@ struct Ring<Element> {
         return (place, overwritten)
     }
 
-    /// What is in a place that is still there. O(1).
+    /// The entry in a place that was not overwritten. O(1).
     subscript(place: Int) -> Element {
         get { elements[index(of: place)] }
         _modify { yield &elements[index(of: place)] }
     }
 
-    /// Shows what is there to `body`, the newest first, until that tells to stop. As fast as
-    /// memory is read.
+    /// Passes the entries to `body`, newest first, until that returns `stop`. As fast as memory is
+    /// read.
     func forEachNewestFirst(_ body: (Element) -> Walk) {
-        // Once the ring is full, the newest stands before the oldest.
+        // Once the ring is full, the newest entry is directly before the oldest.
         for index in stride(from: oldest - 1, through: 0, by: -1) where elements.count == countMax {
             if body(elements[index]) == .stop { return }
         }
@@ -59,7 +59,7 @@ struct Ring<Element> {
         }
     }
 
-    /// Whether a walk goes on.
+    /// Whether a walk continues.
     enum Walk { case on, stop }
 
     private func index(of place: Int) -> Int {

@@ -1,11 +1,11 @@
-/// One subscription as its subscriber keeps it: 20 bytes.
+/// One subscription in the list of its subscriber: 20 bytes.
 ///
-/// Times take 48 bits each (8,900 years of milliseconds), so that an expiry is exact to
-/// the millisecond at the price of a coarser 32-bit one plus four bytes.
+/// Times have 48 bits each (8,900 years of milliseconds): an expiry is exact to the millisecond,
+/// for four bytes more than coarser 32-bit times.
 struct Edge {
-    /// What is watched.
+    /// The topic.
     var topic: UInt32
-    /// Where the subscriber stands in the topic's fan.
+    /// The position of the subscriber in the topic's fan.
     var position: UInt32
     private var deadlineLow: UInt32
     private var createdLow: UInt32
@@ -22,7 +22,7 @@ struct Edge {
         deadlineHigh = UInt16(truncatingIfNeeded: deadline.milliseconds >> 32)
     }
 
-    /// When the subscription runs out.
+    /// When the subscription expires.
     var deadline: Mono {
         get { Mono(milliseconds: UInt64(deadlineHigh) << 32 | UInt64(deadlineLow)) }
         set {
@@ -31,7 +31,7 @@ struct Edge {
         }
     }
 
-    /// When it was first made.
+    /// When it was created.
     var created: Wall {
         Wall(milliseconds: Int64(UInt64(createdHigh) << 32 | UInt64(createdLow)))
     }

@@ -1,17 +1,17 @@
-// Who watches whom, both ways.
+// Subscriptions, in both directions.
 //
-// Whom an account watches is an array of edges, sorted by topic: looked up by binary
-// search, joined with a request's hundred publishers in one merge, listed in pages by
-// topic. Who watches a topic is its fan: a plain array of account numbers, which is all
-// that a fan-out has to read. An edge knows its place in the fan, so that leaving a fan
-// of a million costs a swap with its last member, whose own edge is then corrected.
+// The subscriptions of an account are an array of edges, sorted by topic: searched by binary
+// search, merged with the hundred publishers of a request in one pass, listed in pages by topic.
+// The subscribers of a topic are its fan: a plain array of account handles, which is all that a
+// fan-out reads. An edge knows its position in the fan, so that removal from a fan of a million
+// costs a swap with its last member, whose own edge is then corrected.
 //
-// There is no wheel entry per subscription: an account has one, for the earliest of its
-// deadlines, and a renewal does not touch it (see `Engine.expectExpiry`). Together 24 bytes a
-// subscription, and what the arrays keep in reserve: they grow by an eighth, not by half.
+// There is no wheel entry per subscription: an account has one, for the earliest of its deadlines,
+// and a renewal does not touch it (see `Engine.expectExpiry`). In total 24 bytes per subscription,
+// plus the slack of the arrays: they grow by an eighth, not by half.
 //
-// The index knows numbers only. Who owns them, and what becomes of a topic that nobody
-// watches any more, is the engine's business.
+// The index knows numbers only. The engine owns accounts and topics, and removes topics without
+// subscribers.
 
 import Containers
 
@@ -19,32 +19,32 @@ import Containers
 struct SubscriptionIndex {
     /// By account: its edges in the order of their topics.
     var edges: [[Edge]] = []
-    /// By topic: the accounts that watch it, in no particular order.
+    /// By topic: the accounts that subscribe to it, in no particular order.
     var fans: [[UInt32]] = []
-    /// How many subscriptions there are.
+    /// The number of subscriptions.
     private(set) var count = 0
     /// Of the topics that are being walked: how many of the fan's first members are still to come.
     private var walks: [UInt32: Int] = [:]
-    /// How many of the lists and fans are not empty.
+    /// The number of lists and fans that are not empty.
     private var arraysInUse = 0
-    /// For how many edges the arrays have room.
+    /// The number of edges that the arrays have room for.
     private var edgeCapacity = 0
-    /// For how many watchers the fans have room.
+    /// The number of subscribers that the fans have room for.
     private var fanCapacity = 0
 
-    /// How many subscriptions `account` has.
+    /// The number of subscriptions of `account`.
     func count(of account: AccountHandle) -> Int {
         let index = Int(account.index)
         return index < edges.count ? edges[index].count : 0
     }
 
-    /// How many accounts watch `topic`.
+    /// The number of accounts that subscribe to `topic`.
     func watcherCount(of topic: TopicHandle) -> Int {
         let index = Int(topic.index)
         return index < fans.count ? fans[index].count : 0
     }
 
-    /// The place of the edge from `account` to `topic`. O(log n).
+    /// The position of the edge from `account` to `topic`. O(log n).
     func position(of topic: TopicHandle, watchedBy account: AccountHandle) -> Int? {
         let index = Int(account.index)
         guard index < edges.count else { return nil }
@@ -55,7 +55,7 @@ struct SubscriptionIndex {
         return place
     }
 
-    /// The place of the first edge whose topic is not before `topic`.
+    /// The position of the first edge whose topic is not before `topic`.
     func lowerBound(of topic: UInt32, in list: [Edge]) -> Int {
         list.partitionPoint { $0.topic < topic }
     }
@@ -67,7 +67,7 @@ struct SubscriptionIndex {
 
     /// Adds subscriptions to `topics`, none of which `account` has, in one merge.
     ///
-    /// `topics` must be sorted and without repeats. O(subscriptions of the account + topics).
+    /// `topics` must be sorted and without duplicates. O(subscriptions of the account + topics).
     mutating func insert(
         _ topics: [TopicHandle], for account: AccountHandle, created: Wall, deadline: Mono
     ) {
@@ -100,7 +100,7 @@ struct SubscriptionIndex {
         count += topics.count
     }
 
-    /// Puts `account` at the end of the fan of `topic`.
+    /// Appends `account` to the fan of `topic`.
     private mutating func join(_ topic: TopicHandle, _ account: AccountHandle) -> UInt32 {
         let index = Int(topic.index)
         while fans.count <= index {
@@ -129,7 +129,7 @@ struct SubscriptionIndex {
         let needed = list.count + added
         guard needed > list.capacity else { return }
         let before = list.capacity
-        // The first request is likely to be the whole list; those after it come in ones.
+        // The first request is likely to be the whole list; later ones have few each.
         list.reserveCapacity(before == 0 ? needed : needed + needed / 8)
         edgeCapacity += list.capacity - before
     }
@@ -138,10 +138,10 @@ struct SubscriptionIndex {
 // MARK: - Removal
 
 extension SubscriptionIndex {
-    /// Removes the subscriptions of `account` that `isGone` names, in one pass.
+    /// Removes the subscriptions of `account` that `isGone` selects, in one pass.
     ///
-    /// The topics they were to are appended to `removed`, in order. Returns the earliest
-    /// deadline among those that stay. O(subscriptions of the account).
+    /// Their topics are appended to `removed`, in order. Returns the earliest deadline among the
+    /// rest. O(subscriptions of the account).
     mutating func remove(
         from account: AccountHandle, into removed: inout [TopicHandle],
         where isGone: (Edge) -> Bool
@@ -170,7 +170,7 @@ extension SubscriptionIndex {
         return earliest
     }
 
-    /// Takes the watcher of `edge` out of the fan: the last one moves to its place.
+    /// Removes the subscriber of `edge` from the fan: the last one moves to its position.
     private mutating func leave(_ edge: Edge) {
         let topic = Int(edge.topic)
         let place = hole(left: edge)
@@ -210,17 +210,18 @@ extension SubscriptionIndex {
 // MARK: - Walks
 
 extension SubscriptionIndex {
-    // A walk goes through a fan from its end to its beginning. Who joins meanwhile stands behind
-    // those who have been passed. When somebody leaves who is still to come, the next to come
-    // takes his place and the last of all that one's, so that nobody is passed twice or never.
+    // A walk goes from the end of a fan to its beginning. A new subscriber is appended after the
+    // part that was walked. When a subscriber in the part not yet walked leaves, the next to be
+    // visited takes its position, and the last of the fan takes that one's: none is visited twice
+    // or skipped.
 
-    /// Begins a walk through the fan of `topic` as it is now.
+    /// Starts a walk through the current fan of `topic`.
     mutating func beginWalk(of topic: TopicHandle) {
         precondition(walks[topic.index] == nil, "one walk of a topic at a time")
         walks[topic.index] = watcherCount(of: topic)
     }
 
-    /// The places of the next `watchersMax` members, the last of which comes first.
+    /// The positions of the next `watchersMax` members; the walk visits the last of them first.
     mutating func nextOfWalk(of topic: TopicHandle, watchersMax: Int) -> Range<Int> {
         guard let left = walks[topic.index] else { preconditionFailure("no walk") }
         let next = max(0, left - watchersMax)
@@ -228,7 +229,7 @@ extension SubscriptionIndex {
         return next..<left
     }
 
-    /// Whether everybody has been passed.
+    /// Whether all members have been visited.
     func isWalkOver(of topic: TopicHandle) -> Bool {
         walks[topic.index] == 0
     }
@@ -238,7 +239,7 @@ extension SubscriptionIndex {
         walks[topic.index] = nil
     }
 
-    /// The place for the last member of the fan that `edge` is about to leave.
+    /// The position for the last member of the fan that `edge` is about to leave.
     private mutating func hole(left edge: Edge) -> Int {
         let place = Int(edge.position)
         guard !walks.isEmpty, let left = walks[edge.topic], place < left else { return place }
@@ -256,7 +257,7 @@ extension SubscriptionIndex {
 // MARK: - Accounting
 
 extension SubscriptionIndex {
-    /// What the index takes, everything counted, in bytes.
+    /// The memory of the index, in bytes, including all overhead.
     var bytesReserved: Int {
         let headers = 32 + 16  // An array's own header, and malloc's.
         let slots = (edges.capacity + fans.capacity) * MemoryLayout<[Edge]>.stride
@@ -264,7 +265,7 @@ extension SubscriptionIndex {
         return slots + lists + edgeCapacity * MemoryLayout<Edge>.stride + fanCapacity * 4
     }
 
-    /// Traps unless both directions tell the same. O(all subscriptions); for tests.
+    /// Traps unless both directions agree. O(all subscriptions); for tests.
     func checkInvariants() {
         var total = 0
         for (account, list) in edges.enumerated() {
@@ -285,7 +286,7 @@ extension SubscriptionIndex {
     }
 }
 
-/// Makes room for one more element, an eighth at a time once the array is large.
+/// Reserves room for one more element, an eighth at a time once the array is large.
 ///
 /// Doubling would leave a third of a large array unused on average.
 func growByAnEighth<Element>(_ array: inout [Element]) {

@@ -1,39 +1,39 @@
 import Containers
 
-/// The number that stands for "none" wherever slots and handles are plain numbers.
+/// The number for "none" wherever slots and handles are plain numbers.
 let none = UInt32.max
 
-/// What the engine keeps of an account besides its name, sessions and subscriptions.
+/// The data of an account besides its name, sessions and subscriptions.
 struct Account {
-    /// What it may publish now.
+    /// Its rate limit of publishes and clears.
     var publishes = TokenBucket()
-    /// Whether it may log in now.
+    /// Its rate limit of logins.
     var logins = TokenBucket()
     /// When the last session ended; meaningless while `lastValue` is `unknown`.
     var lastSeen = Wall(milliseconds: 0)
-    /// What the entry in the wheel says; meaningless without one.
+    /// The deadline of the entry in the wheel; meaningless without one.
     var expiryDeadline = Mono(milliseconds: 0)
     /// Fires at the earliest deadline of the account's subscriptions, or before.
     var expiryTimer = TimerID.none
-    /// The topic of type 1; `none` while nobody needs it.
+    /// The topic of type 1; `none` while it is not needed.
     var presenceTopic = none
-    /// How many topics of other types there are.
+    /// The number of topics of other types.
     var customTopicCount: UInt32 = 0
-    /// By how many requests in flight the account is held.
+    /// The number of requests in flight that pin the account.
     var pinCount: UInt32 = 0
-    /// How many statuses are in force.
+    /// The number of statuses in force.
     var statusCount: UInt16 = 0
-    /// How many sessions there are, connected or not.
+    /// The number of sessions, connected or not.
     var sessionCount: UInt8 = 0
-    /// What the last session's end was; `unknown` before the first.
+    /// How the last session ended; `unknown` before the first.
     var lastValue: UInt8 = 0
     /// Whether a change waits for the store.
     var change = Change.none
-    /// How many others had the number before, for the history.
+    /// How many earlier accounts had the same handle, for the history.
     var tenant: UInt16 = 0
 
-    /// Whether a change of the account waits to become durable. One does at a time, so that
-    /// what is checked when it is asked for still holds when it is carried out.
+    /// Whether a change of the account waits to become durable. Only one does at a time, so that
+    /// what is checked when it is requested is still true when it is applied.
     enum Change: UInt8 {
         case none
         case inFlight

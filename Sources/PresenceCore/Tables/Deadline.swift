@@ -1,14 +1,14 @@
-/// What an entry of the wheel is for, packed into the payload that the wheel carries.
+/// The purpose of a wheel entry, packed into the payload that the wheel stores.
 enum Deadline {
-    /// Some subscription of this account may have run out.
+    /// Some subscription of this account may have expired.
     case subscriptions(UInt32)
-    /// This status ends.
+    /// This status expires.
     case status(UInt32)
-    /// This session's grace, push or return phase ends.
+    /// This session's phase ends: grace, push or restart.
     case session(UInt32)
     /// The connection in this slot may have been silent for too long.
     case silence(UInt32)
-    /// Accounts that have gone are to be looked at.
+    /// Unused accounts are to be checked.
     case remembrance
 
     var payload: UInt64 {

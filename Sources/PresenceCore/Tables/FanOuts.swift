@@ -1,16 +1,16 @@
 // Fan-outs too large for one turn.
 //
-// A publisher with a hundred thousand watchers must not hold up the others, so the walk
-// through a large fan is cut into slices, and other work goes in between. Topics take turns;
-// the events of a topic follow each other: the second's walk begins when the first's has
-// ended, so that every receiver gets them in order.
+// A publisher with a hundred thousand subscribers must not delay others, so the walk through a
+// large fan is cut into slices, and other work runs in between. Topics take turns. The events of a
+// topic follow each other: the walk of the second begins when that of the first has ended, so that
+// every receiver gets them in order.
 //
-// Meanwhile somebody may be sent the topic's state (he subscribes, logs in, or catches up).
-// That state holds what has happened, so the events that are older than it must not reach him
-// any more: `told` remembers whom, and up to which `seq`, for as long as the topic is being
-// walked. The walk itself survives leavers, see `SubscriptionIndex.leave`.
+// Meanwhile a session may be sent the topic's state (it subscribes, logs in, or catches up). That
+// state includes what has happened, so the session must not receive older events afterwards: `told`
+// records the session and the `seq` of the state, for as long as the topic is being walked. The
+// walk itself tolerates removals, see `SubscriptionIndex.leave`.
 
-/// An event whose bytes the caller keeps until all its receivers have been told.
+/// An event whose bytes the caller keeps until it was sent to all its receivers.
 public struct FanOutID: Hashable, Sendable {
     /// The event's `seq`.
     public let seq: UInt64
@@ -21,16 +21,16 @@ public struct FanOutID: Hashable, Sendable {
     }
 }
 
-/// The large fan-outs that are under way.
+/// The large fan-outs in progress.
 struct FanOuts {
-    /// Events of a topic that wait for their walk at most; beyond, the older give way.
+    /// Events of a topic that may wait for their walk; beyond, the oldest are dropped.
     static let waitingMax = 64
 
-    /// One topic's.
+    /// The fan-outs of one topic.
     struct Walk {
-        /// The events, the one that is being walked first.
+        /// The events; the first of them is being walked.
         var events: [UInt64]
-        /// Sessions that know the topic's state, and which.
+        /// Sessions that were sent the topic's state, and its `seq`.
         var told: [UInt32: UInt64] = [:]
     }
 
@@ -45,7 +45,7 @@ struct FanOuts {
         !turns.isEmpty && walks[topic.index] != nil
     }
 
-    /// Adds an event. Tells which one gives way, where too many wait, and whether it is the first.
+    /// Adds an event. Returns which one is dropped, if too many wait, and whether it is the first.
     mutating func add(_ seq: UInt64, of topic: TopicHandle) -> (dropped: UInt64?, isFirst: Bool) {
         guard var walk = walks[topic.index] else {
             walks[topic.index] = Walk(events: [seq])
@@ -70,12 +70,13 @@ struct FanOuts {
         (walks[topic]?.told[session] ?? 0) < seq
     }
 
-    /// Lets the next topic have its turn after this one's.
+    /// Ends the turn of the first topic; the next one follows.
     mutating func rotate() {
         turns.append(turns.removeFirst())
     }
 
-    /// Ends the walk of the first event of the topic whose turn it is; whether another follows.
+    /// Ends the walk of the first event of the topic whose turn it is; returns whether another
+    /// follows.
     mutating func endWalk() -> Bool {
         let topic = turns[0]
         walks[topic]?.events.removeFirst()

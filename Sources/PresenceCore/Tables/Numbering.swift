@@ -1,20 +1,20 @@
 /// The counter behind `seq`, event ids and session ids.
 ///
-/// One for the whole service, so that it also rises for a publisher who was forgotten
-/// meanwhile. It never falls, not even over a crash: numbers are given out only from blocks
-/// whose end is on disk, and a start begins where the last block ended. A new block is asked
-/// for when half of the last is left: at a million events a second a store that is away has
-/// half an hour. Two million starts fit the integers that JavaScript holds exactly.
+/// There is one for the whole service, so that it also rises for a publisher that was forgotten
+/// meanwhile. It never decreases, not even after a crash: numbers are assigned only from blocks
+/// whose end is on disk, and a start continues after the last block. A new block is requested when
+/// half of the last is left: at a million events per second that leaves half an hour for a store
+/// that does not respond. Two million starts fit the integers that JavaScript represents exactly.
 struct Numbering {
-    /// How many numbers a block has.
+    /// The size of a block.
     static let blockCount: UInt64 = 1 << 32
 
-    /// The number given out last.
+    /// The last number that was assigned.
     private(set) var last: UInt64
-    /// The end of the last block that was asked for.
+    /// The end of the last block that was requested.
     private(set) var reserved: UInt64
 
-    /// Goes on after the blocks that an earlier run has used.
+    /// Continues after the blocks that an earlier run has used.
     init(after reserved: UInt64) {
         last = reserved
         self.reserved = reserved
@@ -26,7 +26,7 @@ struct Numbering {
         return last
     }
 
-    /// The end of a new block, where one is due.
+    /// The end of a new block, if one is due.
     mutating func blockToReserve() -> UInt64? {
         guard last + Self.blockCount / 2 >= reserved else { return nil }
         reserved = last + Self.blockCount

@@ -2,41 +2,42 @@ import Containers
 
 /// A login of an account on one device, connected or not.
 struct Session {
-    /// Which login it is.
+    /// Its id.
     var id: SessionID
     /// When it logged in.
     var loggedIn: Wall
-    /// When it was last heard; kept up to date only once the connection is gone.
+    /// When it was last heard; up to date only once the connection has ended.
     var lastHeard: Wall
-    /// Whose.
+    /// Its account.
     var account: UInt32
-    /// Fires when the present phase ends; none while connected.
+    /// Fires when the current phase ends; none while connected.
     var timer = TimerID.none
     /// The device's name.
     var device: SlabRef
-    /// Where the connection comes, or came, from.
+    /// The address of its connection, or of its last one.
     var address: SlabRef
-    /// The number given out last when the login list was complete; the highest: it is not.
+    /// The last number assigned when the login list was complete; the highest while it is not.
     var listedSeq = UInt64.max
-    /// The states sent so far by a login list that is not complete.
+    /// The states already sent by a login list that is not complete.
     var listedCount: UInt32 = 0
-    /// What the session runs in.
+    /// The kind of its client.
     var client: ClientKind
-    /// How it can be reached without its connection.
+    /// Whether push reaches it without its connection.
     var reach: Reach
-    /// Which states its login list has.
+    /// The states in its login list.
     var list = LoginList.none
-    /// Whether there is a connection, and if not, what is waited for.
+    /// Whether it is connected, and if not, what it waits for.
     var phase: Phase
 
-    /// Whether there is a connection, and if not, what is waited for.
+    /// Whether a session is connected, and if not, what it waits for.
     enum Phase: UInt8, CaseIterable {
-        /// There is. To: `inGrace` when it is lost; ended by logout or kick. In every other phase
-        /// the session also ends when it gives way to a new one.
+        /// Connected. To: `inGrace` when the connection is lost; ended by logout or kick. In every
+        /// other phase the session also ends when a new one replaces it.
         case connected
-        /// Lost a moment ago. To: `connected`, `pushOnly`, or ended as a disconnect.
+        /// The connection was lost a moment ago. To: `connected`, `pushOnly`, or ended as a
+        /// disconnect.
         case inGrace
-        /// Only push reaches the device. To: `connected`, or ended as a disconnect.
+        /// Push-only. To: `connected`, or ended as a disconnect.
         case pushOnly
         /// The service has restarted. To: `connected`, `pushOnly`, or ended as a restart.
         case awaitingReturn
@@ -49,8 +50,8 @@ struct SessionLink {
     var next: UInt32
     /// The slot of the connection; `none` while there is none.
     var connection: UInt32
-    /// Events of topics before this one are delivered. Those of the others will be in the
-    /// login list, which is still being sent; `none`: the list is complete.
+    /// Events of topics before this one are delivered. Those of later topics will be in the login
+    /// list, which is still being sent; `none` if the list is complete.
     var listedBelow: UInt32
 }
 
@@ -58,17 +59,17 @@ struct SessionLink {
 struct Connection {
     /// Distinguishes the connections that had this slot.
     var generation: UInt32
-    /// Who is at the other end.
+    /// Its peer.
     var peer: Peer
-    /// When something last came in.
+    /// When bytes last arrived.
     var lastHeard: Mono
     /// Fires when the peer may have been silent for too long.
     var timer: TimerID
-    /// Requests that wait for the store. Its owner does not read from the connection
-    /// meanwhile, so that silence says nothing.
+    /// Requests that wait for the store. Its owner does not read from the connection meanwhile, so
+    /// its silence has no meaning.
     var requestsWaiting: UInt32 = 0
 
-    /// Who is at the other end of a connection.
+    /// The peer of a connection.
     enum Peer {
         case nobody
         /// A session of an account, by its slot.

@@ -1,14 +1,14 @@
-/// What the engine counts by kind, for metrics: arrays by raw value, so that counting is an add.
+/// Counters by kind, for metrics: arrays by raw value, so that counting is an add.
 public struct Tallies: Sendable {
-    /// Events made since the start, by `Cause.rawValue`.
+    /// Events since startup, by `Cause.rawValue`.
     private var eventsByCause = [Int](repeating: 0, count: Cause.allCases.count)
     /// Sessions now, by the raw value of their phase.
     private var sessionsByPhase = [Int](repeating: 0, count: Session.Phase.allCases.count)
 
-    /// How many events were made for this cause.
+    /// The number of events with this cause.
     public func events(_ cause: Cause) -> Int { eventsByCause[Int(cause.rawValue)] }
 
-    /// How many sessions are in this state now.
+    /// The number of sessions in this state now.
     public func sessions(_ connection: SessionEntry.Connectedness) -> Int {
         Session.Phase.allCases.reduce(0) { sum, phase in
             phase.connectedness == connection ? sum + sessionsByPhase[Int(phase.rawValue)] : sum
