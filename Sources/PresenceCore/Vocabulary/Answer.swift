@@ -1,10 +1,10 @@
-/// What a command that was carried out gives back.
+/// The result of a command that was carried out.
 ///
-/// Lists stand in the arrays of `Effects`; the ranges here point into them.
+/// Lists are in the arrays of `Effects`; the ranges here refer to them.
 public enum Answer: Hashable, Sendable {
     case loggedIn(LoggedIn)
     case loggedInAppServer(SessionID, time: Wall)
-    /// The session goes on for as long as this.
+    /// The new end of the session.
     case refreshed(TokenTerm)
     case loggedOut
     case pong(time: Wall)
@@ -27,15 +27,15 @@ public enum Answer: Hashable, Sendable {
 
 /// The answer to `login`.
 public struct LoggedIn: Hashable, Sendable {
-    /// Who has logged in, in `Effects.bytes`.
+    /// The account, in `Effects.bytes`.
     public var account: ByteRange
     /// The new session.
     public var session: SessionID
-    /// What the service's clock shows.
+    /// The service's clock.
     public var time: Wall
-    /// How many subscriptions the account has.
+    /// The number of subscriptions of the account.
     public var subscriptions: Int
-    /// How long the session may go on; nil: for ever.
+    /// When the session ends with its token; nil without a token.
     public var term: TokenTerm?
 }
 
@@ -45,64 +45,64 @@ public enum Cleared: UInt8, Sendable {
     case status
 }
 
-/// A line of `subscriptions`.
+/// An entry of `subscriptions`.
 public struct SubscriptionEntry: Hashable, Sendable {
-    /// What is watched.
+    /// The type.
     public var type: EventType
-    /// Who is watched, in `Effects.bytes`.
+    /// The publisher, in `Effects.bytes`.
     public var publisher: ByteRange
-    /// Since when.
+    /// When it was created.
     public var created: Wall
-    /// Until when.
+    /// When it expires.
     public var expires: Wall
 }
 
-/// A line of `subscribers`.
+/// An entry of `subscribers`.
 public struct SubscriberEntry: Hashable, Sendable {
-    /// Who watches, in `Effects.bytes`.
+    /// The subscriber, in `Effects.bytes`.
     public var account: ByteRange
-    /// Since when.
+    /// When it was created.
     public var created: Wall
-    /// Until when.
+    /// When it expires.
     public var expires: Wall
 }
 
-/// A line of `sessions`.
+/// An entry of `sessions`.
 public struct SessionEntry: Hashable, Sendable {
     /// The session.
     public var session: SessionID
     /// The device's name, in `Effects.bytes`.
     public var device: ByteRange
-    /// What it runs in.
+    /// The kind of its client.
     public var client: ClientKind
     /// When it logged in.
     public var since: Wall
     /// When it was last heard.
     public var lastHeard: Wall
-    /// Where it comes from, in `Effects.bytes`.
+    /// The address of its connection, in `Effects.bytes`.
     public var address: ByteRange
-    /// What has become of its connection.
+    /// The state of its connection.
     public var connection: Connectedness
 
-    /// What has become of a session's connection.
+    /// The state of a session's connection.
     public enum Connectedness: UInt8, CaseIterable, Sendable {
         case connected
-        /// Lost a moment ago; a return in time makes no event.
+        /// Lost a moment ago; if the device reconnects in time there is no event.
         case inGrace
-        /// Lost; only push reaches the device.
+        /// Lost; the session is push-only.
         case pushOnly
-        /// Not yet back since the service restarted.
+        /// Not reconnected since the service restarted.
         case awaitingReturn
     }
 }
 
-/// What the engine counts. All are since its start unless they are numbers of things now.
+/// Counters of the engine. They count since startup, except for current numbers.
 public struct Stats: Hashable, Sendable {
     /// Accounts known now.
     public var accounts = 0
-    /// Accounts of which some device is online now.
+    /// Accounts with a session now.
     public var accountsOnline = 0
-    /// Sessions of accounts now, those in grace and push-reachable ones included.
+    /// Sessions of accounts now, including those in grace and push-only ones.
     public var sessions = 0
     /// Sessions that are connected now.
     public var sessionsConnected = 0
@@ -118,21 +118,21 @@ public struct Stats: Hashable, Sendable {
     public var awaitingStore = 0
     /// Requests that wait for an earlier one of the same account now.
     public var deferred = 0
-    /// Events made.
+    /// Events.
     public var events = 0
-    /// Events handed to connections.
+    /// Events sent to connections.
     public var deliveries = 0
-    /// Events of large fan-outs that gave way to newer ones of the same topic.
+    /// Events of large fan-outs that were dropped for newer ones of the same topic.
     public var eventsConflated = 0
-    /// Large fan-outs under way now.
+    /// Large fan-outs in progress.
     public var fanOuts = 0
-    /// Subscriptions that ran out.
+    /// Subscriptions that expired.
     public var expiries = 0
-    /// Accounts that had been gone for too long to be remembered.
+    /// Accounts that were forgotten after they had been unused for too long.
     public var accountsForgotten = 0
-    /// Bytes that the subscription index takes.
+    /// The memory of the subscription index, in bytes.
     public var subscriptionBytes = 0
-    /// Bytes that the account names take.
+    /// The memory of the account names, in bytes.
     public var nameBytes = 0
 
     /// All zero.

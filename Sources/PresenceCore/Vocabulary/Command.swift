@@ -1,53 +1,53 @@
-/// What a connection asks of the engine, with its names interned and its bounds checked.
+/// A request to the engine, with its names interned and its bounds checked.
 ///
-/// Bounds that can be judged from the request alone have been judged by whoever made the
-/// command; the engine judges what depends on its state.
+/// The caller has checked the bounds that depend on the request alone; the engine checks those that
+/// depend on its state.
 public enum Command: Hashable, Sendable {
     /// Begin a session of an account.
     case login(Login)
-    /// Begin a session of an app server, which has no account and makes no presence.
+    /// Begin a session of an app server, which has no account and causes no presence events.
     case loginAppServer
-    /// Go on with the session for as long as another token allows. `account` is whose that is;
-    /// nil: a name that nobody has used.
+    /// Continue the session until another token ends. `account` is that of the token; nil for a
+    /// name that is not known.
     case refresh(account: AccountHandle?, TokenTerm)
-    /// End the session, as its user wants.
+    /// End the session by a logout.
     case logout
-    /// Ask for the time, to show that one is alive.
+    /// Return the time; a sign of life.
     case ping
-    /// Watch publishers for a while.
+    /// Subscribe to publishers for a while.
     case subscribe(Subscribe)
-    /// Stop watching publishers, or all of a type.
+    /// Unsubscribe from publishers, or from all of a type.
     case unsubscribe(Unsubscribe)
-    /// List what an account watches.
+    /// List the subscriptions of an account.
     case subscriptions(ListSubscriptions)
     /// Set the status of a publisher.
     case publish(Publish)
-    /// Take back the status of a publisher. `account` is for app servers.
+    /// Clear the status of a publisher. `account` is for app servers.
     case clear(account: AccountHandle?, type: EventType)
     /// Read states.
     case query(type: EventType, accounts: [QueriedAccount])
-    /// List who watches a publisher.
+    /// List the subscribers of a publisher.
     case subscribers(ListSubscribers)
     /// List an account's sessions.
     case sessions(account: AccountHandle?)
     /// End sessions of an account.
     case kick(Kick)
-    /// Count things.
+    /// Return the counters.
     case stats
 }
 
-/// What is asked, whatever the parameters: the methods of the protocol.
+/// The method of a request, whatever its parameters.
 public enum CommandKind: String, CaseIterable, Sendable {
     case login, refresh, logout, ping, subscribe, unsubscribe, subscriptions, publish, clear
     case query, subscribers, sessions, kick, stats
-    /// Answered by whoever owns the engine, which reads what there is to tell.
+    /// Answered by the owner of the engine, from what the engine reports.
     case metrics, why, top
-    /// Answered by whoever keeps the feed; the engine only judges who may ask.
+    /// Answered by the owner of the feed; the engine only checks permission.
     case feed
 }
 
 extension Command {
-    /// What is asked.
+    /// The kind of the command.
     public var kind: CommandKind {
         switch self {
         case .login, .loginAppServer: .login
@@ -70,19 +70,19 @@ extension Command {
 
 /// Parameters of `login`.
 public struct Login: Hashable, Sendable {
-    /// Who logs in, already authenticated.
+    /// The account, already authenticated.
     public var account: AccountHandle
     /// The device's name; unique within its account.
     public var device: [UInt8]
-    /// What the session runs in.
+    /// The kind of its client.
     public var client: ClientKind
     /// Whether push reaches the device when its connection is lost.
     public var reach: Reach
-    /// Which states the session wants to begin with.
+    /// The states in the login list.
     public var sync: LoginList
-    /// Where the connection comes from, for the eyes of app servers.
+    /// The address of the connection, shown to app servers.
     public var address: [UInt8]
-    /// How long the session may go on; nil: for ever.
+    /// When the session ends with its token; nil without a token.
     public var term: TokenTerm?
 
     /// A login.
@@ -108,17 +108,17 @@ public enum Reach: UInt8, Sendable {
     case push
 }
 
-/// Which states a session is sent when it logs in.
+/// The states that a session is sent when it logs in.
 public enum LoginList: UInt8, CaseIterable, Sendable {
     /// None.
     case none
-    /// Those of publishers who are online now or left a status for the absent.
+    /// Those of publishers that are online or have a durable status.
     case online
-    /// All, offline and unknown ones included.
+    /// All, including offline and unknown ones.
     case all
 }
 
-/// Whether the states of the publishers come with the answer.
+/// Whether the response includes the states of the publishers.
 public enum SubscribeAnswer: UInt8, Sendable {
     case withoutStates
     case withStates
@@ -126,15 +126,15 @@ public enum SubscribeAnswer: UInt8, Sendable {
 
 /// Parameters of `subscribe`.
 public struct Subscribe: Hashable, Sendable {
-    /// Whom an app server acts for; nil for a client's own account.
+    /// The account that an app server acts for; nil for a client's own account.
     public var account: AccountHandle?
-    /// What to watch.
+    /// The type.
     public var type: EventType
-    /// For how long.
+    /// Seconds until it expires.
     public var expirySeconds: Int
-    /// Whom to watch, without repeats, in the order asked for.
+    /// The publishers, without duplicates, in the order of the request.
     public var publishers: [AccountHandle]
-    /// Whether the answer carries their states.
+    /// Whether the response includes their states.
     public var answer: SubscribeAnswer
 
     /// A request to subscribe.
@@ -152,11 +152,11 @@ public struct Subscribe: Hashable, Sendable {
 
 /// Parameters of `unsubscribe`.
 public struct Unsubscribe: Hashable, Sendable {
-    /// Whom an app server acts for; nil for a client's own account.
+    /// The account that an app server acts for; nil for a client's own account.
     public var account: AccountHandle?
-    /// What not to watch any more.
+    /// The type.
     public var type: EventType
-    /// Whom not to watch any more, without repeats; nil: everybody.
+    /// The publishers, without duplicates; nil for all.
     public var publishers: [AccountHandle]?
 
     /// A request to unsubscribe.
@@ -171,15 +171,15 @@ public struct Unsubscribe: Hashable, Sendable {
 
 /// Parameters of `subscriptions`.
 public struct ListSubscriptions: Hashable, Sendable {
-    /// Whom an app server acts for; nil for a client's own account.
+    /// The account that an app server acts for; nil for a client's own account.
     public var account: AccountHandle?
-    /// Only this type; nil: all.
+    /// Only this type; nil for all.
     public var type: EventType?
-    /// Only these publishers; nil: all. Names nobody knows are left out by the caller.
+    /// Only these publishers; nil for all. The caller leaves out unknown names.
     public var publishers: [AccountHandle]?
-    /// Where the page begins: what the page before gave.
+    /// The beginning of the page, from the previous one.
     public var cursor: UInt64?
-    /// How many entries at most.
+    /// The most entries on the page.
     public var entriesMax: Int
 
     /// A request for a page.
@@ -195,15 +195,15 @@ public struct ListSubscriptions: Hashable, Sendable {
     }
 }
 
-/// Whether a status waits for subscribers who are away.
+/// Whether a status is durable.
 public enum Audience: UInt8, Sendable {
-    /// Only those who are online when it is published.
+    /// No: it is for subscribers that are online when it is published.
     case onlineOnly
-    /// Those who log in later, too; such a status is durable before it is answered.
+    /// Yes: it is also for those that log in later, and is on disk before the response.
     case everybody
 }
 
-/// Whether the publisher's own other sessions are told.
+/// Whether the publisher's own other sessions receive the event.
 public enum OwnSessions: UInt8, Sendable {
     case told
     case notTold
@@ -211,19 +211,19 @@ public enum OwnSessions: UInt8, Sendable {
 
 /// Parameters of `publish`.
 public struct Publish: Hashable, Sendable {
-    /// Whom an app server acts for; nil for a client's own account.
+    /// The account that an app server acts for; nil for a client's own account.
     public var account: AccountHandle?
-    /// What kind of state it is.
+    /// The type.
     public var type: EventType
     /// The app's value.
     public var value: Int32
-    /// After how many seconds the status is gone.
+    /// Seconds until the status expires.
     public var expirySeconds: Int
-    /// Free text of the app's; nil: none.
+    /// The app's text; nil if there is none.
     public var ext: [UInt8]?
-    /// Who is to see it.
+    /// Whether it is durable.
     public var audience: Audience
-    /// Whether the publisher's other sessions see it, too.
+    /// Whether the publisher's other sessions receive it, too.
     public var ownSessions: OwnSessions
 
     /// A request to publish.
@@ -241,7 +241,7 @@ public struct Publish: Hashable, Sendable {
     }
 }
 
-/// One account of a `query`: known to the engine, or a name that nobody has used.
+/// One account of a `query`: known to the engine, or an unknown name.
 public enum QueriedAccount: Hashable, Sendable {
     case known(AccountHandle)
     case unknown(name: [UInt8])
@@ -249,13 +249,13 @@ public enum QueriedAccount: Hashable, Sendable {
 
 /// Parameters of `subscribers`.
 public struct ListSubscribers: Hashable, Sendable {
-    /// Whose watchers; nil: a name that nobody has used, which has none.
+    /// The publisher; nil for an unknown name, which has no subscribers.
     public var publisher: AccountHandle?
-    /// Of what.
+    /// The type.
     public var type: EventType
-    /// Where the page begins: what the page before gave.
+    /// The beginning of the page, from the previous one.
     public var cursor: UInt64?
-    /// How many entries at most.
+    /// The most entries on the page.
     public var entriesMax: Int
 
     /// A request for a page.
@@ -271,11 +271,11 @@ public struct ListSubscribers: Hashable, Sendable {
 
 /// Parameters of `kick`.
 public struct Kick: Hashable, Sendable {
-    /// Whose sessions; nil: a name that nobody has used, which has none.
+    /// The account; nil for an unknown name, which has no sessions.
     public var account: AccountHandle?
-    /// Only this device; nil: all.
+    /// Only this device; nil for all.
     public var device: [UInt8]?
-    /// What to tell those who are kicked.
+    /// The reason that the clients are sent.
     public var reason: [UInt8]?
 
     /// A request to kick.

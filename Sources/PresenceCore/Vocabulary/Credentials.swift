@@ -1,30 +1,30 @@
-/// What is wrong with what somebody shows in order to be let in. Says nothing of what was shown.
+/// Why credentials are rejected. Contains nothing of the credentials.
 public enum CredentialFault: UInt8, CaseIterable, Hashable, Error, Sendable {
-    /// The service takes no tokens.
+    /// The service accepts no tokens.
     case tokensNotTaken
-    /// The service takes nobody at his word: a token is needed.
+    /// The service accepts no self-asserted accounts: a token is required.
     case tokenNeeded
-    /// The service takes no app server at its word: a key is needed.
+    /// The service accepts no self-asserted app servers: a key is required.
     case keyNeeded
-    /// The session was begun without a token, and has none to refresh.
+    /// The session logged in without a token, so there is none to refresh.
     case nothingToRefresh
-    /// The token has not the form of one.
+    /// The token is malformed.
     case malformed
-    /// It is signed by an algorithm that is not taken, or not at all.
+    /// It is signed with an algorithm that is not accepted, or not at all.
     case algorithm
-    /// Its header demands extensions to be understood.
+    /// Its header has `crit`, extensions that must be understood.
     case critical
-    /// Its header names a key that is not there.
+    /// Its header names an unknown key.
     case unknownKey
     /// Its header names an algorithm that is not its key's.
     case otherAlgorithm
-    /// Its signature does not hold.
+    /// Its signature is invalid.
     case signature
-    /// It does not say when it ends.
+    /// It has no expiry time.
     case noExpiry
-    /// It has ended.
+    /// It has expired.
     case expired
-    /// It has not begun.
+    /// It is not valid yet.
     case notYetValid
     /// It is for another audience.
     case audience
@@ -32,12 +32,12 @@ public enum CredentialFault: UInt8, CaseIterable, Hashable, Error, Sendable {
     case issuer
     /// It names no account.
     case subject
-    /// The keys cannot be had now, so that nobody knows whether it holds.
+    /// The keys cannot be fetched, so it cannot be verified.
     case keysUnavailable
 }
 
 extension Refusal {
-    /// The refusal of whoever shows something that does not hold.
+    /// The refusal of a request with invalid credentials.
     public init(
         _ fault: CredentialFault, field: Field = .token, retryAfterSeconds: Int? = nil
     ) {
@@ -50,11 +50,11 @@ extension Refusal {
     }
 }
 
-/// How long a session may go on that was begun with a token.
+/// How long a session that logged in with a token may last.
 public struct TokenTerm: Hashable, Sendable {
-    /// When the token ends by its own words.
+    /// When the token expires, as it says.
     public var expires: Wall
-    /// Until when it is taken, and the session with it.
+    /// Until when it is accepted, and the session lasts.
     public var honouredUntil: Wall
 
     /// A term.

@@ -1,9 +1,9 @@
-/// What the engine wants done, in order. The caller owns the buffer and reuses it.
+/// The actions that the engine requests, in order. The caller owns the buffer and reuses it.
 ///
 /// Carry out `items` from first to last, then `removeAll()`: the arrays keep their memory,
 /// so that a steady state allocates nothing.
 public struct Effects: Sendable {
-    /// What to do.
+    /// The actions.
     public var items: [Effect] = []
     /// What `Effect.answer` refers to.
     public var answers: [Answer] = []
@@ -45,50 +45,50 @@ public struct Effects: Sendable {
     }
 }
 
-/// One thing to do.
+/// One action.
 public enum Effect: Hashable, Sendable {
     /// Answer the request that this connection waits for with `answers[index]`.
     case answer(ConnectionID, index: Int)
-    /// Refuse the request that this connection waits for.
+    /// Reject the request that this connection waits for.
     case refuse(ConnectionID, Refusal)
     /// Send `events[event]` to every connection in `receivers[range]`.
     case deliver(event: Int, topic: TopicHandle, receivers: Range<Int>)
     /// Encode `events[event]` and keep it for `deliverKept`, until `drop`.
     case keep(FanOutID, event: Int)
-    /// Send an event that was kept to every connection in `receivers[range]`.
+    /// Send a kept event to every connection in `receivers[range]`.
     case deliverKept(FanOutID, topic: TopicHandle, receivers: Range<Int>)
-    /// Forget an event that was kept.
+    /// Forget a kept event.
     case drop(FanOutID)
-    /// Add `events[event]` to the feed; it stands behind the effects that deliver it.
+    /// Add `events[event]` to the feed; it follows the effects that deliver it.
     case feed(event: Int, topic: TopicHandle)
     /// Send `events[range]` to the connection as states.
     case states(ConnectionID, Range<Int>, StatesKind)
-    /// Tell the connection that its login list is complete.
+    /// Notify the connection that its login list is complete.
     case synced(ConnectionID, count: Int)
-    /// Tell every connection in `receivers` that its subscriptions to `names` have run out.
+    /// Notify every connection in `receivers` that its subscriptions to `names` have expired.
     case expired(EventType, names: Range<Int>, receivers: Range<Int>)
-    /// Store `records[index]`; where there is a ticket, report when it is durable or has failed.
+    /// Store `records[index]`; if there is a ticket, report when it is durable or has failed.
     case persist(Ticket?, index: Int)
-    /// End the connection; `nil`: it knows why.
+    /// Close the connection; `nil` if it knows why.
     case close(ConnectionID, CloseReason?)
 }
 
-/// What states are sent for.
+/// The purpose of states that are sent.
 public enum StatesKind: UInt8, Sendable {
-    /// They belong to the list with which a session begins.
+    /// They are part of a login list.
     case loginList
-    /// They stand for changes that the connection has not been told of one by one.
+    /// They replace changes that the connection has missed.
     case missed
-    /// They belong to the list with which a reader of the feed begins.
+    /// They are part of the snapshot of a feed reader.
     case feedList
 }
 
-/// Stands for a change that waits to become durable.
+/// Identifies a change that waits to become durable.
 public struct Ticket: Hashable, Comparable, Sendable {
     /// Its place among all tickets of this run.
     public let number: UInt64
 
-    /// Stands for the first block of numbers: nobody is served before it is durable.
+    /// The first block of numbers: no client is served before it is durable.
     public static let start = Ticket(number: 0)
 
     /// The ticket with this number.
@@ -96,13 +96,13 @@ public struct Ticket: Hashable, Comparable, Sendable {
         self.number = number
     }
 
-    /// Whether `lhs` was given out first.
+    /// Whether `lhs` was assigned first.
     public static func < (lhs: Self, rhs: Self) -> Bool {
         lhs.number < rhs.number
     }
 }
 
-/// A change of what is stored. Absolute, so that carrying it out twice does no harm.
+/// A change of the stored data. Absolute, so that applying it twice does no harm.
 ///
 /// Handles in it are valid until the effects have been carried out.
 public enum Record: Hashable, Sendable {
@@ -125,36 +125,36 @@ public enum Record: Hashable, Sendable {
 
 /// A status as it is stored; texts in `Effects.bytes`.
 public struct StatusRecord: Hashable, Sendable {
-    /// Whose.
+    /// Its publisher.
     public var account: AccountHandle
-    /// Of what type.
+    /// Its type.
     public var type: EventType
     /// The app's value.
     public var value: Int32
     /// The app's text.
     public var ext: ByteRange?
-    /// Whether it waits for those who are away.
+    /// Whether it is durable.
     public var audience: Audience
-    /// When it will be gone.
+    /// When it expires.
     public var expires: Wall
 }
 
 /// A session as it is stored; texts in `Effects.bytes`.
 public struct SessionRecord: Hashable, Sendable {
-    /// Whose.
+    /// Its account.
     public var account: AccountHandle
-    /// On which device.
+    /// Its device.
     public var device: ByteRange
-    /// What it runs in.
+    /// The kind of its client.
     public var client: ClientKind
-    /// How it is reached when its connection is lost.
+    /// Whether push reaches it without its connection.
     public var reach: Reach
-    /// Until when push reaches it; nil: it is connected.
+    /// Until when it is push-only; nil while it is not.
     public var pushUntil: Wall?
-    /// Which login it is.
+    /// Its id.
     public var session: SessionID
     /// When it logged in.
     public var loggedIn: Wall
-    /// Where it came from.
+    /// The address of its connection.
     public var address: ByteRange
 }

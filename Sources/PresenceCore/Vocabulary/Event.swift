@@ -1,27 +1,27 @@
-/// Why an event came to be.
+/// The cause of an event.
 public enum Cause: UInt8, CaseIterable, Sendable {
     case login, logout, disconnect, publish, cleared, expired, kicked, restart
     /// A state; nothing happened.
     case sync
 }
 
-/// The values of type 1 that are the service's own.
+/// The values of type 1 that the service itself uses.
 public enum OwnValue {
     /// Nothing is known of the account.
     public static let unknown: Int32 = 0
     /// A session has begun.
     public static let login: Int32 = 1
-    /// A session was ended on purpose.
+    /// The client or an app server ended a session.
     public static let logout: Int32 = 2
     /// A session was lost.
     public static let disconnect: Int32 = 3
 }
 
-/// Where bytes stand in `Effects.bytes`.
+/// A range of `Effects.bytes`.
 public struct ByteRange: Hashable, Sendable {
     /// The first byte's index.
     public var start: Int32
-    /// How many bytes.
+    /// The number of bytes.
     public var count: Int32
 
     /// A range.
@@ -31,13 +31,13 @@ public struct ByteRange: Hashable, Sendable {
     }
 }
 
-/// A device in an event: its kind, its name (in `Effects.bytes`) and how it is reached.
+/// A device in an event: the kind of its client, its name (in `Effects.bytes`) and its reach.
 public struct DeviceEntry: Hashable, Sendable {
-    /// What it runs in.
+    /// The kind of its client.
     public var client: ClientKind
     /// Its name.
     public var name: ByteRange
-    /// `push`: it is not connected; only push reaches it.
+    /// `push` if it is push-only.
     public var reach: Reach
 
     /// A device.
@@ -52,9 +52,9 @@ public struct DeviceEntry: Hashable, Sendable {
 public struct StatusEntry: Hashable, Sendable {
     /// The app's value.
     public var value: Int32
-    /// The app's text, in `Effects.bytes`; nil: none.
+    /// The app's text, in `Effects.bytes`; nil if there is none.
     public var ext: ByteRange?
-    /// When it will be gone.
+    /// When it expires.
     public var expires: Wall
 
     /// A status.
@@ -65,24 +65,24 @@ public struct StatusEntry: Hashable, Sendable {
     }
 }
 
-/// Something that happened to a publisher, together with the publisher's whole state after it.
+/// An event of a publisher, with the publisher's whole state after it.
 ///
-/// Self-contained: names and texts stand in `Effects.bytes`, devices in `Effects.devices`,
-/// so that it stays true however the engine goes on.
+/// Self-contained: names and texts are in `Effects.bytes`, devices in `Effects.devices`, so that
+/// later changes of the engine do not affect it.
 public struct Event: Hashable, Sendable {
-    /// What kind of state it is about.
+    /// The type.
     public var type: EventType
     /// The publisher's name.
     public var publisher: ByteRange
     /// What happened (or the state's value).
     public var value: Int32
-    /// Why.
+    /// The cause.
     public var cause: Cause
     /// Rises with every event of a publisher and type, also over a restart.
     public var seq: UInt64
     /// When it happened.
     public var time: Wall
-    /// The session that caused it; nil where none did.
+    /// The session that caused it; nil if there is none.
     public var origin: DeviceEntry?
     /// The text of a `publish`.
     public var ext: ByteRange?

@@ -28,15 +28,15 @@ public struct TopicHandle: Hashable, Comparable, Sendable {
 }
 
 extension [TopicHandle] {
-    /// Where `topic` stands in this sorted list, or would. O(log n).
+    /// The position of `topic` in this sorted list, or where it would be inserted. O(log n).
     public func lowerBound(of topic: TopicHandle) -> Int { partitionPoint { $0 < topic } }
 }
 
-/// A connection as the owner of the sockets names it.
+/// A connection, as the owner of the sockets identifies it.
 ///
-/// The slot is reused when a connection is gone, with another generation.
+/// The slot is reused when a connection has ended, with another generation.
 public struct ConnectionID: Hashable, Sendable {
-    /// A small dense number, one per connection that is open now.
+    /// A small dense number, one per open connection.
     public let slot: UInt32
     /// Distinguishes the connections that had the same slot one after the other.
     public let generation: UInt32
@@ -50,7 +50,7 @@ public struct ConnectionID: Hashable, Sendable {
 
 /// A login, unique over the life of the database.
 public struct SessionID: Hashable, Sendable {
-    /// The login's place among all logins this service has seen.
+    /// The login's position among all logins of this service.
     public let ordinal: UInt64
 
     /// The session with this ordinal.
@@ -59,7 +59,7 @@ public struct SessionID: Hashable, Sendable {
     }
 }
 
-/// What a publisher's event is about.
+/// The type of an event.
 public struct EventType: Hashable, Comparable, Sendable {
     /// The number on the wire.
     public let number: UInt16
@@ -69,7 +69,7 @@ public struct EventType: Hashable, Comparable, Sendable {
         self.number = number
     }
 
-    /// Whether somebody is there: the type that the service itself keeps.
+    /// Whether an account is online: the type that the service itself maintains.
     public static let presence = EventType(number: 1)
 
     /// Whether `lhs` has the lower number.
@@ -78,7 +78,7 @@ public struct EventType: Hashable, Comparable, Sendable {
     }
 }
 
-/// What kind of program a session runs in.
+/// The kind of client that a session runs in.
 public enum ClientKind: UInt8, CaseIterable, Sendable {
     case android = 1
     case ios, harmony, windows, macos, linux, web, server, other

@@ -1,7 +1,8 @@
-/// Every bound of the protocol, with its unit in its name.
+/// Every limit of the protocol, with its unit in its name.
 ///
-/// The defaults are those of `docs/PROTOCOL.md`; where they are NetEase NIM's, too, users
-/// can move over without meeting a new limit. A login's answer tells the ones in force.
+/// The defaults are those of `docs/PROTOCOL.md`. Where NetEase NIM has the same limit, they are
+/// equal, so that users can migrate without new limits. The response to a login has the ones in
+/// force.
 public struct Limits: Hashable, Sendable {
     /// Bytes of UTF-8 in an account's name.
     public var accountBytesMax = 128
@@ -13,19 +14,19 @@ public struct Limits: Hashable, Sendable {
     public var kickReasonBytesMax = 256
     /// Publishers named by one request (NIM: 100).
     public var publishersPerRequestMax = 100
-    /// Accounts asked for by one `query`.
+    /// Accounts in one `query`.
     public var accountsPerQueryMax = 500
     /// Subscriptions of one account in force at a time, over all types (NIM: 3,000).
     public var subscriptionsPerAccountMax = 3_000
-    /// Sessions of one account at a time.
+    /// Sessions of one account.
     public var sessionsPerAccountMax = 10
     /// Statuses of one account in force at a time, over all types.
     public var statusesPerAccountMax = 100
-    /// Accounts that the service knows at a time: online, watching, watched or seen before.
+    /// Accounts that the service knows: online, subscribed, subscribed to, or seen before.
     public var accountsMax = 20_000_000
-    /// Entries on one page of a listing.
+    /// Entries on one page of a list.
     public var pageEntriesMax = 1_000
-    /// Entries on one page of a listing whose request does not say.
+    /// Entries on one page of a list if the request has no limit.
     public var pageEntriesDefault = 100
     /// Shortest subscription, in seconds (NIM: 60).
     public var subscriptionExpirySecondsMin = 60
@@ -35,9 +36,9 @@ public struct Limits: Hashable, Sendable {
     public var statusExpirySecondsMin = 60
     /// Longest life of a status, in seconds: 7 days (NIM: the same).
     public var statusExpirySecondsMax = 604_800
-    /// Life of a status whose request does not say, in seconds.
+    /// Life of a status whose request has no expiry, in seconds.
     public var statusExpirySecondsDefault = 604_800
-    /// Lowest type of an app's own kinds of state.
+    /// Lowest custom type.
     public var customTypeMin = 100
     /// Highest type.
     public var customTypeMax = 65_535
@@ -49,7 +50,7 @@ public struct Limits: Hashable, Sendable {
     public var frameBytesMax = 65_536
     /// Body of a client's frame before it has logged in, in bytes.
     public var frameBytesBeforeLoginMax = 16_384
-    /// Body of a frame of ours, in bytes; longer lists are split.
+    /// Body of a frame from the service, in bytes; longer lists are split.
     public var serverFrameBytesMax = 1_048_576
     /// Bytes of UTF-8 in the `id` of a request.
     public var requestIDBytesMax = 128
@@ -60,48 +61,48 @@ public struct Limits: Hashable, Sendable {
     public init() {}
 }
 
-/// How the engine treats those who vanish; set by whoever runs the service.
+/// How the engine treats lost clients; the operator's settings.
 public struct Settings: Hashable, Sendable {
-    /// Seconds between the loss of a connection and the event that tells of it.
+    /// Seconds between the loss of a connection and its event.
     public var disconnectGraceSeconds = 5
-    /// Seconds for which sessions are kept after the service has come back.
+    /// Seconds for which sessions are kept after the service has restarted.
     public var restartGraceSeconds = 30
     /// Seconds within which a client must have sent something.
     public var heartbeatSeconds = 30
-    /// Seconds for which a device stays reachable by push without being heard of: 7 days.
+    /// Seconds for which a device stays push-only without reconnecting: 7 days.
     public var pushReachableSeconds = 604_800
-    /// What a push-reachable device counts as when its connection is lost.
+    /// How a push-reachable device is treated when its connection is lost.
     public var pushReachable = PushReachablePolicy.online
-    /// Seconds for which an account that has gone is remembered: a year.
+    /// Seconds for which an unused account is remembered: a year.
     public var rememberSeconds = 31_536_000
-    /// Seconds for which the wall clock must have run evenly before anybody is forgotten by it.
+    /// Seconds for which the wall clock must have run evenly before it is used to forget accounts.
     public var evenClockSeconds = 3_600
-    /// How often an account may publish or clear, over all its sessions; nil: as it likes.
+    /// Rate limit of publishes and clears of an account, over all its sessions; nil for none.
     public var publishPace: Pace?
-    /// How often an account's devices may log in; nil: as they like.
+    /// Rate limit of logins of an account; nil for none.
     public var loginPace: Pace?
-    /// Watchers of one type of one publisher; nil: any number.
+    /// Subscribers of one type of one publisher; nil for any number.
     public var subscribersPerPublisherMax: Int?
-    /// Watchers that an event is sent to at once; a larger fan is walked in slices of this.
+    /// Subscribers that an event is sent to at once; a larger fan is walked in slices of this size.
     public var watchersPerSlice = 1_000
-    /// How much is remembered for `why` and `top`.
+    /// The size of the history for `why` and `top`.
     public var history = HistoryLimits()
-    /// The protocol's bounds.
+    /// The limits of the protocol.
     public var limits = Limits()
 
     /// The defaults.
     public init() {}
 
-    /// After how many milliseconds of silence a session ends: one and a half heartbeats.
+    /// The idle timeout in milliseconds: one and a half heartbeats.
     public var silenceMillisecondsMax: UInt64 {
         UInt64(heartbeatSeconds) * 1_500
     }
 }
 
-/// What a device that push can reach counts as when its connection is lost.
+/// How a push-reachable device is treated when its connection is lost.
 public enum PushReachablePolicy: String, CaseIterable, Sendable {
     /// It stays in `online` (what NIM does).
     case online
-    /// It is treated as any other.
+    /// It goes offline as any other.
     case offline
 }

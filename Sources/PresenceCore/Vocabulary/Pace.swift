@@ -1,11 +1,11 @@
-/// How often something may happen: a rate, and how much of it may come at once.
+/// A rate limit: a rate and a burst.
 public struct Pace: Hashable, Sendable {
-    /// How many a second in the long run.
+    /// The rate per second.
     public var perSecond: Int
-    /// How many at once, after a pause.
+    /// The burst.
     public var burst: Int
 
-    /// A pace of at least one a second and one at once.
+    /// A rate limit of at least one per second, with a burst of at least one.
     public init(perSecond: Int, burst: Int) {
         self.perSecond = max(1, perSecond)
         self.burst = max(1, burst)
@@ -21,7 +21,8 @@ public struct TokenBucket: Hashable, Sendable {
     /// A full bucket.
     public init() {}
 
-    /// Takes a token. Without one left, takes nothing and tells for how many milliseconds not.
+    /// Takes a token and returns nil. Without one left, takes nothing and returns the wait in
+    /// milliseconds.
     public mutating func take(_ pace: Pace, at now: Mono) -> UInt64? {
         let now = now.milliseconds.multipliedReportingOverflow(by: 1_000).partialValue
         let interval = UInt64(1_000_000 / pace.perSecond)
@@ -41,8 +42,8 @@ public struct TokenBucket: Hashable, Sendable {
         return copy.take(pace, at: now) != nil
     }
 
-    /// Takes a token that may not be there yet. Returns for how many milliseconds it is not, at
-    /// most `waitMillisecondsMax`: beyond, no more is taken in advance.
+    /// Takes a token in advance if there is none. Returns the wait for it in milliseconds, at most
+    /// `waitMillisecondsMax`: beyond, no more is taken in advance.
     public mutating func charge(
         _ pace: Pace, at now: Mono, waitMillisecondsMax: UInt64 = .max
     ) -> UInt64? {
@@ -54,7 +55,7 @@ public struct TokenBucket: Hashable, Sendable {
 }
 
 extension Refusal {
-    /// A refusal of what comes too often.
+    /// The refusal of a request above its rate limit.
     public static func tooOften(waitMilliseconds: UInt64) -> Refusal {
         Refusal(.rateLimited, retryAfterSeconds: Int(clamping: (waitMilliseconds + 999) / 1_000))
     }

@@ -1,22 +1,22 @@
-/// Why a request was not carried out. Nothing has changed then.
+/// Why a request was rejected. Nothing has changed.
 public struct Refusal: Error, Hashable, Sendable {
-    /// The fixed word for programs.
+    /// The reason code.
     public var reason: Reason
-    /// Which parameter is to blame.
+    /// The parameter at fault.
     public var field: Field?
-    /// The lowest that would have been right.
+    /// The lowest valid value.
     public var min: Int?
-    /// The highest that would have been right.
+    /// The highest valid value.
     public var max: Int?
-    /// The bound that was met.
+    /// The limit that was reached.
     public var limit: Int?
-    /// How many there are, or were asked for.
+    /// How many there are, or were given.
     public var count: Int?
-    /// When to try again.
+    /// Seconds after which to retry.
     public var retryAfterSeconds: Int?
-    /// The publishers that are to blame, each for `reason`: a range of `Effects.names`.
+    /// The publishers at fault, each for `reason`: a range of `Effects.names`.
     public var failed: Range<Int>?
-    /// What is wrong with the credentials, where it is they.
+    /// The fault of the credentials, if they are at fault.
     public var fault: CredentialFault?
 
     /// A refusal.
@@ -33,7 +33,7 @@ public struct Refusal: Error, Hashable, Sendable {
         self.retryAfterSeconds = retryAfterSeconds
     }
 
-    /// The fixed words, as they stand in `data.reason` on the wire.
+    /// The reason codes, as in `data.reason` on the wire.
     public enum Reason: String, CaseIterable, Sendable {
         case notLoggedIn = "not_logged_in"
         case invalidToken = "invalid_token"
@@ -59,7 +59,7 @@ public struct Refusal: Error, Hashable, Sendable {
         case overloaded
         case shuttingDown = "shutting_down"
 
-        /// The protocol's number; the ones NetEase NIM has, too, mean the same there.
+        /// The protocol's number; those that NetEase NIM has, too, have the same meaning there.
         public var code: Int {
             switch self {
             case .notLoggedIn, .invalidToken, .expiredToken, .alreadyLoggedIn: 401
@@ -83,7 +83,7 @@ public struct Refusal: Error, Hashable, Sendable {
     }
 }
 
-/// Why the service ends a connection.
+/// Why the service closes a connection.
 public enum CloseReason: Hashable, Sendable {
     case protocolViolation
     case loginTimeout

@@ -1,8 +1,8 @@
 // Two clocks, two types: mixing them does not compile.
 //
-// Deadlines run on the monotonic clock, so that a wall clock that jumps expires
-// nothing early and revives nothing. What is stored and shown is wall time. Nothing
-// in this module reads either: every input comes with the `Moment` it happened at.
+// Deadlines use the monotonic clock, so that a jump of the wall clock neither expires nor revives
+// anything. What is stored and shown is wall time. Nothing in this module reads either: every input
+// has the `Moment` at which it happened.
 
 /// A point on the monotonic clock, in milliseconds since an arbitrary start.
 public struct Mono: Comparable, Hashable, Sendable {
@@ -19,13 +19,13 @@ public struct Mono: Comparable, Hashable, Sendable {
         lhs.milliseconds < rhs.milliseconds
     }
 
-    /// The point so many milliseconds later; saturates instead of overflowing.
+    /// The point this number of milliseconds later; saturates instead of overflowing.
     public func advanced(byMilliseconds duration: UInt64) -> Self {
         let (sum, overflow) = milliseconds.addingReportingOverflow(duration)
         return Self(milliseconds: overflow ? .max : sum)
     }
 
-    /// The point so many seconds later.
+    /// The point this number of seconds later.
     public func advanced(bySeconds duration: Int) -> Self {
         advanced(byMilliseconds: UInt64(max(0, duration)) * 1_000)
     }
@@ -47,13 +47,13 @@ public struct Wall: Comparable, Hashable, Sendable {
     }
 }
 
-/// What both clocks showed when something happened.
+/// The time on both clocks when something happened.
 ///
-/// Consecutive moments given to the engine never go back on `mono`; `wall` may jump.
+/// Consecutive moments given to the engine never decrease in `mono`; `wall` may jump.
 public struct Moment: Hashable, Sendable {
-    /// What deadlines are measured by.
+    /// The time for deadlines.
     public let mono: Mono
-    /// What is stored and shown.
+    /// The time that is stored and shown.
     public let wall: Wall
 
     /// A moment of both clocks.
@@ -62,7 +62,7 @@ public struct Moment: Hashable, Sendable {
         self.wall = wall
     }
 
-    /// What the wall clock will show, or showed, at `point`, if it does not jump.
+    /// The time on the wall clock at `point`, if it does not jump.
     public func wall(at point: Mono) -> Wall {
         let distance = Int64(clamping: point.milliseconds)
             .subtractingReportingOverflow(Int64(clamping: mono.milliseconds)).partialValue
@@ -70,7 +70,7 @@ public struct Moment: Hashable, Sendable {
         return Wall(milliseconds: overflow ? .max : sum)
     }
 
-    /// When the monotonic clock will reach the wall time `point`; now, if that has passed.
+    /// When the monotonic clock will reach the wall time `point`; now, if that is in the past.
     public func mono(at point: Wall) -> Mono {
         let (distance, overflow) = point.milliseconds
             .subtractingReportingOverflow(wall.milliseconds)

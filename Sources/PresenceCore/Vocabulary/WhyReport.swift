@@ -1,37 +1,37 @@
-// What `why` tells: facts from which a sentence can be made, and how far back they reach.
+// The report of `why`: facts from which sentences can be made, and how far back they reach.
 
 /// How a connection ended.
 public enum ConnectionEnd: UInt8, CaseIterable, Sendable {
     case logout, kicked, replaced
-    /// Nothing was heard for one and a half heartbeats.
+    /// No bytes arrived for one and a half heartbeats.
     case silent
-    /// The peer has ended it, or the network.
+    /// The peer or the network ended it.
     case lost
-    /// It did not take what it was sent.
+    /// It did not read what it was sent.
     case tooSlow
-    /// What it sent was no frame.
+    /// It sent something that is not a frame.
     case violation
 }
 
-/// Why a subscriber sees, or does not see, a publisher. Texts stand in `Effects.bytes`.
+/// Why a subscriber sees, or does not see, a publisher. Texts are in `Effects.bytes`.
 public struct WhyReport: Hashable, Sendable {
-    /// What the service's clock shows.
+    /// The service's clock.
     public var time: Wall
-    /// Of what type of state it tells.
+    /// The type of state.
     public var type: EventType
-    /// Who watches, or is thought to.
+    /// The subscriber, in fact or supposedly.
     public var subscriber: WhyParty
-    /// Who is watched, or thought to be.
+    /// The publisher, in fact or supposedly.
     public var publisher: WhyParty
     /// The subscription in force, if there is one.
     public var subscription: WhySubscription?
-    /// Those that have ended, the last first.
+    /// Subscriptions that have ended, newest first.
     public var ended: [WhySubscription]
-    /// The publisher's state: a place in `Effects.events`.
+    /// The publisher's state: an index of `Effects.events`.
     public var state: Int
-    /// The publisher's last events, the last first.
+    /// The publisher's last events, newest first.
     public var events: [WhyEvent]
-    /// Since when everything of each kind is known.
+    /// Since when each kind of entry is complete.
     public var reach: WhyReach
 }
 
@@ -49,35 +49,35 @@ public struct WhyReach: Hashable, Sendable {
 
 /// One of the two accounts.
 public struct WhyParty: Hashable, Sendable {
-    /// Whether the service knows the name now: who was forgotten may have been known.
+    /// Whether the service knows the name now: a forgotten account may have been known.
     public var isKnown: Bool
-    /// Sessions, connected or not, in the order of their logins.
+    /// Sessions, connected or not, in order of login.
     public var sessions: [WhySession]
-    /// Connections that have ended, the last first.
+    /// Connections that have ended, newest first.
     public var ended: [WhyConnection]
 }
 
-/// A session of now.
+/// A current session.
 public struct WhySession: Hashable, Sendable {
-    /// What a listing tells of it.
+    /// Its entry in a listing.
     public var entry: SessionEntry
     /// Its connection, if it has one.
     public var connection: ConnectionID?
     /// Whether its login list is still being sent.
     public var isListing: Bool
-    /// Bytes that wait for it; filled in by whoever owns the connections.
+    /// Bytes in its outbox; filled in by the owner of the connections.
     public var bytesWaiting = 0
-    /// Publishers whose newest states it has still to be sent; filled in likewise.
+    /// Publishers whose newest states are still to be sent to it; also filled in by the owner.
     public var behind = 0
 }
 
 /// A connection that has ended.
 public struct WhyConnection: Hashable, Sendable {
-    /// Which login it was.
+    /// Its session.
     public var session: SessionID
-    /// On which device.
+    /// Its device.
     public var device: ByteRange
-    /// What it ran in.
+    /// The kind of its client.
     public var client: ClientKind
     /// When it logged in.
     public var since: Wall
@@ -85,53 +85,53 @@ public struct WhyConnection: Hashable, Sendable {
     public var lastHeard: Wall
     /// When it ended.
     public var ended: Wall
-    /// How.
+    /// How it ended.
     public var end: ConnectionEnd
-    /// Bytes that it had been sent and not taken.
+    /// Bytes that it was sent and had not read.
     public var unsentBytes: Int
 }
 
 /// A subscription, in force or not.
 public struct WhySubscription: Hashable, Sendable {
-    /// When it was asked for.
+    /// When it was created.
     public var created: Wall
-    /// When it runs out, or ended.
+    /// When it expires, or ended.
     public var until: Wall
-    /// How it ended; nil: it has not.
+    /// How it ended; nil if it has not.
     public var end: End?
 
     /// How a subscription ended.
     public enum End: UInt8, CaseIterable, Sendable {
         case expired
-        /// The subscriber has unsubscribed.
+        /// The subscriber unsubscribed.
         case byAccount
-        /// An app server has, for the subscriber.
+        /// An app server unsubscribed on behalf of the subscriber.
         case byAppServer
     }
 }
 
-/// An event of the publisher, and to which of the subscriber's connections it went.
+/// An event of the publisher, and its fate on the subscriber's connections.
 public struct WhyEvent: Hashable, Sendable {
     /// Its number.
     public var seq: UInt64
     /// When it happened.
     public var time: Wall
-    /// Why.
+    /// Its cause.
     public var cause: Cause
-    /// What happened.
+    /// Its value.
     public var value: Int32
-    /// How many connections it was handed to, of whomever.
+    /// The number of connections that it was sent to, of all accounts.
     public var receivers: Int
     /// Whether the subscriber was subscribed when it happened.
     public var subscribed: Known
-    /// The subscriber's connections of that time, and what became of the event there.
+    /// The subscriber's connections of that time, and the fate of the event on each.
     public var fates: [WhyFate]
     /// Whether all of these are known.
     public var isComplete: Bool
-    /// The first login since, where there was no connection: its list tells what had happened.
+    /// The next login, if there was no connection: its list included what had happened.
     public var nextLogin: WhyLogin?
 
-    /// What the history has to say.
+    /// What the history says.
     public enum Known: UInt8, CaseIterable, Sendable {
         case no, yes
         /// It does not reach back far enough.
@@ -139,34 +139,35 @@ public struct WhyEvent: Hashable, Sendable {
     }
 }
 
-/// A login after an event that nobody was there for.
+/// The first login after an event for which the subscriber had no connection.
 public struct WhyLogin: Hashable, Sendable {
-    /// Which login.
+    /// Its session.
     public var session: SessionID
-    /// On which device.
+    /// Its device.
     public var device: ByteRange
     /// When.
     public var time: Wall
-    /// What its login list holds.
+    /// The kind of its login list.
     public var list: LoginList
 }
 
-/// What became of an event at one connection.
+/// The fate of an event on one connection.
 public struct WhyFate: Hashable, Sendable {
-    /// Which login.
+    /// Its session.
     public var session: SessionID
-    /// On which device.
+    /// Its device.
     public var device: ByteRange
-    /// What became of it.
+    /// The fate.
     public var what: What
-    /// When that was, where it has a time of its own.
+    /// The time of the fate, if it has a time of its own.
     public var time: Wall?
 
-    /// What becomes of an event.
+    /// The fate of an event.
     public enum What: UInt8, CaseIterable, Sendable {
-        /// It was handed to the connection, which took it.
+        /// It was sent to the connection.
         case sent
-        /// The login list was being sent: it told what had happened, or the event went there, too.
+        /// The login list was being sent: it included what had happened, or the event was sent,
+        /// too.
         case listed
         /// The connection was behind; the newest state followed, at `time`.
         case conflated
@@ -176,9 +177,9 @@ public struct WhyFate: Hashable, Sendable {
         case dropped
         /// It was handed to a connection that was not heard again and ended at `time`.
         case uncertain
-        /// A newer one of the same publisher took its place before its turn came.
+        /// It was dropped for a newer one of the same publisher before its turn.
         case gaveWay
-        /// So many watch the publisher that it is still on its way to them.
+        /// It is part of a large fan-out in progress.
         case underWay
     }
 }
