@@ -1,7 +1,7 @@
 // The tasks of the service run on the thread of an event loop, never on the runtime's shared pool.
-// libdispatch looks at the threads of that pool in /proc once a second, and ends the process when it
-// cannot open a file there (`_dispatch_workq_monitor_pools`): a client that makes the process run
-// out of descriptors could end it.
+// libdispatch looks at the threads of that pool in /proc once a second, and ends the process when
+// it cannot open a file there (`_dispatch_workq_monitor_pools`): a client that makes the process
+// run out of descriptors could end it.
 //
 // An unstructured task does not inherit the executor of its creator, and `Task.sleep` resumes
 // through the pool: this module has replacements for both. `Tests/HouseTests` finds other uses.

@@ -146,7 +146,7 @@ enum SettingTable {
             .count(
                 "failed-logins-per-second",
                 \.configuration.admission.failedLoginPace.ratePerSecond, 1...100_000, .perSecond,
-                "Failed logins per address; beyond, its tokens are verified while few others wait."),
+                "Failed logins per address; beyond, tokens are verified while few others wait."),
             .count(
                 "failed-logins-burst", \.configuration.admission.failedLoginPace.burstMax,
                 1...1_000_000, .things, "Failed logins per address in a burst."),
