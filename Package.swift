@@ -55,7 +55,7 @@ let package = Package(
             cxxSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])],
             linkerSettings: [.linkedLibrary("simdjson")]),
 
-        // The rooms, from the bottom up. A room may know only what it names here.
+        // The modules, from the bottom up. A module may import only those that it names here.
         .target(name: "Containers", swiftSettings: strict),
         .target(
             name: "PresenceCore", dependencies: ["Containers"], swiftSettings: strict),
@@ -127,7 +127,7 @@ let package = Package(
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            // A link to docs/openapi.json, which is served as it stands there.
+            // A link to docs/openapi.json, which is served unchanged.
             resources: [.embedInCode("openapi.json")],
             swiftSettings: strict),
         .target(
