@@ -16,6 +16,8 @@ private final class ScriptedFetcher: KeyFetcher {
     }
 
     let state: Mutex<State>
+    /// The number of each fetch, as it begins.
+    private let (fetches, begun) = AsyncStream<Int>.makeStream()
 
     init(_ answer: Result<[UInt8], KeyFetchFault>) {
         state = Mutex(State(answer: answer))
@@ -23,17 +25,23 @@ private final class ScriptedFetcher: KeyFetcher {
 
     func fetch() async throws(KeyFetchFault) -> [UInt8] {
         await withCheckedContinuation { continuation in
-            let isHeld = state.withLock { state in
+            let (isHeld, count) = state.withLock { state in
                 state.count += 1
                 if state.isHeld { state.waiting.append(continuation) }
-                return state.isHeld
+                return (state.isHeld, state.count)
             }
+            begun.yield(count)
             if !isHeld { continuation.resume() }
         }
         return try state.withLock { $0.answer }.get()
     }
 
     var count: Int { state.withLock { $0.count } }
+
+    /// Waits until the fetch with this number begins; for one test at a time.
+    func waitForFetch(_ number: Int) async {
+        for await count in fetches where count == number { return }
+    }
 
     func answer(_ answer: Result<[UInt8], KeyFetchFault>) {
         state.withLock { $0.answer = answer }
@@ -96,7 +104,7 @@ private final class ScriptedFetcher: KeyFetcher {
             for _ in 0..<50 {
                 group.addTask { #expect(await verifier.fault(token) == nil) }
             }
-            while fetcher.count == 0 { await Task.yield() }
+            await fetcher.waitForFetch(1)
             fetcher.release()
         }
         #expect(fetcher.count == 1)
@@ -163,7 +171,7 @@ private final class ScriptedFetcher: KeyFetcher {
         let fetcher = ScriptedFetcher(.success(published.json))
         let (_, source) = judge(fetcher)
         let task = try #require(source.keepFresh(every: .milliseconds(1)))
-        while fetcher.count < 5 { await Task.yield() }
+        await fetcher.waitForFetch(5)
         task.cancel()
         await task.value
     }
