@@ -1,3 +1,4 @@
+import Glibc
 import PresenceCore
 import Testing
 
@@ -7,9 +8,17 @@ import Testing
 @Suite(.serialized) struct `A long history` {
     private func seconds(_ body: () -> Void) -> Double {
         (0..<3).map { _ in
-            let duration = ContinuousClock().measure(body).components
-            return Double(duration.seconds) + Double(duration.attoseconds) / 1e18
+            let start = processorSeconds()
+            body()
+            return processorSeconds() - start
         }.min() ?? 0
+    }
+
+    /// The time that a processor spent on this thread: what else the machine does is not in it.
+    private func processorSeconds() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 
     /// A world whose history is full.
