@@ -15,7 +15,6 @@ import Testing
             fanout.group = group
             fanout.pace = pace
             fanout.end = .events(300)
-            fanout.patienceSeconds = 1
             let options = BenchOptions(
                 target: .running(address, process: nil), seed: 1, isProgressShown: false)
             do {
