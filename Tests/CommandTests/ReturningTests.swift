@@ -39,7 +39,7 @@ import Testing
         return said
     }
 
-    @Test(.timeLimit(.minutes(1))) func `comes back and publishes again`() throws {
+    @Test(.timeLimit(.minutes(10))) func `comes back and publishes again`() throws {
         let service = try ScriptedService()
         let said = Pipe()
         let process = try publisher(at: service.address, saying: said)
@@ -55,7 +55,7 @@ import Testing
         #expect(wait(for: "seq 9", in: said).contains("published as bob, seq 7\n"))
     }
 
-    @Test(.timeLimit(.minutes(1))) func `ends where it is not wanted back`() throws {
+    @Test(.timeLimit(.minutes(10))) func `ends where it is not wanted back`() throws {
         let service = try ScriptedService()
         let process = try publisher(at: service.address, saying: Pipe())
         defer { end(process) }
