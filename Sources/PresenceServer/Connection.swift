@@ -81,8 +81,6 @@ struct Connection {
         static let isAppServer = State(rawValue: 64)
         /// In-process connection.
         static let isInternal = State(rawValue: 128)
-        // Until its last use, in Reactor+Admission, has the new name.
-        static let isOfTheHouse = isInternal
         /// It reads the feed.
         static let isFeedReader = State(rawValue: 256)
         /// Its request waits for a token to be verified.

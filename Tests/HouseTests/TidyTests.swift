@@ -70,8 +70,8 @@ import Testing
         #expect(found.isEmpty, "\(found)")
     }
 
-    @Test(arguments: ["sleep(", "Task.sleep", "usleep"])
-    func `tests do not sleep`(call: String) {
+    @Test(arguments: ["sleep(", "Task.sleep", "usleep", "Task.yield"])
+    func `tests neither sleep nor spin`(call: String) {
         let found = findings(of: call, "wait for what is to happen") {
             !$0.isSource && $0.module != "HouseTests"
         }

@@ -10,7 +10,7 @@ import Testing
             for id in 0..<40 {
                 try client.send(["jsonrpc": "2.0", "id": .integer(Int64(id)), "method": "ping"])
             }
-            // The pace allows fifteen at once, whatever the login took of it, and then one a second.
+            // The pace allows fifteen at once, whatever the login took, and then one a second.
             for id in 0..<40 {
                 if id >= 15 { service.pass(seconds: 1) }
                 let message = try client.nextMessage(withinMilliseconds: 10_000)

@@ -114,7 +114,7 @@ extension Reactor {
 
     /// Counts a frame that a connection has sent. If it was one too many, the next has to wait.
     mutating func countRequest(of slot: Int, at now: Moment) {
-        guard !connections[slot].state.contains(.isOfTheHouse) else { return }
+        guard !connections[slot].state.contains(.isInternal) else { return }
         let pace =
             connections[slot].state.contains(.isAppServer)
             ? configuration.admission.appServerRequestPace : configuration.admission.requestPace

@@ -14,7 +14,7 @@ extension SettingTable {
             ),
             .count(
                 "http-connections-max", \.httpConnectionsMax, 8...100_000, .things,
-                "Connections of the HTTP API; at most a quarter of the descriptors. Others wait.",
+                "Connections of the HTTP API; at most an eighth of the descriptors.",
                 takesEffect: .atRestart),
             .count(
                 "connections-per-address-max",
