@@ -26,7 +26,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler, Tabl
     private let connections: ConnectionLimiter
     var place = ConnectionPlace<ConnectionGuard>()
     private var channel: (any Channel)?
-    /// Requests that have come and are not answered.
+    /// Complete requests less complete responses. Negative where a response is complete before its
+    /// request, as after 405.
     private var requestsUnderWay = 0
     private var afterwards = Afterwards.stay
     private var isStream = false
@@ -75,7 +76,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler, Tabl
         case .end:
             requestDeadline?.cancel()
             requestsUnderWay += 1
-            connections.endWaiting(self)
+            if requestsUnderWay > 0 { connections.endWaiting(self) }
         }
         context.fireChannelRead(data)
     }
@@ -121,10 +122,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler, Tabl
         context.fireUserInboundEventTriggered(event)
     }
 
-    /// A request may be answered before it has come to its end, or could not be read.
     private func responseEnded() {
-        requestsUnderWay = max(0, requestsUnderWay - 1)
-        if requestsUnderWay == 0 { connections.beginWaiting(self) }
+        requestsUnderWay -= 1
+        if requestsUnderWay <= 0 { connections.beginWaiting(self) }
     }
 
     /// Ends our side, and waits a moment for the client to end its own.
