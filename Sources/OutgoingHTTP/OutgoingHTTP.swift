@@ -75,6 +75,8 @@ public final class OutgoingHTTP: Sendable {
         // The callers retry and log by themselves; a retry in the client would only delay the
         // reason why it cannot connect.
         configuration.connectionPool.retryConnectionEstablishment = false
+        // Requests that wait for one that stalls would be late through no fault of their receiver.
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
         client = HTTPClient(
             eventLoopGroupProvider: .shared(loop.eventLoop), configuration: configuration)
     }
