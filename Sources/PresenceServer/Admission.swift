@@ -51,6 +51,10 @@ public struct AdmissionLimits: Sendable {
         let others =
             Self.descriptorsFixed + Self.descriptorsFree + turnedAwayMax + descriptorsElsewhere
         connectionsMax = min(connectionsMax, max(1, descriptorsMax - others))
+        // One address leaves some to the others.
+        if let max = connectionsPerAddressMax {
+            connectionsPerAddressMax = min(max, Swift.max(1, connectionsMax / 4 * 3))
+        }
     }
 
     /// Sets what depends on this machine, where the settings do not.
