@@ -7,9 +7,9 @@
 //     callback with the error and tries again, without end, inside one turn: the callback can
 //     only close the listener. (Measured: 100,000 calls at EMFILE, and no other event between.)
 //
-// Here a failure leaves the connections in the backlog and is reported once, and accepting rests
-// until the descriptors that are reserved for the rest of the process are free again: no spinning,
-// no dropping, no stopping for good. It also bounds the accepts per turn, so that a crowd that
+// Here a failure is reported once, and accepting rests until the descriptors that are reserved for
+// the rest of the process are free again; connections wait in the backlog meanwhile (but for the one
+// that was accepted with a reserved descriptor, which is reset): no spinning, no stopping for good. It also bounds the accepts per turn, so that a crowd that
 // reconnects shares the loop with the clients that are connected; and a paused listener accepts
 // nothing (libuv's holds one accepted connection in limbo).
 

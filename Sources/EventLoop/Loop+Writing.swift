@@ -56,14 +56,19 @@ extension Loop {
         }
     }
 
-    /// Whether the peer has sent bytes that have not been read.
+    /// Milliseconds since bytes of the peer last arrived in the kernel, read or not; nil if that is
+    /// not known, as for a socket pair.
     ///
-    /// One system call.
-    public func hasUnreadBytes(_ id: StreamID) -> Bool {
-        guard let index = streams.index(of: id), streams[index].phase == .open else { return false }
-        var byte: UInt8 = 0
+    /// One system call (tcp(7), `TCP_INFO`).
+    public func millisecondsSinceReceived(_ id: StreamID) -> UInt64? {
+        guard let index = streams.index(of: id), streams[index].phase == .open else { return nil }
+        var info = tcp_info()
+        var byteCount = socklen_t(MemoryLayout<tcp_info>.size)
         let descriptor = streams[index].descriptor ?? findDescriptor(index)
-        return unsafe recv(descriptor, &byte, 1, CInt(MSG_PEEK | MSG_DONTWAIT)) > 0
+        guard
+            unsafe getsockopt(descriptor, CInt(IPPROTO_TCP), TCP_INFO, &info, &byteCount) == 0
+        else { return nil }
+        return UInt64(info.tcpi_last_data_recv)
     }
 
     /// The stream's socket, which stays the same until the stream is closed. Without one, a number

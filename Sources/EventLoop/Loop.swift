@@ -41,7 +41,8 @@ import Glibc
         case ready, running, closed
     }
 
-    private static let readBufferBytes = 65_536
+    /// The most bytes that one read returns.
+    public static let readBufferBytes = 65_536
 
     /// A loop with nothing to do yet; SIGPIPE is ignored from now on in the whole process.
     ///

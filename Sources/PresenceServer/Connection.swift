@@ -87,6 +87,10 @@ struct Connection {
         static let isBeingJudged = State(rawValue: 512)
         /// It came beyond a limit, and is given time to read that.
         static let isTurnedAway = State(rawValue: 1_024)
+        /// It was closed in the turn in which it came.
+        static let isDismissed = State(rawValue: 2_048)
+        /// It was not read from for a while: what is read next may have arrived long ago.
+        static let isCatchingUp = State(rawValue: 4_096)
     }
 }
 

@@ -27,7 +27,7 @@ protocol Transport: AnyObject {
     func stopReading(_ id: StreamID)
     func write(_ id: StreamID, _ bytes: UnsafeRawBufferPointer) -> WriteOutcome
     func bytesPending(_ id: StreamID) -> Int
-    func hasUnreadBytes(_ id: StreamID) -> Bool
+    func millisecondsSinceReceived(_ id: StreamID) -> UInt64?
     func close(_ id: StreamID)
     func closeAfterWrites(_ id: StreamID)
     func peerAddress(of id: StreamID) -> String?

@@ -167,16 +167,16 @@ class Pause(Case):
 
 
 class Files(Case):
-    """Few files to open: those who are in go on, and the door opens again."""
+    """Few descriptors: existing connections go on, and new ones are accepted again."""
 
     flags = None
     weight = 5
 
     def test_out_of_files(self):
-        s = self.fresh(files=64)
+        s = self.fresh(files=256)
         hz = self.login("hz", service=s)
         crowd = []
-        for _ in range(120):
+        for _ in range(400):
             try:
                 crowd.append(self.keep(s.connect()))
             except OSError:

@@ -1,6 +1,8 @@
 """Processes that stand still: the service's, and those of its clients."""
 
+import contextlib
 import signal
+import socket
 import time
 
 from support import Closed, Service, case, require, say
@@ -128,3 +130,62 @@ def client_frozen_for_good():
         require(second - first < (first - before) / 4, "%d KiB more the second time",
                 second - first)
         require(closed == 2 * count, "%d closed as too slow", closed)
+
+
+def seconds_until_offline(service, burst):
+    """A client sends a burst, reads the answers, and says nothing more; until it is offline."""
+    watcher = service.login("watcher")
+    watcher.subscribe("ghost")
+    ghost = service.connect().login("ghost")
+    watcher.event(lambda event: event["online"])
+    ghost.socket.sendall(burst)
+    begin, offline = time.monotonic(), None
+    while not offline and time.monotonic() < begin + 40:
+        with contextlib.suppress(TimeoutError, Closed):
+            ghost.take(0.05)
+        with contextlib.suppress(TimeoutError):
+            watcher.event(lambda event: not event["online"], 0.05)
+            offline = time.monotonic() - begin
+        if int((time.monotonic() - begin) * 20) % 20 == 0:
+            watcher.keep_alive()
+    require(offline, "it is still online")
+    return offline
+
+
+@case("what a client sent long ago does not make it look alive while it is throttled", quick=True)
+def throttled_ghost():
+    body = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
+    ping = len(body).to_bytes(4, "big") + body
+    with Service("--heartbeat", "5") as service:
+        # As much as the kernel takes at once: what arrives later counts from then.
+        for name, burst in (("pings", ping * 2400), ("keep-alives", b"\0\0\0\0" * 25000)):
+            took = seconds_until_offline(service, burst)
+            # 1.5 heartbeats and the grace, as the page on reliability says.
+            require(took < 12.5 + 3, "after %s, %.1f s until it was offline", name, took)
+            say("after a burst of %s: offline after %.1f s", name, took)
+
+
+@case("a login list is completed for a client that has ended its side and reads slowly", quick=True)
+def half_closed_reader():
+    count = 700
+    names = ["p%d" % number for number in range(count)]
+    with Service("--rate-limits", "off", "--heartbeat", "5") as service:
+        server = service.server()
+        for name in names:
+            server.ok("publish", {"account": name, "type": 100, "value": 10001, "expiry": 600,
+                                  "ext": "x" * 4000})
+        for first in range(0, count, 100):
+            server.ok("subscribe", {"account": "slow", "type": 100, "expiry": 600,
+                                    "publishers": names[first:first + 100], "sync": False})
+        slow = service.connect(receive_bytes=8192)
+        slow.send("login", {"account": "slow", "device": "d", "sync": "all"})
+        slow.socket.shutdown(socket.SHUT_WR)
+        begin, got = time.monotonic(), b""
+        while chunk := slow.socket.recv(8192):
+            got += chunk
+            time.sleep(0.035)
+        took = time.monotonic() - begin
+        require(took > 8, "it took only %.1f s, less than the silence that is allowed", took)
+        require(got.count(b'"publisher"') == count, "%d states", got.count(b'"publisher"'))
+        require(b'"synced"' in got[-200:], "the end: %r", got[-200:])
+        say("%d states in %.1f s", count, took)

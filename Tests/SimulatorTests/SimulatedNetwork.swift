@@ -108,7 +108,7 @@ final class SimulatedNetwork: Transport {
     }
 
     func bytesPending(_ id: StreamID) -> Int { streams[id]?.pending.count ?? 0 }
-    func hasUnreadBytes(_ id: StreamID) -> Bool { streams[id]?.toServer.isEmpty == false }
+    func millisecondsSinceReceived(_ id: StreamID) -> UInt64? { nil }
     func close(_ id: StreamID) { _ = withStream(id) { $0.isClosed = true } }
     func closeAfterWrites(_ id: StreamID) { _ = withStream(id) { $0.isLingering = true } }
     func peerNetwork(of id: StreamID) -> ClientNetwork? {

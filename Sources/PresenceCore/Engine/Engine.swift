@@ -120,7 +120,8 @@ public struct Engine: ~Copyable {
     /// longer connected.
     public mutating func heard(_ connection: ConnectionID, at now: Mono) {
         guard isLoggedIn(connection) else { return }
-        connections[Int(connection.slot)].lastHeard = now
+        let slot = Int(connection.slot)
+        connections[slot].lastHeard = max(connections[slot].lastHeard, now)
     }
 
     /// Whether half of the time has passed after which a connection is judged silent.

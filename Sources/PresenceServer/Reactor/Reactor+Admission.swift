@@ -23,7 +23,9 @@ extension Reactor {
     }
 
     /// Connections that have been accepted, are not wholly closed, and were not turned away.
-    private var clientCount: Int { loop.streamCount - internalCount - turnedAwayCount }
+    private var clientCount: Int {
+        loop.streamCount - internalCount - turnedAwayCount - dismissedCount
+    }
 
     /// Tells a connection beyond a limit when to come back. A few are given the time to read that;
     /// the descriptors of more than these would be the reserve's.
@@ -132,20 +134,7 @@ extension Reactor {
     /// look once too often does no harm.)
     mutating func throttleEnded(of slot: Int) {
         connections[slot].state.remove(.isThrottled)
-        noteUnreadBytes(of: slot)
+        hearWhatWaits(in: slot)
         resumeIfPaused(slot)
-    }
-
-    /// A client that is throttled is not read from, and so not heard. What it has sent and the
-    /// kernel holds is its sign of life then.
-    private mutating func noteUnreadBytes(of slot: Int) {
-        guard connections[slot].phase == .serving, connections[slot].state.contains(.isPaused)
-        else { return }
-        let connection = ConnectionID(connections[slot].id)
-        let now = now().mono
-        // A system call for each frame would be too much.
-        guard engine.isNearlySilent(connection, at: now), loop.hasUnreadBytes(connections[slot].id)
-        else { return }
-        engine.heard(connection, at: now)
     }
 }

@@ -42,6 +42,8 @@ extension Reactor {
     mutating func dismiss(_ slot: Int, _ reason: CloseReason) {
         precondition(connections[slot].phase == .anonymous && connections[slot].outbox.isEmpty)
         count(Ending(reason), of: slot)
+        connections[slot].state.insert(.isDismissed)
+        dismissedCount += 1
         beginClosing(slot)
         var frame: [UInt8] = []
         frame.appendCloseFrame(
@@ -100,6 +102,7 @@ extension Reactor {
         forgetHeldBack(slot)
         if connections[slot].state.contains(.isInternal) { internalCount -= 1 }
         if connections[slot].state.contains(.isTurnedAway) { turnedAwayCount -= 1 }
+        if connections[slot].state.contains(.isDismissed) { dismissedCount -= 1 }
         addresses.leave(connections[slot].address)
         frames.empty(&connections[slot].outbox, to: &pool)
         connections[slot] = Connection(id: connections[slot].id)

@@ -162,6 +162,7 @@ extension Reactor {
         if connections[slot].phase == .ending {
             // It has taken what there was, so it has as long for the next share of its list.
             setDeadline(of: slot, afterSeconds: configuration.connection.farewellSeconds)
+            noteProgress(of: slot)
         }
         if connections[slot].behind.isEmpty {
             engine.continueList(of: connection, at: now, into: &effects)
@@ -268,12 +269,5 @@ extension Reactor {
         }
         noteProgress(of: slot)
         watchProgress(of: slot, pending: pending)
-    }
-
-    /// A client whose input is not read, because it does not read its responses, cannot show signs
-    /// of life. That it reads responses is its sign of life then.
-    mutating func noteProgress(of slot: Int) {
-        guard connections[slot].state.contains(.isPaused) else { return }
-        engine.heard(ConnectionID(connections[slot].id), at: now().mono)
     }
 }

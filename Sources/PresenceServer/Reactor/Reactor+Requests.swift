@@ -11,9 +11,7 @@ extension Reactor {
     mutating func receive(_ chunk: RawSpan, in slot: Int) {
         var offset = 0
         let now = now()
-        if connections[slot].phase == .serving {
-            engine.heard(ConnectionID(connections[slot].id), at: now.mono)
-        }
+        hear(slot, byteCount: chunk.byteCount, at: now)
         readFrames(chunk, from: &offset, in: slot, at: now)
         guard connections[slot].phase == .anonymous || connections[slot].phase == .serving
         else { return }
@@ -38,6 +36,7 @@ extension Reactor {
             let isReadUp = !connections[slot].state.contains(.isResumable)
             if isReadUp, isListening(slot), connections[slot].state.contains(.isPaused) {
                 connections[slot].state.remove(.isPaused)
+                connections[slot].state.insert(.isCatchingUp)
                 loop.startReading(connections[slot].id)
             }
         }

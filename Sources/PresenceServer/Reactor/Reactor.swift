@@ -60,6 +60,8 @@ struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
     var internalCount = 0
     /// Connections beyond a limit that are being told so.
     var turnedAwayCount = 0
+    /// Connections beyond a limit that were closed in this turn.
+    var dismissedCount = 0
     /// The rate limit of logins.
     var logins = TokenBucket()
     var failedLogins: FailedLogins
