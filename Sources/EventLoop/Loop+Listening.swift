@@ -8,10 +8,11 @@
 //     only close the listener. (Measured: 100,000 calls at EMFILE, and no other event between.)
 //
 // Here a failure is reported once, and accepting rests until the descriptors that are reserved for
-// the rest of the process are free again; connections wait in the backlog meanwhile (but for the one
-// that was accepted with a reserved descriptor, which is reset): no spinning, no stopping for good. It also bounds the accepts per turn, so that a crowd that
-// reconnects shares the loop with the clients that are connected; and a paused listener accepts
-// nothing (libuv's holds one accepted connection in limbo).
+// the rest of the process are free again. Connections wait in the backlog meanwhile, except one
+// that was accepted with a reserved descriptor: it is reset. So there is no spinning and no
+// stopping for good. Accepts per turn are bounded, so that a reconnect storm shares the loop with
+// the clients that are connected; and a paused listener accepts nothing (libuv's holds one
+// accepted connection in limbo).
 
 import CLibUV
 import Glibc

@@ -1,6 +1,7 @@
 internal import CLibUV
 internal import Dispatch
 internal import Glibc
+import Synchronization
 
 extension Loop {
     /// Resident memory of the process in bytes; 0 if unknown.
@@ -27,16 +28,27 @@ extension Loop {
         _ = malloc_trim(0)
     }
 
-    /// Bytes that the process has allocated and not freed; 0 if unknown. Of what is resident, the
-    /// rest is code, stacks, and what has been freed and not returned to the kernel.
+    /// Begins to measure memory on another thread, and returns immediately. The result is in
+    /// `measuredMemory` soon.
     ///
-    /// Walks the lists of free blocks: some ten microseconds, a millisecond where there are many.
-    public var allocatedBytes: UInt64 {
-        let info = mallinfo2()
-        return UInt64(info.uordblks) + UInt64(info.hblkhd)
+    /// Walks the lists of free blocks, each heap under its lock: a millisecond after a reconnect
+    /// storm of 15,000 clients, 30 ms with two million free blocks.
+    public func measureMemory() {
+        Self.memoryQueue.async { [measured] in
+            var resident = 0
+            guard unsafe uv_resident_set_memory(&resident) == 0 else { return }
+            let info = mallinfo2()
+            let allocated = UInt64(info.uordblks) + UInt64(info.hblkhd)
+            measured.value.withLock {
+                $0 = MeasuredMemory(resident: UInt64(resident), allocated: allocated)
+            }
+        }
     }
 
-    /// Returns free memory to the kernel on another thread, and comes back at once.
+    /// The result of the last measurement; nil before the first.
+    public var measuredMemory: MeasuredMemory? { measured.value.withLock { $0 } }
+
+    /// Returns free memory to the kernel on another thread, and returns immediately.
     public func returnFreeMemory() {
         Self.memoryQueue.async { Self.returnFreeMemory() }
     }
@@ -49,4 +61,26 @@ extension Loop {
         let total = uv_get_total_memory()
         return constrained == 0 ? total : min(constrained, total)
     }
+}
+
+/// The memory of the process at one time.
+public struct MeasuredMemory: Equatable, Sendable {
+    /// Resident bytes.
+    public var resident: UInt64
+    /// Bytes allocated and not freed.
+    public var allocated: UInt64
+
+    /// A measurement.
+    public init(resident: UInt64, allocated: UInt64) {
+        self.resident = resident
+        self.allocated = allocated
+    }
+
+    /// Bytes resident and not allocated: free memory, code and stacks.
+    public var excess: UInt64 { resident > allocated ? resident - allocated : 0 }
+}
+
+/// Where another thread puts a measurement.
+final class MemoryMeasurement: Sendable {
+    let value = Mutex<MeasuredMemory?>(nil)
 }

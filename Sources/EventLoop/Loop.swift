@@ -31,6 +31,7 @@ import Glibc
     let acceptBackoffTimer: UnsafeMutablePointer<uv_timer_t>
     /// Descriptors that connections leave to the rest of the process.
     let descriptorsReserved: Int
+    let measured = MemoryMeasurement()
     var signals: [UnsafeMutablePointer<uv_signal_t>] = unsafe []
 
     private let turnEnd: UnsafeMutablePointer<uv_prepare_t>

@@ -1,21 +1,14 @@
+import EventLoop
+
 /// Decides when free memory is returned to the kernel.
 ///
 /// After a reconnect storm most of the memory that was allocated is free but stays resident: glibc
 /// returns it only from the end of a heap.
 struct MemoryWatch {
-    /// A measurement.
-    struct Sample: Equatable {
-        /// Resident bytes.
-        var resident: UInt64
-        /// Bytes allocated and not freed.
-        var allocated: UInt64
-
-        /// Bytes resident and not allocated: free memory, code and stacks.
-        var excess: UInt64 { resident > allocated ? resident - allocated : 0 }
-    }
-
     /// The interval of measurements while the service is not idle.
     static let intervalMilliseconds: UInt64 = 4_000
+    /// How long after it was begun a measurement is read.
+    static let measuringMilliseconds: UInt64 = 200
     /// The least that is worth a walk through all heaps.
     static let worthBytes: UInt64 = 16 << 20
 
@@ -24,7 +17,7 @@ struct MemoryWatch {
 
     /// Whether to return free memory now. Samples are one interval apart, so a return is complete
     /// when the next one is taken.
-    mutating func isWorthReturning(_ sample: Sample) -> Bool {
+    mutating func isWorthReturning(_ sample: MeasuredMemory) -> Bool {
         guard let known = excessMin else {
             excessMin = sample.excess
             return false
@@ -39,9 +32,10 @@ struct MemoryWatch {
         return true
     }
 
-    /// The bytes that count against the budget: resident memory without what could be returned.
-    func used(_ sample: Sample) -> UInt64 {
-        guard let excessMin, sample.excess > excessMin else { return sample.resident }
-        return sample.resident - (sample.excess - excessMin)
+    /// The bytes of `resident` that count against the budget: without what could be returned by
+    /// the last measurement.
+    func used(resident: UInt64, _ sample: MeasuredMemory?) -> UInt64 {
+        guard let sample, let excessMin, sample.excess > excessMin else { return resident }
+        return resident - min(resident, sample.excess - excessMin)
     }
 }

@@ -18,8 +18,8 @@ protocol Transport: AnyObject {
     var memoryBytes: UInt64 { get }
     /// CPU time of the process.
     var processorMicroseconds: UInt64 { get }
-    /// Bytes that the process has allocated and not freed.
-    var allocatedBytes: UInt64 { get }
+    /// The result of the last `measureMemory`; nil before the first.
+    var measuredMemory: MeasuredMemory? { get }
     /// Connections that are not completely closed.
     var streamCount: Int { get }
 
@@ -33,6 +33,8 @@ protocol Transport: AnyObject {
     func peerAddress(of id: StreamID) -> String?
     func peerNetwork(of id: StreamID) -> ClientNetwork?
 
+    /// Begins to measure memory, and comes back at once.
+    func measureMemory()
     /// Begins to return free memory to the kernel, and comes back at once.
     func returnFreeMemory()
     func armTimer(atMonotonicMilliseconds deadline: UInt64)

@@ -42,7 +42,7 @@ import Testing
         try channel.writeOutbound(HTTPResponsePart.end(nil))
     }
 
-    @Test func `is closed for a newer one while it is silent, or in the middle of a request`() throws {
+    @Test func `is closed for a newer one while it is silent, or sends a request`() throws {
         let silent = try connect()
         let halfway = try connect()
         #expect(!silent.isActive && halfway.isActive)

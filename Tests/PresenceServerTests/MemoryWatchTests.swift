@@ -1,10 +1,11 @@
+import EventLoop
 import Testing
 
 @testable import PresenceServer
 
 @Suite struct `Memory that is free` {
-    private func sample(_ resident: UInt64, _ allocated: UInt64) -> MemoryWatch.Sample {
-        MemoryWatch.Sample(resident: resident << 20, allocated: allocated << 20)
+    private func sample(_ resident: UInt64, _ allocated: UInt64) -> MeasuredMemory {
+        MeasuredMemory(resident: resident << 20, allocated: allocated << 20)
     }
 
     @Test func `is returned after a crowd, and not again and again`() {
@@ -28,9 +29,12 @@ import Testing
 
     @Test func `does not count against the budget`() {
         var memory = MemoryWatch()
-        #expect(memory.used(sample(390, 50)) == 390 << 20)
+        #expect(memory.used(resident: 390 << 20, nil) == 390 << 20)
+        #expect(memory.used(resident: 390 << 20, sample(390, 50)) == 390 << 20)
         _ = memory.isWorthReturning(sample(50, 25))
-        #expect(memory.used(sample(390, 50)) == 75 << 20)
-        #expect(memory.used(sample(390, 380)) == 390 << 20)
+        #expect(memory.used(resident: 390 << 20, sample(390, 50)) == 75 << 20)
+        #expect(memory.used(resident: 390 << 20, sample(390, 380)) == 390 << 20)
+        // Less is resident than when that was measured.
+        #expect(memory.used(resident: 100 << 20, sample(390, 50)) == 0)
     }
 }

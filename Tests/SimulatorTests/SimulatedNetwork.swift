@@ -32,7 +32,8 @@ final class SimulatedNetwork: Transport {
     var wallMilliseconds: Int64 = 1_763_700_000_000
     var monotonicNanoseconds: UInt64 { monotonicMilliseconds * 1_000_000 }
     var memoryBytes: UInt64 { 0 }
-    var allocatedBytes: UInt64 { 0 }
+    var measuredMemory: MeasuredMemory? { nil }
+    func measureMemory() {}
     func returnFreeMemory() {}
     var processorMicroseconds: UInt64 { 0 }
     private(set) var streams: [StreamID: Stream] = [:]

@@ -106,7 +106,7 @@ extension Reactor {
     mutating func checkMemory(at now: Moment) throws(Refusal) {
         guard let max = configuration.admission.memoryBytesMax else { return }
         if now.mono >= memoryCheckAt {
-            memoryBytes = measureMemory(budget: max)
+            memoryBytes = measureMemory()
             memoryCheckAt = now.mono.advanced(byMilliseconds: 250)
         }
         guard memoryBytes > max else { return }

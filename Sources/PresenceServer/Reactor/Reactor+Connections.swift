@@ -144,7 +144,7 @@ extension Reactor {
                 tokenEnded(of: slot)
                 continue
             case .memory:
-                returnUnusedMemory()
+                checkFreeMemory(at: now.mono)
                 continue
             case .phase:
                 break

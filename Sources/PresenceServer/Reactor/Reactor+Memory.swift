@@ -12,6 +12,16 @@ struct MemoryActivity: Equatable {
     var seq: UInt64 = 0
 }
 
+/// What the next deadline of memory is for.
+enum MemoryCheck {
+    /// There is none.
+    case none
+    /// A measurement begins. To: `measuring`.
+    case scheduled
+    /// A measurement is read. To: `none`.
+    case measuring
+}
+
 extension Reactor {
     private var activity: MemoryActivity {
         MemoryActivity(
@@ -22,29 +32,37 @@ extension Reactor {
     /// Schedules the next measurement if the service was active since the last one. An idle
     /// service does not wake up for it.
     mutating func scheduleMemoryCheck(at now: Mono) {
-        guard !isMemoryCheckScheduled, activity != memoryActivity else { return }
-        isMemoryCheckScheduled = true
-        _ = deadlines.schedule(
-            ConnectionDeadline.memory.payload(0),
-            at: now.advanced(byMilliseconds: MemoryWatch.intervalMilliseconds).milliseconds)
+        guard case .none = memoryCheck, activity != memoryActivity else { return }
+        memoryCheck = .scheduled
+        scheduleMemory(at: now.advanced(byMilliseconds: MemoryWatch.intervalMilliseconds))
     }
 
-    mutating func returnUnusedMemory() {
-        isMemoryCheckScheduled = false
-        memoryActivity = activity
-        pool.trim()
-        guard memory.isWorthReturning(memorySample(resident: loop.memoryBytes)) else { return }
-        counters.memoryReturns += 1
-        loop.returnFreeMemory()
+    /// Begins a measurement, or returns free memory if the one that was begun says so.
+    mutating func checkFreeMemory(at now: Mono) {
+        switch memoryCheck {
+        case .none:
+            preconditionFailure("a deadline of memory that was not scheduled")
+        case .scheduled:
+            memoryActivity = activity
+            pool.trim()
+            loop.measureMemory()
+            memoryCheck = .measuring
+            scheduleMemory(at: now.advanced(byMilliseconds: MemoryWatch.measuringMilliseconds))
+        case .measuring:
+            memoryCheck = .none
+            guard let sample = loop.measuredMemory, memory.isWorthReturning(sample) else { return }
+            counters.memoryReturns += 1
+            loop.returnFreeMemory()
+        }
     }
 
     /// The bytes that count against the memory budget.
-    mutating func measureMemory(budget: UInt64) -> UInt64 {
-        let resident = loop.memoryBytes
-        return resident > budget ? memory.used(memorySample(resident: resident)) : resident
+    mutating func measureMemory() -> UInt64 {
+        memory.used(resident: loop.memoryBytes, loop.measuredMemory)
     }
 
-    private func memorySample(resident: UInt64) -> MemoryWatch.Sample {
-        MemoryWatch.Sample(resident: resident, allocated: loop.allocatedBytes)
+    private mutating func scheduleMemory(at deadline: Mono) {
+        _ = deadlines.schedule(
+            ConnectionDeadline.memory.payload(0), at: deadline.milliseconds)
     }
 }

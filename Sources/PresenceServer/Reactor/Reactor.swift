@@ -71,8 +71,7 @@ struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
     /// The memory in use when it was last measured, and when it is measured next.
     var memoryBytes: UInt64 = 0
     var memory = MemoryWatch()
-    /// Whether the next measurement is scheduled.
-    var isMemoryCheckScheduled = false
+    var memoryCheck = MemoryCheck.none
     /// The counters at the last measurement.
     var memoryActivity = MemoryActivity()
     var memoryCheckAt = Mono(milliseconds: 0)
