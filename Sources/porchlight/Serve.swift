@@ -38,6 +38,8 @@ struct Serve: ParsableCommand {
         let logger = Logger(label: "porchlight")
         keyFiles.warn(logger)
         let outgoing = OutgoingHTTP.onThreadOfItsOwn()
+        // Also if the start is refused: a client that was not stopped traps when it is freed.
+        defer { outgoing.loop.wait { await outgoing.stop() } }
         let doorkeeper = Doorkeeper(
             keyFiles, inForce.settings.tokenRules, over: outgoing, logger: logger)
         var configuration = inForce.settings.service
@@ -48,12 +50,7 @@ struct Serve: ParsableCommand {
         let webhooks = Webhooks(
             webhookSettings, over: outgoing, directory: configuration.dataDirectory,
             logger: logger)
-        defer {
-            outgoing.loop.wait {
-                await webhooks.stop()
-                await outgoing.stop()
-            }
-        }
+        defer { outgoing.loop.wait { await webhooks.stop() } }
         configuration.furtherMetrics = { webhooks.metricsText() }
         do throws(ServiceRefusal) {
             let service = try Service(configuration, logger: logger)

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import shutil
+import socket
 import subprocess
 import tempfile
 
@@ -83,6 +84,15 @@ class Start(Refusing):
         s = self.fresh()
         said = self.refuses(listen="127.0.0.1:%d" % s.port)
         self.assertIn(str(s.port), said)
+
+    def test_http_port_in_use(self):
+        with socket.socket() as taken:
+            taken.bind(("127.0.0.1", 0))
+            taken.listen()
+            address = "127.0.0.1:%d" % taken.getsockname()[1]
+            said = self.refuses("--http", address)
+        self.assertIn("Cannot listen on %s " % address, said)
+        self.assertEqual(len(said.splitlines()), 1, said)
 
     def test_second_instance(self):
         s = self.fresh()
