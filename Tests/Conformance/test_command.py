@@ -174,6 +174,13 @@ class Log(Case):
             said = service.log_text()
             self.assertRegex(said, r"(?m)^\S+ warning porchlight: server keys are set, and auth "
                                    r"is open: the native port \(127\.0\.0\.1:0\) accepts app ")
+            # Not again at each reload.
+            service.signal(signal.SIGHUP)
+            end = time.monotonic() + WAIT
+            while "read again" not in service.log_text():
+                self.assertLess(time.monotonic(), end, "no word of SIGHUP")
+                time.sleep(0.01)
+            self.assertEqual(service.log_text().count("server keys are set"), 1)
         self.assertNotIn(" warning ", self.fresh().log_text())
 
     def test_the_start_names_the_data_directory(self):

@@ -79,9 +79,14 @@ struct KeyFiles: Sendable {
         ]
     }
 
-    /// Logs the warnings.
-    func warn(_ logger: Logger) {
-        for warning in warnings { logger.warning("\(warning)") }
+    /// The warnings that did not apply to the files before.
+    func warnings(notIn before: KeyFiles?) -> [String] {
+        warnings.filter { before?.warnings.contains($0) != true }
+    }
+
+    /// Logs the warnings; after a reload, only new ones.
+    func warn(_ logger: Logger, before: KeyFiles? = nil) {
+        for warning in warnings(notIn: before) { logger.warning("\(warning)") }
     }
 }
 

@@ -60,7 +60,7 @@ final class Reloading: Sendable {
             control.apply(configuration)
             doorkeeper.replace(with: keys)
             AdjustableLog.setThreshold(settings.logLevel)
-            keys.warn(logger)
+            keys.warn(logger, before: keysBefore)
             state.withLock { ($0.inForce, $0.keys) = (next, keys) }
             report(before.changes(to: read), keysBefore.changes(to: keys))
         } catch {
