@@ -18,9 +18,9 @@ from porchlight import BINARY, WAIT, Case, Timeout
 class Verb:
     """A verb that runs, and what it prints."""
 
-    def __init__(self, *words, **options):
+    def __init__(self, *words, before=(), **options):
         self.process = subprocess.Popen(
-            [BINARY, *map(str, words)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            [*before, BINARY, *map(str, words)], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, **options)
         self.said = ""
 
@@ -50,8 +50,9 @@ class Verb:
 class Watching(Case):
     flags = ("--disconnect-grace", "300")
 
-    def watch(self, *words):
-        verb = self.keep(Verb("watch", *words, "--connect", "127.0.0.1:%d" % self.service.port))
+    def watch(self, *words, **options):
+        verb = self.keep(Verb("watch", *words, "--connect", "127.0.0.1:%d" % self.service.port,
+                              **options))
         verb.until("unknown" if "--as" not in words else "\n")
         return verb
 
@@ -84,6 +85,20 @@ class Watching(Case):
                 # Not after the grace: it has logged out.
                 state = self.server().ok("query", {"type": 1, "accounts": [account]})["states"][0]
                 self.assertEqual((state["online"], state["value"]), ([], 2))
+
+    def test_a_closed_terminal_ends_it_in_order(self):
+        bob = self.name("bob")
+        verb = self.watch(bob, before=("env", "--default-signal=HUP"))
+        self.assertEqual(verb.end(signal.SIGHUP), 0, verb.said)
+        self.assertEqual(self.watchers(bob), [])
+
+    def test_a_closed_terminal_is_ignored_under_nohup(self):
+        bob = self.name("bob")
+        verb = self.watch(bob, before=("env", "--ignore-signal=HUP"))
+        verb.process.send_signal(signal.SIGHUP)
+        self.login(bob).publish(10001)
+        verb.until("10001")
+        self.assertEqual(verb.end(signal.SIGINT), 0, verb.said)
 
     def test_it_shows_those_that_were_asked_for(self):
         alice, bob, carol = self.name("alice"), self.name("bob"), self.name("carol")
