@@ -15,18 +15,13 @@ struct HeldSession {
     /// Called before the logout at the end.
     var end: (Client, String) throws -> Void = { _, _ in }
 
-    private static let keepAliveSeconds = 10.0
-
     /// Serves a session that is open, until a signal comes.
-    fileprivate func follow(_ client: Client, until interrupts: Interrupts) throws {
-        var lastSent = Date()
+    fileprivate func follow(_ open: OpenSession, until interrupts: Interrupts) throws {
+        let client = open.client
+        var signsOfLife = open.signsOfLife
         while !interrupts.hasCome {
             try renew(client)
-            // Received bytes do not count as a sign of life of ours.
-            if Date().timeIntervalSince(lastSent) > Self.keepAliveSeconds {
-                try client.keepAlive()
-                lastSent = Date()
-            }
+            try signsOfLife.send(to: client)
             guard let notification = try client.nextNotification(withinMilliseconds: 500) else {
                 continue
             }
@@ -43,18 +38,18 @@ extension ServerOptions {
         var returning = Returning()
         while true {
             do {
-                let (client, account) = try openSession(of: chosen, from: verb)
+                let open = try openSession(of: chosen, from: verb)
                 // Without a session, ^C ends the process: there is nothing to log out of.
                 let interrupts = Interrupts()
                 defer { interrupts.end() }
                 return try unlessInterrupted(interrupts) {
-                    try session.begin(client, account)
+                    try session.begin(open.client, open.account)
                     returning.hasArrived()
-                    try session.follow(client, until: interrupts)
+                    try session.follow(open, until: interrupts)
                     // A second ^C does not wait for the answers.
                     interrupts.end()
-                    try session.end(client, account)
-                    _ = try client.call("logout")
+                    try session.end(open.client, open.account)
+                    _ = try open.client.call("logout")
                 }
             } catch let error as ClientError {
                 try returning.wait(after: error)

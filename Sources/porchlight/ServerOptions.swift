@@ -33,11 +33,9 @@ struct ServerOptions: ParsableArguments {
 
     /// Connects and logs in as an account: with its token if there is one, else by its name.
     ///
-    /// Returns the account that the service knows it by. A token of another account than the one
-    /// that was typed is refused before that account appears online.
-    func openSession(
-        of chosen: ChosenAccount, from verb: String
-    ) throws -> (client: Client, account: String) {
+    /// A token of another account than the one that was typed is refused before that account
+    /// appears online.
+    func openSession(of chosen: ChosenAccount, from verb: String) throws -> OpenSession {
         var params: [String: JSON] = [
             "device": .string(deviceName(verb)), "client": "other", "sync": "none",
         ]
@@ -51,18 +49,27 @@ struct ServerOptions: ParsableArguments {
             throw Failure("No account is given: use \(chosen.flag) or --token-file.")
         }
         let client = try service.connect()
-        let account = try chosen.whileLoggingIn {
-            try client.call("login", .object(params))["account"]?.string ?? ""
-        }
-        guard let token else { return (client, account) }
+        let result = try chosen.whileLoggingIn { try client.call("login", .object(params)) }
+        let session = OpenSession(
+            client: client, account: result["account"]?.string ?? "",
+            signsOfLife: SignsOfLife(heartbeatSeconds: result["heartbeat"]?.integer))
+        guard let token else { return session }
         do {
-            try chosen.check(account, of: token)
+            try chosen.check(session.account, of: token)
         } catch {
             _ = try client.call("logout")
             throw error
         }
-        return (client, account)
+        return session
     }
+}
+
+/// A session that has logged in.
+struct OpenSession {
+    let client: Client
+    /// The name that the service knows the account by.
+    let account: String
+    var signsOfLife: SignsOfLife
 }
 
 /// A device name that no other process on this machine uses at the same time.

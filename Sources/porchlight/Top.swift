@@ -42,13 +42,14 @@ struct Top: ParsableCommand {
             }
             let interrupts = Interrupts()
             let keys = KeyPresses()
+            var signsOfLife = SignsOfLife(heartbeatSeconds: SignsOfLife.heartbeatSecondsMin)
             var before: JSON?
             repeat {
                 let facts = try sample(client)
                 if !json { announce("\u{1b}[H\u{1b}[J", terminator: "") }
                 show(facts, before: before)
                 before = facts
-            } while try isToUpdate(client, interrupts, keys)
+            } while try isToUpdate(client, interrupts, keys, &signsOfLife)
         }
     }
 
@@ -63,11 +64,12 @@ struct Top: ParsableCommand {
 
     /// Waits for the next update; false on q or ^C.
     private func isToUpdate(
-        _ client: Client, _ interrupts: Interrupts, _ keys: KeyPresses
+        _ client: Client, _ interrupts: Interrupts, _ keys: KeyPresses,
+        _ signsOfLife: inout SignsOfLife
     ) throws -> Bool {
-        try client.keepAlive()
         let end = Date().addingTimeInterval(Double(every))
         while end > Date() {
+            try signsOfLife.send(to: client)
             while let key = keys.next() {
                 if key == "q" || key == "Q" { return false }
             }

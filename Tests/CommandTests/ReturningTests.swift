@@ -55,6 +55,12 @@ import Testing
         #expect(wait(for: "seq 9", in: said).contains("published as bob, seq 7\n"))
     }
 
+    @Test(arguments: [(5, 2.5), (6, 3), (20, 10), (300, 10), (nil, 10)])
+    func `gives signs of life twice per heartbeat`(heartbeatSeconds: Int64?, interval: Double) {
+        let signs = SignsOfLife(heartbeatSeconds: heartbeatSeconds)
+        #expect(signs.intervalSeconds == interval)
+    }
+
     @Test(.timeLimit(.minutes(10))) func `ends where it is not wanted back`() throws {
         let service = try ScriptedService()
         let process = try publisher(at: service.address, saying: Pipe())
