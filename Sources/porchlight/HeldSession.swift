@@ -1,5 +1,5 @@
 // A session that a verb holds until ^C or SIGTERM: it gives signs of life, comes back when the
-// service was away, and logs out at the end.
+// service was away, and logs out at the end, also if that is an error.
 
 import Foundation
 import PresenceClient
@@ -43,13 +43,14 @@ extension ServerOptions {
                 let interrupts = Interrupts()
                 defer { interrupts.end() }
                 return try unlessInterrupted(interrupts) {
-                    try session.begin(open.client, open.account)
-                    returning.hasArrived()
-                    try session.follow(open, until: interrupts)
-                    // A second ^C does not wait for the answers.
-                    interrupts.end()
-                    try session.end(open.client, open.account)
-                    _ = try open.client.call("logout")
+                    try open.logOutAtEnd(interrupts) {
+                        try session.begin(open.client, open.account)
+                        returning.hasArrived()
+                        try session.follow(open, until: interrupts)
+                        // A second ^C does not wait for the answers.
+                        interrupts.end()
+                        try session.end(open.client, open.account)
+                    }
                 }
             } catch let error as ClientError {
                 try returning.wait(after: error)
@@ -63,6 +64,30 @@ extension ServerOptions {
             try body()
         } catch let error as ClientError where interrupts.hasCome {
             throw Failure(error.description)
+        }
+    }
+}
+
+extension OpenSession {
+    /// Logs out after `body`, also if that throws: a session that is dropped stays online for the
+    /// disconnect grace.
+    fileprivate func logOutAtEnd(_ interrupts: Interrupts, _ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch {
+            interrupts.end()
+            // The error of `body` is the one to report.
+            if isOpen(after: error) { _ = try? client.call("logout") }
+            throw error
+        }
+        _ = try client.call("logout")
+    }
+
+    /// Whether an error leaves the session open.
+    private func isOpen(after error: any Error) -> Bool {
+        switch error as? ClientError {
+        case .cannotConnect, .connectionLost, .notThisProtocol, .timedOut, .closed: false
+        case .refused, .badAnswer, nil: true
         }
     }
 }

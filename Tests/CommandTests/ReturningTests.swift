@@ -55,6 +55,25 @@ import Testing
         #expect(wait(for: "seq 9", in: said).contains("published as bob, seq 7\n"))
     }
 
+    @Test(.timeLimit(.minutes(10))) func `logs out when its status is refused`() throws {
+        let service = try ScriptedService()
+        let process = try publisher(at: service.address, saying: Pipe())
+        defer { end(process) }
+        let client = try service.accept()
+        _ = try client.answer("login", ["account": "bob"])
+        let request = try #require(try client.nextMessage(withinMilliseconds: 30_000))
+        try client.send([
+            "jsonrpc": "2.0", "id": request["id"] ?? .null,
+            "error": [
+                "code": 414, "message": "The value is out of range.",
+                "data": ["reason": "bad_value"],
+            ],
+        ])
+        _ = try client.answer("logout")
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 1)
+    }
+
     @Test(arguments: [(5, 2.5), (6, 3), (20, 10), (300, 10), (nil, 10)])
     func `gives signs of life twice per heartbeat`(heartbeatSeconds: Int64?, interval: Double) {
         let signs = SignsOfLife(heartbeatSeconds: heartbeatSeconds)
