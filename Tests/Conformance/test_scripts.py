@@ -144,6 +144,12 @@ class Steps(Scripts):
                        "two() { echo second; }\n"
                        "lasts() { echo $BASHPID >pid; exec sleep 60; }\n"
                        "breaks() { echo before; false; echo after; }\n"
+                       "fails() {\n"
+                       "    printf '%%s\\n' '↳ Target' '✘ first' '↳ 1 == 2' '↳ A.swift:7' \\\n"
+                       "        '✔ second' '↳ none'\n"
+                       "    seq 100\n"
+                       "    false\n"
+                       "}\n"
                        "skips() { echo '    skipped: needs root (0.0 s)'; }\n"
                        ". '%s/scripts/steps'\nrun_steps %s\n" % (
                            ROOT, " ".join("'%s'" % step for step in steps)))
@@ -198,6 +204,11 @@ class Steps(Scripts):
                 self.assertNotIn("third", said)
                 self.assertRegex(said, r"failed after \d+ s: step 2, b; the steps after it did "
                                        r"not run\n1 passed, 1 failed\n$")
+
+    def test_a_failure_has_the_lines_below_it(self):
+        code, said, fault = self.steps("a|kept|fails")
+        self.assertEqual(code, 1, said + fault)
+        self.assertIn("== 1 of 1: a\n✘ first\n↳ 1 == 2\n↳ A.swift:7\n   the last lines", said)
 
 
 class Outdated(Scripts):
