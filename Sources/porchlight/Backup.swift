@@ -23,13 +23,13 @@ struct BackupVerb: ParsableCommand {
     var force = false
 
     func run() throws {
+        let bytes: Int
         do throws(StoreRefusal) {
-            let bytes = try Backup.make(
-                of: data, to: file, existing: force ? .replaced : .kept)
-            announce("\(file) holds the database, \(bytes) bytes")
+            bytes = try Backup.make(of: data, to: file, existing: force ? .replaced : .kept)
         } catch {
             throw Failure(error.description)
         }
+        try announce("\(file) holds the database, \(bytes) bytes")
     }
 }
 
@@ -50,9 +50,9 @@ struct Restore: ParsableCommand {
     func run() throws {
         do throws(StoreRefusal) {
             try Backup.restore(from: file, to: data)
-            announce("\(data) holds the database from \(file)")
         } catch {
             throw Failure(error.description)
         }
+        try announce("\(data) holds the database from \(file)")
     }
 }

@@ -101,7 +101,7 @@ struct BenchArguments: ParsableArguments {
         } catch let failure as BenchFailure {
             throw Failure("\(failure) (--seed \(options.seed))")
         }
-        announce(json ? report.json : report.table)
+        try announce(json ? report.json : report.table)
         guard let plot else { return }
         do {
             try Data(report.plot.utf8).write(to: URL(filePath: plot))
@@ -179,7 +179,7 @@ struct BenchFloorServer: ParsableCommand {
         }
         do {
             try Floor.serve(host: address.host, port: address.port, group: group) {
-                announce("ready on \($0)")
+                try? announce("ready on \($0)")
             }
         } catch {
             throw Failure("Cannot listen on \(listen) (\(error)).")

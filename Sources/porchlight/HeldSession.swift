@@ -9,7 +9,7 @@ struct HeldSession {
     /// Called after each login, with the account.
     let begin: (Client, String) throws -> Void
     /// Called with each notification except `close`.
-    var receive: (Client.Notification) -> Void = { _ in }
+    var receive: (Client.Notification) throws -> Void = { _ in }
     /// Called about once a second.
     var renew: (Client) throws -> Void = { _ in }
     /// Called before the logout at the end.
@@ -26,7 +26,7 @@ struct HeldSession {
                 continue
             }
             if notification.method == "close" { throw client.closed(notification.params) }
-            receive(notification)
+            try receive(notification)
         }
     }
 }

@@ -24,9 +24,10 @@ struct Key: ParsableCommand {
         }
     }
 
-    func run() {
+    func run() throws {
         let made = ServerKey.generate(name: name)
-        announce(made.secret)
-        note(made.key.line)
+        // First, so that the service's file gets no line of a key that is lost.
+        try announce(made.secret)
+        try announceAside(made.key.line)
     }
 }

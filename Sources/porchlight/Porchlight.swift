@@ -20,6 +20,7 @@ struct Porchlight: ParsableCommand {
         ])
 
     static func main() {
+        watchOutput()
         let words = Array(CommandLine.arguments.dropFirst())
         if let fault = unknownSubcommand(in: words, of: Self.self) {
             note("Error: \(fault)")

@@ -76,7 +76,7 @@ struct Publish: ParsableCommand {
         if speaker == .appServer { params["account"] = .string(account) }
         if let ext { params["ext"] = .string(ext) }
         let result = try client.call("publish", .object(params))
-        announce("published as \(visible(account)), seq \(result["seq"]?.integer ?? 0)")
+        try announce("published as \(visible(account)), seq \(result["seq"]?.integer ?? 0)")
     }
 
     /// Stays online until ^C, also when the service restarts.
@@ -90,7 +90,7 @@ struct Publish: ParsableCommand {
         })
         try server.hold(
             session, of: ChosenAccount(name: account, by: "--account"), from: "publish")
-        announce("logged out")
+        try announce("logged out")
     }
 }
 

@@ -27,7 +27,7 @@ struct Query: ParsableCommand {
             for start in stride(from: 0, to: accounts.count, by: 500) {
                 let some = accounts[start..<min(start + 500, accounts.count)]
                 for state in try states(of: some, from: client) {
-                    announce(json ? state.text : line.line(state))
+                    try announce(json ? state.text : line.line(state))
                 }
             }
         }

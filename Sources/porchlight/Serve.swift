@@ -65,7 +65,8 @@ struct Serve: ParsableCommand {
             try service.run(signals: signals) {
                 // Not before: a start that is refused is one sentence.
                 logger.notice("started", metadata: inForce.settings.logged)
-                announce("ready on \(address)")
+                // A full disk behind standard output must not stop the service.
+                try? announce("ready on \(address)")
                 Supervisor.tell(Supervisor.ready)
                 webhooks.start(inForce.settings.gatewayLimits.connection) {
                     [control = service.control] in try control.connect()

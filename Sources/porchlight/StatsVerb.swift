@@ -14,10 +14,10 @@ struct Stats: ParsableCommand {
     func run() throws {
         try report {
             let stats = try server.open().call("stats")
-            guard !json, case .object(let counters) = stats else { return announce(stats.text) }
+            guard !json, case .object(let counters) = stats else { return try announce(stats.text) }
             let width = counters.keys.map(\.count).max() ?? 0
             for (name, value) in counters.sorted(by: { $0.key < $1.key }) {
-                announce(
+                try announce(
                     name.padding(toLength: width + 2, withPad: " ", startingAt: 0) + value.text)
             }
         }

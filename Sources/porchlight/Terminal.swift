@@ -9,18 +9,6 @@ struct Failure: Error, CustomStringConvertible {
     }
 }
 
-/// Prints a line without buffering, also into a pipe.
-///
-/// Ignores failures: a full disk behind standard output must not stop the service.
-func announce(_ line: String, terminator: String = "\n") {
-    try? FileHandle.standardOutput.write(contentsOf: Data((line + terminator).utf8))
-}
-
-/// Prints a line on standard error, for people; standard output is for programs.
-func note(_ line: String) {
-    try? FileHandle.standardError.write(contentsOf: Data((line + "\n").utf8))
-}
-
 /// Why a text is not an address with a port.
 enum AddressFault: Error {
     case form

@@ -86,7 +86,7 @@ struct Token: ParsableCommand {
                 throw Failure(
                     "The key in \(key) is for \(maker.algorithm.rawValue), not for \(alg ?? "").")
             }
-            announce(try maker.token(claims, kid: kid))
+            try announce(maker.token(claims, kid: kid))
         } catch let fault as TokenKeyFault {
             throw Failure("The file \(key) given with --key \(fault)")
         }

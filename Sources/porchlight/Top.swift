@@ -38,7 +38,7 @@ struct Top: ParsableCommand {
         try report {
             let client = try server.open()
             guard !once, isatty(STDOUT_FILENO) == 1 else {
-                return show(try sample(client), before: nil)
+                return try show(try sample(client), before: nil)
             }
             let interrupts = Interrupts()
             let keys = KeyPresses()
@@ -46,8 +46,8 @@ struct Top: ParsableCommand {
             var before: JSON?
             repeat {
                 let facts = try sample(client)
-                if !json { announce("\u{1b}[H\u{1b}[J", terminator: "") }
-                show(facts, before: before)
+                if !json { try announce("\u{1b}[H\u{1b}[J", terminator: "") }
+                try show(facts, before: before)
                 before = facts
             } while try isToUpdate(client, interrupts, keys, &signsOfLife)
         }
@@ -57,9 +57,9 @@ struct Top: ParsableCommand {
         try client.call("top", ["limit": .integer(Int64(limit))])
     }
 
-    private func show(_ facts: JSON, before: JSON?) {
-        guard !json else { return announce(facts.text) }
-        for line in TopScreen(facts, before: before, style: Style()).lines { announce(line) }
+    private func show(_ facts: JSON, before: JSON?) throws {
+        guard !json else { return try announce(facts.text) }
+        for line in TopScreen(facts, before: before, style: Style()).lines { try announce(line) }
     }
 
     /// Waits for the next update; false on q or ^C.

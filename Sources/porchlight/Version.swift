@@ -6,7 +6,7 @@ let programVersion = "0.1.0"
 struct Version: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Print the version.")
 
-    func run() {
-        print("porchlight \(programVersion)")
+    func run() throws {
+        try announce("porchlight \(programVersion)")
     }
 }

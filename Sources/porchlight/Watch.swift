@@ -47,13 +47,13 @@ struct Watch: ParsableCommand {
         var renewed = Date()
         let session = HeldSession(
             begin: { client, _ in
-                for state in try subscribe(client, answer: .withStates) { show(state) }
+                for state in try subscribe(client, answer: .withStates) { try show(state) }
                 renewed = Date()
             },
             receive: { notification in
                 guard notification.method == "events" else { return }
                 for event in notification.params["events"]?.array ?? []
-                where isWanted(event, wanted) { show(event) }
+                where isWanted(event, wanted) { try show(event) }
             },
             renew: { client in
                 guard Date().timeIntervalSince(renewed) > Double(Self.expirySeconds) / 2 else {
@@ -103,8 +103,8 @@ struct Watch: ParsableCommand {
             && wanted.contains(Array((event["publisher"]?.string ?? "").utf8))
     }
 
-    private func show(_ event: JSON) {
-        announce(json ? event.text : StateLine(style: Style()).line(event))
+    private func show(_ event: JSON) throws {
+        try announce(json ? event.text : StateLine(style: Style()).line(event))
     }
 }
 

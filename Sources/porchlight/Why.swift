@@ -38,8 +38,8 @@ struct Why: ParsableCommand {
                     "subscriber": .string(subscriber), "publisher": .string(publisher),
                     "type": .integer(Int64(type)),
                 ])
-            guard !json else { return announce(facts.text) }
-            for line in WhyStory(facts).lines { announce(line) }
+            guard !json else { return try announce(facts.text) }
+            for line in WhyStory(facts).lines { try announce(line) }
         }
     }
 }

@@ -178,6 +178,61 @@ class Words(Case):
                     self.assertGreater(len(line.split()), 2, head)
 
 
+class Output(Case):
+    """Verbs whose output cannot be written."""
+
+    # An account that is offline has logged out.
+    flags = ("--disconnect-grace", "300")
+
+    def into_full(self, *words):
+        """Runs a verb with a full disk behind its output; returns what it says of that."""
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([BINARY, *words], stdin=subprocess.DEVNULL, stdout=full,
+                                  stderr=subprocess.PIPE, timeout=WAIT)
+        said = done.stderr.decode("utf-8", "replace")
+        self.assertEqual(done.returncode, 1, said)
+        return said
+
+    def test_a_full_disk_is_an_error(self):
+        connect = ("--connect", "127.0.0.1:%d" % self.service.port)
+        with tempfile.NamedTemporaryFile("w") as key:
+            key.write("0123456789" * 7)
+            key.flush()
+            for words in (("key", "billing"), ("token", "bob", "--key", key.name, "--for", "1h"),
+                          ("query", "bob", *connect), ("stats", *connect),
+                          ("why", "alice", "bob", *connect), ("top", "--once", *connect),
+                          ("config",), ("version",), ("--version",), ("--help",)):
+                with self.subTest(words=words):
+                    # Nothing else: no line of a key that is lost.
+                    self.assertEqual(self.into_full(*words), "Error: Standard output cannot be "
+                                                             "written: No space left on device.\n")
+
+    def test_a_full_disk_leaves_nobody_online(self):
+        bob = self.name("bob")
+        self.into_full("publish", "10001", "--account", bob,
+                       "--connect", "127.0.0.1:%d" % self.service.port)
+        state = self.server().ok("query", {"type": 1, "accounts": [bob]})["states"][0]
+        self.assertEqual(state["online"], [])
+
+    def test_a_closed_pipe_ends_it_quietly(self):
+        bob = self.name("bob")
+        out, into = os.pipe()
+        verb = subprocess.Popen(
+            [BINARY, "watch", bob, "--connect", "127.0.0.1:%d" % self.service.port],
+            stdin=subprocess.DEVNULL, stdout=into, stderr=subprocess.PIPE)
+        os.close(into)
+        os.read(out, 4096)
+        os.close(out)
+        self.login(bob)
+        self.assertEqual(verb.communicate(timeout=WAIT)[1], b"")
+        self.assertEqual(verb.returncode, 128 + signal.SIGPIPE)
+        # It has logged out, and its subscription is left to expire.
+        account, = [s["account"] for s in self.server().ok(
+            "subscribers", {"type": 1, "publisher": bob})["subscribers"]]
+        state = self.server().ok("query", {"type": 1, "accounts": [account]})["states"][0]
+        self.assertEqual(state["online"], [])
+
+
 class Log(Case):
     flags = None
 

@@ -24,14 +24,14 @@ struct ConfigVerb: ParsableCommand {
     @OptionGroup var flags: SettingFlags
 
     func run() throws {
-        guard !example else { return announce(ExampleFile.text) }
+        guard !example else { return try announce(ExampleFile.text) }
         let inForce = try refuse {
             let inForce = try flags.sources.read()
             _ = try KeyFiles(inForce.settings)
             _ = try WebhookSettings(inForce.settings.webhooks)
             return inForce
         }
-        announce(json ? inForce.json.text : inForce.table)
+        try announce(json ? inForce.json.text : inForce.table)
     }
 }
 
