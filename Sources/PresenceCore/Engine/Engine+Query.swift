@@ -151,7 +151,7 @@ extension Engine {
         stats.statuses = statuses.count
         stats.deadlines = wheel.count
         stats.fanOuts = fanOuts.turns.count
-        stats.awaitingStore = pending.count
+        stats.awaitingStore = inFlight.count
         stats.deferred = deferred.values.reduce(0) { $0 + $1.count }
         stats.subscriptionBytes = index.bytesReserved
         stats.nameBytes =

@@ -62,11 +62,11 @@ extension Engine {
     /// Keeps the places of subscriptions that have expired while the change that renews them waits:
     /// another account must not take them in between.
     mutating func keepPlaces(
-        of ticket: UInt64, _ type: EventType, among publishers: [AccountHandle]
+        of account: AccountHandle, _ type: EventType, among publishers: [AccountHandle]
     ) {
         guard settings.subscribersPerPublisherMax != nil else { return }
         for publisher in publishers { joining[key(type, publisher), default: 0] += 1 }
-        pending[ticket]?.reserved.append(contentsOf: publishers)
+        inFlight.add(reserved: publishers, of: account)
     }
 
     /// Gives back the places that have been kept for a change.

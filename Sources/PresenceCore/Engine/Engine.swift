@@ -56,9 +56,8 @@ public struct Engine: ~Copyable {
     /// Recent history.
     var history: History
 
-    /// Changes that wait for the store, by ticket.
-    var pending: [UInt64: PendingChange] = [:]
-    var lastTicket: UInt64 = 0
+    /// Changes that wait for the store.
+    var inFlight = ChangesInFlight()
     /// Subscribers that topics will have when changes in flight are applied, beyond the current
     /// ones; kept only if there is a limit on them.
     var joining: [UInt64: Int] = [:]

@@ -58,7 +58,7 @@ struct DeferredCommand {
 
 extension Engine {
     /// How many changes wait for the store.
-    public var changesInFlight: Int { pending.count }
+    public var changesInFlight: Int { inFlight.count }
 
     /// Passes a record to the store; the change follows when it is durable.
     mutating func propose(
@@ -70,11 +70,8 @@ extension Engine {
             connection: connection, account: account, kind: kind, reserved: reserved)
         if case .appServer = caller(of: connection) { change.author = .appServer }
         pin(account, change.others)
-        accounts[Int(account.index)].change = .inFlight
-        lastTicket += 1
-        pending[lastTicket] = change
         beginWaiting(connection)
-        effects.persist(record, ticket: Ticket(number: lastTicket))
+        effects.persist(record, ticket: inFlight.add(change))
     }
 
     /// Applies what the store has made durable, and then what has waited for it.
@@ -84,7 +81,7 @@ extension Engine {
         _ ticket: Ticket, at now: Moment, into effects: inout Effects
     ) {
         sweep()
-        guard let change = pending.removeValue(forKey: ticket.number) else { return }
+        guard let change = inFlight.take(ticket) else { return }
         endWaiting(change.connection, at: now)
         switch change.kind {
         case .subscribe(let request, let expires, let deadline):
@@ -108,7 +105,7 @@ extension Engine {
         _ ticket: Ticket, at now: Moment, into effects: inout Effects
     ) {
         sweep()
-        guard let change = pending.removeValue(forKey: ticket.number) else { return }
+        guard let change = inFlight.take(ticket) else { return }
         endWaiting(change.connection, at: now)
         effects.items.append(.refuse(change.connection, Refusal(.storeUnavailable)))
         for removal in change.removalsOnFailure { effects.persist(removal) }
@@ -124,11 +121,10 @@ extension Engine {
         ofStatusOf account: AccountHandle, _ type: EventType, into effects: inout Effects
     ) {
         let removal = Record.removeStatus(account: account, type: type)
-        if let ticket = changeInFlight(of: account),
-            case .publish(let request, _, _, _)? =
-                pending[ticket]?.kind, request.type == type
+        if case .publish(let request, _, _, _)? = inFlight.change(of: account)?.kind,
+            request.type == type
         {
-            pending[ticket]?.removalsOnFailure.append(removal)
+            inFlight.add(removalOnFailure: removal, of: account)
         } else {
             effects.persist(removal)
         }
@@ -141,17 +137,18 @@ extension Engine {
     ) {
         var renewed: [AccountHandle] = []
         var others = publishers
-        if let ticket = changeInFlight(of: account),
-            case .subscribe(let request, _, _)? =
-                pending[ticket]?.kind, request.type == type
+        if case .subscribe(let request, _, _)? = inFlight.change(of: account)?.kind,
+            request.type == type
         {
             let requested = Set(request.publishers)
             renewed = publishers.filter { requested.contains($0) }
             others.removeAll { requested.contains($0) }
             if !renewed.isEmpty {
-                pending[ticket]?.removalsOnFailure.append(
-                    .removeSubscriptions(subscriber: account, type: type, publishers: renewed))
-                keepPlaces(of: ticket, type, among: renewed)
+                inFlight.add(
+                    removalOnFailure: .removeSubscriptions(
+                        subscriber: account, type: type, publishers: renewed),
+                    of: account)
+                keepPlaces(of: account, type, among: renewed)
             }
         }
         if !others.isEmpty {
@@ -160,16 +157,10 @@ extension Engine {
         }
     }
 
-    /// The change of an account that waits for the store. O(changes in flight).
-    private func changeInFlight(of account: AccountHandle) -> UInt64? {
-        guard accounts[Int(account.index)].change == .inFlight else { return nil }
-        return pending.first { $0.value.account == account }?.key
-    }
-
     private mutating func settle(
         _ change: PendingChange, at now: Moment, into effects: inout Effects
     ) {
-        accounts[Int(change.account.index)].change = .none
+        inFlight.end(of: change.account)
         releaseWatchers(of: change)
         resumeDeferred(of: change.account, at: now, into: &effects)
         unpin(change.account, change.others)
@@ -179,7 +170,7 @@ extension Engine {
     mutating func deferIfBusy(
         _ account: AccountHandle, _ command: Command, from connection: ConnectionID
     ) -> Bool {
-        guard accounts[Int(account.index)].change == .inFlight else { return false }
+        guard inFlight.isBusy(account) else { return false }
         let entry = DeferredCommand(connection: connection, command: command)
         pin(account, entry.others)
         deferred[account.index, default: []].append(entry)
@@ -211,7 +202,7 @@ extension Engine {
     private mutating func resumeDeferred(
         of account: AccountHandle, at now: Moment, into effects: inout Effects
     ) {
-        while accounts[Int(account.index)].change == .none,
+        while !inFlight.isBusy(account),
             var queue = deferred.removeValue(forKey: account.index)
         {
             let next = queue.removeFirst()

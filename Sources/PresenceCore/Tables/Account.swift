@@ -27,15 +27,6 @@ struct Account {
     var sessionCount: UInt8 = 0
     /// How the last session ended; `unknown` before the first.
     var lastValue: UInt8 = 0
-    /// Whether a change waits for the store.
-    var change = Change.none
     /// How many earlier accounts had the same handle, for the history.
     var tenant: UInt16 = 0
-
-    /// Whether a change of the account waits to become durable. Only one does at a time, so that
-    /// what is checked when it is requested is still true when it is applied.
-    enum Change: UInt8 {
-        case none
-        case inFlight
-    }
 }
