@@ -165,7 +165,9 @@ let package = Package(
             swiftSettings: common),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: common),
         .testTarget(
-            name: "PresenceStoreTests", dependencies: ["PresenceStore"], swiftSettings: common),
+            name: "PresenceStoreTests",
+            dependencies: ["PresenceStore", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: common),
         .testTarget(
             name: "PresenceGatewayTests",
             dependencies: [

@@ -11,9 +11,8 @@ internal import GRDBSQLite
     private let logFrames: UnsafeMutablePointer<Int32>
     private let pageBytes: Int
     private let logPath: String
-    /// The header of the log, while all of its frames are in the database: the next commit begins
-    /// it again, if nobody reads them. Nil: it goes on with the log.
-    private var headerOfCopiedLog: [UInt8]?
+    /// The header of the log at the last good commit or checkpoint; nil if it could not be read.
+    private var logHeader: [UInt8]?
     private let faults: InjectedFaults?
 
     private struct Statements {
@@ -102,7 +101,7 @@ internal import GRDBSQLite
 
     /// Carries out all of the writes or none.
     func commit(_ submissions: ArraySlice<Submission>) throws(Failure) {
-        let failure: Failure? = queue.inDatabase { _ in
+        let failure: Failure? = queue.inDatabase { db in
             guard let statements else { preconditionFailure("commit on a closed connection") }
             let goodFrames = unsafe logFrames.pointee
             do throws(StoreFault) {
@@ -121,6 +120,7 @@ internal import GRDBSQLite
                 try faults?.check(.commit)
                 try statements.commit.run()
                 try faults?.check(.commitInLog)
+                noteLogHeader(db)
                 return nil
             } catch {
                 rollBack(statements)
@@ -128,11 +128,36 @@ internal import GRDBSQLite
             }
         }
         if let failure { throw failure }
-        headerOfCopiedLog = nil
     }
 
+    /// Reads the header of the log again if the commit may have begun the log again.
+    ///
+    /// A commit that goes on with the log leaves more frames than it has written. So after the
+    /// first few commits of a log this costs no system call.
+    private func noteLogHeader(_ db: Database) {
+        let framesWritten = framesWritten(db)
+        let frames = unsafe logFrames.pointee
+        guard logHeader == nil || Int(frames) <= Int(framesWritten) + paddingFramesMax else {
+            return
+        }
+        logHeader = LogTail.header(of: logPath)
+    }
+
+    /// The pages that SQLite has written to the log since this was last asked, or more.
+    private func framesWritten(_ db: Database) -> Int32 {
+        var pages: Int32 = 0
+        var pagesMax: Int32 = 0
+        let code = unsafe sqlite3_db_status(
+            db.sqliteConnection, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &pagesMax, 1)
+        return code == SQLITE_OK ? pages : .max
+    }
+
+    /// The most frames by which SQLite fills the last sector of a commit, where the disk may damage
+    /// a sector that it writes. They are not counted as written. No sector exceeds 64 KiB.
+    private var paddingFramesMax: Int { (64 << 10) / pageBytes }
+
     private func tail(_ goodFrames: Int32) -> LogTail {
-        LogTail(goodFrames: goodFrames, pageBytes: pageBytes, header: headerOfCopiedLog)
+        LogTail(goodFrames: goodFrames, pageBytes: pageBytes, header: logHeader)
     }
 
     private func rollBack(_ statements: Statements) {
@@ -150,7 +175,7 @@ internal import GRDBSQLite
                 db.sqliteConnection, nil, SQLITE_CHECKPOINT_PASSIVE, &logged, &copied)
             guard code == SQLITE_OK else { return code }
             unsafe logFrames.pointee = max(0, logged)
-            headerOfCopiedLog = logged == copied ? LogTail.header(of: logPath) : nil
+            logHeader = LogTail.header(of: logPath)
             return code
         }
         guard code == SQLITE_OK else { throw StoreFault(code: code) }

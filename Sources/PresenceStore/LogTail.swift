@@ -9,35 +9,45 @@ internal import Glibc
 /// reported. So the log is cut back to the last good commit before the database is opened again.
 /// https://www.sqlite.org/walformat.html: 32 bytes, then frames of 24 bytes and a page.
 ///
-/// When all frames are in the database, the next commit begins the log again from its start,
-/// unless a backup still reads them: then it must not be cut below these frames. Whether the
-/// failed commit has begun it again is told by the header.
+/// When all frames are in the database, the next commit begins the log again from its start with
+/// another header, unless a backup still reads the frames: then the log must not be cut below them.
+/// Any program may have copied the frames into the database. So only the header tells whether the
+/// failed commit has begun the log again. If it has, nothing in the log is good.
 struct LogTail {
     var goodFrames: Int32
     var pageBytes: Int
-    /// The header of a log that the next commit may begin again; nil: it goes on with the log.
+    /// The header of the log at the last good commit or checkpoint. Nil if it could not be read:
+    /// then the good frames are taken to be in the log.
     var header: [UInt8]?
 
-    /// The header of the log in a file; empty where there is none.
-    static func header(of path: String) -> [UInt8] {
+    /// The header of the log in a file; empty if there is none, nil if it cannot be read.
+    static func header(of path: String) -> [UInt8]? {
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return [] }
+        guard descriptor >= 0 else { return errno == ENOENT ? [] : nil }
         defer { closeOnce(descriptor) }
         return header(of: descriptor)
     }
 
-    private static func header(of descriptor: CInt) -> [UInt8] {
+    private static func header(of descriptor: CInt) -> [UInt8]? {
+        var result = 0
         let bytes = unsafe [UInt8](unsafeUninitializedCapacity: headerBytes) { buffer, count in
-            count = unsafe max(0, pread(descriptor, buffer.baseAddress, headerBytes, 0))
+            result = unsafe pread(descriptor, buffer.baseAddress, headerBytes, 0)
+            count = max(0, result)
         }
-        return bytes.count == headerBytes ? bytes : []
+        guard result >= 0 else { return nil }
+        return result == headerBytes ? bytes : []
     }
 
     private static let headerBytes = 32
 
     /// Bytes of the log that are good.
-    private func goodBytes(of descriptor: CInt) -> Int {
-        if let header, header.isEmpty || header != Self.header(of: descriptor) { return 0 }
+    private func goodBytes(of descriptor: CInt) throws(StoreFault) -> Int {
+        if let header {
+            guard let current = Self.header(of: descriptor) else {
+                throw StoreFault(code: ResultCode.SQLITE_IOERR_READ.rawValue)
+            }
+            if header.isEmpty || header != current { return 0 }
+        }
         return goodFrames == 0 ? 0 : Self.headerBytes + Int(goodFrames) * (24 + pageBytes)
     }
 
@@ -52,7 +62,7 @@ struct LogTail {
             throw StoreFault(code: ResultCode.SQLITE_CANTOPEN.rawValue)
         }
         defer { closeOnce(descriptor) }
-        let length = goodBytes(of: descriptor)
+        let length = try goodBytes(of: descriptor)
         // Another program that had the log open may have made it shorter already.
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else {

@@ -1,4 +1,5 @@
 import Dispatch
+import GRDB
 import PresenceStore
 import Testing
 
@@ -56,6 +57,50 @@ import Testing
         #expect(try store.write(put("after"), into: outcomes) == [.committed])
         #expect(store.counters.failures == 1)
         #expect(try stored(store) == ["after 1 2", "before 1 2"])
+    }
+
+    /// As the `sqlite3` tool does when it is told to.
+    private func checkpointByAnotherProgram(_ mode: String) throws {
+        let other = try DatabaseQueue(path: directory.database)
+        let rest = try other.inDatabase { db in
+            let row = try Row.fetchOne(db, sql: "PRAGMA wal_checkpoint(\(mode))")
+            return row.map { [$0["busy"], $0["log"], $0["checkpointed"]] as [Int] }
+        }
+        #expect(rest?.first == 0)
+        #expect(rest?[1] == rest?[2], "all is in the database")
+        try other.close()
+    }
+
+    /// After such a checkpoint the next commit begins the log again: the failed one, or one before.
+    @Test(arguments: ["FULL", "RESTART", "TRUNCATE"], [0, 1, 2, 12])
+    func `a write that failed stays away whoever made the last checkpoint`(
+        mode: String, goodCommits: Int
+    ) throws {
+        let store = try start()
+        // Many frames of the log before.
+        for number in 0..<5 {
+            #expect(try store.write(put("a\(number)"), into: outcomes) == [.committed])
+        }
+        try checkpointByAnotherProgram(mode)
+        // The first has more frames than the log before.
+        for number in 0..<goodCommits {
+            let publishers = (0..<(number == 0 ? 2_000 : 1)).map { "b\(number)-\($0)" }
+            let write = Write.putSubscriptions(
+                subscriber: name("bo"), type: 1, publishers: names(publishers), created: 1,
+                expires: 2)
+            #expect(try store.write(write, into: outcomes) == [.committed])
+        }
+        faults.fail(.commitInLog, code: Self.failedSync)
+        outcomes.hold()
+        _ = try store.write(put("x"), into: outcomes)
+        let image = try directory.crashImage()
+        outcomes.release()
+        let left = try Contents(of: image.data)
+        #expect(left.subscriptions(of: "al") == (0..<5).map { "a\($0) 1 2" })
+        let good = goodCommits == 0 ? 0 : 2_000 + goodCommits - 1
+        #expect(left.subscriptions(of: "bo").count == good)
+        #expect(try store.write(put("after"), into: outcomes) == [.committed])
+        #expect(try stored(store).count == 6)
     }
 
     @Test func `a lazy write that failed is written first next time`() throws {
