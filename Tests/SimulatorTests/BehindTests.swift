@@ -38,4 +38,39 @@ import Testing
         let behind = service.reactor.connections[Int(slow.slot)].behind
         #expect(!behind.isEmpty, "it is behind")
     }
+
+    @Test func `is not behind without a topic that matters to it`() {
+        let service = SmallService {
+            // As soon as one client reads nothing, every outbox counts as full.
+            $0.connection.outboxBytesInAllMax = 0
+            $0.connection.progressSeconds = 600
+            $0.engine.heartbeatSeconds = 600
+        }
+        let slow = service.login("alice", roomBytes: 500)
+        let backend = service.connectInternally()
+        let publishers: [JSON] = ["bob", "carol"]
+        for name in publishers {
+            let status: JSON = [
+                "account": name, "type": 1, "value": 10_000, "onlineOnly": false, "expiry": 60,
+            ]
+            #expect(service.ask("publish", status, on: backend)["seq"] != nil)
+        }
+        service.network.monotonicMilliseconds += 5_000
+        service.network.wallMilliseconds += 5_000
+        let watch: JSON = ["type": 1, "expiry": 60, "publishers": .array(publishers)]
+        #expect(service.ask("subscribe", watch, on: slow)["count"] == 2)
+        for _ in 0..<100 { service.send("ping", on: slow) }
+        service.commit()
+        #expect(service.reactor.bytesBlocked > 0)
+        // The statuses expire, and what watches them does in the same turn.
+        service.network.monotonicMilliseconds += 90_000
+        service.network.wallMilliseconds += 90_000
+        service.commit()
+        #expect(service.reactor.counters.fellBehind > 0)
+        #expect(service.ask("subscriptions", ["account": "alice"], on: backend)["count"] == 0)
+        for slot in service.reactor.delays.keys {
+            let topics = service.reactor.connections[Int(slot)].behind
+            #expect(!topics.isEmpty, "a delay without topics")
+        }
+    }
 }

@@ -115,7 +115,16 @@ extension Reactor {
         if connections[slot].behind.count > engine.topicCountMax(of: connection) {
             // Its account does not watch all of them any more.
             engine.removeUnwatched(&connections[slot].behind, of: connection)
+            endDelayIfCaughtUp(slot, at: now().wall)
         }
+    }
+
+    /// Ends the delay of a connection once no topic is left of which it has missed a change.
+    private mutating func endDelayIfCaughtUp(_ slot: Int, at now: Wall) {
+        guard connections[slot].behind.isEmpty,
+            let delay = delays.removeValue(forKey: UInt32(slot))
+        else { return }
+        engine.noteCaughtUp(delay, at: now)
     }
 
     /// Writes every outbox that has something, once, and gives lists their next share.
@@ -172,11 +181,7 @@ extension Reactor {
             let topics = Array(connections[slot].behind.prefix(count))
             connections[slot].behind.removeFirst(count)
             engine.appendStates(of: topics, for: connection, at: now, into: &effects)
-            if connections[slot].behind.isEmpty,
-                let delay = delays.removeValue(forKey: UInt32(slot))
-            {
-                engine.noteCaughtUp(delay, at: now.wall)
-            }
+            endDelayIfCaughtUp(slot, at: now.wall)
         }
         carryOut(at: now)
     }
