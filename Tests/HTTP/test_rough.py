@@ -150,7 +150,7 @@ class FewDescriptors(unittest.TestCase):
     weight = 20
 
     def test_a_flood_of_connections_passes(self):
-        service = Service(files=160)
+        service = Service(files=256)
         streams = []
         try:
             for _ in range(300):
