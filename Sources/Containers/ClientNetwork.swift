@@ -1,8 +1,8 @@
-/// What the limits per address count as one address.
+/// The network that limits per address count as one address.
 ///
-/// That is an IPv4 address, or the first 64 bits of an IPv6 address: whoever has one address of a
-/// /64 has all of them (RFC 6177, 2). An IPv4 address that is mapped into IPv6 (RFC 4291, 2.5.5.2)
-/// is the IPv4 address.
+/// It is an IPv4 address, or the first 64 bits of an IPv6 address: a host usually has all addresses
+/// of its /64 (RFC 6177, 2). An IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2) counts as the IPv4
+/// address.
 public struct ClientNetwork: Hashable, Sendable {
     /// 4 bytes of IPv4 or 8 of IPv6, in the order of the wire.
     public let bytes: [UInt8]
@@ -28,8 +28,8 @@ public struct ClientNetwork: Hashable, Sendable {
         bytes = name
     }
 
-    /// One of `count` buckets, chosen by a hash under a secret seed: networks that share one cannot
-    /// be chosen.
+    /// One of `count` buckets, by a hash with a secret seed: a client cannot choose networks that
+    /// share a bucket.
     public func bucket(of count: Int, seed: UInt64) -> Int {
         precondition(count > 0)
         return Int(SipHash13(key0: seed, key1: ~seed).hash(bytes.span) % UInt64(count))

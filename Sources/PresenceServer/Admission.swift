@@ -51,7 +51,7 @@ public struct AdmissionLimits: Sendable {
         let others =
             Self.descriptorsFixed + Self.descriptorsFree + turnedAwayMax + descriptorsElsewhere
         connectionsMax = min(connectionsMax, max(1, descriptorsMax - others))
-        // One address leaves some to the others.
+        // The rest is left to other addresses.
         if let max = connectionsPerAddressMax {
             connectionsPerAddressMax = min(max, Swift.max(1, connectionsMax / 4 * 3))
         }
@@ -112,9 +112,9 @@ struct AddressBook: ~Copyable {
     var count: Int { names.count }
 }
 
-/// How many logins of each network have failed lately.
+/// Recent failed logins by network.
 ///
-/// Of a fixed size: networks share its buckets by a hash that nobody outside knows.
+/// The size is fixed: networks share buckets by a keyed hash.
 struct FailedLogins {
     private static let bucketCount = 8_192
 

@@ -27,8 +27,8 @@ extension Reactor {
         loop.streamCount - internalCount - turnedAwayCount - dismissedCount
     }
 
-    /// Tells a connection beyond a limit when to come back. A few are given the time to read that;
-    /// the descriptors of more than these would be the reserve's.
+    /// Rejects a connection beyond a limit with `retryAfter`. A few are kept open for a moment so
+    /// that they can read it; more would use the descriptors of the reserve.
     private mutating func turnAway(_ slot: Int) {
         counters.turnedAway += 1
         guard turnedAwayCount < configuration.admission.turnedAwayMax else {

@@ -65,7 +65,7 @@ extension Reactor {
             inquiriesUnderWay -= 1
             if case .failure(let fault) = verdict.result {
                 counters.tokensRefused += 1
-                // That the keys cannot be fetched is no fault of the client's.
+                // The client is not at fault if the keys cannot be fetched.
                 if fault != .keysUnavailable {
                     failedLogins.note(
                         verdict.network, configuration.admission.failedLoginPace, at: now.mono)
@@ -107,7 +107,7 @@ extension Reactor {
         let command: Command
         switch verdict.purpose {
         case .login(let device, let client, let reach, let sync):
-            // Charged now: tokens that are none take nobody's turn.
+            // Charged only now, so that invalid tokens do not use up the login rate.
             try admitLogin(of: slot, at: now)
             command = .login(
                 Login(

@@ -19,7 +19,8 @@ extension SettingTable {
             .count(
                 "connections-per-address-max",
                 \.configuration.admission.connectionsPerAddressMax, 1...10_000_000, .things,
-                unset: "unlimited", "Connections from one address; above, close code 4504."),
+                unset: "unlimited",
+                "Connections from one address, at most three quarters of all; above, 4504."),
             .count(
                 "login-timeout", \.configuration.connection.loginSeconds, 1...300, .seconds,
                 "Time within which a connection must log in, whatever it sends."),
