@@ -14,8 +14,6 @@ struct Connection {
     var state: State = []
     /// What is written at the end of the turn, or when the socket has drained.
     var outbox = Outbox()
-    /// The topics that changed since the outbox was full, in order, without duplicates.
-    var behind: [TopicHandle] = []
     /// The request in progress; the next is read when it has been answered.
     var awaiting: RequestID?
     /// Input that is not yet a complete frame.
@@ -91,6 +89,10 @@ struct Connection {
         static let isDismissed = State(rawValue: 2_048)
         /// It was not read from for a while: what is read next may have arrived long ago.
         static let isCatchingUp = State(rawValue: 4_096)
+        /// It has not taken an event; until its states have followed, it takes none.
+        static let isConflated = State(rawValue: 8_192)
+        /// It has missed events since it last asked for its states.
+        static let hasMissed = State(rawValue: 16_384)
     }
 }
 
@@ -115,7 +117,7 @@ extension Connection {
     mutating func take(
         _ frame: SharedFrames.Frame, of frames: inout SharedFrames, upTo outboxBytesMax: Int
     ) -> Taking {
-        guard phase == .serving, !state.contains(.isBlocked), behind.isEmpty,
+        guard phase == .serving, state.isDisjoint(with: [.isBlocked, .isConflated]),
             outbox.count < outboxBytesMax
         else { return .notSimple }
         frames.share(frame, with: &outbox)

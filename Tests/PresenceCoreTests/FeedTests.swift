@@ -22,18 +22,22 @@ struct FeedTable {
 
 @Suite struct `The feed` {
     /// The states in force, looked at in pieces as small as `topicsMax` and `statesMax` say.
-    func walk(_ world: World, from begin: UInt32, topicsMax: Int = .max, statesMax: Int = .max)
-        -> (states: [(State, UInt64)], next: UInt32?)
-    {
+    func walk(
+        _ world: World, from cursor: ListCursor = .start, topicsMax: Int = .max,
+        statesMax: Int = .max
+    ) -> (states: [(State, UInt64)], next: ListCursor) {
         var effects = Effects()
+        var cursor = cursor
         let now = world.now
-        let next = world.withEngine {
-            $0.appendStatesInForce(
-                from: begin, topicsMax: min(topicsMax, 1_000), statesMax: statesMax, at: now,
-                into: &effects)
+        let reader = ConnectionID(slot: 0, generation: 1)
+        world.withEngine {
+            $0.continueSnapshot(
+                &cursor, for: reader, topicsMax: min(topicsMax, 1_000), statesMax: statesMax,
+                at: now, into: &effects)
         }
-        #expect(effects.items.isEmpty)
-        return (effects.events.map { (effects.state($0), $0.seq) }, next)
+        let count = effects.events.count
+        #expect(effects.items == (count == 0 ? [] : [.states(reader, 0..<count, .feedList)]))
+        return (effects.events.map { (effects.state($0), $0.seq) }, cursor)
     }
 
     @Test func `tells nothing while it is off, and what nobody watches while it is on`() {
@@ -73,15 +77,15 @@ struct FeedTable {
         world.publish(server, 20_000, type: 100, for: "carol")
         world.publish(server, 10_002, for: "dora")
         world.handle(.logout, from: alice)
-        let all = walk(world, from: 0)
-        #expect(all.next == nil)
+        let all = walk(world)
+        #expect(all.next.isComplete)
         #expect(
             all.states.map(\.0.short).sorted() == [
                 "bob 1 sync [\"ios:d1\"]", "carol 20000 sync []", "dora 0 sync []",
             ])
-        #expect(walk(world, from: 0, topicsMax: 1).next == 1)
-        #expect(walk(world, from: 0, statesMax: 1).states.count == 1)
-        #expect(walk(world, from: 4_000_000_000).next == nil)
+        #expect(walk(world, topicsMax: 1).next == .before(TopicHandle(index: 1)))
+        #expect(walk(world, statesMax: 1).states.count == 1)
+        #expect(walk(world, from: .before(TopicHandle(index: 4_000_000_000))).next.isComplete)
     }
 
     @Test(arguments: 1...100)
@@ -92,22 +96,22 @@ struct FeedTable {
         world.withEngine { $0.setFeed(.on) }
         let server = world.appServer()
         var table = FeedTable()
-        var position: UInt32? = 0
+        var position = ListCursor.start
         var step = 0
-        while position != nil || step < 60 {
+        while !position.isComplete || step < 60 {
             change(world, server, &random)
             world.checkInvariants()
-            for line in world.takeFed() where line.topic.index < position ?? .max {
+            for line in world.takeFed() where position.covers(line.topic) {
                 table.learn(line.state, line.seq)
             }
             step += 1
-            guard let begin = position, step > 20 else { continue }
-            let piece = walk(world, from: begin, topicsMax: 3, statesMax: 2)
+            guard !position.isComplete, step > 20 else { continue }
+            let piece = walk(world, from: position, topicsMax: 3, statesMax: 2)
             for (state, seq) in piece.states { table.learn(state, seq) }
             position = piece.next
         }
         var truth = FeedTable()
-        for (state, seq) in walk(world, from: 0).states { truth.learn(state, seq) }
+        for (state, seq) in walk(world).states { truth.learn(state, seq) }
         #expect(table.inForce == truth.inForce)
         #expect(!truth.inForce.isEmpty)
     }

@@ -87,7 +87,7 @@ import Testing
             let alice = world.login("alice")
             if round == 0 { world.subscribe(alice, ["bob"]) }
             if round % 100 == 0 { world.publish(bob, 10_000) }
-            _ = world.withEngine { $0.noteBehind(alice, fromEvent: 1, at: world.now.wall) }
+            world.miss(TopicHandle(index: 0), seq: 1, alice)
             world.drop(alice)
             world.hear(bob)
         }

@@ -46,22 +46,16 @@ import Testing
         let alice = world.login("alice", "phone")
         world.subscribe(alice, ["bob"])
         let bob = world.login("bob")
-        func behind() -> Int? {
-            let seq = world.why("alice", "bob").report.events[0].seq
-            return world.withEngine {
-                $0.noteBehind(alice, fromEvent: seq, at: world.now.wall)
-            }
-        }
         world.publish(bob, 10_000)
-        let first = behind()
+        world.missLast(alice)
         world.publish(bob, 10_001)
         #expect(
             world.fates("alice", "bob").prefix(2) == [
                 #"publish yes ["phone waiting"]"#, #"publish yes ["phone waiting"]"#,
             ])
-        if let first { world.withEngine { $0.noteCaughtUp(first, at: world.now.wall) } }
+        world.drain(alice)
         world.publish(bob, 10_002)
-        _ = behind()
+        world.missLast(alice)
         world.drop(alice)
         #expect(world.fates("alice", "bob")[0] == #"publish yes ["phone dropped"]"#)
         #expect(world.fates("alice", "bob")[1] == #"publish yes ["phone conflated"]"#)

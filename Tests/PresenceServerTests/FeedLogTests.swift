@@ -19,12 +19,13 @@ import Testing
     }
 
     func read(
-        _ log: FeedLog, after seq: UInt64, listedBelow: UInt32 = .max, bytesMax: Int = .max >> 1,
+        _ log: FeedLog, after seq: UInt64, listed cursor: ListCursor = .complete,
+        bytesMax: Int = .max >> 1,
         countMax: Int = .max
     ) -> (text: String, seq: UInt64) {
         var output: [UInt8] = []
         let share = log.append(
-            after: seq, listedBelow: listedBelow, bytesMax: bytesMax, countMax: countMax,
+            after: seq, listed: cursor, bytesMax: bytesMax, countMax: countMax,
             to: &output)
         return (String(decoding: output, as: UTF8.self), share.seq)
     }
@@ -49,9 +50,9 @@ import Testing
         #expect(read(log, after: 100, bytesMax: 1).text == "event 0   ")
         #expect(read(log, after: 100, countMax: 2).text == "event 0   ,event 1   ")
         #expect(read(log, after: 100, countMax: 2).seq == 103)
-        let some = read(log, after: 100, listedBelow: 2)
+        let some = read(log, after: 100, listed: .before(TopicHandle(index: 2)))
         #expect(some.text == "event 0   ,event 1   " && some.seq == 109)
-        #expect(read(log, after: 103, listedBelow: 2).seq == 109)
+        #expect(read(log, after: 103, listed: .before(TopicHandle(index: 2))).seq == 109)
     }
 
     @Test func `leaves out what the bound on bytes does not allow`() {
@@ -119,7 +120,7 @@ import Testing
         #expect(log.count == 55 && log.floor == 145)
         var output: [UInt8] = []
         let share = log.append(
-            after: 198, listedBelow: .max, bytesMax: 1_000, countMax: 9, to: &output)
+            after: 198, listed: .complete, bytesMax: 1_000, countMax: 9, to: &output)
         #expect(share.seq == 200 && String(decoding: output, as: UTF8.self) == "event 98,event 99")
         let empty = try #require(try restored(kept(0)))
         #expect(empty.floor == 100 && empty.head == 100 && empty.epoch == 7)

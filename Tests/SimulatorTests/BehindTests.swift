@@ -31,12 +31,12 @@ import Testing
             }
             _ = service.messages(quick)
             _ = service.network.read(slow, bytesMax: 1)
-            let behind = service.reactor.connections[Int(slow.slot)].behind
-            #expect(behind.count <= 11, "round \(round)")
+            let behind = service.reactor.engine.topicsMissed(by: ConnectionID(slow))
+            #expect(behind <= 11, "round \(round)")
             #expect(service.ask("unsubscribe", ["type": 1], on: quick)["removed"] == 10)
         }
-        let behind = service.reactor.connections[Int(slow.slot)].behind
-        #expect(!behind.isEmpty, "it is behind")
+        let behind = service.reactor.engine.topicsMissed(by: ConnectionID(slow))
+        #expect(behind > 0, "it is behind")
     }
 
     @Test func `is not behind without a topic that matters to it`() {
@@ -66,11 +66,8 @@ import Testing
         service.network.monotonicMilliseconds += 90_000
         service.network.wallMilliseconds += 90_000
         service.commit()
-        #expect(service.reactor.counters.fellBehind > 0)
+        #expect(service.reactor.engine.tallies.sessionsConflated > 0)
         #expect(service.ask("subscriptions", ["account": "alice"], on: backend)["count"] == 0)
-        for slot in service.reactor.delays.keys {
-            let topics = service.reactor.connections[Int(slot)].behind
-            #expect(!topics.isEmpty, "a delay without topics")
-        }
+        #expect(service.reactor.engine.topicsMissed(by: ConnectionID(slow)) == 0)
     }
 }

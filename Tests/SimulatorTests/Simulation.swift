@@ -322,8 +322,9 @@ final class Simulation {
                 violation("an outbox of \(bytes) bytes")
             }
             // Of its own topics there are no more than there are types.
-            if connection.behind.count > Bound.subscriptionsPerAccountMax + Self.types.count {
-                violation("behind with \(connection.behind.count) topics")
+            let missed = reactor.engine.topicsMissed(by: ConnectionID(connection.id))
+            if missed > Bound.subscriptionsPerAccountMax + Self.types.count {
+                violation("behind with \(missed) topics")
             }
             blocked += connection.bytesPending
         }

@@ -1,4 +1,5 @@
 import Foundation
+import PresenceCore
 import Testing
 
 @testable import PresenceServer
@@ -28,7 +29,7 @@ import Testing
             Self.run(simulation, steps: 1_500)
             for client in simulation.clients { met.merge(client.met, uniquingKeysWith: +) }
             met["throttled", default: 0] += simulation.reactor.counters.throttled
-            met["fell behind", default: 0] += simulation.reactor.counters.fellBehind
+            met["fell behind", default: 0] += simulation.reactor.engine.tallies.sessionsConflated
         }
         print("met: \(met.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })")
         for what in [

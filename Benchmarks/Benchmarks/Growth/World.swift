@@ -84,7 +84,7 @@ struct World: ~Copyable {
                     logIn(account, .online)
                     while !isSynced {
                         effects.removeAll()
-                        engine.continueList(of: connection(account), at: now, into: &effects)
+                        engine.drained(connection(account), at: now, into: &effects)
                         precondition(!effects.items.isEmpty, "a list that does not end")
                     }
                     effects.removeAll()

@@ -103,7 +103,7 @@ public struct Population: ~Copyable {
         engine.handle(.login(login), from: first, at: now, into: &effects)
         while !encodeList() {
             effects.removeAll()
-            engine.continueList(of: first, at: now, into: &effects)
+            engine.drained(first, at: now, into: &effects)
             precondition(!effects.items.isEmpty, "a list that does not end")
         }
         effects.removeAll()

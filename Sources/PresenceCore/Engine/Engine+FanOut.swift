@@ -56,15 +56,19 @@ extension Engine {
         var session = firstSession[Int(watcher)]
         while session != none {
             let link = links[Int(session)]
-            if link.connection != none, topic.index < link.listedBelow {
-                effects.receivers.append(link.connection)
+            if link.connection != none {
+                if link.cursor.covers(topic) {
+                    effects.receivers.append(link.connection)
+                } else if !conflations.isEmpty {
+                    withhold(topic, from: session, of: AccountHandle(index: watcher))
+                }
             }
             session = link.next
         }
     }
 
     /// The publisher's own sessions; those that subscribe to themselves receive it as subscribers.
-    private func collectOwnSessions(
+    private mutating func collectOwnSessions(
         of topic: TopicHandle, but origin: ConnectionID, into effects: inout Effects
     ) {
         let account = AccountHandle(index: topics[topic.index].account)
@@ -74,7 +78,9 @@ extension Engine {
         var session = firstSession[Int(account.index)]
         while session != none {
             let link = links[Int(session)]
-            if link.connection != none, link.connection != excluded {
+            if link.connection != none, link.connection != excluded,
+                !withholdOwn(topic, from: session, of: account)
+            {
                 effects.receivers.append(link.connection)
             }
             session = link.next
@@ -154,17 +160,20 @@ extension Engine {
     }
 
     /// As `collectSessions`, for an event that may be older than what some sessions know.
-    private func collectLate(
+    private mutating func collectLate(
         _ watcher: UInt32, _ seq: UInt64, of topic: TopicHandle, into effects: inout Effects
     ) {
         var session = firstSession[Int(watcher)]
         while session != none {
             let link = links[Int(session)]
-            if link.connection != none, topic.index < link.listedBelow,
-                sessions[session].id.ordinal < seq,
+            if link.connection != none, sessions[session].id.ordinal < seq,
                 fanOuts.isNews(seq, of: topic.index, to: session)
             {
-                effects.receivers.append(link.connection)
+                if link.cursor.covers(topic) {
+                    effects.receivers.append(link.connection)
+                } else if !conflations.isEmpty {
+                    withhold(topic, from: session, of: AccountHandle(index: watcher))
+                }
             }
             session = link.next
         }

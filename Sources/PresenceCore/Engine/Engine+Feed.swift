@@ -5,8 +5,7 @@
 // because the table must be correct, too. `seq` is the order.
 //
 // A reader starts with the states in force, walked in the order of the topics, as login lists are.
-// The owner of the feed sends it the changes of topics that the walk has passed, and leaves out
-// those of topics that are still to come.
+// The owner of the feed sends it the changes of the topics that its `ListCursor` covers.
 
 import Containers
 
@@ -25,15 +24,28 @@ extension Engine {
     /// The last number that was assigned: no event has a higher one.
     public var lastSeq: UInt64 { sequence.last }
 
-    /// Appends to `effects.events` the states in force of topics from `topic` on: of accounts that
-    /// are online, and of those with a status. Returns where to continue, or nil at the end.
+    /// Continues the snapshot of a feed reader: requests that it is sent the states in force of the
+    /// next topics, of accounts that are online and of those with a status.
     ///
-    /// Visits at most `topicsMax` topics and appends at most `statesMax` states.
-    public mutating func appendStatesInForce(
+    /// Visits at most `topicsMax` topics and sends at most `statesMax` states.
+    public mutating func continueSnapshot(
+        _ cursor: inout ListCursor, for connection: ConnectionID, topicsMax: Int, statesMax: Int,
+        at now: Moment, into effects: inout Effects
+    ) {
+        sweep()
+        let start = effects.events.count
+        let next = appendStatesInForce(
+            from: cursor.next, topicsMax: topicsMax, statesMax: statesMax, at: now, into: &effects)
+        cursor.advance(to: next)
+        let states = start..<effects.events.count
+        if !states.isEmpty { effects.items.append(.states(connection, states, .feedList)) }
+    }
+
+    /// Appends states; returns where to continue, or nil at the end.
+    private mutating func appendStatesInForce(
         from topic: UInt32, topicsMax: Int, statesMax: Int, at now: Moment,
         into effects: inout Effects
     ) -> UInt32? {
-        sweep()
         let end = topics.elements.count
         let last = min(end, Int(topic) + topicsMax)
         var statesLeft = statesMax

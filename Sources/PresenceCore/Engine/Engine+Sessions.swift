@@ -15,9 +15,9 @@ extension Engine {
     mutating func link(_ session: UInt32, to account: AccountHandle) {
         while links.count <= Int(session) {
             growByAnEighth(&links)
-            links.append(SessionLink(next: none, connection: none, listedBelow: none))
+            links.append(SessionLink(next: none, connection: none, cursor: .complete))
         }
-        links[Int(session)] = SessionLink(next: none, connection: none, listedBelow: none)
+        links[Int(session)] = SessionLink(next: none, connection: none, cursor: .complete)
         let number = Int(account.index)
         accounts[number].sessionCount += 1
         guard firstSession[number] != none else {
@@ -75,7 +75,8 @@ extension Engine {
         if connections[slot].timer != .none { wheel.cancel(connections[slot].timer) }
         if case .client(let session) = connections[slot].peer {
             links[Int(session)].connection = none
-            links[Int(session)].listedBelow = none
+            links[Int(session)].cursor = .complete
+            dropConflation(of: session)
             stats.sessionsConnected -= 1
         } else {
             stats.appServers -= 1

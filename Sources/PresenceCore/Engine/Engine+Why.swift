@@ -78,7 +78,8 @@ extension Engine {
             party.sessions.append(
                 WhySession(
                     entry: entry, connection: connectionID(of: session),
-                    isListing: links[Int(session)].listedBelow != none))
+                    isListing: !listCursor(of: session).isComplete,
+                    behind: conflations[session]?.topics.count ?? 0))
             session = links[Int(session)].next
         }
         let noted = noted(account.index)

@@ -7,7 +7,7 @@
 //     heard when bytes have come
 //     intern names → handle(command, from:, at:, into:) → carry out the effects → …
 //     connectionLost when a connection has ended;     committed/failed when the store reports
-//     advance when the clock has reached `nextWake`;  continueList when a connection drained
+//     advance when the clock has reached `nextWake`;  drained, missed when a connection says so
 //
 // A change that must be durable is checked and recorded when it is requested, and applied when the
 // store has committed it: what others see is always on disk, and a failed commit has nothing to
@@ -38,6 +38,8 @@ public struct Engine: ~Copyable {
     var sessions = Slab<Session>()
     /// By session.
     var links: [SessionLink] = []
+    /// What sessions have missed that do not keep up; by session.
+    var conflations: [UInt32: Conflation] = [:]
     var strings = ByteSlab()
     /// By slot of the connection.
     var connections: [Connection] = []

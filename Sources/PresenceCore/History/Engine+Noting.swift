@@ -59,18 +59,15 @@ extension Engine {
 
     // MARK: Slow clients
 
-    /// Records that a connection is behind from the event of this `seq` on. Returns the place of
-    /// the entry, for `noteCaughtUp`.
-    public mutating func noteBehind(
-        _ connection: ConnectionID, fromEvent seq: UInt64, at now: Wall
-    ) -> Int? {
-        guard case .client(let session, _) = caller(of: connection) else { return nil }
+    /// Records that a session is behind from the event of this `seq` on. Returns the place of the
+    /// entry, for `noteCaughtUp`.
+    mutating func noteBehind(_ session: UInt32, fromEvent seq: UInt64, at now: Wall) -> Int? {
         let note = DelayNote(session: sessions[session].id, fromSeq: seq, from: now)
         return history.delays.append(note).place
     }
 
-    /// Records that a connection has been sent the newest states of all that it has missed.
-    public mutating func noteCaughtUp(_ place: Int, at now: Wall) {
+    /// Records that a session has been sent the newest states of all that it has missed.
+    mutating func noteCaughtUp(_ place: Int, at now: Wall) {
         guard history.delays.places.contains(place) else { return }
         history.delays[place].toSeq = sequence.last
         history.delays[place].to = now

@@ -50,9 +50,9 @@ struct SessionLink {
     var next: UInt32
     /// The slot of the connection; `none` while there is none.
     var connection: UInt32
-    /// Events of topics before this one are delivered. Those of later topics will be in the login
-    /// list, which is still being sent; `none` if the list is complete.
-    var listedBelow: UInt32
+    /// How far its login list has come: events of the topics that this covers are delivered. It
+    /// covers none while the session does not keep up, see `Conflation`.
+    var cursor: ListCursor
 }
 
 /// A connection that has logged in.

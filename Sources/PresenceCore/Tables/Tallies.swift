@@ -2,6 +2,10 @@
 public struct Tallies: Sendable {
     /// Events since startup, by `Cause.rawValue`.
     private var eventsByCause = [Int](repeating: 0, count: Cause.allCases.count)
+    /// Events that sessions missed because they did not keep up; the newest states followed.
+    public internal(set) var eventsConflated = 0
+    /// Times that a session stopped keeping up.
+    public internal(set) var sessionsConflated = 0
     /// Sessions now, by the raw value of their phase.
     private var sessionsByPhase = [Int](repeating: 0, count: Session.Phase.allCases.count)
 

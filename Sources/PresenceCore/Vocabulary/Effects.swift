@@ -65,6 +65,8 @@ public enum Effect: Hashable, Sendable {
     case states(ConnectionID, Range<Int>, StatesKind)
     /// Notify the connection that its login list is complete.
     case synced(ConnectionID, count: Int)
+    /// The connection has been sent the states of all that it has missed; events follow again.
+    case caughtUp(ConnectionID)
     /// Notify every connection in `receivers` that its subscriptions to `names` have expired.
     case expired(EventType, names: Range<Int>, receivers: Range<Int>)
     /// Store `records[index]`; if there is a ticket, report when it is durable or has failed.

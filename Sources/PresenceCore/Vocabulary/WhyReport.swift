@@ -65,10 +65,10 @@ public struct WhySession: Hashable, Sendable {
     public var connection: ConnectionID?
     /// Whether its login list is still being sent.
     public var isListing: Bool
+    /// Topics whose newest states are still to be sent to it.
+    public var behind: Int
     /// Bytes in its outbox; filled in by the owner of the connections.
     public var bytesWaiting = 0
-    /// Publishers whose newest states are still to be sent to it; also filled in by the owner.
-    public var behind = 0
 }
 
 /// A connection that has ended.

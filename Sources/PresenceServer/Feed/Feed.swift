@@ -26,12 +26,6 @@ struct FeedReader {
     let slot: Int
     /// It has been sent everything up to here, as far as it is listed.
     var seq: UInt64
-    /// During a snapshot: the states of topics before this index have been sent, and their changes
-    /// are sent, too. Afterwards all.
-    var listedBelow = FeedReader.complete
-
-    /// `listedBelow` of a reader that has the whole snapshot.
-    static let complete = UInt32.max
-
-    var isListing: Bool { listedBelow != Self.complete }
+    /// How far its snapshot has come.
+    var cursor = ListCursor.complete
 }

@@ -133,10 +133,10 @@ extension FeedLog {
         var count = 0
     }
 
-    /// Appends events after `seq` with commas between them, of topics before `listedBelow`, until
+    /// Appends events after `seq` with commas between them, of topics that `cursor` covers, until
     /// `bytesMax` is reached or there are `countMax`; at least one, if there is one.
     func append(
-        after seq: UInt64, listedBelow: UInt32, bytesMax: Int, countMax: Int,
+        after seq: UInt64, listed cursor: ListCursor, bytesMax: Int, countMax: Int,
         to output: inout [UInt8]
     ) -> Share {
         var share = Share(seq: seq)
@@ -148,7 +148,7 @@ extension FeedLog {
                 let record = segments[number].entries[entry]
                 let range = segments[number].range(of: entry)
                 entry += 1
-                guard record.topic.index < listedBelow else {
+                guard cursor.covers(record.topic) else {
                     share.seq = record.seq
                     continue
                 }

@@ -8,10 +8,6 @@ struct ReactorCounters {
     var acceptFailures = 0
     var requests = 0
     var closedTooSlow = 0
-    /// Events conflated because the outbox was full.
-    var conflated = 0
-    /// Times that an outbox became full.
-    var fellBehind = 0
     var violations = 0
     var storeFailures = 0
     /// Connections rejected because a connection limit was reached.

@@ -66,9 +66,7 @@ extension Reactor {
         connections[slot].enter(.closing)
         connections[slot].awaiting = nil
         connections[slot].splitter = FrameSplitter()
-        connections[slot].behind = []
-        delays[UInt32(slot)] = nil
-        connections[slot].state.remove([.isListing, .isResumable])
+        connections[slot].state.remove([.isListing, .isResumable, .isConflated, .hasMissed])
         stopReadingFeed(slot)
         stopWatchingProgress(of: slot)
     }
@@ -83,7 +81,8 @@ extension Reactor {
                 unsentBytes: connections[slot].outbox.count + connections[slot].bytesPending))
     }
 
-    /// Has the engine learn of connections that ended since it was last called.
+    /// Reports to the engine which connections have ended since it was last called, and which
+    /// events were not taken.
     mutating func reportLost(at now: Moment) {
         while let connection = lost.popLast() {
             engine.connectionLost(
@@ -91,6 +90,7 @@ extension Reactor {
                 into: &effects)
             carryOutItems(at: now)
         }
+        reportMissed(at: now)
     }
 
     mutating func free(_ slot: Int) {
@@ -98,7 +98,6 @@ extension Reactor {
         stopReadingFeed(slot)
         forgetToken(of: slot)
         progressEnded(of: slot)
-        delays[UInt32(slot)] = nil
         forgetHeldBack(slot)
         if connections[slot].state.contains(.isInternal) { internalCount -= 1 }
         if connections[slot].state.contains(.isTurnedAway) { turnedAwayCount -= 1 }

@@ -67,6 +67,9 @@ extension Reactor {
             connections[slot].outbox.bytes.appendSyncedFrame(count: count)
             markDirty(slot)
             endIfServed(slot)
+        case .caughtUp(let connection):
+            guard let slot = slot(of: connection) else { return }
+            caughtUp(slot)
         case .expired(let type, let names, let receivers):
             framedEvent = nil
             frame.removeAll(keepingCapacity: true)

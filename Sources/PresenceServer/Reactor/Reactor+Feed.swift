@@ -35,7 +35,7 @@ extension Reactor {
         if isKnown, let cursor {
             reader.seq = cursor.seq
         } else {
-            reader.listedBelow = 0
+            reader.cursor = .start
             counters.feedResets += 1
         }
         feed?.readers.append(reader)
@@ -103,7 +103,7 @@ extension Reactor {
 
     func hasMoreOfFeed(_ slot: Int) -> Bool {
         guard let feed, let place = feed.place(of: slot) else { return false }
-        return feed.readers[place].seq != feed.log.head || feed.readers[place].isListing
+        return feed.readers[place].seq != feed.log.head || !feed.readers[place].cursor.isComplete
     }
 
     /// Sends a reader its next share.
@@ -113,12 +113,12 @@ extension Reactor {
         else { return }
         pool.lend(to: &connections[slot].outbox)
         if reader.seq < floor {
-            feed?.readers[place] = FeedReader(slot: slot, seq: head, listedBelow: 0)
+            feed?.readers[place] = FeedReader(slot: slot, seq: head, cursor: .start)
             counters.feedResets += 1
             connections[slot].outbox.bytes.appendFeedResetFrame()
         } else if reader.seq < head {
             sayChanges(to: place, slot)
-        } else if reader.isListing {
+        } else if !reader.cursor.isComplete {
             sayStates(to: place, slot, at: now)
         }
     }
@@ -129,7 +129,7 @@ extension Reactor {
         let before = connections[slot].outbox.bytes.count
         let start = connections[slot].outbox.bytes.beginFeedFrame()
         let share = feed.log.append(
-            after: reader.seq, listedBelow: reader.listedBelow,
+            after: reader.seq, listed: reader.cursor,
             bytesMax: shareBytesMax,
             countMax: configuration.feed.eventsPerFrameMax, to: &connections[slot].outbox.bytes)
         self.feed?.readers[place].seq = share.seq
@@ -139,7 +139,8 @@ extension Reactor {
         }
         connections[slot].outbox.bytes.endFeedFrame(
             start,
-            cursor: reader.isListing ? nil : FeedCursor(epoch: feed.log.epoch, seq: share.seq))
+            cursor: reader.cursor.isComplete
+                ? FeedCursor(epoch: feed.log.epoch, seq: share.seq) : nil)
     }
 
     /// Bytes of events in a share; a single event may have more.
@@ -149,22 +150,18 @@ extension Reactor {
             configuration.engine.limits.serverFrameBytesMax) / 2
     }
 
-    /// The reader has had every change of the topics before `listedBelow`, so the states from there
-    /// on may follow.
+    /// The reader has had every change of the topics that its cursor covers, so the states of
+    /// further ones may follow.
     private mutating func sayStates(to place: Int, _ slot: Int, at now: Moment) {
         guard let reader = feed?.readers[place] else { return }
-        let first = effects.events.count
-        let next = engine.appendStatesInForce(
-            from: reader.listedBelow, topicsMax: configuration.feed.topicsPerFrame,
+        var cursor = reader.cursor
+        engine.continueSnapshot(
+            &cursor, for: ConnectionID(connections[slot].id),
+            topicsMax: configuration.feed.topicsPerFrame,
             statesMax: configuration.engine.limits.statesPerFrameMax, at: now, into: &effects)
-        let states = first..<effects.events.count
-        feed?.readers[place].listedBelow = next ?? FeedReader.complete
-        if !states.isEmpty {
-            let connection = ConnectionID(connections[slot].id)
-            effects.items.append(.states(connection, states, .feedList))
-        }
+        feed?.readers[place].cursor = cursor
         carryOutItems(at: now)
-        guard next == nil, let epoch = feed?.log.epoch else { return }
+        guard cursor.isComplete, let epoch = feed?.log.epoch else { return }
         connections[slot].outbox.bytes.appendFeedSyncedFrame(
             cursor: FeedCursor(epoch: epoch, seq: reader.seq))
     }

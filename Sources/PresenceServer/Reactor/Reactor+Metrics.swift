@@ -153,10 +153,10 @@ extension Reactor {
         text.add(
             .counter, "porchlight_conflations_total",
             "Events not delivered to slow clients, which received the newest state instead.",
-            counters.conflated)
+            engine.tallies.eventsConflated)
         text.add(
             .counter, "porchlight_fell_behind_total",
-            "Times that a slow client fell behind.", counters.fellBehind)
+            "Times that a slow client fell behind.", engine.tallies.sessionsConflated)
         text.add(
             .gauge, "porchlight_slow_readers",
             "Clients that have not read everything they were sent.",

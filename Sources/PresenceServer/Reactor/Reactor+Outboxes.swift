@@ -1,14 +1,13 @@
 // Outboxes: an event is encoded once and shared by all its receivers (`SharedFrames`); an outbox is
 // written once per turn, and conflated when it is full.
 //
-// A full outbox accepts no more events, but notes their topics. When the socket has accepted
-// everything, the newest state of each of these topics follows, a frame at a time. So a slow client
-// uses a limited number of bytes, never receives an older state after a newer one, and receives the
-// newest state in the end. Its limit is:
+// A full outbox accepts no more events; the engine learns which were missed. When the socket has
+// accepted everything, the engine sends the newest state of each of their topics (`Conflation`). So
+// the limit of a slow client is:
 //
 //     outboxBytesMax + one answer            in the outbox, and expiries up to backlogBytesMax
 //   + as much                                handed to the kernel and not yet taken
-//   + 4 bytes a subscription                 topics that have changed
+//   + 4 bytes a subscription                 topics that have changed, in the engine
 //   + one frame and one read of the loop     of its own that it has sent ahead
 //
 // and all together what they share in a turn, some 10 MiB (`SharedFrames.Limits`).
@@ -53,7 +52,7 @@ extension Reactor {
         let hasRoom = hasRoom(slot)
         // This may write to it, and find it closed.
         guard connections[slot].phase == .serving else { return }
-        guard hasRoom else { return note(topic, seq, behind: slot) }
+        guard hasRoom else { return note(topic, seq, missedBy: slot) }
         append(bytes, to: slot)
     }
 
@@ -84,7 +83,7 @@ extension Reactor {
 
     /// Whether an outbox accepts events.
     private mutating func hasRoom(_ slot: Int) -> Bool {
-        guard connections[slot].behind.isEmpty else { return false }
+        guard !connections[slot].state.contains(.isConflated) else { return false }
         if !connections[slot].state.contains(.isBlocked) {
             let isFull =
                 connections[slot].outbox.count >= configuration.connection.outboxBytesMax
@@ -98,33 +97,29 @@ extension Reactor {
             < configuration.connection.outboxBytesMax
     }
 
-    private mutating func note(_ topic: TopicHandle, _ seq: UInt64, behind slot: Int) {
-        counters.conflated += 1
-        let place = connections[slot].behind.lowerBound(of: topic)
-        let isKnown =
-            place < connections[slot].behind.count && connections[slot].behind[place] == topic
-        if isKnown { return }
-        if connections[slot].behind.isEmpty {
-            counters.fellBehind += 1
-            delays[UInt32(slot)] = engine.noteBehind(
-                ConnectionID(connections[slot].id), fromEvent: seq, at: now().wall)
-        }
-        connections[slot].behind.insert(topic, at: place)
+    /// Notes that a connection has not taken an event. The newest states follow when it has
+    /// drained.
+    private mutating func note(_ topic: TopicHandle, _ seq: UInt64, missedBy slot: Int) {
+        connections[slot].state.insert([.isConflated, .hasMissed])
+        missed.append(
+            MissedEvent(
+                connection: ConnectionID(connections[slot].id), topic: topic, seq: seq))
         markDirty(slot)
-        let connection = ConnectionID(connections[slot].id)
-        if connections[slot].behind.count > engine.topicCountMax(of: connection) {
-            // Its account does not watch all of them any more.
-            engine.removeUnwatched(&connections[slot].behind, of: connection)
-            endDelayIfCaughtUp(slot, at: now().wall)
-        }
     }
 
-    /// Ends the delay of a connection once no topic is left of which it has missed a change.
-    private mutating func endDelayIfCaughtUp(_ slot: Int, at now: Wall) {
-        guard connections[slot].behind.isEmpty,
-            let delay = delays.removeValue(forKey: UInt32(slot))
-        else { return }
-        engine.noteCaughtUp(delay, at: now)
+    /// Reports to the engine which events were not taken.
+    mutating func reportMissed(at now: Moment) {
+        guard !missed.isEmpty else { return }
+        for event in missed {
+            engine.missed(event.topic, seq: event.seq, by: event.connection, at: now.wall)
+        }
+        missed.removeAll(keepingCapacity: true)
+    }
+
+    /// A connection has been sent the states of all that it had missed when it asked.
+    mutating func caughtUp(_ slot: Int) {
+        guard !connections[slot].state.contains(.hasMissed) else { return }
+        connections[slot].state.remove(.isConflated)
     }
 
     /// Writes every outbox that has something, once, and gives lists their next share.
@@ -162,7 +157,7 @@ extension Reactor {
         guard state.isDisjoint(with: [.isListing, .isFeedReader]) else {
             return state.contains(.isListing) || hasMoreOfFeed(slot)
         }
-        return !connections[slot].behind.isEmpty
+        return state.contains(.isConflated)
     }
 
     private mutating func sayMore(_ slot: Int, at now: Moment) {
@@ -173,16 +168,8 @@ extension Reactor {
             setDeadline(of: slot, afterSeconds: configuration.connection.farewellSeconds)
             noteProgress(of: slot)
         }
-        if connections[slot].behind.isEmpty {
-            engine.continueList(of: connection, at: now, into: &effects)
-        } else {
-            let count = min(
-                connections[slot].behind.count, configuration.engine.limits.statesPerFrameMax)
-            let topics = Array(connections[slot].behind.prefix(count))
-            connections[slot].behind.removeFirst(count)
-            engine.appendStates(of: topics, for: connection, at: now, into: &effects)
-            endDelayIfCaughtUp(slot, at: now.wall)
-        }
+        connections[slot].state.remove(.hasMissed)
+        engine.drained(connection, at: now, into: &effects)
         carryOut(at: now)
     }
 

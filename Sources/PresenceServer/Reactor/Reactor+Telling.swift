@@ -94,7 +94,6 @@ extension Reactor {
             guard let connection = party.sessions[index].connection, let slot = slot(of: connection)
             else { continue }
             party.sessions[index].bytesWaiting = bytesWaiting(for: slot)
-            party.sessions[index].behind = connections[slot].behind.count
         }
     }
 
@@ -136,7 +135,7 @@ extension Reactor {
     private mutating func slowestReaders(countMax: Int, at now: Moment) -> [SlowReader] {
         let slowest = slow.prefix(10_000).map { reader in
             (
-                slot: Int(reader.slot), behind: connections[Int(reader.slot)].behind.count,
+                slot: Int(reader.slot), behind: behind(Int(reader.slot)),
                 bytes: bytesWaiting(for: Int(reader.slot)), since: reader.since
             )
         }.greatest(countMax) { ($0.behind, $0.bytes) < ($1.behind, $1.bytes) }
@@ -146,6 +145,11 @@ extension Reactor {
                 address: loop.peerAddress(of: connections[slot].id) ?? "",
                 bytesWaiting: bytes, behind: behind, since: now.wall(at: since))
         }
+    }
+
+    private func behind(_ slot: Int) -> Int {
+        guard connections[slot].state.contains(.isConflated) else { return 0 }
+        return engine.topicsMissed(by: ConnectionID(connections[slot].id))
     }
 
     private var gauges: [StatsField] {

@@ -46,6 +46,8 @@ struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
     var turnWorkLeft = 0
     /// Questions about the service, in the order in which they came.
     var questions: [Question] = []
+    /// Events that connections have not taken, to be reported to the engine.
+    var missed: [MissedEvent] = []
     /// Connections that have ended while effects were being carried out.
     var lost: [LostConnection] = []
     var pool = BufferPool()
@@ -93,8 +95,6 @@ struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
     var rates: Rates
     /// Connections that have not read everything they were sent.
     var slow: [SlowConnection] = []
-    /// By slot: the place in the engine's history that notes that a connection is behind.
-    var delays: [UInt32: Int] = [:]
     /// When the service started, by its own clocks.
     let begun: Moment
 
@@ -228,6 +228,13 @@ struct SlowConnection {
     var slot: UInt32
     /// Since when.
     var since: Mono
+}
+
+/// An event that a connection has not taken, to be reported to the engine.
+struct MissedEvent {
+    var connection: ConnectionID
+    var topic: TopicHandle
+    var seq: UInt64
 }
 
 /// A connection whose session has ended, to be reported to the engine.

@@ -158,11 +158,43 @@ final class World {
         carryOut()
     }
 
+    // MARK: Connections that do not keep up
+
+    /// The last event that was delivered.
+    private var lastDelivered: (topic: TopicHandle, seq: UInt64)?
+
+    /// Connections that take no events now.
+    var missesEvents: Set<ConnectionID> = []
+    private var missed: [(TopicHandle, UInt64, ConnectionID)] = []
+    private var caughtUp: Set<ConnectionID> = []
+
+    /// Whether a connection has been told that it has caught up.
+    func isCaughtUp(_ connection: ConnectionID) -> Bool { caughtUp.contains(connection) }
+
+    /// A connection has not taken the last event.
+    func missLast(_ connection: ConnectionID) {
+        guard let last = lastDelivered else {
+            Issue.record("no event")
+            return
+        }
+        miss(last.topic, seq: last.seq, connection)
+    }
+
+    func miss(_ topic: TopicHandle, seq: UInt64, _ connection: ConnectionID) {
+        engine.missed(topic, seq: seq, by: connection, at: now.wall)
+    }
+
+    /// A connection has written everything.
+    func drain(_ connection: ConnectionID) {
+        engine.drained(connection, at: now, into: &effects)
+        carryOut()
+    }
+
     // MARK: Login lists
 
     func continueLists() {
         for connection in listing.sorted(by: { $0.slot < $1.slot }) {
-            engine.continueList(of: connection, at: now, into: &effects)
+            engine.drained(connection, at: now, into: &effects)
             carryOut()
         }
     }
@@ -179,6 +211,8 @@ final class World {
         var batch = Effects()
         swap(&batch, &effects)
         for item in batch.items { carryOut(item, batch) }
+        for (topic, seq, connection) in missed { miss(topic, seq: seq, connection) }
+        missed = []
         batch.removeAll()
         if effects.items.isEmpty { swap(&batch, &effects) }
         while !storeWaits, !tickets.isEmpty { commit() }
@@ -200,17 +234,18 @@ final class World {
             }
         case .refuse(let connection, let refusal):
             note(.refused(refusal.reason), for: connection)
-        case .deliver(let event, _, let receivers):
+        case .deliver(let event, let topic, let receivers):
             let event = batch.events[event]
-            deliver(batch.state(event), event, to: batch.receivers[receivers])
+            lastDelivered = (topic, event.seq)
+            deliver(batch.state(event), event, of: topic, to: batch.receivers[receivers])
         case .keep(let id, let event):
             kept[id] = (batch.state(batch.events[event]), batch.events[event])
-        case .deliverKept(let id, _, let receivers):
+        case .deliverKept(let id, let topic, let receivers):
             guard let (state, event) = kept[id] else {
                 Issue.record("an event that was not kept")
                 return
             }
-            deliver(state, event, to: batch.receivers[receivers])
+            deliver(state, event, of: topic, to: batch.receivers[receivers])
         case .drop(let id):
             #expect(kept.removeValue(forKey: id) != nil)
         case .feed(let event, let topic):
@@ -224,6 +259,8 @@ final class World {
         case .synced(let connection, let count):
             listing.remove(connection)
             note(.synced(count), for: connection)
+        case .caughtUp(let connection):
+            caughtUp.insert(connection)
         case .expired(let type, let names, let receivers):
             for slot in batch.receivers[receivers] {
                 guard let connection = openSlots[slot] else { continue }
@@ -243,10 +280,16 @@ final class World {
         }
     }
 
-    private func deliver(_ state: State, _ event: Event, to slots: ArraySlice<UInt32>) {
+    private func deliver(
+        _ state: State, _ event: Event, of topic: TopicHandle, to slots: ArraySlice<UInt32>
+    ) {
         for slot in slots {
             guard let connection = openSlots[slot] else {
                 Issue.record("delivered to a slot that is closed")
+                continue
+            }
+            if missesEvents.contains(connection) {
+                missed.append((topic, event.seq, connection))
                 continue
             }
             note(.event(state), for: connection)

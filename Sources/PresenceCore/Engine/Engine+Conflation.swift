@@ -1,0 +1,156 @@
+// Conflation: a session that does not read as fast as it is sent gets the newest states instead of
+// every event.
+//
+// Its connection reports the first event that it could not take (`missed`). From then on events are
+// withheld from the session, and their topics noted. When the connection has written everything
+// (`drained`), the newest state of each of these topics follows, a frame at a time, and then the
+// session is sent events again. So a slow client uses a limited amount of memory, never receives an
+// older state after a newer one, and has the newest state in the end.
+//
+// Between the connection's report and the engine other events may be under way to it. It does not
+// take them, but reports them as missed, too.
+
+import Containers
+
+extension Engine {
+    /// Notes that a connection has not taken an event: the newest state of its topic is to follow.
+    ///
+    /// Until then, events are withheld from it. O(topics that it has missed), and once in a while
+    /// O(subscriptions of the account).
+    public mutating func missed(
+        _ topic: TopicHandle, seq: UInt64, by connection: ConnectionID, at now: Wall
+    ) {
+        sweep()
+        guard case .client(let session, let account) = caller(of: connection) else { return }
+        if conflations[session] == nil { beginConflation(of: session, fromEvent: seq, at: now) }
+        note(topic, missedBy: session, of: account)
+        guard conflations[session]?.topics.isEmpty == true else { return }
+        endConflation(of: session, at: now)
+    }
+
+    /// Continues what a connection is to be sent piece by piece, when it has written everything:
+    /// the states that it has missed, then its login list.
+    ///
+    /// Requests `Effect.states`, and at the end `.caughtUp` or `.synced`; if there was nothing to
+    /// continue, `.caughtUp`.
+    public mutating func drained(
+        _ connection: ConnectionID, at now: Moment, into effects: inout Effects
+    ) {
+        sweep()
+        guard case .client(let session, let account) = caller(of: connection) else { return }
+        if conflations[session] != nil {
+            sendMissed(by: session, of: account, on: connection, at: now, into: &effects)
+        } else if !links[Int(session)].cursor.isComplete {
+            continueList(of: connection, at: now, into: &effects)
+        } else {
+            effects.items.append(.caughtUp(connection))
+        }
+    }
+
+    /// Withholds an event from a session whose list has still to come to its topic, or which does
+    /// not keep up.
+    mutating func withhold(_ topic: TopicHandle, from session: UInt32, of account: AccountHandle) {
+        guard let conflation = conflations[session], conflation.cursor.covers(topic) else { return }
+        note(topic, missedBy: session, of: account)
+    }
+
+    /// Notes an event of the account's own for a session that does not keep up; returns whether it
+    /// is one.
+    mutating func withholdOwn(
+        _ topic: TopicHandle, from session: UInt32, of account: AccountHandle
+    ) -> Bool {
+        guard !conflations.isEmpty, conflations[session] != nil else { return false }
+        note(topic, missedBy: session, of: account)
+        return true
+    }
+
+    /// How many topics a connection has missed whose newest states are still to follow.
+    public func topicsMissed(by connection: ConnectionID) -> Int {
+        guard case .client(let session, _) = caller(of: connection) else { return 0 }
+        return conflations[session]?.topics.count ?? 0
+    }
+
+    /// How far the login list of a session has come.
+    func listCursor(of session: UInt32) -> ListCursor {
+        conflations[session]?.cursor ?? links[Int(session)].cursor
+    }
+
+    /// Forgets what a session has missed, whose connection has ended.
+    mutating func dropConflation(of session: UInt32) {
+        conflations[session] = nil
+    }
+
+    private mutating func beginConflation(
+        of session: UInt32, fromEvent seq: UInt64, at now: Wall
+    ) {
+        tallies.sessionsConflated += 1
+        let delay = noteBehind(session, fromEvent: seq, at: now)
+        conflations[session] = Conflation(cursor: links[Int(session)].cursor, delay: delay)
+        links[Int(session)].cursor = .start
+    }
+
+    private mutating func endConflation(of session: UInt32, at now: Wall) {
+        guard let conflation = conflations.removeValue(forKey: session) else { return }
+        links[Int(session)].cursor = conflation.cursor
+        if let delay = conflation.delay { noteCaughtUp(delay, at: now) }
+    }
+
+    private mutating func note(
+        _ topic: TopicHandle, missedBy session: UInt32, of account: AccountHandle
+    ) {
+        tallies.eventsConflated += 1
+        conflations[session]?.note(topic)
+        guard let conflation = conflations[session],
+            conflation.topics.count > topicCountMax(of: account)
+        else { return }
+        // The account does not subscribe to all of them any more.
+        var kept = conflation
+        kept.keep { matters($0, to: account, listed: conflation.cursor) }
+        conflations[session] = kept
+    }
+
+    private mutating func sendMissed(
+        by session: UInt32, of account: AccountHandle, on connection: ConnectionID, at now: Moment,
+        into effects: inout Effects
+    ) {
+        guard var conflation = conflations.removeValue(forKey: session) else { return }
+        let start = effects.events.count
+        var visited = 0
+        for topic in conflation.topics {
+            guard effects.events.count - start < settings.limits.statesPerFrameMax else { break }
+            visited += 1
+            guard matters(topic, to: account, listed: conflation.cursor) else { continue }
+            appendState(topic, at: now, into: &effects)
+            noteKnown(topic, to: session)
+        }
+        conflation.removeFirst(visited)
+        conflations[session] = conflation
+        let states = start..<effects.events.count
+        if !states.isEmpty { effects.items.append(.states(connection, states, .missed)) }
+        guard conflation.topics.isEmpty else { return }
+        endConflation(of: session, at: now.wall)
+        effects.items.append(.caughtUp(connection))
+    }
+
+    /// How many topics can matter to the sessions of an account: those that it subscribes to, and
+    /// its own.
+    private func topicCountMax(of account: AccountHandle) -> Int {
+        let record = accounts[Int(account.index)]
+        let own = Int(record.customTopicCount) + (record.presenceTopic == none ? 0 : 1)
+        return index.count(of: account) + own
+    }
+
+    /// Whether the state of a topic is to be sent to a session that has missed changes of it. A
+    /// number may have been reused for another topic: its state is as correct as any.
+    private func matters(
+        _ topic: TopicHandle, to account: AccountHandle, listed: ListCursor
+    ) -> Bool {
+        guard Int(topic.index) < topics.elements.count else { return false }
+        let isWatched = index.position(of: topic, watchedBy: account) != nil
+        return isWatched ? listed.covers(topic) : isOwn(topic, account)
+    }
+
+    private func isOwn(_ topic: TopicHandle, _ account: AccountHandle) -> Bool {
+        self.topic(topics[topic.index].type, of: account) == topic
+    }
+}
