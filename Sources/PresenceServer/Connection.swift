@@ -22,6 +22,8 @@ struct Connection {
     var deadline = TimerID.none
     /// When some of the pending bytes must have been read.
     var progressDeadline = TimerID.none
+    /// When it may have been silent for too long.
+    var silenceDeadline = TimerID.none
     /// When the token of its session expires.
     var tokenDeadline = TimerID.none
     /// Its rate limit.
@@ -93,6 +95,8 @@ struct Connection {
         static let isConflated = State(rawValue: 8_192)
         /// It has missed events since it last asked for its states.
         static let hasMissed = State(rawValue: 16_384)
+        /// It was not read from when its silence was looked at.
+        static let isUnread = State(rawValue: 32_768)
     }
 }
 

@@ -133,7 +133,6 @@ import Testing
         world.subscribe(alice, ["bob"], seconds: 60)
         world.commit()
         world.pass(milliseconds: 30_000)
-        world.hear(alice)
         world.pass(milliseconds: 29_999)
         world.subscribe(alice, ["bob"], seconds: 60)
         world.pass(milliseconds: 10)
@@ -149,7 +148,6 @@ import Testing
         world.subscribe(alice, ["bob"], type: 100, seconds: 60)
         world.commit()
         world.pass(milliseconds: 30_000)
-        world.hear(alice)
         world.pass(milliseconds: 29_999)
         _ = world.takeStored()
         change()
@@ -187,7 +185,6 @@ import Testing
         world.subscribe(alice, ["bob"], seconds: 60)
         world.storeWaits = true
         world.pass(seconds: 30)
-        for connection in [alice, carol] { world.hear(connection) }
         world.pass(milliseconds: 29_999)
         world.subscribe(alice, ["bob"], seconds: 60)
         world.pass(milliseconds: 10)

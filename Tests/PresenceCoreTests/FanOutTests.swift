@@ -147,7 +147,6 @@ import Testing
             open.append(world.login(name, "x", sync: .all))
             return
         }
-        world.hear(someone)
         switch Int.random(in: 0..<12, using: &random) {
         case 0: world.drop(someone)
         case 1: world.handle(.logout, from: someone)

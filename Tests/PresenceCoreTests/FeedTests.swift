@@ -127,7 +127,6 @@ struct FeedTable {
         case 8: world.clear(server, type: type, for: name)
         default: world.pass(seconds: Int.random(in: 1...30, using: &random))
         }
-        world.hear(server)
         _ = world.take(server)
     }
 }

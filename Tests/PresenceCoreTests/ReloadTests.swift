@@ -46,7 +46,6 @@ import Testing
         _ = world.take(watcher)
         apply { $0.heartbeatSeconds = 5 }
         world.pass(seconds: 44)
-        world.hear(watcher)
         #expect(world.events(watcher).isEmpty)
         #expect(world.withEngine { $0.settings.heartbeatSeconds } == 30)
     }

@@ -36,8 +36,6 @@ import Testing
         _ = world.take(alice)
         for _ in 0..<2 {
             world.pass(milliseconds: 29_999)
-            world.hear(alice)
-            world.hear(bob)
         }
         #expect(world.take(alice) == [])
         world.pass(milliseconds: 2)

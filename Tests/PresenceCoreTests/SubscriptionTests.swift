@@ -12,8 +12,6 @@ import Testing
         _ = world.take(first)
         _ = world.take(second)
         world.pass(milliseconds: 30_000)
-        world.hear(first)
-        world.hear(second)
         world.pass(milliseconds: 29_999)
         #expect(world.take(first) == [])
         world.pass(milliseconds: 1)

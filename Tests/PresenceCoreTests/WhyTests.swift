@@ -67,10 +67,9 @@ import Testing
         let alice = world.login("alice", "phone")
         world.subscribe(alice, ["bob"])
         world.pass(seconds: 1)
-        let bob = world.login("bob")
-        world.pass(seconds: 30)
-        world.hear(bob)
-        world.pass(seconds: 20)
+        world.login("bob")
+        world.pass(seconds: 44)
+        world.drop(alice, .silent, lastHeard: 0)
         let (report, effects) = world.why("alice", "bob")
         #expect(world.fates("alice", "bob").last == #"login yes ["phone uncertain"]"#)
         let connection = report.subscriber.ended.first

@@ -35,8 +35,6 @@ extension Engine {
                 statusExpired(number, at: now, into: &effects)
             case .session(let number):
                 phaseEnded(number, at: now, into: &effects)
-            case .silence(let slot):
-                silenceSuspected(slot, at: now, into: &effects)
             case .remembrance:
                 forgetLongGone(at: now, into: &effects)
             }

@@ -20,16 +20,19 @@ extension Engine {
     /// Notes that a connection has ended without a logout.
     ///
     /// Does nothing for connections that the engine does not know or has closed itself. How it
-    /// ended, and how many bytes it had not accepted, is kept for `why`.
+    /// ended, when bytes of it last arrived (nil: now) and how many bytes it had not accepted is
+    /// kept for `why`. A session that was silent was last seen when it was last heard.
     public mutating func connectionLost(
         _ connection: ConnectionID, _ end: ConnectionEnd = .lost, unsentBytes: Int = 0,
-        at now: Moment, into effects: inout Effects
+        lastHeard: Mono? = nil, at now: Moment, into effects: inout Effects
     ) {
         sweep()
         guard isLoggedIn(connection) else { return }
         let session = self.session(on: connection)
-        detach(connection, end, unsentBytes: unsentBytes, at: now)
-        loseConnection(of: session, lastHeard: now.wall, at: now, into: &effects)
+        let heard = lastHeard.map { now.wall(at: $0) } ?? now.wall
+        detach(connection, end, unsentBytes: unsentBytes, lastHeard: heard, at: now)
+        loseConnection(
+            of: session, lastHeard: end == .silent ? heard : now.wall, at: now, into: &effects)
         reserveSequence(into: &effects)
     }
 
@@ -52,32 +55,6 @@ extension Engine {
         sessions[session].timer = wheel.schedule(
             Deadline.session(session).payload,
             at: now.mono.advanced(bySeconds: grace).milliseconds)
-    }
-
-    /// Checks whether a connection has been silent for too long.
-    mutating func silenceSuspected(
-        _ slot: UInt32, at now: Moment, into effects: inout Effects
-    ) {
-        let record = connections[Int(slot)]
-        // While its request waits for the store, the service does not read from it: it may have
-        // sent.
-        let deadline =
-            record.requestsWaiting > 0
-            ? now.mono.advanced(byMilliseconds: Self.hearingMilliseconds)
-            : record.lastHeard.advanced(byMilliseconds: settings.silenceMillisecondsMax)
-        guard deadline <= now.mono else {
-            // It has sent since, or could not. Only now does that cost a wheel operation.
-            connections[Int(slot)].timer = wheel.schedule(
-                Deadline.silence(slot).payload, at: deadline.milliseconds)
-            return
-        }
-        connections[Int(slot)].timer = .none
-        let connection = ConnectionID(slot: slot, generation: record.generation)
-        effects.items.append(.close(connection, .idleTimeout))
-        let session = self.session(on: connection)
-        detach(connection, .silent, at: now)
-        loseConnection(
-            of: session, lastHeard: now.wall(at: record.lastHeard), at: now, into: &effects)
     }
 
     /// The phase of a session without a connection has ended.

@@ -24,7 +24,7 @@ extension Engine {
             arrival = .noticed
         }
         let topic = makeTopic(.presence, of: login.account)
-        attach(session, to: connection, at: now.mono)
+        attach(session, to: connection)
         sessions[session].id = SessionID(ordinal: sequence.next())
         sessions[session].loggedIn = now.wall
         persist(session, into: &effects)
@@ -107,17 +107,17 @@ extension Engine {
         return session
     }
 
-    private mutating func attach(_ session: UInt32, to connection: ConnectionID, at now: Mono) {
+    private mutating func attach(_ session: UInt32, to connection: ConnectionID) {
         links[Int(session)].connection = connection.slot
         stats.sessionsConnected += 1
-        register(connection, as: .client(session), at: now)
+        register(connection, as: .client(session))
     }
 
     /// Begins a session of an app server.
     mutating func beginAppServer(
         from connection: ConnectionID, at now: Moment, into effects: inout Effects
     ) {
-        register(connection, as: .appServer, at: now.mono)
+        register(connection, as: .appServer)
         stats.appServers += 1
         let session = SessionID(ordinal: sequence.next())
         effects.answer(connection, .loggedInAppServer(session, time: now.wall))

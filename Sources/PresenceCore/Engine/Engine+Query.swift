@@ -133,13 +133,12 @@ extension Engine {
         let device = deviceEntry(of: session, into: &effects).name
         let start = effects.bytes.count
         strings.append(record.address, to: &effects.bytes)
-        let slot = links[Int(session)].connection
+        let connection = connectionID(of: session)
         return SessionEntry(
             session: record.id, device: device, client: record.client, since: record.loggedIn,
-            lastHeard: slot == none
-                ? record.lastHeard : now.wall(at: connections[Int(slot)].lastHeard),
+            lastHeard: connection == nil ? record.lastHeard : now.wall,
             address: ByteRange(start: Int32(start), count: Int32(effects.bytes.count - start)),
-            connection: record.phase.connectedness)
+            connection: record.phase.connectedness, connectionID: connection)
     }
 
     /// The current counters.

@@ -48,32 +48,29 @@ extension Engine {
         links[Int(before)].next = next
     }
 
-    /// Records the peer of a connection and starts its idle timeout.
-    mutating func register(_ connection: ConnectionID, as peer: Connection.Peer, at now: Mono) {
+    /// Records the peer of a connection.
+    mutating func register(_ connection: ConnectionID, as peer: Connection.Peer) {
         let slot = Int(connection.slot)
         while connections.count <= slot {
             growByAnEighth(&connections)
-            connections.append(
-                Connection(generation: 0, peer: .nobody, lastHeard: now, timer: .none))
+            connections.append(Connection(generation: 0, peer: .nobody))
         }
-        precondition(connections[slot].timer == .none, "a slot that is still in use")
-        let timer = wheel.schedule(
-            Deadline.silence(connection.slot).payload,
-            at: now.advanced(byMilliseconds: settings.silenceMillisecondsMax).milliseconds)
-        connections[slot] = Connection(
-            generation: connection.generation, peer: peer, lastHeard: now, timer: timer)
+        guard case .nobody = connections[slot].peer else {
+            preconditionFailure("a slot that is still in use")
+        }
+        connections[slot] = Connection(generation: connection.generation, peer: peer)
     }
 
     /// Forgets a connection; its session, if it has one, remains without a connection.
     mutating func detach(
-        _ connection: ConnectionID, _ end: ConnectionEnd, unsentBytes: Int = 0, at now: Moment
+        _ connection: ConnectionID, _ end: ConnectionEnd, unsentBytes: Int = 0,
+        lastHeard: Wall? = nil, at now: Moment
     ) {
         let slot = Int(connection.slot)
         if case .client(let session) = connections[slot].peer {
-            noteEnd(of: session, on: connection, end, unsentBytes: unsentBytes, at: now)
-        }
-        if connections[slot].timer != .none { wheel.cancel(connections[slot].timer) }
-        if case .client(let session) = connections[slot].peer {
+            noteEnd(
+                of: session, end, unsentBytes: unsentBytes, lastHeard: lastHeard ?? now.wall,
+                at: now)
             links[Int(session)].connection = none
             links[Int(session)].cursor = .complete
             dropConflation(of: session)
@@ -81,7 +78,6 @@ extension Engine {
         } else {
             stats.appServers -= 1
         }
-        connections[slot].timer = .none
         connections[slot].peer = .nobody
     }
 

@@ -77,7 +77,7 @@ extension Engine {
             let entry = sessionEntry(session, at: now, into: &effects)
             party.sessions.append(
                 WhySession(
-                    entry: entry, connection: connectionID(of: session),
+                    entry: entry,
                     isListing: !listCursor(of: session).isComplete,
                     behind: conflations[session]?.topics.count ?? 0))
             session = links[Int(session)].next

@@ -4,7 +4,6 @@
 // and appends what is to be done to a buffer of the caller's. It does no I/O, reads no clock, keeps
 // no closure: the same inputs give the same effects, byte for byte.
 //
-//     heard when bytes have come
 //     intern names → handle(command, from:, at:, into:) → carry out the effects → …
 //     connectionLost when a connection has ended;     committed/failed when the store reports
 //     advance when the clock has reached `nextWake`;  drained, missed when a connection says so
@@ -113,24 +112,6 @@ public struct Engine: ~Copyable {
         perform(command, from: connection, at: now, into: &effects)
         retireInterned()
         reserveSequence(into: &effects)
-    }
-
-    /// Notes that bytes have arrived from a connection. O(1).
-    ///
-    /// Carrying out a command does not count: it may have waited so long that its sender is no
-    /// longer connected.
-    public mutating func heard(_ connection: ConnectionID, at now: Mono) {
-        guard isLoggedIn(connection) else { return }
-        let slot = Int(connection.slot)
-        connections[slot].lastHeard = max(connections[slot].lastHeard, now)
-    }
-
-    /// Whether half of the time has passed after which a connection is judged silent.
-    public func isNearlySilent(_ connection: ConnectionID, at now: Mono) -> Bool {
-        guard isLoggedIn(connection) else { return false }
-        let half = connections[Int(connection.slot)].lastHeard
-            .advanced(byMilliseconds: settings.silenceMillisecondsMax / 2)
-        return half <= now
     }
 
     mutating func perform(

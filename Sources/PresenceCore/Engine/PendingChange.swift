@@ -70,7 +70,6 @@ extension Engine {
             connection: connection, account: account, kind: kind, reserved: reserved)
         if case .appServer = caller(of: connection) { change.author = .appServer }
         pin(account, change.others)
-        beginWaiting(connection)
         effects.persist(record, ticket: inFlight.add(change))
     }
 
@@ -82,7 +81,6 @@ extension Engine {
     ) {
         sweep()
         guard let change = inFlight.take(ticket) else { return }
-        endWaiting(change.connection, at: now)
         switch change.kind {
         case .subscribe(let request, let expires, let deadline):
             applySubscribe(
@@ -106,7 +104,6 @@ extension Engine {
     ) {
         sweep()
         guard let change = inFlight.take(ticket) else { return }
-        endWaiting(change.connection, at: now)
         effects.items.append(.refuse(change.connection, Refusal(.storeUnavailable)))
         for removal in change.removalsOnFailure { effects.persist(removal) }
         settle(change, at: now, into: &effects)
@@ -174,29 +171,8 @@ extension Engine {
         let entry = DeferredCommand(connection: connection, command: command)
         pin(account, entry.others)
         deferred[account.index, default: []].append(entry)
-        beginWaiting(connection)
         return true
     }
-
-    private mutating func beginWaiting(_ connection: ConnectionID) {
-        guard isLoggedIn(connection) else { return }
-        connections[Int(connection.slot)].requestsWaiting += 1
-    }
-
-    /// What the peer has sent while it waited will be read now, if there is anything: its idle
-    /// timeout is extended by a moment and no more, since it may be lost.
-    private mutating func endWaiting(_ connection: ConnectionID, at now: Moment) {
-        guard isLoggedIn(connection) else { return }
-        let slot = Int(connection.slot)
-        connections[slot].requestsWaiting -= 1
-        let silence = settings.silenceMillisecondsMax
-        let granted = now.mono.advanced(byMilliseconds: Self.hearingMilliseconds).milliseconds
-        let lastHeard = Mono(milliseconds: granted - min(granted, silence))
-        connections[slot].lastHeard = max(connections[slot].lastHeard, lastHeard)
-    }
-
-    /// The milliseconds within which arrived bytes are certainly read.
-    static var hearingMilliseconds: UInt64 { 1_000 }
 
     /// Continues with the deferred commands of `account`, until one has a change in flight.
     private mutating func resumeDeferred(
@@ -210,7 +186,6 @@ extension Engine {
             // A peer that has disconnected meanwhile gets no response; so its command is not
             // carried out.
             if isLoggedIn(next.connection) {
-                endWaiting(next.connection, at: now)
                 perform(next.command, from: next.connection, at: now, into: &effects)
             }
             unpin(account, next.others)

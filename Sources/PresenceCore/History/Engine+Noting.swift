@@ -40,8 +40,7 @@ extension Engine {
 
     /// Records the end of the connection of a session, which is about to be detached.
     mutating func noteEnd(
-        of session: UInt32, on connection: ConnectionID, _ end: ConnectionEnd, unsentBytes: Int,
-        at now: Moment
+        of session: UInt32, _ end: ConnectionEnd, unsentBytes: Int, lastHeard: Wall, at now: Moment
     ) {
         guard history.connections.countMax > 0 else { return }
         let record = sessions[session]
@@ -50,8 +49,7 @@ extension Engine {
         history.note(
             ConnectionNote(
                 session: record.id, endSeq: sequence.last, listedSeq: record.listedSeq,
-                loggedIn: record.loggedIn,
-                lastHeard: now.wall(at: connections[Int(connection.slot)].lastHeard),
+                loggedIn: record.loggedIn, lastHeard: lastHeard,
                 ended: now.wall, device: history.devices.insert(device.span),
                 account: noted(record.account), unsentBytes: UInt32(clamping: unsentBytes),
                 client: record.client, list: record.list, end: end))

@@ -6,8 +6,6 @@ enum Deadline {
     case status(UInt32)
     /// This session's phase ends: grace, push or restart.
     case session(UInt32)
-    /// The connection in this slot may have been silent for too long.
-    case silence(UInt32)
     /// Unused accounts are to be checked.
     case remembrance
 
@@ -16,8 +14,7 @@ enum Deadline {
         case .subscriptions(let number): UInt64(number)
         case .status(let number): 1 << 32 | UInt64(number)
         case .session(let number): 2 << 32 | UInt64(number)
-        case .silence(let number): 3 << 32 | UInt64(number)
-        case .remembrance: 4 << 32
+        case .remembrance: 3 << 32
         }
     }
 
@@ -27,8 +24,7 @@ enum Deadline {
         case 0: self = .subscriptions(number)
         case 1: self = .status(number)
         case 2: self = .session(number)
-        case 3: self = .silence(number)
-        case 4: self = .remembrance
+        case 3: self = .remembrance
         default: preconditionFailure("a payload that no deadline has made")
         }
     }

@@ -61,13 +61,6 @@ struct Connection {
     var generation: UInt32
     /// Its peer.
     var peer: Peer
-    /// When bytes last arrived.
-    var lastHeard: Mono
-    /// Fires when the peer may have been silent for too long.
-    var timer: TimerID
-    /// Requests that wait for the store. Its owner does not read from the connection meanwhile, so
-    /// its silence has no meaning.
-    var requestsWaiting: UInt32 = 0
 
     /// The peer of a connection.
     enum Peer {

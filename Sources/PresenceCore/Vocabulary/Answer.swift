@@ -77,12 +77,15 @@ public struct SessionEntry: Hashable, Sendable {
     public var client: ClientKind
     /// When it logged in.
     public var since: Wall
-    /// When it was last heard.
+    /// When bytes of it last arrived; while it is connected, the owner of the connections fills
+    /// this in.
     public var lastHeard: Wall
     /// The address of its connection, in `Effects.bytes`.
     public var address: ByteRange
     /// The state of its connection.
     public var connection: Connectedness
+    /// Its connection, if it has one.
+    public var connectionID: ConnectionID?
 
     /// The state of a session's connection.
     public enum Connectedness: UInt8, CaseIterable, Sendable {

@@ -61,8 +61,6 @@ public struct WhyParty: Hashable, Sendable {
 public struct WhySession: Hashable, Sendable {
     /// Its entry in a listing.
     public var entry: SessionEntry
-    /// Its connection, if it has one.
-    public var connection: ConnectionID?
     /// Whether its login list is still being sent.
     public var isListing: Bool
     /// Topics whose newest states are still to be sent to it.
@@ -81,7 +79,8 @@ public struct WhyConnection: Hashable, Sendable {
     public var client: ClientKind
     /// When it logged in.
     public var since: Wall
-    /// When it was last heard.
+    /// When bytes of it last arrived; of one that the service closed for another reason than
+    /// silence, slowness or a violation, when it ended.
     public var lastHeard: Wall
     /// When it ended.
     public var ended: Wall

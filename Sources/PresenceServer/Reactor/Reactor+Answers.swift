@@ -47,6 +47,7 @@ extension Reactor {
         guard connections[slot].phase == .anonymous else { return }
         connections[slot].enter(.serving)
         cancelDeadline(of: slot)
+        watchSilence(of: slot)
     }
 
     private mutating func append(_ answer: Answer, to id: RequestID, of slot: Int) {
@@ -54,6 +55,7 @@ extension Reactor {
             let further = ownStats(at: now().mono)
             return connections[slot].outbox.bytes.appendStatsFrame(stats, further: further, to: id)
         }
+        if case .sessions(let entries) = answer { fillInLastHeard(of: entries) }
         let outcome = connections[slot].outbox.bytes.appendAnswerFrame(
             answer, to: id, in: effects, settings: configuration.engine)
         guard case .tooLarge(let fit) = outcome else { return }
@@ -75,6 +77,21 @@ extension Reactor {
         default:
             appendRefusal(Refusal(.tooMany, field: .limit, limit: fit), to: id, of: slot)
         }
+    }
+
+    private mutating func fillInLastHeard(of entries: Range<Int>) {
+        let now = now()
+        for place in entries {
+            effects.sessions[place].lastHeard = lastHeard(of: effects.sessions[place], at: now)
+        }
+    }
+
+    /// When a session was last heard.
+    func lastHeard(of entry: SessionEntry, at now: Moment) -> Wall {
+        guard let connection = entry.connectionID, slot(of: connection) != nil else {
+            return entry.lastHeard
+        }
+        return now.wall(at: heard.time(connection.slot))
     }
 
     private mutating func appendRest(of states: Range<Int>, after first: Range<Int>, to slot: Int) {

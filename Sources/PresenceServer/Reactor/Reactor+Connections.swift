@@ -69,6 +69,7 @@ extension Reactor {
         connections[slot].state.remove([.isListing, .isResumable, .isConflated, .hasMissed])
         stopReadingFeed(slot)
         stopWatchingProgress(of: slot)
+        stopWatchingSilence(of: slot)
     }
 
     /// Tells the engine that a connection has ended, unless everybody's does.
@@ -78,6 +79,7 @@ extension Reactor {
         lost.append(
             LostConnection(
                 id: ConnectionID(connections[slot].id), end: end,
+                lastHeard: heard.time(UInt32(slot)),
                 unsentBytes: connections[slot].outbox.count + connections[slot].bytesPending))
     }
 
@@ -86,8 +88,8 @@ extension Reactor {
     mutating func reportLost(at now: Moment) {
         while let connection = lost.popLast() {
             engine.connectionLost(
-                connection.id, connection.end, unsentBytes: connection.unsentBytes, at: now,
-                into: &effects)
+                connection.id, connection.end, unsentBytes: connection.unsentBytes,
+                lastHeard: connection.lastHeard, at: now, into: &effects)
             carryOutItems(at: now)
         }
         reportMissed(at: now)
@@ -97,6 +99,7 @@ extension Reactor {
         cancelDeadline(of: slot)
         stopReadingFeed(slot)
         forgetToken(of: slot)
+        stopWatchingSilence(of: slot)
         progressEnded(of: slot)
         forgetHeldBack(slot)
         if connections[slot].state.contains(.isInternal) { internalCount -= 1 }
@@ -138,6 +141,10 @@ extension Reactor {
                 continue
             case .feed:
                 lookAfterFeed(at: now)
+                continue
+            case .silence:
+                connections[slot].silenceDeadline = .none
+                silenceSuspected(of: slot, at: now)
                 continue
             case .token:
                 tokenEnded(of: slot)
@@ -182,6 +189,8 @@ enum ConnectionDeadline: UInt64 {
     case token
     /// Measures memory. Of no slot.
     case memory
+    /// It may have been silent for too long.
+    case silence
 
     func payload(_ slot: Int) -> UInt64 { rawValue << 32 | UInt64(slot) }
 
@@ -202,6 +211,7 @@ extension ConnectionEnd {
     /// What the end of a connection that we close is to its session, unless that has ended before.
     init(_ reason: CloseReason?) {
         switch reason {
+        case .idleTimeout: self = .silent
         case .tooSlow: self = .tooSlow
         case .protocolViolation: self = .violation
         default: self = .lost

@@ -60,11 +60,12 @@ extension Reactor {
             precondition(connection.deadline == .none, "a deadline of no connection")
             precondition(connection.progressDeadline == .none, "a deadline of no connection")
             precondition(connection.tokenDeadline == .none, "a deadline of no connection")
+            precondition(connection.silenceDeadline == .none, "a deadline of no connection")
         case .anonymous:
             precondition(connection.deadline != .none, "no time to log in")
             precondition(!state.contains(.isConflated), "events before the login")
         case .serving:
-            break
+            precondition(connection.silenceDeadline != .none, "its silence is not watched")
         case .ending:
             precondition(connection.deadline != .none, "no time to take the rest")
             precondition(connection.awaiting != nil || state.contains(.isListing), "nothing to do")

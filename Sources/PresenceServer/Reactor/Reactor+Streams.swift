@@ -22,6 +22,7 @@ extension Reactor {
         let slot = enter(id, .serving)
         connections[slot].state = [.isAppServer, .isInternal]
         internalCount += 1
+        watchSilence(of: slot)
         let now = now()
         engine.handle(.loginAppServer, from: ConnectionID(id), at: now, into: &effects)
         carryOut(at: now)
@@ -35,6 +36,7 @@ extension Reactor {
         }
         precondition(connections[slot].phase == .free, "a slot that is still in use")
         connections[slot] = Connection(id: id)
+        heard.reserve(id.slot)
         connections[slot].enter(phase)
         return slot
     }

@@ -83,15 +83,18 @@ extension Reactor {
                 subscriber: engine.find(subscriber.span), publisher: engine.find(publisher.span),
                 publisherName: publisher, type: type),
             at: now, into: &effects)
-        fillIn(&report.subscriber)
-        fillIn(&report.publisher)
+        fillIn(&report.subscriber, at: now)
+        fillIn(&report.publisher, at: now)
         return report
     }
 
     /// Adds what only the owner of the connections knows.
-    private func fillIn(_ party: inout WhyParty) {
+    private func fillIn(_ party: inout WhyParty, at now: Moment) {
         for index in party.sessions.indices {
-            guard let connection = party.sessions[index].connection, let slot = slot(of: connection)
+            party.sessions[index].entry.lastHeard = lastHeard(
+                of: party.sessions[index].entry, at: now)
+            guard let connection = party.sessions[index].entry.connectionID,
+                let slot = slot(of: connection)
             else { continue }
             party.sessions[index].bytesWaiting = bytesWaiting(for: slot)
         }

@@ -37,6 +37,8 @@ struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
     /// By slot of the stream.
     var connections: [Connection] = []
     var deadlines: TimingWheel
+    /// When bytes of each connection last arrived.
+    var heard = HeardTable.Writer(HeardTable())
     /// What had come in by then has been taken in.
     var heardUpTo: Mono
     /// Slots that have something to write, or more frames in their splitter.
@@ -241,6 +243,8 @@ struct MissedEvent {
 struct LostConnection {
     var id: ConnectionID
     var end: ConnectionEnd
+    /// When bytes of it last arrived.
+    var lastHeard: Mono
     /// Bytes that it was sent and has not read.
     var unsentBytes: Int
 }

@@ -105,19 +105,9 @@ extension Oracle {
         }
     }
 
-    /// What it has said while it was not read from is read within a second.
-    private func endWaiting(_ connection: ConnectionID) {
-        let granted = now + 1_000
-        let earliest = granted - min(granted, settings.silenceMillisecondsMax)
-        if let peer = peers[connection] {
-            peers[connection]?.lastHeard = max(peer.lastHeard, earliest)
-        }
-    }
-
     func commit() {
         guard !pending.isEmpty else { return }
         let (connection, name, change) = pending.removeFirst()
-        endWaiting(connection)
         apply(connection, name, change, audience: .everybody)
         settle(name)
     }
@@ -125,7 +115,6 @@ extension Oracle {
     func fail() {
         guard !pending.isEmpty else { return }
         let (connection, name, _) = pending.removeFirst()
-        endWaiting(connection)
         refuse(connection, .storeUnavailable)
         settle(name)
     }
@@ -136,7 +125,6 @@ extension Oracle {
             let next = deferred.firstIndex(where: { $0.account == name })
         {
             let entry = deferred.remove(at: next)
-            endWaiting(entry.connection)
             if peers[entry.connection] != nil { entry.again() }
         }
     }

@@ -44,7 +44,7 @@ extension Oracle {
                     lastHeard: wall))
         }
         accounts[name] = account
-        peers[connection] = Peer(account: name, lastHeard: now)
+        peers[connection] = Peer(account: name)
         note(.loggedIn(account: name, subscriptions: account.watches.count), connection)
         if isNoticed {
             // The session itself learns of it from its list.

@@ -65,7 +65,6 @@ final class Oracle {
 
     struct Peer {
         var account: String?
-        var lastHeard: UInt64
     }
 
     enum Change {
@@ -166,21 +165,12 @@ final class Oracle {
         now = end
     }
 
-    /// When a peer counts as silent; nil while it waits for the store and is not read from.
-    private func silentFrom(_ connection: ConnectionID, _ peer: Peer) -> UInt64? {
-        let isWaiting =
-            pending.contains { $0.connection == connection }
-            || deferred.contains { $0.connection == connection }
-        return isWaiting ? nil : peer.lastHeard + settings.silenceMillisecondsMax
-    }
-
     private func nextDeadline() -> UInt64? {
         var all: [UInt64] = statuses.values.map(\.deadline)
         for account in accounts.values {
             all += account.watches.values.map(\.deadline)
             all += account.sessions.compactMap(\.ends)
         }
-        all += peers.compactMap { silentFrom($0.key, $0.value) }
         return all.min()
     }
 
@@ -195,10 +185,6 @@ final class Oracle {
             {
                 phaseEnded(name, due)
             }
-        }
-        for (connection, peer) in peers where silentFrom(connection, peer) ?? .max <= now {
-            note(.closed(.idleTimeout), connection)
-            lose(connection, lastHeard: wall(at: peer.lastHeard))
         }
     }
 

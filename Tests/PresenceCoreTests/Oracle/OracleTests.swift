@@ -62,8 +62,8 @@ final class OracleRun {
         case 43..<50: anyConnection(unsubscribe)
         case 50..<68: anyConnection(publish)
         case 68..<72: anyConnection(clear)
-        case 72..<80: anyConnection { self.hear($0) }
-        case 80..<92: settle()
+        case 72..<76: anyConnection(fallSilent)
+        case 76..<92: settle()
         default: pass(milliseconds: UInt64.random(in: 1...60_000, using: &random))
         }
     }
@@ -81,16 +81,17 @@ final class OracleRun {
         body(connection)
     }
 
-    private func hear(_ connection: ConnectionID) {
-        world.hear(connection)
-        oracle.peers[connection]?.lastHeard = oracle.now
+    /// The connection has been silent for too long.
+    private func fallSilent(_ connection: ConnectionID) {
+        let heard = oracle.now - UInt64.random(in: 0...min(oracle.now, 45_000), using: &random)
+        world.drop(connection, .silent, lastHeard: heard)
+        oracle.lose(connection, lastHeard: oracle.wall(at: heard))
     }
 
     private func tell(
         _ connection: ConnectionID, _ command: Command, _ same: (ConnectionID) -> Void
     ) {
         world.handle(command, from: connection)
-        oracle.peers[connection]?.lastHeard = oracle.now
         same(connection)
     }
 
@@ -111,7 +112,6 @@ final class OracleRun {
         let type = pick([1, 1, 100])
         let seconds = pick([60, 61, 600, 3_600])
         let answer = pick([SubscribeAnswer.withStates, .withoutStates])
-        hear(connection)
         world.subscribe(connection, publishers, type: type, seconds: seconds, answer: answer)
         oracle.subscribe(connection, publishers, type: type, seconds: seconds, answer: answer)
         settleIfImmediate()
@@ -120,7 +120,6 @@ final class OracleRun {
     private func unsubscribe(_ connection: ConnectionID) {
         let publishers = pick([nil, Array(names.shuffled(using: &random).prefix(2))])
         let type = pick([1, 1, 100])
-        hear(connection)
         world.unsubscribe(connection, publishers, type: type)
         oracle.unsubscribe(connection, publishers, type: type)
         settleIfImmediate()
@@ -134,7 +133,6 @@ final class OracleRun {
         let ext = pick([nil, "text"])
         let audience = pick([Audience.onlineOnly, .everybody])
         let own = pick([OwnSessions.told, .notTold])
-        hear(connection)
         world.publish(
             connection, value, type: type, seconds: seconds, ext: ext, audience: audience, own: own)
         oracle.publish(
@@ -144,7 +142,6 @@ final class OracleRun {
 
     private func clear(_ connection: ConnectionID) {
         let type = pick([1, 100])
-        hear(connection)
         world.clear(connection, type: type)
         oracle.clear(connection, type: type)
         settleIfImmediate()
@@ -152,15 +149,6 @@ final class OracleRun {
 
     private func settle() {
         guard world.storeWaits else { return }
-        let waiting = Set(oracle.pending.map(\.connection) + oracle.deferred.map(\.connection))
-        defer {
-            // Those who have been answered in the same millisecond speak one after the other, so
-            // that they do not fall silent in the same one.
-            for connection in waiting.sorted(by: { $0.slot < $1.slot }) {
-                pass(milliseconds: 1)
-                if world.isOpen(connection) { hear(connection) }
-            }
-        }
         if Int.random(in: 0..<6, using: &random) == 0 {
             world.fail()
             oracle.fail()

@@ -88,10 +88,15 @@ final class World {
         return connection
     }
 
-    func drop(_ connection: ConnectionID) {
+    /// The connection has ended; bytes of it last arrived at `lastHeard`, or now.
+    func drop(
+        _ connection: ConnectionID, _ end: ConnectionEnd = .lost, lastHeard: UInt64? = nil
+    ) {
         guard openSlots[connection.slot] == connection else { return }
         openSlots[connection.slot] = nil
-        engine.connectionLost(connection, at: now, into: &effects)
+        engine.connectionLost(
+            connection, end, lastHeard: lastHeard.map { Mono(milliseconds: 1_000 + $0) }, at: now,
+            into: &effects)
         carryOut()
     }
 
@@ -111,12 +116,9 @@ final class World {
     func find(_ name: String) -> AccountHandle? { engine.find(Array(name.utf8).span) }
 
     func handle(_ command: Command, from connection: ConnectionID) {
-        engine.heard(connection, at: now.mono)
         engine.handle(command, from: connection, at: now, into: &effects)
         carryOut()
     }
-
-    func hear(_ connection: ConnectionID) { engine.heard(connection, at: now.mono) }
 
     /// Lets so many milliseconds pass, stopping at every deadline on the way.
     func pass(milliseconds: UInt64) {
