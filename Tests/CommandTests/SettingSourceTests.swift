@@ -7,10 +7,12 @@ import Testing
 
 /// A settings file for the length of a test.
 final class TemporaryFile {
-    let path = FileManager.default.temporaryDirectory
-        .appending(path: "porchlight-settings-\(UUID().uuidString).yml").path
+    let path: String
 
-    init(_ text: String) throws {
+    init(_ text: String, extension: String = "yml") throws {
+        path =
+            FileManager.default.temporaryDirectory
+            .appending(path: "porchlight-settings-\(UUID().uuidString).\(`extension`)").path
         try text.write(toFile: path, atomically: true, encoding: .utf8)
     }
 
@@ -29,10 +31,10 @@ final class TemporaryFile {
     }
 
     /// What is said of a file, without the folder it is in.
-    func faults(_ text: String, environment: [String: String] = [:]) throws -> [String] {
-        let file = try TemporaryFile(text)
+    func faults(_ text: String, extension: String = "yml") throws -> [String] {
+        let file = try TemporaryFile(text, extension: `extension`)
         let refusal = #expect(throws: SettingsRefusal.self) {
-            try SettingSources(flags: [:], environment: environment, path: file.path).read()
+            try SettingSources(flags: [:], environment: [:], path: file.path).read()
         }
         return (refusal?.faults ?? []).map { $0.replacingOccurrences(of: file.path, with: "FILE") }
     }
@@ -70,7 +72,7 @@ final class TemporaryFile {
     @Test func `a file may be JSON, and its values quoted`() throws {
         let inForce = try read(#"{"heartbeat": 10, "rate-limits": "off", "durability": "full"}"#)
         #expect(inForce.settings.configuration.engine.heartbeatSeconds == 10)
-        #expect(inForce.settings.rateLimits == .off)
+        #expect(!inForce.settings.areRatesLimited)
     }
 
     @Test(arguments: [
@@ -102,7 +104,7 @@ final class TemporaryFile {
 
     @Test(arguments: ["off", "false", "no", "'off'"])
     func `a switch is a word or a truth value`(text: String) throws {
-        #expect(try read("rate-limits: \(text)").settings.rateLimits == .off)
+        #expect(try read("rate-limits: \(text)").settings.areRatesLimited == false)
     }
 
     @Test(arguments: [
@@ -135,7 +137,10 @@ final class TemporaryFile {
             "FILE:1: durability sometimes is not allowed: give full or relaxed."
         ),
         ("rate-limits: 0", "FILE:1: rate-limits 0 is not a switch: give on or off."),
-        ("heartbeat: 10\nheartbeat: 20", "FILE:1: set twice: heartbeat."),
+        (
+            "heartbeat: 10\nheartbeat: 20",
+            "FILE:2: heartbeat is set twice, first in line 1."
+        ),
         (
             "serve:\n  heartbeat: 10",
             "FILE:1: serve: settings do not nest: give a line `name: value` for each."
@@ -175,6 +180,67 @@ final class TemporaryFile {
             "log-level: loud\nhartbeat: 1\nheartbeat: 1\ndurability: no\nnone: 1\nlisten: x")
         #expect(
             faults.map { $0.prefix(7) } == (1...6).map { "FILE:\($0):" }, "\(faults)")
+    }
+
+    @Test(arguments: ["\n", "\r\n"])
+    func `a name that is set twice does not hide other faults`(end: String) throws {
+        let lines = [
+            "hartbeat: 1", "heartbeat: 10", "'heartbeat': 4", "log-level: loud", "heartbeat: 5",
+            "\"http\": x", "http: none", "none: 1", "none: 2",
+        ]
+        let faults = try faults(lines.joined(separator: end))
+        let twice = faults.filter { $0.contains("twice") }
+        #expect(
+            twice == [
+                "FILE:3: heartbeat is set twice, first in line 2.",
+                "FILE:5: heartbeat is set twice, first in line 2.",
+                "FILE:7: http is set twice, first in line 6.",
+                "FILE:9: none is set twice, first in line 8.",
+            ])
+        #expect(
+            faults.filter { !$0.contains("twice") }.map { $0.prefix(7) }
+                == [1, 3, 4, 6, 8, 9].map { "FILE:\($0):" }, "\(faults)")
+        #expect(faults == faults.sorted { $0.prefix(7) < $1.prefix(7) })
+    }
+
+    @Test(arguments: [
+        (
+            #"{"heartbeat": 10, "log-level": "loud", "heartbeat": 20}"#,
+            ["FILE:1: log-level loud is not allowed", "FILE:1: heartbeat is set twice"]
+        ),
+        // Neither name is written at the place that the parser gives.
+        ("&a heartbeat: 10\n*a : 20", ["FILE:1: set twice: heartbeat."]),
+        (#"{"heart\u0062eat": 10, "heartbeat": 20}"#, ["FILE:1: set twice: heartbeat."]),
+        (
+            String(repeating: "http: none\n", count: 200),
+            ["FILE sets more than 100 settings twice."]
+        ),
+    ])
+    func `a name may be set twice in many ways`(text: String, starts: [String]) throws {
+        let faults = try faults(text)
+        #expect(faults.count == starts.count)
+        for (fault, start) in zip(faults, starts) {
+            #expect(fault.hasPrefix(start), "\(fault)")
+        }
+    }
+
+    @Test(arguments: [
+        ("yml", "heartbeat: [\n", "FILE:2: this is not YAML: did not find expected"),
+        ("json", "{\n\"heartbeat\": 10", "FILE:3: this JSON cannot be read: did not find expected"),
+        ("json", #"{"data": "\ud83c\udfe1"}"#, "FILE:1: this JSON cannot be read: found invalid"),
+        ("yml", "data: \u{1}", "FILE:1: this is not YAML: control characters are not allowed."),
+        ("yml", "heartbeat: *a", "FILE:1: found undefined alias."),
+        (
+            "yml", "heartbeat: 10\n---\nheartbeat: 20",
+            "FILE:2: expected a single document in the stream, but found another document."
+        ),
+    ])
+    func `a file that cannot be parsed is called what it is`(
+        ending: String, text: String, start: String
+    ) throws {
+        let faults = try faults(text, extension: ending)
+        #expect(faults.count == 1)
+        #expect(faults[0].hasPrefix(start), "\(faults)")
     }
 
     @Test(arguments: ["http", "server-key", "jwt-issuer", "subscribers-max", "memory-bytes-max"])

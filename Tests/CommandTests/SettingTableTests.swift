@@ -101,7 +101,6 @@ extension Setting {
         case .address: .text("127.0.0.1:1")
         case .path, .text: .text("something")
         case .onOff: .isOn(standard != .isOn(true))
-        case .list: .list(["something"])
         }
     }
 }

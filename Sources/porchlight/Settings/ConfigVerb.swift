@@ -74,7 +74,6 @@ extension SettingsInForce {
         case .integer(let number): .integer(Int64(number))
         case .text(let text): .string(text)
         case .isOn(let isOn): .bool(isOn)
-        case .list(let elements): .array(elements.map { .string($0) })
         case .nothing: .null
         }
     }

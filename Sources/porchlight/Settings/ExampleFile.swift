@@ -27,12 +27,7 @@ enum ExampleFile {
 extension Setting {
     /// The default as it is written in the file.
     fileprivate var yaml: String {
-        switch standard {
-        case .list(let elements)?: "[\(elements.joined(separator: ", "))]"
-        case .text(let text)?: text
-        case let value?: value.text
-        case nil: unset
-        }
+        standard?.text ?? unset
     }
 }
 
@@ -42,7 +37,7 @@ extension Setting.Kind {
         switch self {
         case .integer: true
         case .choice(let words): words.count > 1
-        case .address, .path, .text, .onOff, .list: false
+        case .address, .path, .text, .onOff: false
         }
     }
 }

@@ -20,7 +20,7 @@ struct ServiceSettings: Sendable {
     /// The file with the keys of app servers.
     var serverKeyPath: String?
     var webhooks = WebhookChoices()
-    var rateLimits = Switch.on
+    var areRatesLimited = true
     var logLevel = LogLevel.notice
 }
 
@@ -32,9 +32,6 @@ enum LogLevel: String, CaseIterable {
 
     var level: Logger.Level { Logger.Level(rawValue: rawValue) ?? .notice }
 }
-
-/// A switch, as a word.
-enum Switch: String, CaseIterable { case on, off }
 
 extension Durability {
     /// As it is written in the settings.
@@ -73,7 +70,7 @@ extension ServiceSettings {
         configuration.version = programVersion
         configuration.access = auth == .open ? .open : .credentials
         configuration.admission.descriptorsElsewhere = DescriptorBudget(self).elsewhere
-        if rateLimits == .off { configuration.switchOffPace() }
+        if !areRatesLimited { configuration.switchOffPace() }
         return configuration
     }
 }

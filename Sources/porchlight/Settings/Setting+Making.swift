@@ -13,8 +13,7 @@ extension Setting {
     ) -> Setting {
         Setting(
             name: name, kind: .integer(range, unit), help: help,
-            standard: .integer(ServiceSettings()[keyPath: path]), unset: "",
-            takesEffect: takesEffect, isSecret: false
+            standard: .integer(ServiceSettings()[keyPath: path]), takesEffect: takesEffect
         ) { value, settings in
             if case .integer(let number) = value { settings[keyPath: path] = number }
         }
@@ -28,7 +27,7 @@ extension Setting {
         Setting(
             name: name, kind: .integer(range, unit), help: help,
             standard: ServiceSettings()[keyPath: path].map { .integer(Int($0)) }, unset: unset,
-            takesEffect: takesEffect, isSecret: false
+            takesEffect: takesEffect
         ) { value, settings in
             switch value {
             case .integer(let number): settings[keyPath: path] = Number(number)
@@ -42,26 +41,21 @@ extension Setting {
     static func choice<Word: RawRepresentable<String> & CaseIterable & SendableMetatype>(
         _ name: String, _ path: Path<Word>, _ help: String, takesEffect: TakesEffect = .atReload
     ) -> Setting {
-        let words = Word.allCases.map(\.rawValue)
-        return Setting(
-            name: name, kind: words == ["on", "off"] ? .onOff : .choice(words), help: help,
-            standard: words == ["on", "off"]
-                ? .isOn(ServiceSettings()[keyPath: path].rawValue == "on")
-                : .text(ServiceSettings()[keyPath: path].rawValue), unset: "",
-            takesEffect: takesEffect, isSecret: false
+        Setting(
+            name: name, kind: .choice(Word.allCases.map(\.rawValue)), help: help,
+            standard: .text(ServiceSettings()[keyPath: path].rawValue), takesEffect: takesEffect
         ) { value, settings in
             if let word = Word(rawValue: value.text) { settings[keyPath: path] = word }
         }
     }
 
-    /// Something that is off unless it is switched on.
-    static func onlyIfSaid(
-        _ name: String, _ path: Path<Bool>, _ help: String, takesEffect: TakesEffect
+    /// Something that is on or off.
+    static func onOff(
+        _ name: String, _ path: Path<Bool>, _ help: String, takesEffect: TakesEffect = .atReload
     ) -> Setting {
         Setting(
             name: name, kind: .onOff, help: help,
-            standard: .isOn(ServiceSettings()[keyPath: path]), unset: "",
-            takesEffect: takesEffect, isSecret: false
+            standard: .isOn(ServiceSettings()[keyPath: path]), takesEffect: takesEffect
         ) { value, settings in
             settings[keyPath: path] = value == .isOn(true)
         }
@@ -73,9 +67,8 @@ extension Setting {
         takesEffect: TakesEffect
     ) -> Setting {
         Setting(
-            name: name, kind: kind, help: help,
-            standard: .text(ServiceSettings()[keyPath: path]), unset: "",
-            takesEffect: takesEffect, isSecret: false
+            name: name, kind: kind, help: help, standard: .text(ServiceSettings()[keyPath: path]),
+            takesEffect: takesEffect
         ) { value, settings in
             settings[keyPath: path] = value.text
         }

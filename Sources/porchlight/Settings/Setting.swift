@@ -13,11 +13,11 @@ struct Setting: Sendable {
     let standard: Value?
     /// The word for nothing, for a setting whose default is nothing: it can be written wherever a
     /// value can. Empty for all others.
-    let unset: String
+    var unset = ""
     /// When a change in the settings file takes effect.
     let takesEffect: TakesEffect
-    /// Whether its value may be shown.
-    let isSecret: Bool
+    /// Whether its value is hidden.
+    var isSecret = false
     /// Stores a value of the right kind where it belongs.
     let put: @Sendable (Value, inout ServiceSettings) -> Void
 
@@ -32,7 +32,6 @@ struct Setting: Sendable {
         case integer(Int)
         case text(String)
         case isOn(Bool)
-        case list([String])
         /// Nothing, said outright, for a setting whose default is nothing.
         case nothing
     }
@@ -68,7 +67,6 @@ extension Setting.Value {
         case .integer(let number): "\(number)"
         case .text(let text): text
         case .isOn(let isOn): isOn ? "on" : "off"
-        case .list(let elements): elements.joined(separator: ",")
         case .nothing: ""
         }
     }
@@ -84,8 +82,6 @@ extension Setting {
         case path
         case text
         case onOff
-        /// Several texts.
-        case list
 
         /// What integers count.
         enum Unit: String, Sendable {
@@ -123,7 +119,6 @@ extension Setting.Kind {
         case .path: "the path of a file or folder"
         case .text: "a text"
         case .onOff: "on or off"
-        case .list: "a list"
         }
     }
 
@@ -135,7 +130,7 @@ extension Setting.Kind {
         case .choice(let words): words.count > 4 ? "word" : words.joined(separator: "|")
         case .address: "host:port"
         case .path: "path"
-        case .text, .list: "text"
+        case .text: "text"
         case .onOff: "on|off"
         }
     }
@@ -170,22 +165,10 @@ extension Setting.Kind {
             case "off", "false", "no": return .isOn(false)
             default: throw mismatch("is not a switch")
             }
-        case .list:
-            return .list(text.split(separator: ",").map { $0.trimmed })
         }
     }
 
     private func mismatch(_ fault: String) -> Setting.Mismatch {
         Setting.Mismatch(fault: fault, remedy: expectation)
-    }
-}
-
-extension Substring {
-    /// Without the spaces around it.
-    fileprivate var trimmed: String {
-        var rest = self
-        while rest.first == " " { rest.removeFirst() }
-        while rest.last == " " { rest.removeLast() }
-        return String(rest)
     }
 }

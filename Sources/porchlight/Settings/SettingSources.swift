@@ -1,10 +1,9 @@
 // Where settings come from, and which of them are in force: file < environment < flags.
 //
-// Every source is checked whole, also where another one overrides it: a wrong line in the file is
-// refused even if a flag hides it, since it would surface at the worst time. All faults are
-// reported at once: those of the file in the order of its lines, then the environment, then flags.
+// Every source is checked completely, even where another overrides it: an invalid line in the file
+// that a flag hides would otherwise be found at the worst time. All faults are reported at once:
+// those of the file in the order of its lines, then the environment, then flags.
 
-import Configuration
 import PresenceClient
 
 /// The settings that are given, by source.
@@ -25,96 +24,23 @@ struct SettingSources: Sendable {
     /// The environment variable that names the settings file.
     static let pathVariable = "PORCHLIGHT_CONFIG"
 
-    /// Reads everything and returns the settings in force.
+    /// Reads everything and returns the settings in force. A source overrides those before it.
     ///
     /// - Throws: every fault, each with its place and what would be right.
     func read() throws(SettingsRefusal) -> SettingsInForce {
-        let file: SettingsFile? = if let path { try SettingsFile(path: path) } else { nil }
-        var inForce = SettingsInForce()
-        var inFile = file.map(unknownNames) ?? []
-        inFile += take(fromFile(file), into: &inForce).map { name, fault in
-            (file?.lines[name] ?? 0, fault)
-        }
-        var faults = inFile.sorted { $0.line < $1.line }.map(\.fault)
-        faults += unknownVariables
-        for source in [fromEnvironment, fromFlags] {
-            faults += take(source, into: &inForce).map(\.fault)
-        }
-        guard faults.isEmpty else { throw SettingsRefusal(faults) }
-        return try inForce.checked()
-    }
-
-    /// Adds the settings of a source; returns the faults, each with the setting's name.
-    private func take(
-        _ source: Source, into inForce: inout SettingsInForce
-    ) -> [(name: String, fault: String)] {
-        var faults: [(name: String, fault: String)] = []
+        var reading = SettingsReading()
+        if let path { try SettingsFile(path: path).read(into: &reading) }
+        unknownVariables.forEach { reading.refuse($0) }
         for setting in SettingTable.all {
-            do throws(SettingsRefusal) {
-                guard let entry = try source(setting) else { continue }
-                inForce.entries[setting.name] = entry
-            } catch {
-                faults += error.faults.map { (setting.name, $0) }
-            }
+            guard let text = environment[setting.variable] else { continue }
+            reading.take(setting, text, from: .variable(setting.variable))
         }
-        return faults
-    }
-
-    private typealias Source =
-        (Setting) throws(SettingsRefusal) -> SettingsInForce.Entry?
-
-    private func fromFile(_ file: SettingsFile?) -> Source {
-        { (setting) throws(SettingsRefusal) in
-            guard let file, let value = try file.value(of: setting) else { return nil }
-            return SettingsInForce.Entry(value: value, origin: .file(file.place(of: setting.name)))
+        for setting in SettingTable.all {
+            guard let text = flags[setting.name] else { continue }
+            reading.take(setting, text, from: .flag(setting.flag))
         }
-    }
-
-    private var fromEnvironment: Source {
-        let provider = EnvironmentVariablesProvider(environmentVariables: environment)
-        return { (setting) throws(SettingsRefusal) in
-            let key = AbsoluteConfigKey(["porchlight", setting.name])
-            let lookup = try? provider.value(forKey: key, type: .string)
-            guard case .string(let text)? = lookup?.value?.content else { return nil }
-            return try entry(
-                setting, text, .variable(setting.variable), as: "\(setting.variable)=")
-        }
-    }
-
-    private var fromFlags: Source {
-        let provider = InMemoryProvider(
-            values: Dictionary(
-                uniqueKeysWithValues: flags.map {
-                    (AbsoluteConfigKey([$0]), ConfigValue(.string($1), isSecret: false))
-                }))
-        return { (setting) throws(SettingsRefusal) in
-            let lookup = try? provider.value(
-                forKey: AbsoluteConfigKey([setting.name]), type: .string)
-            guard case .string(let text)? = lookup?.value?.content else { return nil }
-            return try entry(setting, text, .flag(setting.flag), as: "\(setting.flag) ")
-        }
-    }
-
-    private func entry(
-        _ setting: Setting, _ text: String, _ origin: SettingsInForce.Origin, as label: String
-    ) throws(SettingsRefusal) -> SettingsInForce.Entry {
-        do throws(Setting.Mismatch) {
-            return SettingsInForce.Entry(value: try setting.value(of: text), origin: origin)
-        } catch {
-            let shown = setting.isSecret ? "(hidden)" : cut(text)
-            throw SettingsRefusal("\(label)\(shown) \(error.fault): give \(error.remedy).")
-        }
-    }
-
-    // MARK: Unknown names
-
-    private func unknownNames(in file: SettingsFile) -> [(line: Int, fault: String)] {
-        file.lines.filter { SettingTable.named($0.key) == nil }.map { name, line in
-            let fault =
-                "\(file.path):\(line): there is no setting \(cut(name))"
-                + suggestion(for: name, among: SettingTable.all.map(\.name))
-            return (line, fault)
-        }
+        guard reading.faults.isEmpty else { throw SettingsRefusal(reading.faults) }
+        return try reading.inForce.checked()
     }
 
     private var unknownVariables: [String] {
@@ -136,6 +62,40 @@ struct SettingSources: Sendable {
         let ofKubernetes = #/PORCHLIGHT(_[A-Z0-9_]+)?_(SERVICE_(HOST|PORT.*)|PORT(_[0-9]+_.*)?)/#
         return ["PORCHLIGHT_TOKEN", "PORCHLIGHT_BIN"].contains(variable)
             || variable.wholeMatch(of: ofKubernetes) != nil
+    }
+}
+
+/// What has been read from the sources so far.
+struct SettingsReading {
+    private(set) var inForce = SettingsInForce()
+    private(set) var faults: [String] = []
+
+    /// Puts a value into force, or notes why it is invalid.
+    mutating func take(_ setting: Setting, _ text: String, from origin: SettingsInForce.Origin) {
+        do throws(Setting.Mismatch) {
+            inForce.entries[setting.name] = SettingsInForce.Entry(
+                value: try setting.value(of: text), origin: origin)
+        } catch {
+            let shown = setting.isSecret ? "(hidden)" : cut(text)
+            refuse("\(origin.label(of: setting))\(shown) \(error.fault): give \(error.remedy).")
+        }
+    }
+
+    /// Notes a fault.
+    mutating func refuse(_ fault: String) {
+        faults.append(fault)
+    }
+}
+
+extension SettingsInForce.Origin {
+    /// What comes before the value where it is written.
+    fileprivate func label(of setting: Setting) -> String {
+        switch self {
+        case .standard: "\(setting.name) "
+        case .file(let place): "\(place): \(setting.name) "
+        case .variable(let name): "\(name)="
+        case .flag(let name): "\(name) "
+        }
     }
 }
 

@@ -61,7 +61,7 @@ enum SettingTable {
             .text(
                 "jwt-issuer", \.tokenIssuer, .text, unset: "any",
                 "The issuer that tokens must name.", takesEffect: .atRestart),
-            .onlyIfSaid(
+            .onOff(
                 "i-know-this-is-open", \.isKnownToBeOpen,
                 "Allow --auth open on an address that other machines can reach.",
                 takesEffect: .atRestart),
@@ -108,7 +108,7 @@ enum SettingTable {
     private static let pace = SettingGroup(
         title: "Pace",
         settings: [
-            .choice("rate-limits", \.rateLimits, "Rate limits; off is for load tests."),
+            .onOff("rate-limits", \.areRatesLimited, "Rate limits; off is for load tests."),
             .count(
                 "requests-per-second", \.configuration.admission.requestPace.ratePerSecond,
                 1...100_000, .perSecond,

@@ -1,19 +1,30 @@
-// The settings file: YAML, of which JSON is a subset, so that either may be given. YAML because
-// settings need comments. It is read twice: by Yams for the lines, so that every fault has one,
-// and by swift-configuration for the values.
+// The settings file: YAML, of which JSON is a subset, so that either may be given. YAML was chosen
+// because settings need comments.
 
-import Configuration
-import Foundation
 import Yams
 
-/// A settings file that has been read.
+/// A settings file that has been parsed.
 struct SettingsFile: Sendable {
     let path: String
-    /// The line of each key.
-    let lines: [String: Int]
-    let snapshot: YAMLSnapshot
+    /// Its settings, in the order of the file.
+    let lines: [Line]
 
-    /// Reads a file. The values are not checked yet.
+    /// A name and its value.
+    struct Line: Sendable {
+        let name: String
+        let number: Int
+        let content: Content
+    }
+
+    enum Content: Sendable {
+        /// As it is written: the types of YAML are not used.
+        case text(String)
+        case nothing
+        case list
+        case mapping
+    }
+
+    /// Parses a file. Names and values are checked by `read`.
     init(path: String) throws(SettingsRefusal) {
         let bytes: [UInt8]
         do throws(FileFault) {
@@ -21,99 +32,151 @@ struct SettingsFile: Sendable {
         } catch {
             throw SettingsRefusal("The settings file \(path) cannot be read: \(error.words).")
         }
-        try self.init(path: path, Data(bytes))
-    }
-
-    init(path: String, _ data: Data) throws(SettingsRefusal) {
-        self.path = path
-        // An empty document sets nothing.
-        let root: Node?
-        do {
-            root = try Yams.Parser(yaml: data).singleRoot()
-        } catch let error as YamlError {
-            throw SettingsRefusal(Self.fault(error, in: path))
-        } catch {
-            throw SettingsRefusal("\(path) is not readable: \(error).")
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw SettingsRefusal("\(path) is not text in UTF-8.")
         }
+        self.path = path
+        let root = try Self.root(of: text, in: path)
+        // An empty document sets nothing.
         let isEmpty = root.map { $0.scalar?.string.isEmpty == true } ?? true
         guard let mapping = root?.mapping ?? (isEmpty ? Node.Mapping([]) : nil) else {
             throw SettingsRefusal(
                 "\(path):\(root?.mark?.line ?? 1): this is not a list of settings: give a line "
                     + "`name: value` for each.")
         }
-        lines = try Self.lines(of: mapping, in: path)
-        do {
-            let text = lines.isEmpty ? Data("{}".utf8) : data
-            snapshot = try unsafe YAMLSnapshot(
-                data: [UInt8](text).span.bytes, providerName: path, parsingOptions: .default)
-        } catch {
-            throw SettingsRefusal("\(path) is not readable: \(error).")
-        }
-    }
-
-    /// The place of a key: `porchlight.yml:3`.
-    func place(of name: String) -> String { lines[name].map { "\(path):\($0)" } ?? path }
-
-    /// The value of a key, from the text as written: YAML's types do not matter.
-    func value(of setting: Setting) throws(SettingsRefusal) -> Setting.Value? {
-        let key = AbsoluteConfigKey([setting.name])
-        let type: ConfigType = setting.kind == .list ? .stringArray : .string
-        do {
-            switch try snapshot.value(forKey: key, type: type).value?.content {
-            case .string(let text)?: return try setting.value(of: text)
-            case .stringArray(let elements)?: return .list(elements)
-            default: return nil
-            }
-        } catch let mismatch as Setting.Mismatch {
-            throw SettingsRefusal(
-                "\(place(of: setting.name)): \(setting.name)\(shown(setting)) \(mismatch.fault): "
-                    + "give \(mismatch.remedy).")
-        } catch {
-            throw SettingsRefusal(
-                "\(place(of: setting.name)): \(setting.name) has the wrong type: give "
-                    + "\(setting.kind.expectation).")
-        }
-    }
-
-    private func shown(_ setting: Setting) -> String {
-        let lookup = try? snapshot.value(
-            forKey: AbsoluteConfigKey([setting.name]), type: .string)
-        guard !setting.isSecret, case .string(let text)? = lookup?.value?.content else { return "" }
-        return " \(cut(text))"
-    }
-
-    private static func lines(
-        of mapping: Node.Mapping, in path: String
-    ) throws(SettingsRefusal) -> [String: Int] {
-        var lines: [String: Int] = [:]
-        var faults: [String] = []
+        var lines: [Line] = []
         for (key, value) in mapping {
-            let line = key.mark?.line ?? 1
+            let number = key.mark?.line ?? 1
             guard let name = key.scalar?.string else {
-                throw SettingsRefusal("\(path):\(line): the name of a setting is a word.")
+                throw SettingsRefusal("\(path):\(number): the name of a setting is a word.")
             }
-            lines[name] = line
-            if value.mapping != nil {
-                faults.append(
-                    "\(path):\(line): \(cut(name)): settings do not nest: give a line "
-                        + "`name: value` for each.")
-            } else if let scalar = value.scalar, scalar.string.isEmpty, scalar.style == .plain {
-                faults.append("\(path):\(line): \(cut(name)) has no value.")
+            lines.append(
+                Line(name: name.withoutDuplicateMark, number: number, content: Content(value)))
+        }
+        self.lines = lines
+    }
+
+    /// Checks every line.
+    func read(into reading: inout SettingsReading) {
+        var firstLines: [String: Int] = [:]
+        for line in lines {
+            let place = "\(path):\(line.number)"
+            let name = cut(line.name)
+            if let first = firstLines[line.name] {
+                reading.refuse("\(place): \(name) is set twice, first in line \(first).")
+            } else {
+                firstLines[line.name] = line.number
+            }
+            let setting = SettingTable.named(line.name)
+            switch (line.content, setting) {
+            case (.mapping, _):
+                reading.refuse(
+                    "\(place): \(name): settings do not nest: give a line `name: value` for each.")
+            case (_, nil):
+                let known = suggestion(for: line.name, among: SettingTable.all.map(\.name))
+                reading.refuse("\(place): there is no setting \(name)\(known)")
+            case (.nothing, _?):
+                reading.refuse("\(place): \(name) has no value.")
+            case (.list, let setting?):
+                reading.refuse(
+                    "\(place): \(name) has the wrong type: give \(setting.kind.expectation).")
+            case (.text(let text), let setting?):
+                reading.take(setting, text, from: .file(place))
             }
         }
-        guard faults.isEmpty else { throw SettingsRefusal(faults) }
-        return lines
+    }
+}
+
+extension SettingsFile.Content {
+    fileprivate init(_ node: Node) {
+        guard let scalar = node.scalar else {
+            self = node.mapping == nil ? .list : .mapping
+            return
+        }
+        let isNothing = scalar.string.isEmpty && scalar.style == .plain
+        self = isNothing ? .nothing : .text(scalar.string)
+    }
+}
+
+// MARK: YAML
+
+extension SettingsFile {
+    /// Duplicate keys beyond these hide the other faults of the file.
+    private static let duplicatesMax = 100
+
+    /// The document in a text.
+    ///
+    /// Yams rejects a document with a duplicate key as a whole, which would hide all other faults.
+    /// Therefore such a key is marked, and the text parsed again; `read` reports the duplicate.
+    private static func root(of text: String, in path: String) throws(SettingsRefusal) -> Node? {
+        var text = text
+        var duplicate: YamlError?
+        for number in 0...duplicatesMax {
+            do {
+                return try Yams.Parser(yaml: text).singleRoot()
+            } catch let error as YamlError {
+                guard case .duplicatedKeysInMapping(let names, let context) = error,
+                    let marked = text.markingDuplicate(number, names.first, at: context.mark)
+                else { throw SettingsRefusal(fault(duplicate ?? error, in: path)) }
+                duplicate = duplicate ?? error
+                text = marked
+            } catch {
+                throw SettingsRefusal("\(path) cannot be read: \(error).")
+            }
+        }
+        throw SettingsRefusal("\(path) sets more than \(duplicatesMax) settings twice.")
     }
 
     private static func fault(_ error: YamlError, in path: String) -> String {
+        let verdict =
+            path.lowercased().hasSuffix(".json") ? "this JSON cannot be read" : "this is not YAML"
         switch error {
-        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-            .composer(_, let problem, let mark, _):
-            "\(path):\(mark.line): this is not YAML: \(problem)."
+        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _):
+            return "\(path):\(mark.line): \(verdict): \(problem)."
+        case .composer(let context, let problem, let mark, _):
+            let expected = context.map { "\($0.text), " } ?? ""
+            return "\(path):\(mark.line): \(expected)\(problem)."
+        case .reader(let problem, let offset, _, let text):
+            let line = 1 + text.prefix(offset ?? 0).count(where: \.isNewline)
+            return "\(path):\(line): \(verdict): \(problem)."
         case .duplicatedKeysInMapping(let names, let context):
-            "\(path):\(context.mark.line): set twice: \(names.map(cut).joined(separator: ", "))."
+            let names = names.map { cut($0.withoutDuplicateMark) }.joined(separator: ", ")
+            return "\(path):\(context.mark.line): set twice: \(names)."
         default:
-            "\(path): this is not YAML in UTF-8."
+            return "\(path): \(verdict): \(error)."
         }
+    }
+}
+
+extension String {
+    /// Begins and ends the mark of a duplicate key: a character of private use, which no name has.
+    private static let duplicateMark: Unicode.Scalar = "\u{e000}"
+
+    /// The text with a number before the key at `mark`, which makes it unique; nil if it is not
+    /// written there literally.
+    fileprivate func markingDuplicate(_ number: Int, _ name: String?, at mark: Mark) -> String? {
+        var scalars = Array(unicodeScalars)
+        var place = 0
+        for _ in 1..<max(1, mark.line) {
+            guard let end = scalars[place...].firstIndex(of: "\n") else { return nil }
+            place = end + 1
+        }
+        place += mark.column - 1
+        if place < scalars.count, ["\"", "'"].contains(scalars[place]) { place += 1 }
+        guard let name, place < scalars.count,
+            scalars[place...].starts(with: name.unicodeScalars)
+        else { return nil }
+        scalars.insert(
+            contentsOf: [Self.duplicateMark] + "\(number)".unicodeScalars + [Self.duplicateMark],
+            at: place)
+        var marked = String.UnicodeScalarView()
+        marked.append(contentsOf: scalars)
+        return String(marked)
+    }
+
+    fileprivate var withoutDuplicateMark: String {
+        let parts = unicodeScalars.split(
+            separator: Self.duplicateMark, maxSplits: 2, omittingEmptySubsequences: false)
+        return parts.count == 3 ? String(parts[2]) : self
     }
 }
