@@ -74,6 +74,19 @@ import Testing
         }
     }
 
+    @Test func `changes at a reload if the table says so, and else at a restart`() {
+        for setting in SettingTable.all {
+            var new = ServiceSettings()
+            setting.put(setting.otherValue, &new)
+            var running = ServiceSettings()
+            running.reload(from: new)
+            let expected = setting.takesEffect == .atReload ? new : ServiceSettings()
+            #expect(
+                "\(running)" == "\(expected)",
+                "\(setting.name) takes effect at a \(setting.takesEffect.rawValue)")
+        }
+    }
+
     @Test func `is refused by its name and with what would be right`() throws {
         for setting in SettingTable.all {
             guard case .integer(let range, _) = setting.kind else { continue }

@@ -39,17 +39,6 @@ import Testing
         #expect(world.events(watcher).map(\.publisher) == ["bob"])
     }
 
-    @Test func `do not touch the heartbeat that clients were told`() {
-        let watcher = world.login("alice")
-        world.subscribe(watcher, ["bob"], seconds: 600)
-        world.login("bob")
-        _ = world.take(watcher)
-        apply { $0.heartbeatSeconds = 5 }
-        world.pass(seconds: 44)
-        #expect(world.events(watcher).isEmpty)
-        #expect(world.withEngine { $0.settings.heartbeatSeconds } == 30)
-    }
-
     @Test func `may set a limit on watchers while some are on their way to join`() {
         let alice = world.login("alice")
         let dave = world.login("dave")

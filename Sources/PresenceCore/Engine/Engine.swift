@@ -88,11 +88,12 @@ public struct Engine: ~Copyable {
     /// Uses other settings from the next call on.
     ///
     /// What is in progress keeps its deadlines, and an account that has more than a new limit
-    /// allows keeps it. The heartbeat stays, because clients that have logged in were sent it.
+    /// allows keeps it. The heartbeat must not differ: clients that have logged in were sent it.
     public mutating func apply(_ new: Settings) {
-        let heartbeatSeconds = settings.heartbeatSeconds
+        precondition(
+            new.heartbeatSeconds == settings.heartbeatSeconds,
+            "a heartbeat that clients were not sent")
         settings = new
-        settings.heartbeatSeconds = heartbeatSeconds
     }
 
     /// When `advance` will next have something to do, or before; nil for never.

@@ -155,23 +155,10 @@ struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
         if let log { goOnWithFeed(log, at: heardUpTo) }
     }
 
-    /// Applies another configuration, as far as it can change while clients are connected.
-    /// Connections above a new limit are kept.
+    /// Applies what a reload may change of another configuration. Connections above a new limit are
+    /// kept.
     mutating func apply(_ new: Configuration) {
-        let old = configuration
-        configuration = new
-        // Addresses, files, and values fixed at startup or already announced to clients.
-        configuration.host = old.host
-        configuration.port = old.port
-        configuration.dataDirectory = old.dataDirectory
-        configuration.durability = old.durability
-        configuration.feed = old.feed
-        configuration.furtherMetrics = old.furtherMetrics
-        let limits = old.engine.limits
-        configuration.engine.heartbeatSeconds = old.engine.heartbeatSeconds
-        configuration.engine.limits.frameBytesMax = limits.frameBytesMax
-        configuration.engine.limits.frameBytesBeforeLoginMax = limits.frameBytesBeforeLoginMax
-        configuration.engine.limits.serverFrameBytesMax = limits.serverFrameBytesMax
+        configuration.reload(from: new)
         engine.apply(configuration.engine)
         decoder.apply(configuration.engine.limits)
     }

@@ -42,13 +42,13 @@ public struct RequestDecoder: ~Copyable {
         text = [UInt8](repeating: 0, count: bodyBytesMax)
     }
 
-    /// Applies other limits from now on. The limit of a frame does not change: memory is allocated
-    /// for it, and frames that it allowed may be in flight.
+    /// Applies other limits from now on. Those of a frame must not be larger than the memory that
+    /// was allocated for it.
     public mutating func apply(_ new: Limits) {
-        let old = limits
+        precondition(
+            max(new.frameBytesMax, new.frameBytesBeforeLoginMax) <= text.count,
+            "frames that the decoder has no memory for")
         limits = new
-        limits.frameBytesMax = old.frameBytesMax
-        limits.frameBytesBeforeLoginMax = old.frameBytesBeforeLoginMax
     }
 
     deinit {

@@ -52,7 +52,8 @@ final class Reloading: Sendable {
         do throws(SettingsRefusal) {
             let read = try sources.read()
             let next = try before.reloaded(from: read)
-            let settings = next.settings
+            var settings = before.settings
+            settings.reload(from: next.settings)
             let keys = try KeyFiles(settings)
             // Nothing can fail from here on.
             var configuration = settings.service

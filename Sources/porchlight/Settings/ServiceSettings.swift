@@ -58,6 +58,14 @@ extension Pace? {
 }
 
 extension ServiceSettings {
+    /// Takes over what may change while clients are connected: see `Configuration.reload`. The rest
+    /// keeps its value from startup.
+    mutating func reload(from new: ServiceSettings) {
+        configuration.reload(from: new.configuration)
+        areRatesLimited = new.areRatesLimited
+        logLevel = new.logLevel
+    }
+
     /// The service's configuration, without keys.
     var service: Configuration {
         guard var address = parseAddress(listen) else {

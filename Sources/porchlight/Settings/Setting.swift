@@ -14,7 +14,8 @@ struct Setting: Sendable {
     /// The word for nothing, for a setting whose default is nothing: it can be written wherever a
     /// value can. Empty for all others.
     var unset = ""
-    /// When a change in the settings file takes effect.
+    /// When a change in the settings file takes effect. The rule is `ServiceSettings.reload`; a
+    /// test compares every setting with it.
     let takesEffect: TakesEffect
     /// Whether its value is hidden.
     var isSecret = false
