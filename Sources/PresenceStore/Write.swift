@@ -95,7 +95,7 @@ public struct Outcome: Sendable, Equatable {
 }
 
 /// When a write counts as stored.
-public enum Durability: Sendable {
+public enum Durability: String, CaseIterable, Sendable {
     /// When it is on disk: it survives a power failure.
     case full
     /// When the kernel has it: it survives `kill -9`; a power failure may undo the last ones.

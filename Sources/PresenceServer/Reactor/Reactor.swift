@@ -159,6 +159,7 @@ struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
     /// kept.
     mutating func apply(_ new: Configuration) {
         configuration.reload(from: new)
+        configuration.checkRelations()
         engine.apply(configuration.engine)
         decoder.apply(configuration.engine.limits)
     }

@@ -14,19 +14,19 @@ import Synchronization
 /// Writes the log, above a threshold that can be moved at any time.
 struct AdjustableLog: LogHandler {
     private let label: String
-    private static let place = Atomic(LogLevel.notice.place)
+    private static let place = Atomic(Logger.Level.notice.place)
 
     init(label: String) {
         self.label = label
     }
 
     /// Sets the threshold for every logger of the process.
-    static func setThreshold(_ level: LogLevel) {
+    static func setThreshold(_ level: Logger.Level) {
         place.store(level.place, ordering: .relaxed)
     }
 
     var logLevel: Logger.Level {
-        get { LogLevel.allCases[Self.place.load(ordering: .relaxed)].level }
+        get { Logger.Level.allCases[Self.place.load(ordering: .relaxed)] }
         set {}
     }
 
@@ -49,7 +49,7 @@ struct AdjustableLog: LogHandler {
     }
 }
 
-extension LogLevel {
+extension Logger.Level {
     fileprivate var place: Int { Self.allCases.firstIndex(of: self) ?? 0 }
 }
 

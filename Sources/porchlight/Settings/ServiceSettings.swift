@@ -21,25 +21,32 @@ struct ServiceSettings: Sendable {
     var serverKeyPath: String?
     var webhooks = WebhookChoices()
     var areRatesLimited = true
-    var logLevel = LogLevel.notice
+    /// The least severe level that is logged.
+    var logLevel = Logger.Level.notice
 }
 
 enum AuthenticationMode: String, CaseIterable { case open, jwt }
 
-/// The least severe level that is logged.
-enum LogLevel: String, CaseIterable {
-    case trace, debug, info, notice, warning, error, critical
+// Short paths for the table.
+extension ServiceSettings {
+    var engine: Settings {
+        get { configuration.engine }
+        set { configuration.engine = newValue }
+    }
 
-    var level: Logger.Level { Logger.Level(rawValue: rawValue) ?? .notice }
-}
+    var limits: Limits {
+        get { configuration.engine.limits }
+        set { configuration.engine.limits = newValue }
+    }
 
-extension Durability {
-    /// As it is written in the settings.
-    enum Word: String, CaseIterable { case full, relaxed }
+    var connection: ConnectionLimits {
+        get { configuration.connection }
+        set { configuration.connection = newValue }
+    }
 
-    var word: Word {
-        get { self == .full ? .full : .relaxed }
-        set { self = newValue == .full ? .full : .relaxed }
+    var admission: AdmissionLimits {
+        get { configuration.admission }
+        set { configuration.admission = newValue }
     }
 }
 

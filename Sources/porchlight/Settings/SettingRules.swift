@@ -12,52 +12,9 @@ struct SettingRule: Sendable {
     /// What would be right.
     let remedy: String
 
-    private static func order(_ low: String, _ high: String, _ holds: @escaping Holds) -> Self {
-        Self(names: [low, high], holds: holds, remedy: "\(low) must not exceed \(high)")
-    }
+    static let all = Configuration.Relation.allCases.map(Self.init) + ofService + ofWebhooks
 
-    typealias Holds = @Sendable (ServiceSettings) -> Bool
-
-    static let all = ofLimits + ofWebhooks
-
-    private static let ofLimits = [
-        order("subscription-expiry-min", "subscription-expiry-max") {
-            $0.limits.subscriptionExpirySecondsMin <= $0.limits.subscriptionExpirySecondsMax
-        },
-        order("status-expiry-min", "status-expiry-default") {
-            $0.limits.statusExpirySecondsMin <= $0.limits.statusExpirySecondsDefault
-        },
-        order("status-expiry-default", "status-expiry-max") {
-            $0.limits.statusExpirySecondsDefault <= $0.limits.statusExpirySecondsMax
-        },
-        order("page-entries-default", "page-entries-max") {
-            $0.limits.pageEntriesDefault <= $0.limits.pageEntriesMax
-        },
-        order("custom-type-min", "custom-type-max") {
-            $0.limits.customTypeMin <= $0.limits.customTypeMax
-        },
-        order("custom-value-min", "custom-value-max") {
-            $0.limits.customValueMin <= $0.limits.customValueMax
-        },
-        order("frame-bytes-before-login-max", "frame-bytes-max") {
-            $0.limits.frameBytesBeforeLoginMax <= $0.limits.frameBytesMax
-        },
-        order("outbox-bytes-max", "outbox-bytes-in-all-max") {
-            $0.configuration.connection.outboxBytesMax
-                <= $0.configuration.connection.outboxBytesInAllMax
-        },
-        Self(
-            names: ["backlog-bytes-max", "outbox-bytes-max", "server-frame-bytes-max"],
-            holds: {
-                let connection = $0.configuration.connection
-                return connection.backlogBytesMax
-                    >= connection.outboxBytesMax + $0.limits.serverFrameBytesMax
-            },
-            remedy: "a full outbox and one answer must fit into the backlog"),
-        Self(
-            names: ["server-frame-bytes-max", "ext-bytes-max", "sessions-per-account-max"],
-            holds: { $0.limits.serverFrameBytesMax >= $0.limits.stateBytesMax },
-            remedy: "one state with all its sessions must fit into a frame"),
+    private static let ofService = [
         Self(
             names: ["auth", "jwt-key"],
             holds: { $0.auth != .jwt || $0.tokenKeyPlace != nil },
@@ -75,9 +32,43 @@ struct SettingRule: Sendable {
     ]
 }
 
-extension ServiceSettings {
-    fileprivate var limits: Limits { configuration.engine.limits }
+extension SettingRule {
+    private init(_ relation: Configuration.Relation) {
+        let (names, remedy) = relation.settings
+        self.init(
+            names: names, holds: { $0.configuration.satisfies(relation) },
+            remedy: remedy ?? "\(names[0]) must not exceed \(names[1])")
+    }
+}
 
+extension Configuration.Relation {
+    /// The settings it is about, and what would be right; without that, the first must not exceed
+    /// the second.
+    fileprivate var settings: (names: [String], remedy: String?) {
+        switch self {
+        case .subscriptionExpiry: (["subscription-expiry-min", "subscription-expiry-max"], nil)
+        case .statusExpiryMin: (["status-expiry-min", "status-expiry-default"], nil)
+        case .statusExpiryMax: (["status-expiry-default", "status-expiry-max"], nil)
+        case .pageEntries: (["page-entries-default", "page-entries-max"], nil)
+        case .customTypes: (["custom-type-min", "custom-type-max"], nil)
+        case .customValues: (["custom-value-min", "custom-value-max"], nil)
+        case .frames: (["frame-bytes-before-login-max", "frame-bytes-max"], nil)
+        case .outboxes: (["outbox-bytes-max", "outbox-bytes-in-all-max"], nil)
+        case .backlog:
+            (
+                ["backlog-bytes-max", "outbox-bytes-max", "server-frame-bytes-max"],
+                "a full outbox and one answer must fit into the backlog"
+            )
+        case .states:
+            (
+                ["server-frame-bytes-max", "ext-bytes-max", "sessions-per-account-max"],
+                "one state with all its sessions must fit into a frame"
+            )
+        }
+    }
+}
+
+extension ServiceSettings {
     /// Whether only processes of this machine can reach the native port.
     var isOnLoopback: Bool { Self.isLoopback(listen) }
 
@@ -87,14 +78,5 @@ extension ServiceSettings {
     private static func isLoopback(_ address: String) -> Bool {
         guard let host = parseAddress(address)?.host else { return false }
         return host == "localhost" || host.hasPrefix("127.") || host == "::1"
-    }
-}
-
-extension Limits {
-    /// The maximum size of one state on the wire. An escaped byte becomes six; a text appears in
-    /// the event and in the status.
-    fileprivate var stateBytesMax: Int {
-        1_024 + 2 * 6 * extBytesMax + 6 * accountBytesMax
-            + (sessionsPerAccountMax + 1) * (64 + 6 * deviceBytesMax)
     }
 }

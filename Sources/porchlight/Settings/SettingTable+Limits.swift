@@ -8,57 +8,49 @@ extension SettingTable {
         title: "Connections and memory",
         settings: [
             .count(
-                "connections-max", \.configuration.admission.connectionsMax, 16...10_000_000,
-                .things,
-                "Connections of clients; at most the descriptor limit less a reserve."
-            ),
+                "connections-max", \.admission.connectionsMax, 16...10_000_000, .things,
+                "Connections of clients; at most the descriptor limit less a reserve."),
             .count(
                 "http-connections-max", \.httpConnectionsMax, 8...100_000, .things,
                 "Connections of the HTTP API; at most an eighth of the descriptors.",
                 takesEffect: .atRestart),
             .count(
-                "connections-per-address-max",
-                \.configuration.admission.connectionsPerAddressMax, 1...10_000_000, .things,
-                unset: "unlimited",
+                "connections-per-address-max", \.admission.connectionsPerAddressMax, 1...10_000_000,
+                .things, unset: "unlimited",
                 "Connections from one address, at most three quarters of all; above, 4504."),
             .count(
-                "login-timeout", \.configuration.connection.loginSeconds, 1...300, .seconds,
+                "login-timeout", \.connection.loginSeconds, 1...300, .seconds,
                 "Time within which a connection must log in, whatever it sends."),
             .count(
-                "frame-timeout", \.configuration.connection.frameSeconds, 1...300, .seconds,
+                "frame-timeout", \.connection.frameSeconds, 1...300, .seconds,
                 "Time within which a frame must be complete once it has begun."),
             .count(
-                "write-timeout", \.configuration.connection.progressSeconds, 1...300, .seconds,
+                "write-timeout", \.connection.progressSeconds, 1...300, .seconds,
                 "Time within which a client must read some of its pending bytes."),
             .count(
-                "outbox-bytes-max", \.configuration.connection.outboxBytesMax,
-                4_096...67_108_864, .bytes,
-                "Events pending for one client; above, only the newest state per publisher is sent."
-            ),
+                "outbox-bytes-max", \.connection.outboxBytesMax, 4_096...67_108_864, .bytes,
+                "Events pending for one client; above, only the newest state per publisher is "
+                    + "sent."),
             .count(
-                "outbox-bytes-in-all-max", \.configuration.connection.outboxBytesInAllMax,
+                "outbox-bytes-in-all-max", \.connection.outboxBytesInAllMax,
                 1_048_576...1_099_511_627_776, .bytes,
                 "Bytes pending for all clients together; above, every outbox counts as full."),
             .count(
-                "backlog-bytes-max", \.configuration.connection.backlogBytesMax,
-                131_072...1_073_741_824, .bytes,
+                "backlog-bytes-max", \.connection.backlogBytesMax, 131_072...1_073_741_824, .bytes,
                 "Bytes pending for one client, answers included; above, its connection is closed."),
             .count(
-                "memory-bytes-max", \.configuration.admission.memoryBytesMax,
-                67_108_864...17_592_186_044_416, .bytes,
-                unset: "auto",
+                "memory-bytes-max", \.admission.memoryBytesMax, 67_108_864...17_592_186_044_416,
+                .bytes, unset: "auto",
                 "Memory of the process; above, logins and subscriptions get error 503. auto: 80 % "
                     + "of the machine's."),
             .count(
-                "store-pending-max", \.configuration.admission.storePendingMax,
-                1_000...10_000_000, .things,
+                "store-pending-max", \.admission.storePendingMax, 1_000...10_000_000, .things,
                 "Writes pending for the disk; above, requests that must be stored get error 503."),
             .count(
-                "accounts-max", \.configuration.engine.limits.accountsMax, 100...1_000_000_000,
-                .things, "Accounts known at a time: online, watching, watched or seen before."),
+                "accounts-max", \.limits.accountsMax, 100...1_000_000_000, .things,
+                "Accounts known at a time: online, watching, watched or seen before."),
             .count(
-                "remember", \.configuration.engine.rememberSeconds, 86_400...315_360_000,
-                .seconds,
+                "remember", \.engine.rememberSeconds, 86_400...315_360_000, .seconds,
                 "Time that an account is remembered that is offline and has no watchers."),
         ])
 
@@ -67,86 +59,77 @@ extension SettingTable {
         settings: [
             // The verifier of tokens uses it, too.
             .count(
-                "account-bytes-max", \.configuration.engine.limits.accountBytesMax, 1...255,
-                .bytes, "Length of an account's name in UTF-8.", takesEffect: .atRestart),
+                "account-bytes-max", \.limits.accountBytesMax, 1...255, .bytes,
+                "Length of an account's name in UTF-8.", takesEffect: .atRestart),
             .count(
-                "device-bytes-max", \.configuration.engine.limits.deviceBytesMax, 1...255,
-                .bytes, "Length of a device's name in UTF-8."),
+                "device-bytes-max", \.limits.deviceBytesMax, 1...255, .bytes,
+                "Length of a device's name in UTF-8."),
             .count(
-                "ext-bytes-max", \.configuration.engine.limits.extBytesMax, 0...32_768, .bytes,
+                "ext-bytes-max", \.limits.extBytesMax, 0...32_768, .bytes,
                 "Length of a status' text in UTF-8."),
             .count(
-                "kick-reason-bytes-max", \.configuration.engine.limits.kickReasonBytesMax,
-                0...4_096, .bytes, "Length of the reason for a kick in UTF-8."),
+                "kick-reason-bytes-max", \.limits.kickReasonBytesMax, 0...4_096, .bytes,
+                "Length of the reason for a kick in UTF-8."),
             .count(
-                "request-id-bytes-max", \.configuration.engine.limits.requestIDBytesMax,
-                1...1_024, .bytes, "Length of a request's id, if it is a string."),
+                "request-id-bytes-max", \.limits.requestIDBytesMax, 1...1_024, .bytes,
+                "Length of a request's id, if it is a string."),
             .count(
-                "custom-type-min", \.configuration.engine.limits.customTypeMin, 2...65_535,
-                .things, "The lowest event type of an app's own."),
+                "custom-type-min", \.limits.customTypeMin, 2...65_535, .things,
+                "The lowest event type of an app's own."),
             .count(
-                "custom-type-max", \.configuration.engine.limits.customTypeMax, 2...65_535,
-                .things, "The highest event type of an app's own."),
+                "custom-type-max", \.limits.customTypeMax, 2...65_535, .things,
+                "The highest event type of an app's own."),
             .count(
-                "custom-value-min", \.configuration.engine.limits.customValueMin,
-                4...2_147_483_647, .things,
+                "custom-value-min", \.limits.customValueMin, 4...2_147_483_647, .things,
                 "The lowest value that an app may publish; lower ones are reserved."),
             .count(
-                "custom-value-max", \.configuration.engine.limits.customValueMax,
-                4...2_147_483_647, .things, "The highest value that an app may publish."),
+                "custom-value-max", \.limits.customValueMax, 4...2_147_483_647, .things,
+                "The highest value that an app may publish."),
         ])
 
     static let requests = SettingGroup(
         title: "Accounts and requests",
         settings: [
             .count(
-                "subscriptions-per-account-max",
-                \.configuration.engine.limits.subscriptionsPerAccountMax, 1...100_000, .things,
-                "Subscriptions of one account at a time, over all types."),
+                "subscriptions-per-account-max", \.limits.subscriptionsPerAccountMax, 1...100_000,
+                .things, "Subscriptions of one account at a time, over all types."),
             .count(
-                "sessions-per-account-max",
-                \.configuration.engine.limits.sessionsPerAccountMax, 1...250, .things,
+                "sessions-per-account-max", \.limits.sessionsPerAccountMax, 1...250, .things,
                 "Sessions of one account at a time."),
             .count(
-                "statuses-per-account-max",
-                \.configuration.engine.limits.statusesPerAccountMax, 1...10_000, .things,
+                "statuses-per-account-max", \.limits.statusesPerAccountMax, 1...10_000, .things,
                 "Statuses of one account at a time, over all types."),
             .count(
-                "publishers-per-request-max",
-                \.configuration.engine.limits.publishersPerRequestMax, 1...1_000, .things,
+                "publishers-per-request-max", \.limits.publishersPerRequestMax, 1...1_000, .things,
                 "Publishers in one request."),
             .count(
-                "accounts-per-query-max",
-                \.configuration.engine.limits.accountsPerQueryMax, 1...2_000, .things,
+                "accounts-per-query-max", \.limits.accountsPerQueryMax, 1...2_000, .things,
                 "Accounts in one query."),
             .count(
-                "page-entries-max", \.configuration.engine.limits.pageEntriesMax, 1...10_000,
-                .things, "Entries on one page of a list."),
+                "page-entries-max", \.limits.pageEntriesMax, 1...10_000, .things,
+                "Entries on one page of a list."),
             .count(
-                "page-entries-default", \.configuration.engine.limits.pageEntriesDefault,
-                1...10_000, .things, "Entries on one page of a list by default."),
+                "page-entries-default", \.limits.pageEntriesDefault, 1...10_000, .things,
+                "Entries on one page of a list by default."),
         ])
 
     static let expiry = SettingGroup(
         title: "Expiry",
         settings: [
             .count(
-                "subscription-expiry-min",
-                \.configuration.engine.limits.subscriptionExpirySecondsMin, 1...315_360_000,
+                "subscription-expiry-min", \.limits.subscriptionExpirySecondsMin, 1...315_360_000,
                 .seconds, "The shortest lifetime of a subscription."),
             .count(
-                "subscription-expiry-max",
-                \.configuration.engine.limits.subscriptionExpirySecondsMax, 1...315_360_000,
+                "subscription-expiry-max", \.limits.subscriptionExpirySecondsMax, 1...315_360_000,
                 .seconds, "The longest lifetime of a subscription."),
             .count(
-                "status-expiry-min", \.configuration.engine.limits.statusExpirySecondsMin,
-                1...315_360_000, .seconds, "The shortest lifetime of a status."),
+                "status-expiry-min", \.limits.statusExpirySecondsMin, 1...315_360_000, .seconds,
+                "The shortest lifetime of a status."),
             .count(
-                "status-expiry-max", \.configuration.engine.limits.statusExpirySecondsMax,
-                1...315_360_000, .seconds, "The longest lifetime of a status."),
+                "status-expiry-max", \.limits.statusExpirySecondsMax, 1...315_360_000, .seconds,
+                "The longest lifetime of a status."),
             .count(
-                "status-expiry-default",
-                \.configuration.engine.limits.statusExpirySecondsDefault, 1...315_360_000,
+                "status-expiry-default", \.limits.statusExpirySecondsDefault, 1...315_360_000,
                 .seconds, "The default lifetime of a status."),
         ])
 
@@ -155,15 +138,14 @@ extension SettingTable {
         settings: [
             // Buffers of these sizes are made once, in HTTP and webhooks, too.
             .count(
-                "frame-bytes-max", \.configuration.engine.limits.frameBytesMax,
-                1_024...16_777_216, .bytes, "Length of a client's frame.", takesEffect: .atRestart),
+                "frame-bytes-max", \.limits.frameBytesMax, 1_024...16_777_216, .bytes,
+                "Length of a client's frame.", takesEffect: .atRestart),
             .count(
-                "frame-bytes-before-login-max",
-                \.configuration.engine.limits.frameBytesBeforeLoginMax, 1_024...16_777_216,
-                .bytes, "Length of a client's frame before login.", takesEffect: .atRestart),
+                "frame-bytes-before-login-max", \.limits.frameBytesBeforeLoginMax,
+                1_024...16_777_216, .bytes, "Length of a client's frame before login.",
+                takesEffect: .atRestart),
             .count(
-                "server-frame-bytes-max",
-                \.configuration.engine.limits.serverFrameBytesMax, 65_536...67_108_864, .bytes,
+                "server-frame-bytes-max", \.limits.serverFrameBytesMax, 65_536...67_108_864, .bytes,
                 "Length of the service's frames; longer lists are split.", takesEffect: .atRestart),
         ])
 
@@ -173,8 +155,7 @@ extension SettingTable {
             // The memory of the feed is allocated for these at startup.
             .count(
                 "feed-bytes-max", \.configuration.feed.feedBytesMax, 1_048_576...17_179_869_184,
-                .bytes, "Events kept for readers to resume from.",
-                takesEffect: .atRestart),
+                .bytes, "Events kept for readers to resume from.", takesEffect: .atRestart),
             .count(
                 "feed-time", \.configuration.feed.feedSeconds, 10...604_800, .seconds,
                 "Time that events are kept, and time that the feed goes on without readers.",

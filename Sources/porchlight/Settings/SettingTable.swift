@@ -51,8 +51,8 @@ enum SettingTable {
                 takesEffect: .atRestart),
             .text(
                 "jwt-key", \.tokenKeyPlace, .text, unset: "none",
-                "The keys that tokens are checked with: a file with public keys in PEM, a JWK "
-                    + "set or a secret, read again on SIGHUP, or the https URL of a JWK set.",
+                "The keys that tokens are checked with: a file with public keys in PEM, a JWK set "
+                    + "or a secret, read again on SIGHUP, or the https URL of a JWK set.",
                 takesEffect: .atRestart),
             .text(
                 "jwt-audience", \.tokenAudience, .text, unset: "none",
@@ -71,38 +71,35 @@ enum SettingTable {
                 "A file with the keys of app servers, a line each, as `porchlight key` prints.",
                 takesEffect: .atRestart),
             .choice(
-                "durability", \.configuration.durability.word,
+                "durability", \.configuration.durability,
                 "When a change is durable. full: it survives a power loss; relaxed: a crash.",
                 takesEffect: .atRestart),
-            .choice(
-                "log-level", \.logLevel, "The lowest level that is logged on standard error."),
+            .choice("log-level", \.logLevel, "The lowest level that is logged on standard error."),
         ])
 
     private static let presence = SettingGroup(
         title: "Presence",
         settings: [
             .count(
-                "disconnect-grace", \.configuration.engine.disconnectGraceSeconds, 0...300,
-                .seconds, "Time between the loss of a connection and the disconnect event."),
+                "disconnect-grace", \.engine.disconnectGraceSeconds, 0...300, .seconds,
+                "Time between the loss of a connection and the disconnect event."),
             .count(
-                "restart-grace", \.configuration.engine.restartGraceSeconds, 0...600, .seconds,
+                "restart-grace", \.engine.restartGraceSeconds, 0...600, .seconds,
                 "Time that sessions wait for their devices after a restart.",
                 takesEffect: .atRestart),
             // Announced at login.
             .count(
-                "heartbeat", \.configuration.engine.heartbeatSeconds, 5...300, .seconds,
+                "heartbeat", \.engine.heartbeatSeconds, 5...300, .seconds,
                 "Time within which a client must send a frame.", takesEffect: .atRestart),
             .choice(
-                "push-reachable", \.configuration.engine.pushReachable,
+                "push-reachable", \.engine.pushReachable,
                 "The state of a push-reachable device that has lost its connection."),
             .count(
-                "push-reachable-time", \.configuration.engine.pushReachableSeconds,
-                60...31_536_000, .seconds,
+                "push-reachable-time", \.engine.pushReachableSeconds, 60...31_536_000, .seconds,
                 "Time that a push-reachable device stays online without a connection."),
             .count(
-                "subscribers-max", \.configuration.engine.subscribersPerPublisherMax,
-                1...1_000_000_000, .things, unset: "unlimited",
-                "Subscribers of one publisher and type."),
+                "subscribers-max", \.engine.subscribersPerPublisherMax, 1...1_000_000_000, .things,
+                unset: "unlimited", "Subscribers of one publisher and type."),
         ])
 
     private static let pace = SettingGroup(
@@ -110,45 +107,42 @@ enum SettingTable {
         settings: [
             .onOff("rate-limits", \.areRatesLimited, "Rate limits; off is for load tests."),
             .count(
-                "requests-per-second", \.configuration.admission.requestPace.ratePerSecond,
+                "requests-per-second", \.admission.requestPace.ratePerSecond, 1...100_000,
+                .perSecond, "Requests of one client; above, it is read from more slowly."),
+            .count(
+                "requests-burst", \.admission.requestPace.burstMax, 1...1_000_000, .things,
+                "Requests of one client in a burst."),
+            .count(
+                "app-server-requests-per-second", \.admission.appServerRequestPace.ratePerSecond,
                 1...100_000, .perSecond,
-                "Requests of one client; above, it is read from more slowly."),
+                "Requests of one app server; above, it is read from more slowly."),
             .count(
-                "requests-burst", \.configuration.admission.requestPace.burstMax, 1...1_000_000,
-                .things, "Requests of one client in a burst."),
+                "app-server-requests-burst", \.admission.appServerRequestPace.burstMax,
+                1...1_000_000, .things, "Requests of one app server in a burst."),
             .count(
-                "app-server-requests-per-second",
-                \.configuration.admission.appServerRequestPace.ratePerSecond, 1...100_000,
-                .perSecond, "Requests of one app server; above, it is read from more slowly."),
+                "publishes-per-second", \.engine.publishPace.ratePerSecond, 1...100_000, .perSecond,
+                "Publishes and clears of one account; above, error 416."),
             .count(
-                "app-server-requests-burst",
-                \.configuration.admission.appServerRequestPace.burstMax, 1...1_000_000, .things,
-                "Requests of one app server in a burst."),
+                "publishes-burst", \.engine.publishPace.burstMax, 1...1_000_000, .things,
+                "Publishes and clears of one account in a burst."),
             .count(
-                "publishes-per-second", \.configuration.engine.publishPace.ratePerSecond,
-                1...100_000, .perSecond, "Publishes and clears of one account; above, error 416."),
+                "account-logins-per-second", \.engine.loginPace.ratePerSecond, 1...100_000,
+                .perSecond, "Logins of one account's devices; above, error 416."),
             .count(
-                "publishes-burst", \.configuration.engine.publishPace.burstMax, 1...1_000_000,
-                .things, "Publishes and clears of one account in a burst."),
+                "account-logins-burst", \.engine.loginPace.burstMax, 1...1_000_000, .things,
+                "Logins of one account's devices in a burst."),
             .count(
-                "account-logins-per-second", \.configuration.engine.loginPace.ratePerSecond,
-                1...100_000, .perSecond, "Logins of one account's devices; above, error 416."),
-            .count(
-                "account-logins-burst", \.configuration.engine.loginPace.burstMax,
-                1...1_000_000, .things, "Logins of one account's devices in a burst."),
-            .count(
-                "logins-per-second", \.configuration.admission.loginPace.ratePerSecond,
-                1...100_000, .perSecond,
+                "logins-per-second", \.admission.loginPace.ratePerSecond, 1...100_000, .perSecond,
                 "Logins of all clients; above, close code 4504 with a time to retry."),
             .count(
-                "logins-burst", \.configuration.admission.loginPace.burstMax, 1...1_000_000,
-                .things, "Logins of all clients in a burst."),
+                "logins-burst", \.admission.loginPace.burstMax, 1...1_000_000, .things,
+                "Logins of all clients in a burst."),
             .count(
-                "failed-logins-per-second",
-                \.configuration.admission.failedLoginPace.ratePerSecond, 1...100_000, .perSecond,
+                "failed-logins-per-second", \.admission.failedLoginPace.ratePerSecond, 1...100_000,
+                .perSecond,
                 "Failed logins per address; beyond, tokens are verified while few others wait."),
             .count(
-                "failed-logins-burst", \.configuration.admission.failedLoginPace.burstMax,
-                1...1_000_000, .things, "Failed logins per address in a burst."),
+                "failed-logins-burst", \.admission.failedLoginPace.burstMax, 1...1_000_000, .things,
+                "Failed logins per address in a burst."),
         ])
 }

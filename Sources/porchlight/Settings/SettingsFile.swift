@@ -102,7 +102,7 @@ extension SettingsFile.Content {
 
 extension SettingsFile {
     /// Duplicate keys beyond these hide the other faults of the file.
-    private static let duplicatesMax = 100
+    fileprivate static let duplicatesMax = 100
 
     /// The document in a text.
     ///
@@ -149,34 +149,31 @@ extension SettingsFile {
 }
 
 extension String {
-    /// Begins and ends the mark of a duplicate key: a character of private use, which no name has.
-    private static let duplicateMark: Unicode.Scalar = "\u{e000}"
+    /// The first of the characters of private use that mark duplicate keys; no name has one.
+    private static let firstMark: UInt32 = 0xe000
 
-    /// The text with a number before the key at `mark`, which makes it unique; nil if it is not
-    /// written there literally.
+    /// The text with a character before the key at `mark`, which makes it unique; nil if the key is
+    /// not written there literally.
     fileprivate func markingDuplicate(_ number: Int, _ name: String?, at mark: Mark) -> String? {
-        var scalars = Array(unicodeScalars)
-        var place = 0
-        for _ in 1..<max(1, mark.line) {
-            guard let end = scalars[place...].firstIndex(of: "\n") else { return nil }
-            place = end + 1
+        guard let name, let character = Unicode.Scalar(Self.firstMark + UInt32(number)) else {
+            return nil
         }
-        place += mark.column - 1
-        if place < scalars.count, ["\"", "'"].contains(scalars[place]) { place += 1 }
-        guard let name, place < scalars.count,
-            scalars[place...].starts(with: name.unicodeScalars)
-        else { return nil }
-        scalars.insert(
-            contentsOf: [Self.duplicateMark] + "\(number)".unicodeScalars + [Self.duplicateMark],
-            at: place)
-        var marked = String.UnicodeScalarView()
-        marked.append(contentsOf: scalars)
-        return String(marked)
+        var lines = unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+            .map(Array.init)
+        guard lines.indices.contains(mark.line - 1) else { return nil }
+        var column = mark.column - 1
+        let line = lines[mark.line - 1]
+        if line.dropFirst(column).first == "\"" || line.dropFirst(column).first == "'" {
+            column += 1
+        }
+        guard line.dropFirst(column).starts(with: name.unicodeScalars) else { return nil }
+        lines[mark.line - 1].insert(character, at: column)
+        return String(String.UnicodeScalarView(lines.joined(separator: ["\n"])))
     }
 
     fileprivate var withoutDuplicateMark: String {
-        let parts = unicodeScalars.split(
-            separator: Self.duplicateMark, maxSplits: 2, omittingEmptySubsequences: false)
-        return parts.count == 3 ? String(parts[2]) : self
+        let marks = Self.firstMark...Self.firstMark + UInt32(SettingsFile.duplicatesMax)
+        guard let first = unicodeScalars.first, marks.contains(first.value) else { return self }
+        return String(unicodeScalars.dropFirst())
     }
 }
