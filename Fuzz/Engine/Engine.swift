@@ -10,7 +10,7 @@ import PresenceCore
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzEngine(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(start, count: count)
-    var settings = Settings()
+    var settings = Settings().withoutPace
     settings.limits.subscriptionsPerAccountMax = input.pick([7, 3, 200])
     settings.limits.sessionsPerAccountMax = 1 + input.below(4)
     settings.limits.statusesPerAccountMax = 1 + input.below(3)

@@ -31,15 +31,11 @@ public struct Configuration: Sendable {
     public var admission = AdmissionLimits()
 
     /// The defaults.
-    public init() {
-        engine.publishPace = Pace(perSecond: 20, burst: 200)
-        engine.loginPace = Pace(perSecond: 1, burst: 60)
-    }
+    public init() {}
 
     /// Switches off every rate limit and the limit on connections per address, for load tests.
     public mutating func switchOffPace() {
-        engine.publishPace = nil
-        engine.loginPace = nil
+        engine = engine.withoutPace
         admission = admission.withoutPace
     }
 }

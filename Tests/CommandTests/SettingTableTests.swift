@@ -81,9 +81,8 @@ import Testing
             var running = ServiceSettings()
             running.reload(from: new)
             let expected = setting.takesEffect == .atReload ? new : ServiceSettings()
-            #expect(
-                "\(running)" == "\(expected)",
-                "\(setting.name) takes effect at a \(setting.takesEffect.rawValue)")
+            let isAsMarked = "\(running)" == "\(expected)"
+            #expect(isAsMarked, "\(setting.name) is marked \(setting.takesEffect.rawValue)")
         }
     }
 

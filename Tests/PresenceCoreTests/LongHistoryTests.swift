@@ -23,7 +23,7 @@ import Testing
 
     /// A world whose history is full.
     private func world() -> World {
-        var settings = Settings()
+        var settings = Settings().withoutPace
         settings.history.subscriptionsMax = 8_000
         settings.history.connectionsMax = 2_000
         settings.history.delaysMax = 2_000

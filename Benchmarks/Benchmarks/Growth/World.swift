@@ -20,7 +20,7 @@ struct World: ~Copyable {
 
     init(accounts: Int) {
         self.accounts = accounts
-        var settings = Settings()
+        var settings = Settings().withoutPace
         // Nobody falls silent: that is a cost of sessions, and not one of subscriptions.
         settings.heartbeatSeconds = 1_000_000
         engine = Engine(settings: settings, at: now, seed: 1)

@@ -23,14 +23,14 @@ struct Past: ~Copyable {
 
     /// One event of each of so many publishers.
     init(publishers: Int) {
-        engine = Engine(settings: Settings(), at: now, seed: 1)
+        engine = Engine(settings: Settings().withoutPace, at: now, seed: 1)
         _ = engine.begin(into: &effects)
         for number in 0..<publishers { logIn("publisher-\(number)", slot: UInt32(number)) }
     }
 
     /// A client that has subscribed and unsubscribed so many times.
     init(toggles: Int) {
-        engine = Engine(settings: Settings(), at: now, seed: 1)
+        engine = Engine(settings: Settings().withoutPace, at: now, seed: 1)
         _ = engine.begin(into: &effects)
         logIn("publisher", slot: 1)
         for _ in 0..<20 {

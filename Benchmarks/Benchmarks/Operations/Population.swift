@@ -23,7 +23,7 @@ public struct Population: ~Copyable {
 
     /// Brings them online.
     public init(watchers: Int, watching: Watching = .nobody) {
-        engine = Engine(settings: Settings(), at: now, seed: 1)
+        engine = Engine(settings: Settings().withoutPace, at: now, seed: 1)
         _ = engine.begin(into: &effects)
         effects.removeAll()
         login("publisher", on: publisher)

@@ -61,7 +61,7 @@ public struct Limits: Hashable, Sendable {
     public init() {}
 }
 
-/// How the engine treats lost clients; the operator's settings.
+/// The operator's settings of the engine.
 public struct Settings: Hashable, Sendable {
     /// Seconds between the loss of a connection and its event.
     public var disconnectGraceSeconds = 5
@@ -78,9 +78,9 @@ public struct Settings: Hashable, Sendable {
     /// Seconds for which the wall clock must have run evenly before it is used to forget accounts.
     public var evenClockSeconds = 3_600
     /// Rate limit of publishes and clears of an account, over all its sessions; nil for none.
-    public var publishPace: Pace?
+    public var publishPace: Pace? = Pace(perSecond: 20, burst: 200)
     /// Rate limit of logins of an account; nil for none.
-    public var loginPace: Pace?
+    public var loginPace: Pace? = Pace(perSecond: 1, burst: 60)
     /// Subscribers of one type of one publisher; nil for any number.
     public var subscribersPerPublisherMax: Int?
     /// Subscribers that an event is sent to at once; a larger fan is walked in slices of this size.
@@ -92,6 +92,14 @@ public struct Settings: Hashable, Sendable {
 
     /// The defaults.
     public init() {}
+
+    /// These without rate limits.
+    public var withoutPace: Settings {
+        var settings = self
+        settings.publishPace = nil
+        settings.loginPace = nil
+        return settings
+    }
 
     /// The idle timeout in milliseconds: one and a half heartbeats.
     public var silenceMillisecondsMax: UInt64 {
