@@ -1,3 +1,5 @@
+import Glibc
+
 /// When a receiver wants the next attempt: RFC 9110, 10.2.3.
 enum RetryAfter: Hashable {
     case seconds(Int)
@@ -26,8 +28,8 @@ enum RetryAfter: Hashable {
 
     // MARK: Dates
 
-    /// The format of a date: a point is any byte, a 0 a digit, anything else itself.
-    private static let form = Array("..., 00 ... 0000 00:00:00 GMT".utf8)
+    /// The layout of a date: a point is any byte, a 0 a digit, anything else itself.
+    private static let layout = Array("..., 00 ... 0000 00:00:00 GMT".utf8)
     private static let months = [
         "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
     ].map { Array($0.utf8) }
@@ -35,35 +37,27 @@ enum RetryAfter: Hashable {
     /// Seconds since 1970 of `Sun, 06 Nov 1994 08:49:37 GMT`. The day of the week is redundant and
     /// is ignored.
     private static func time(ofDate text: [UInt8]) -> Int64? {
-        guard text.count == form.count, zip(text, form).allSatisfy(isOfForm),
+        guard text.count == layout.count, zip(text, layout).allSatisfy(fits),
             let month = months.firstIndex(of: Array(text[8..<11]))
         else { return nil }
-        func number(_ range: Range<Int>) -> Int64 {
-            text[range].reduce(0) { $0 * 10 + Int64($1 - 0x30) }
+        func number(_ range: Range<Int>) -> CInt {
+            text[range].reduce(0) { $0 * 10 + CInt($1 - 0x30) }
         }
         let (day, year) = (number(5..<7), number(12..<16))
         let (hour, minute, second) = (number(17..<19), number(20..<22), number(23..<25))
         // A minute may have a leap second.
         guard 1...31 ~= day, hour < 24, minute < 60, second <= 60 else { return nil }
-        let days = daysSince1970(year, month + 1, day)
-        return days * 86_400 + hour * 3_600 + minute * 60 + second
+        var date = unsafe tm()
+        unsafe (date.tm_year, date.tm_mon, date.tm_mday) = (year - 1_900, CInt(month), day)
+        unsafe (date.tm_hour, date.tm_min, date.tm_sec) = (hour, minute, second)
+        return Int64(unsafe timegm(&date))
     }
 
-    private static func isOfForm(_ byte: UInt8, _ form: UInt8) -> Bool {
-        switch form {
+    private static func fits(_ byte: UInt8, _ layout: UInt8) -> Bool {
+        switch layout {
         case UInt8(ascii: "."): true
         case UInt8(ascii: "0"): 0x30...0x39 ~= byte
-        default: byte == form
+        default: byte == layout
         }
-    }
-
-    /// Days since 1970 in the Gregorian calendar. Years are counted from March, so that a leap day
-    /// is the last day of its year.
-    private static func daysSince1970(_ year: Int64, _ month: Int, _ day: Int64) -> Int64 {
-        let years = month > 2 ? year : year - 1
-        let monthsSinceMarch = Int64((month + 9) % 12)
-        let leapDays = years / 4 - years / 100 + years / 400
-        let daysBefore = (153 * monthsSinceMarch + 2) / 5 + day - 1
-        return years * 365 + leapDays + daysBefore - 719_468
     }
 }

@@ -24,7 +24,10 @@ import Testing
         ("JWTKit", ["PresenceTokens"]), ("AsyncHTTPClient", ["OutgoingHTTP"]),
         (
             "Glibc",
-            ["EventLoop", "OutgoingHTTP", "PresenceBench", "PresenceClient", "PresenceStore"]
+            [
+                "EventLoop", "OutgoingHTTP", "PresenceBench", "PresenceClient", "PresenceHTTP",
+                "PresenceStore", "PresenceWebhooks",
+            ]
         ),
         ("ArgumentParser", ["porchlight"]), ("Histogram", ["PresenceBench"]),
     ])
