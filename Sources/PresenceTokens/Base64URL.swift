@@ -4,19 +4,12 @@ import FoundationEssentials
 enum Base64URL {
     /// The text for these bytes.
     static func encode(_ bytes: [UInt8]) -> String {
-        var text = [UInt8](Data(bytes).base64EncodedData())
-        while text.last == UInt8(ascii: "=") { text.removeLast() }
-        for place in text.indices {
-            switch text[place] {
-            case UInt8(ascii: "+"): text[place] = UInt8(ascii: "-")
-            case UInt8(ascii: "/"): text[place] = UInt8(ascii: "_")
-            default: break
-            }
-        }
-        return String(decoding: text, as: UTF8.self)
+        Data(bytes).base64EncodedString(options: [.base64URLAlphabet, .omitPaddingCharacter])
     }
 
     /// The bytes; nil for other characters, padding, or an impossible length.
+    ///
+    /// Foundation encodes base64url, but decodes base64 only.
     static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var padded: [UInt8] = []
         for byte in text {

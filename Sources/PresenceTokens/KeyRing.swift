@@ -63,15 +63,7 @@ public struct ServerKey: Hashable, Sendable {
             }
     }
 
-    static func hash(_ key: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: key)) }
-
-    /// Whether two hashes are equal, in constant time.
-    static func areEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
-        precondition(a.count == b.count)
-        var difference: UInt8 = 0
-        for place in a.indices { difference |= a[place] ^ b[place] }
-        return difference == 0
-    }
+    private static func hash(_ key: [UInt8]) -> [UInt8] { Array(SHA256.hash(data: key)) }
 }
 
 /// The current keys. They can be replaced while other threads check candidates.
@@ -92,14 +84,14 @@ public final class KeyRing: Sendable {
 
     /// The name of the key; nil if it is unknown. Any thread; about a microsecond.
     ///
-    /// The candidate is compared with every hash in constant time, so that the time reveals
-    /// nothing.
+    /// The candidate is compared with every hash, and swift-crypto compares digests in constant
+    /// time, so that the time reveals nothing.
     public func name(of candidate: [UInt8]) -> String? {
         guard ServerKey.byteCountRange.contains(candidate.count) else { return nil }
-        let digest = ServerKey.hash(candidate)
+        let digest = SHA256.hash(data: candidate)
         return keys.withLock { keys in
             var found: String?
-            for key in keys where ServerKey.areEqual(key.digest, digest) { found = key.name }
+            for key in keys where digest == key.digest { found = key.name }
             return found
         }
     }
