@@ -49,7 +49,9 @@ import Testing
         #expect(PercentEncoding.decode("a%2Fb+%C3%a9%00", plus: .literal) == "a/b+é\0")
         #expect(PercentEncoding.decode("a+b%2B", plus: .space) == "a b+")
         #expect(PercentEncoding.decode("é", plus: .literal) == "é")
-        for text in ["%", "%2", "%2G", "%GG", "%C3", "%FF", "%ED%A0%80", "%٢٢"] {
+        // A byte order mark is part of a name.
+        #expect(PercentEncoding.decode("%EF%BB%BFa", plus: .literal) == "\u{FEFF}a")
+        for text in ["%", "%2", "%2G", "%GG", "%C3", "%FF", "%ED%A0%80", "%٢٢", "a%a9", "%a9b"] {
             #expect(PercentEncoding.decode(text[...], plus: .literal) == nil, "\(text)")
         }
     }

@@ -6,6 +6,8 @@ enum PlusSign: Sendable {
     case space
 }
 
+// Not Foundation's `removingPercentEncoding`: that drops a leading byte order mark, so that two
+// paths would name one account, and it replaces some invalid UTF-8 instead of returning nil.
 enum PercentEncoding {
     /// The decoded text; nil if the encoding is invalid or the result is not UTF-8.
     static func decode(_ text: Substring, plus: PlusSign) -> String? {
@@ -38,6 +40,9 @@ enum PercentEncoding {
 }
 
 /// The parameters of a query, decoded, in their order.
+///
+/// Not HummingbirdCore's `URI.queryParameters`: that does not decode names and `+`, and it returns a
+/// value with an invalid encoding unchanged.
 struct QueryParameters: Sendable {
     private var values: [(name: String, value: String)] = []
 

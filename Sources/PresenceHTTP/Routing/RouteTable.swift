@@ -18,6 +18,9 @@ struct PathParameters: Sendable {
 }
 
 /// The operations, by path and method.
+///
+/// HummingbirdCore has no router. The router of Hummingbird would bring the whole application with
+/// it, and it answers a wrong method with 404 instead of 405 and the methods that are allowed.
 struct RouteTable: Sendable {
     private struct Path: Sendable {
         var segments: [String]
