@@ -1,7 +1,7 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// One set of rules for every room of the house.
+// The same compiler settings for every module and its tests.
 // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0335-existential-any.md
 // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0409-access-level-on-imports.md
 // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0444-member-import-visibility.md
@@ -14,8 +14,8 @@ let common: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-// Every unsafe expression in the product carries the word `unsafe`: the rooms in
-// which the word is rare are the ones that input cannot corrupt.
+// Every unsafe expression of the service is marked `unsafe`. Input cannot corrupt the memory of a
+// module without such marks.
 // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0458-strict-memory-safety.md
 let strict: [SwiftSetting] = common + [.strictMemorySafety()]
 
@@ -205,7 +205,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: common),
-        .testTarget(name: "HouseTests", swiftSettings: common),
+        .testTarget(name: "SourceRulesTests", swiftSettings: common),
         .testTarget(
             name: "PresenceWebhooksTests",
             dependencies: [

@@ -4,13 +4,14 @@
 // run out of descriptors could end it.
 //
 // An unstructured task does not inherit the executor of its creator, and `Task.sleep` resumes
-// through the pool: this module has replacements for both. `Tests/HouseTests` finds other uses.
+// through the pool: this module has replacements for both. `Tests/SourceRulesTests` finds other
+// uses.
 
 import Dispatch
 public import NIOCore
 import Synchronization
 
-/// An event loop that tasks run on, too.
+/// An event loop that tasks also run on.
 public struct TaskLoop: Sendable {
     /// The event loop.
     public let eventLoop: any EventLoop

@@ -5,7 +5,7 @@ import Testing
 // code, in descriptions, and in strings of the code. docs/GLOSSARY.md has the words to use. Add
 // what you find in a review to a list, together with its replacement.
 
-extension `The project is tidy` {
+extension `Source rules` {
     typealias Phrase = (phrase: String, instead: String)
 
     /// Not in anything that users read.
