@@ -1,8 +1,8 @@
 // swift-tools-version: 6.3
 import PackageDescription
 
-// Micro-benchmarks of the rooms, in a package of their own, so that what measures never gets
-// into the service. See README.md here.
+// Micro-benchmarks of the modules, in a package of their own, so that the tools that measure are
+// never linked into the service. See README.md here.
 let package = Package(
     name: "porchlight-benchmarks",
     platforms: [.macOS(.v14)],
@@ -23,13 +23,13 @@ let package = Package(
             path: "Benchmarks/Operations"),
         // Time: swift package --package-path Benchmarks benchmark
         .executableTarget(
-            name: "Rooms",
+            name: "Timings",
             dependencies: [
                 "Operations",
                 .product(name: "Benchmark", package: "benchmark"),
                 .product(name: "PresenceStore", package: "porchlight"),
             ],
-            path: "Benchmarks/Rooms",
+            path: "Benchmarks/Timings",
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
         // What the processor executes: Benchmarks/instructions
         .executableTarget(

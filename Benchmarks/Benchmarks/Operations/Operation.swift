@@ -1,9 +1,9 @@
-// What the hot rooms do most, each as a thing that can be done again and again. Two programs use
-// them: `Rooms` measures time, `Instructions` counts what the processor executes.
+// The most frequent operations of the modules, each repeatable. Two programs run them: `Timings`
+// measures time, `Instructions` counts what the processor executes.
 
 /// One kind of work, by name.
 public struct Operation: Sendable {
-    /// `room: what`.
+    /// `module: what`.
     public let name: String
     /// How many operations a run of the body is.
     public let perRun: Int

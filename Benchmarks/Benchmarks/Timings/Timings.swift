@@ -1,8 +1,8 @@
 import Benchmark
 import Operations
 
-/// What the hot rooms cost by themselves: time of an operation, and bytes of what is kept. Times
-/// are by the wall, since the tool reads CPU time in ticks of 10 ms.
+/// The cost of the modules' most frequent operations: time of an operation, and bytes of what is
+/// stored. Times are wall-clock, since the tool reads CPU time in ticks of 10 ms.
 let benchmarks: @Sendable () -> Void = {
     let bytesEach = BenchmarkMetric.custom(
         "bytes each", polarity: .prefersSmaller, useScalingFactor: false)

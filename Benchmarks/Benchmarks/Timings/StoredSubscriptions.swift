@@ -5,7 +5,7 @@ import PresenceStore
 /// A store in a temporary folder that is given subscriptions.
 final class StoredSubscriptions {
     private let folder = FileManager.default.temporaryDirectory
-        .appending(path: "porchlight-rooms-\(ProcessInfo.processInfo.processIdentifier)-\(UUID())")
+        .appending(path: "timings-\(ProcessInfo.processInfo.processIdentifier)-\(UUID())")
     private let store: Store
     private let committed = DispatchSemaphore(value: 0)
     private var ticket: UInt64 = 0
