@@ -20,7 +20,7 @@ struct Batch {
     var firstTime: Int64?
 
     /// Whether there is anything to post.
-    var isWorthPosting: Bool { count > 0 || isSynced }
+    var hasContent: Bool { count > 0 || isSynced }
 
     /// The body. `id` is the same for every attempt.
     func body(id: String) -> ByteBuffer {
@@ -53,7 +53,7 @@ struct BatchBuilder {
     }
 
     /// Whether a batch can be posted now.
-    var isWorthPosting: Bool { batch.isWorthPosting }
+    var hasContent: Bool { batch.hasContent }
 
     /// Adds a notification; returns a batch that is complete, with or without it.
     mutating func add(_ message: FeedMessage) -> Batch? {
@@ -61,7 +61,7 @@ struct BatchBuilder {
             // The batch so far may be posted: its events happened before the reset.
             let before = batch
             reset()
-            return before.isWorthPosting ? before : nil
+            return before.hasContent ? before : nil
         }
         let isOther = message.isSnapshot != batch.isSnapshot && !message.isSynced
         let isTooMuch =

@@ -8,8 +8,8 @@ import TaskLoops
 /// One endpoint: reads the feed and posts it, until it is cancelled.
 final class Webhook: Sendable {
     /// What a webhook needs from outside.
-    struct World: Sendable {
-        var poster: any Poster
+    struct Environment: Sendable {
+        var delivery: any WebhookDelivery
         var positions: WebhookPositions
         /// Where it waits between attempts.
         var loop: TaskLoop
@@ -23,20 +23,23 @@ final class Webhook: Sendable {
         var random: SplitMix64
         var lastBatch = 0
         /// When the first event of the batch being posted happened.
-        var waitsSince: Int64?
+        var pendingSince: Int64?
     }
 
     private let endpoint: WebhookEndpoint
     private let settings: WebhookSettings
-    private let world: World
+    private let environment: Environment
     /// Distinguishes the batches of this run from those of other runs.
     private let run: UInt64
     private let state: Mutex<State>
 
-    init(_ endpoint: WebhookEndpoint, _ settings: WebhookSettings, seed: UInt64, _ world: World) {
+    init(
+        _ endpoint: WebhookEndpoint, _ settings: WebhookSettings, seed: UInt64,
+        _ environment: Environment
+    ) {
         self.endpoint = endpoint
         self.settings = settings
-        self.world = world
+        self.environment = environment
         var random = SplitMix64(seed: seed)
         run = random.next()
         state = Mutex(State(counters: WebhookCounters(name: endpoint.name), random: random))
@@ -44,10 +47,10 @@ final class Webhook: Sendable {
 
     /// The current counters.
     var counters: WebhookCounters {
-        let now = world.wallMilliseconds()
+        let now = environment.wallMilliseconds()
         return state.withLock { state in
             var counters = state.counters
-            if let since = state.waitsSince {
+            if let since = state.pendingSince {
                 counters.lagSeconds = Int(clamping: max(0, now - since) / 1_000)
             }
             return counters
@@ -64,13 +67,13 @@ final class Webhook: Sendable {
                 let connection = try await connect()
                 defer { connection.close() }
                 try await follow(connection, &backoff)
-            } catch FeedFault.refused(let error) {
-                world.logger.warning(
+            } catch FeedFault.rejected(let error) {
+                environment.logger.warning(
                     "webhook cannot read the feed; retrying",
                     metadata: ["webhook": "\(endpoint.name)", "error": "\(error)"])
             } catch {
                 guard !Task.isCancelled else { return }
-                world.logger.debug(
+                environment.logger.debug(
                     "webhook lost its feed connection; reconnecting",
                     metadata: ["webhook": "\(endpoint.name)", "error": "\(error)"])
             }
@@ -82,61 +85,61 @@ final class Webhook: Sendable {
     private func follow(
         _ connection: any FeedConnection, _ backoff: inout Backoff
     ) async throws {
-        let cursor = world.positions.cursor(of: endpoint.name)
+        let cursor = environment.positions.cursor(of: endpoint.name)
         var builder = BatchBuilder(try await connection.openFeed(from: cursor))
         while true {
             // What arrived while the last batch was being posted goes into one batch.
-            let time: TimeAmount = builder.isWorthPosting ? .milliseconds(2) : .seconds(60)
+            let time: TimeAmount = builder.hasContent ? .milliseconds(2) : .seconds(60)
             if let message = try await connection.message(within: time) {
                 if let batch = builder.add(message) { try await deliver(batch) }
-            } else if builder.isWorthPosting {
+            } else if builder.hasContent {
                 try await deliver(builder.take())
             }
             backoff.succeed()
         }
     }
 
-    // MARK: Posting
+    // MARK: Delivery
 
     /// Posts a batch until the receiver accepts it, and then stores the position after it.
     private func deliver(_ batch: Batch) async throws {
         let id = state.withLock { state in
             state.lastBatch += 1
-            state.waitsSince = batch.firstTime ?? world.wallMilliseconds()
+            state.pendingSince = batch.firstTime ?? environment.wallMilliseconds()
             if batch.isReset { state.counters.resets += 1 }
             return "\(String(run, radix: 16))-\(state.lastBatch)"
         }
-        defer { state.withLock { $0.waitsSince = nil } }
+        defer { state.withLock { $0.pendingSince = nil } }
         var backoff = Backoff(millisecondsMax: settings.retrySecondsMax * 1_000)
         // First forget the position: the receiver may discard its table before the batch is
         // accepted.
-        while batch.isReset, !world.positions.keep(nil, of: endpoint.name) {
-            noteFailure("cannot write its position", backoff.failures)
+        while batch.isReset, !environment.positions.store(nil, of: endpoint.name) {
+            recordFailure("cannot write its position", backoff.failures)
             try await pauseOrEnd(state.withLock { backoff.fail(&$0.random) })
         }
         let body = batch.body(id: id)
         while true {
-            let outcome = await post(body)
+            let outcome = await attempt(body)
             try Task.checkCancellation()
             state.withLock { $0.counters.lastStatus = outcome.status }
-            if outcome.isTaken { break }
-            noteFailure(outcome.fault, backoff.failures)
-            let asked = outcome.retryAfter?.seconds(at: world.wallMilliseconds() / 1_000)
+            if outcome.isAccepted { break }
+            recordFailure(outcome.failureReason, backoff.failures)
+            let asked = outcome.retryAfter?.seconds(at: environment.wallMilliseconds() / 1_000)
             try await pauseOrEnd(
                 state.withLock { backoff.fail(retryAfterSeconds: asked, &$0.random) })
         }
-        noteTaken(batch, failures: backoff.failures)
-        if let cursor = batch.cursor, !world.positions.keep(cursor, of: endpoint.name) {
+        recordSuccess(batch, failures: backoff.failures)
+        if let cursor = batch.cursor, !environment.positions.store(cursor, of: endpoint.name) {
             // The batch is then repeated after a restart, which does no harm.
-            noteFailure("cannot write its position", 0)
+            recordFailure("cannot write its position", 0)
         }
     }
 
-    private func post(_ body: ByteBuffer) async -> PostOutcome {
+    private func attempt(_ body: ByteBuffer) async -> DeliveryOutcome {
         let signature = Signature.value(
-            of: body.readableBytesView, seconds: world.wallMilliseconds() / 1_000,
+            of: body.readableBytesView, seconds: environment.wallMilliseconds() / 1_000,
             secret: endpoint.secret)
-        return await world.poster.post(
+        return await environment.delivery.attempt(
             body, to: endpoint.url,
             headers: [
                 ("Content-Type", "application/json"), ("User-Agent", "porchlight"),
@@ -144,26 +147,26 @@ final class Webhook: Sendable {
             ], timeoutSeconds: settings.timeoutSeconds)
     }
 
-    private func noteTaken(_ batch: Batch, failures: Int) {
+    private func recordSuccess(_ batch: Batch, failures: Int) {
         state.withLock { state in
             state.counters.batches += 1
             state.counters.events += batch.count
             state.counters.failuresInARow = 0
         }
         guard failures > 0 else { return }
-        world.logger.notice(
+        environment.logger.notice(
             "webhook delivery succeeded again",
             metadata: ["webhook": "\(endpoint.name)", "failures": "\(failures)"])
     }
 
-    private func noteFailure(_ what: String, _ failuresBefore: Int) {
+    private func recordFailure(_ what: String, _ failuresBefore: Int) {
         state.withLock { state in
             state.counters.failures += 1
             state.counters.failuresInARow += 1
         }
         // Log the first, second, fourth, eighth … failure only.
         guard (failuresBefore + 1) & failuresBefore == 0 else { return }
-        world.logger.warning(
+        environment.logger.warning(
             "webhook delivery failed; retrying",
             metadata: [
                 "webhook": "\(endpoint.name)", "why": "\(what)", "times": "\(failuresBefore + 1)",
@@ -175,6 +178,6 @@ final class Webhook: Sendable {
     }
 
     private func pauseOrEnd(_ milliseconds: Int) async throws {
-        try await world.loop.sleep(for: .milliseconds(Int64(milliseconds)))
+        try await environment.loop.sleep(for: .milliseconds(Int64(milliseconds)))
     }
 }

@@ -13,20 +13,20 @@ public struct WebhookPositions: Sendable {
         self.write = write
     }
 
-    private static let mark = "porchlight webhook 1\n"
+    private static let header = "porchlight webhook 1\n"
 
     /// The position of an endpoint; nil for the beginning.
     func cursor(of name: String) -> String? {
         guard let content = read(name) else { return nil }
         let text = String(decoding: content, as: UTF8.self)
-        guard text.hasPrefix(Self.mark), text.hasSuffix("\n") else { return nil }
-        let cursor = text.dropFirst(Self.mark.count).dropLast()
+        guard text.hasPrefix(Self.header), text.hasSuffix("\n") else { return nil }
+        let cursor = text.dropFirst(Self.header.count).dropLast()
         return cursor.isEmpty ? nil : String(cursor)
     }
 
     /// Stores the position of an endpoint; nil for the beginning.
-    func keep(_ cursor: String?, of name: String) -> Bool {
-        write(name, Array("\(Self.mark)\(cursor ?? "")\n".utf8))
+    func store(_ cursor: String?, of name: String) -> Bool {
+        write(name, Array("\(Self.header)\(cursor ?? "")\n".utf8))
     }
 }
 

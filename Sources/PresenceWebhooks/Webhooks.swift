@@ -4,7 +4,7 @@ public import PresenceGateway
 import Synchronization
 import TaskLoops
 
-/// All endpoints: from `start` to `stop` they are posted what changes.
+/// The webhooks of all endpoints. They post from `start` to `stop`.
 public final class Webhooks: Sendable {
     private let webhooks: [Webhook]
     private let http: OutgoingHTTP
@@ -16,16 +16,16 @@ public final class Webhooks: Sendable {
         wallMilliseconds: @escaping @Sendable () -> Int64, logger: Logger
     ) {
         self.http = http
-        let world = Webhook.World(
-            poster: HTTPPoster(http: http), positions: positions, loop: http.loop,
+        let environment = Webhook.Environment(
+            delivery: HTTPDelivery(http: http), positions: positions, loop: http.loop,
             wallMilliseconds: wallMilliseconds, logger: logger)
         webhooks = settings.endpoints.enumerated().map { number, endpoint in
-            Webhook(endpoint, settings, seed: settings.seed &+ UInt64(number), world)
+            Webhook(endpoint, settings, seed: settings.seed &+ UInt64(number), environment)
         }
     }
 
-    /// Begins to read and to post. `connect` gives a socket that is connected to the service as an
-    /// app server's.
+    /// Begins to read and to post. `connect` returns a socket that is connected to the service as
+    /// an app server.
     public func start(
         _ limits: ConnectionLimits = ConnectionLimits(),
         connect: @escaping @Sendable () throws -> CInt
@@ -44,14 +44,14 @@ public final class Webhooks: Sendable {
         }
     }
 
-    /// Ends, and waits for that: what is under way is given up, and posted again after the next
-    /// start.
+    /// Stops, and returns when every webhook has stopped. Batches in flight are abandoned, and
+    /// posted again after the next start.
     public func stop() async {
         let running = tasks.withLock { $0 }
         for task in running { task.cancel() }
         for task in running { await task.value }
     }
 
-    /// What is counted of each endpoint, now.
+    /// The current counters of each endpoint.
     public func snapshot() -> [WebhookCounters] { webhooks.map(\.counters) }
 }

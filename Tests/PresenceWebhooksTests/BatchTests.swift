@@ -21,12 +21,12 @@ import Testing
 
     @Test func `hold what has come together`() throws {
         var builder = BatchBuilder(try message(#"{"reset":false,"cursor":"A"}"#))
-        #expect(!builder.isWorthPosting)
+        #expect(!builder.hasContent)
         #expect(builder.add(try changes(1...2, #""cursor":"B""#)) == nil)
         #expect(builder.add(try changes(3...3, #""cursor":"C""#)) == nil)
-        #expect(builder.isWorthPosting)
+        #expect(builder.hasContent)
         let batch = builder.take()
-        #expect(batch.count == 3 && batch.firstTime == 10 && !builder.isWorthPosting)
+        #expect(batch.count == 3 && batch.firstTime == 10 && !builder.hasContent)
         #expect(text(batch).hasPrefix(#"{"id":"1","cursor":"C","events":[{"type":1,"#))
         #expect(text(batch).hasSuffix(#""seq":3,"time":30}]}"#))
         #expect(!text(builder.take()).contains("cursor"))
@@ -46,7 +46,7 @@ import Testing
 
     @Test func `tell a reset, the states, and their end`() throws {
         var builder = BatchBuilder(try message(#"{"reset":true}"#))
-        #expect(!builder.isWorthPosting)
+        #expect(!builder.hasContent)
         #expect(builder.add(try changes(1...1, #""snapshot":true"#)) == nil)
         #expect(
             text(builder.take()).hasPrefix(#"{"id":"1","reset":true,"snapshot":true,"events":[{"#))
@@ -59,7 +59,7 @@ import Testing
         #expect(text(builder.take()).hasPrefix(#"{"id":"1","cursor":"E","events":[{"#))
     }
 
-    @Test func `tell of an empty world`() throws {
+    @Test func `say that no account has a state`() throws {
         var builder = BatchBuilder(try message(#"{"reset":true}"#))
         let only = builder.add(try message(#"{"synced":true,"cursor":"A"}"#))
         let marks = #""reset":true,"snapshot":true,"synced":true"#

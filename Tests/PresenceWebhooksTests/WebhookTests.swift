@@ -8,7 +8,7 @@ import Testing
 @testable import PresenceWebhooks
 
 /// A feed, a receiver and a disk that do as they are told, and what has happened to them.
-final class Stage: Poster, FeedConnection, Sendable {
+final class Stage: WebhookDelivery, FeedConnection, Sendable {
     private struct State {
         var messages: [String]
         var statuses: [Int]
@@ -50,14 +50,14 @@ final class Stage: Poster, FeedConnection, Sendable {
 
     func close() {}
 
-    func post(
+    func attempt(
         _ body: ByteBuffer, to url: String, headers: [(String, String)], timeoutSeconds: Int
-    ) async -> PostOutcome {
+    ) async -> DeliveryOutcome {
         let status = state.withLock { $0.statuses.isEmpty ? 204 : $0.statuses.removeFirst() }
         let text = String(buffer: body)
         let marks = ["reset", "snapshot", "synced"].filter { text.contains("\"\($0)\"") }
         note("post \(text.split(separator: "\"")[3].split(separator: "-")[1]) \(marks) \(status)")
-        return status == 0 ? .failed("no response") : .answered(status: status)
+        return status == 0 ? .noResponse("no response") : .response(status: status)
     }
 
     var positions: WebhookPositions {
@@ -80,13 +80,13 @@ final class Stage: Poster, FeedConnection, Sendable {
     func play(_ count: Int) async throws -> (story: [String], counters: WebhookCounters) {
         var settings = WebhookSettings(seed: 1)
         settings.retrySecondsMax = 0
-        let world = Webhook.World(
-            poster: self, positions: positions,
+        let environment = Webhook.Environment(
+            delivery: self, positions: positions,
             loop: TaskLoop(MultiThreadedEventLoopGroup.singleton.next()),
             wallMilliseconds: { 1_000_000 }, logger: Logger(label: "test"))
         let endpoint = try WebhookEndpoint(
             name: "a", url: "http://a", secret: Array("a secret of some length".utf8))
-        let webhook = Webhook(endpoint, settings, seed: 1, world)
+        let webhook = Webhook(endpoint, settings, seed: 1, environment)
         let task = Task { await webhook.serve { self } }
         var story: [String] = []
         for await what in happened {

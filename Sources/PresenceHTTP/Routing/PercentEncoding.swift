@@ -41,8 +41,8 @@ enum PercentEncoding {
 
 /// The parameters of a query, decoded, in their order.
 ///
-/// Not HummingbirdCore's `URI.queryParameters`: that does not decode names and `+`, and it returns a
-/// value with an invalid encoding unchanged.
+/// Not HummingbirdCore's `URI.queryParameters`: that does not decode names and `+`, and it returns
+/// a value with an invalid encoding unchanged.
 struct QueryParameters: Sendable {
     private var values: [(name: String, value: String)] = []
 

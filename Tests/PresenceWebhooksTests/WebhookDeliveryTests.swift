@@ -50,11 +50,13 @@ private struct Receiver {
     func close() { Foundation.close(listener) }
 }
 
-@Suite struct `A post` {
-    private func post(to url: String, timeoutSeconds: Int = 3_600) async throws -> PostOutcome {
+@Suite struct `A webhook delivery` {
+    private func attempt(to url: String, timeoutSeconds: Int = 3_600) async throws
+        -> DeliveryOutcome
+    {
         let loop = TaskLoop(MultiThreadedEventLoopGroup.singleton.next())
         let http = OutgoingHTTP(on: loop, connectSecondsMax: 3_600)
-        let outcome = await HTTPPoster(http: http).post(
+        let outcome = await HTTPDelivery(http: http).attempt(
             ByteBuffer(string: "{}"), to: url, headers: [], timeoutSeconds: timeoutSeconds)
         await http.stop()
         return outcome
@@ -64,9 +66,9 @@ private struct Receiver {
         let receiver = try Receiver()
         defer { receiver.close() }
         try receiver.answer("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nx", then: .stalls)
-        let outcome = try await post(to: "http://127.0.0.1:\(receiver.port)/", timeoutSeconds: 1)
-        #expect(outcome == .failed("no response within 1 s"))
-        #expect(!outcome.isTaken)
+        let outcome = try await attempt(to: "http://127.0.0.1:\(receiver.port)/", timeoutSeconds: 1)
+        #expect(outcome == .noResponse("no response within 1 s"))
+        #expect(!outcome.isAccepted)
     }
 
     @Test func `is told when to come again`() async throws {
@@ -75,8 +77,8 @@ private struct Receiver {
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
         try receiver.answer(
             "HTTP/1.1 503 Busy\r\ncontent-length: 0\r\nretry-after: \(date)\r\n\r\n", then: .closes)
-        let outcome = try await post(to: "http://127.0.0.1:\(receiver.port)/")
-        #expect(outcome == .answered(status: 503, .at(784_111_777)))
+        let outcome = try await attempt(to: "http://127.0.0.1:\(receiver.port)/")
+        #expect(outcome == .response(status: 503, .at(784_111_777)))
     }
 
     // A client that tried by itself would do so for an hour.
@@ -84,28 +86,28 @@ private struct Receiver {
     func `says at once that nobody takes connections`(host: String) async throws {
         let receiver = try Receiver()
         defer { receiver.close() }
-        let outcome = try await post(to: "http://\(host):\(receiver.port)/")
-        #expect(outcome == .failed("cannot connect: Connection refused"))
+        let outcome = try await attempt(to: "http://\(host):\(receiver.port)/")
+        #expect(outcome == .noResponse("cannot connect: Connection refused"))
     }
 
     @Test func `says that a host is not known`() async throws {
-        let outcome = try await post(to: "http://nowhere.invalid/")
-        #expect(outcome == .failed("cannot connect: unknown host"))
+        let outcome = try await attempt(to: "http://nowhere.invalid/")
+        #expect(outcome == .noResponse("cannot connect: unknown host"))
     }
 
     @Test func `says that a connection was closed without an answer`() async throws {
         let receiver = try Receiver()
         defer { receiver.close() }
         try receiver.answer("", then: .closes)
-        let fault = try await post(to: "http://127.0.0.1:\(receiver.port)/").fault
-        #expect(fault.hasPrefix("no response: "), "\(fault)")
+        let reason = try await attempt(to: "http://127.0.0.1:\(receiver.port)/").failureReason
+        #expect(reason.hasPrefix("no response: "), "\(reason)")
     }
 
     @Test func `says that a receiver does not speak TLS`() async throws {
         let receiver = try Receiver()
         defer { receiver.close() }
         try receiver.answer("HTTP/1.1 400 Bad Request\r\n\r\n", then: .stalls)
-        let fault = try await post(to: "https://127.0.0.1:\(receiver.port)/").fault
-        #expect(fault.hasPrefix("cannot connect: "), "\(fault)")
+        let reason = try await attempt(to: "https://127.0.0.1:\(receiver.port)/").failureReason
+        #expect(reason.hasPrefix("cannot connect: "), "\(reason)")
     }
 }

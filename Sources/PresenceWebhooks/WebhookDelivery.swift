@@ -1,61 +1,61 @@
 import NIOCore
 import OutgoingHTTP
 
-/// The result of a POST.
-enum PostOutcome: Hashable, Sendable {
-    case answered(status: Int, RetryAfter? = nil)
-    /// There was no response; the text for the log says why.
-    case failed(String)
+/// The result of one attempt to deliver a batch.
+enum DeliveryOutcome: Hashable, Sendable {
+    case response(status: Int, RetryAfter? = nil)
+    /// There was no response; the text says why, for the log.
+    case noResponse(String)
 
     /// The status of the response, if there was one.
     var status: Int? {
-        if case .answered(let status, _) = self { status } else { nil }
+        if case .response(let status, _) = self { status } else { nil }
     }
 
     /// When the receiver wants the next attempt, if it says so.
     var retryAfter: RetryAfter? {
-        if case .answered(_, let retryAfter) = self { retryAfter } else { nil }
+        if case .response(_, let retryAfter) = self { retryAfter } else { nil }
     }
 
-    var isTaken: Bool { status.map { 200...299 ~= $0 } ?? false }
+    var isAccepted: Bool { status.map { 200...299 ~= $0 } ?? false }
 
     /// Why the batch was not accepted, for the log.
-    var fault: String {
+    var failureReason: String {
         switch self {
-        case .answered(let status, _): "status \(status)"
-        case .failed(let why): why
+        case .response(let status, _): "status \(status)"
+        case .noResponse(let why): why
         }
     }
 }
 
-/// Posts bodies.
-protocol Poster: Sendable {
-    /// Posts once. Never throws: a POST without a response has failed.
-    func post(
+/// How batches reach an endpoint.
+protocol WebhookDelivery: Sendable {
+    /// Posts a body once. Does not throw: an attempt without a response has failed.
+    func attempt(
         _ body: ByteBuffer, to url: String, headers: [(String, String)], timeoutSeconds: Int
-    ) async -> PostOutcome
+    ) async -> DeliveryOutcome
 }
 
-/// Posts over HTTP. Redirects are not followed: a signed body goes only to its own endpoint.
-struct HTTPPoster: Poster {
+/// Delivery over HTTP. Redirects are not followed: a signed body goes only to its own endpoint.
+struct HTTPDelivery: WebhookDelivery {
     let http: OutgoingHTTP
 
     /// The bytes of a response body that are read, and discarded, so that the connection can be
     /// used again.
     private static let bodyBytesMax = 16 << 10
 
-    func post(
+    func attempt(
         _ body: ByteBuffer, to url: String, headers: [(String, String)], timeoutSeconds: Int
-    ) async -> PostOutcome {
+    ) async -> DeliveryOutcome {
         do throws(OutgoingFault) {
             let response = try await http.send(
                 OutgoingRequest(
                     "POST", url, headers: headers, body: body, timeoutSeconds: timeoutSeconds,
                     responseBytesMax: Self.bodyBytesMax))
-            return .answered(
+            return .response(
                 status: response.status, response.header("retry-after").flatMap(RetryAfter.init))
         } catch {
-            return .failed(error.words(timeoutSeconds: timeoutSeconds))
+            return .noResponse(error.words(timeoutSeconds: timeoutSeconds))
         }
     }
 }
