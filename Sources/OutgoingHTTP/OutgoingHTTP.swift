@@ -84,7 +84,7 @@ public final class OutgoingHTTP: Sendable {
     /// Sends a request, and waits for the end of its response.
     public func send(
         _ request: OutgoingRequest
-    ) async throws(OutgoingFault) -> OutgoingResponse {
+    ) async throws(OutgoingError) -> OutgoingResponse {
         let collector = ResponseCollector(bytesMax: request.responseBytesMax)
         do {
             let underWay = client.execute(
@@ -101,10 +101,10 @@ public final class OutgoingHTTP: Sendable {
             } onCancel: {
                 underWay.cancel()
             }
-        } catch let cut as ResponseCollector.BodyTooLarge {
+        } catch let cut as ResponseCollector.BodyTooLargeError {
             return cut.response
         } catch {
-            throw OutgoingFault(error)
+            throw OutgoingError(error)
         }
     }
 
@@ -117,7 +117,7 @@ public final class OutgoingHTTP: Sendable {
 /// Keeps the first bytes of a response.
 private final class ResponseCollector: HTTPClientResponseDelegate {
     /// Ends a request whose response is longer than what is kept of it.
-    struct BodyTooLarge: Error {
+    struct BodyTooLargeError: Error {
         let response: OutgoingResponse
     }
 
@@ -146,7 +146,7 @@ private final class ResponseCollector: HTTPClientResponseDelegate {
             return isRoom ? nil : response
         }
         guard let cut else { return task.eventLoop.makeSucceededVoidFuture() }
-        return task.eventLoop.makeFailedFuture(BodyTooLarge(response: cut))
+        return task.eventLoop.makeFailedFuture(BodyTooLargeError(response: cut))
     }
 
     func didFinishRequest(task: HTTPClient.Task<OutgoingResponse>) throws -> OutgoingResponse {

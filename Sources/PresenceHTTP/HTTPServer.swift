@@ -7,7 +7,7 @@ import PresenceGateway
 import TaskLoops
 
 /// Why the API could not be started, in one sentence.
-public struct HTTPRefusal: Error, CustomStringConvertible {
+public struct HTTPStartError: Error, CustomStringConvertible {
     /// The system's error number; nil if the system was not the cause.
     public let errorNumber: CInt?
     /// The sentence.
@@ -29,7 +29,7 @@ public final class HTTPServer: Sendable {
     public init(
         _ configuration: HTTPConfiguration, logger: Logger,
         connect: @escaping @Sendable () throws -> CInt
-    ) throws(HTTPRefusal) {
+    ) throws(HTTPStartError) {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
         let bound = loop.makePromise(of: (any Channel).self)
@@ -54,7 +54,7 @@ public final class HTTPServer: Sendable {
             try? ended.futureResult.wait()
             gateway.close()
             Self.end(task, on: group)
-            throw HTTPRefusal(
+            throw HTTPStartError(
                 errorNumber: (error as? IOError)?.errnoCode,
                 description:
                     "Cannot listen on \(configuration.host):\(configuration.port) (\(error)); "

@@ -5,7 +5,7 @@
 // the key and carries out the operation (`API+Operations`). Names from the path and the query and
 // members of the body become `params`, verbatim if they are JSON already. `Gateway` borrows a
 // connection and sends the request. `result` becomes the body of the response, unchanged; `error`
-// becomes a problem (`Problem`). Nothing is parsed or checked without need, and nothing is checked
+// becomes an `HTTPError`. Nothing is parsed or checked without need, and nothing is checked
 // twice.
 //
 // All of it runs on one thread of its own. What it can use of the service is limited: by the number

@@ -7,7 +7,7 @@ extension Engine {
     /// An engine with everything that is stored and has not expired.
     static func restored(
         from store: Store, _ settings: Settings, feed: FeedSwitch = .off, at now: Moment
-    ) throws(StoreRefusal) -> Engine {
+    ) throws(StoreFileError) -> Engine {
         var generator = SystemRandomNumberGenerator()
         var reader = EngineReader(
             engine: Engine(settings: settings, at: now, seed: generator.next()), now: now)

@@ -23,7 +23,7 @@ public final class Service {
     ) throws(ServiceRefusal) {
         var configuration = configuration
         configuration.admission.fillInFromMachine()
-        do throws(StoreRefusal) {
+        do throws(StoreFileError) {
             store = try Store.open(
                 directory: configuration.dataDirectory, durability: configuration.durability)
         } catch {
@@ -44,7 +44,7 @@ public final class Service {
         let now = clock.moment(mono: loop.monotonicMilliseconds, wall: loop.wallMilliseconds)
         let feedFile = FeedFile(configuration)
         var log = feedFile.take(stamp: store.stampAtOpening, logger, at: now)
-        do throws(StoreRefusal) {
+        do throws(StoreFileError) {
             var engine = try Engine.restored(
                 from: store, configuration.engine, feed: log == nil ? .off : .on, at: now)
             if let kept = log, kept.head > engine.lastSeq {
@@ -154,10 +154,10 @@ public struct ServiceControl: Sendable {
 
 /// Why a service did not start, or did not shut down cleanly.
 public enum ServiceRefusal: Error, CustomStringConvertible {
-    case store(StoreRefusal)
+    case store(StoreFileError)
     case address(String, UVError)
     case system(UVError)
-    case storeFault(StoreFault)
+    case storeFault(StoreError)
     case lostWrites(Int)
     case ended
 

@@ -31,14 +31,14 @@ public enum Backup {
     /// - Throws: why not, in one sentence; an existing file is unchanged.
     public static func make(
         of directory: String, to file: String, existing: Existing
-    ) throws(StoreRefusal) -> Int {
+    ) throws(StoreFileError) -> Int {
         try make(of: directory, to: file, existing: existing, whileReading: {})
     }
 
     /// As above; `whileReading` is called when the moment is chosen of which the copy is.
     package static func make(
         of directory: String, to file: String, existing: Existing, whileReading: () throws -> Void
-    ) throws(StoreRefusal) -> Int {
+    ) throws(StoreFileError) -> Int {
         let files = StoreFiles(directory: directory)
         try files.checkReadable()
         try checkTarget(file, files, existing)
@@ -50,7 +50,7 @@ public enum Backup {
         removeDatabase(partial)
         do {
             guard files.createFile(partial) else {
-                throw StoreRefusal(.backupNotWritable, path: file, detail: systemError())
+                throw StoreFileError(.backupNotWritable, path: file, detail: systemError())
             }
             let source = try reading(files.database, isStill: lock != nil)
             defer { try? source.close() }
@@ -62,7 +62,7 @@ public enum Backup {
             try publish(partial, as: file, files)
         } catch {
             removeDatabase(partial)
-            throw refusal(error, reading: files.database, file)
+            throw fileError(error, reading: files.database, file)
         }
         return files.size(of: file)
     }
@@ -70,17 +70,17 @@ public enum Backup {
     /// Creates the database of `directory`, which must not exist, from a backup.
     ///
     /// - Throws: why not, in one sentence; no files are left behind.
-    public static func restore(from file: String, to directory: String) throws(StoreRefusal) {
+    public static func restore(from file: String, to directory: String) throws(StoreFileError) {
         try StoreFiles.checkPermission(toRead: file)
         let files = StoreFiles(directory: directory)
         guard files.kind(of: file) == S_IFREG else {
-            throw StoreRefusal(.unusableBackup, path: file, detail: "no such file")
+            throw StoreFileError(.unusableBackup, path: file, detail: "no such file")
         }
         try files.prepareDirectory()
         let lock = try DirectoryLock(files)
         defer { withExtendedLifetime(lock) {} }
         for path in [files.database, files.log] where files.kind(of: path) != nil {
-            throw StoreRefusal(.databaseExists, path: directory)
+            throw StoreFileError(.databaseExists, path: directory)
         }
         files.removeUnfinished()
         do {
@@ -95,7 +95,7 @@ public enum Backup {
             try files.publishUnfinished()
         } catch {
             files.removeUnfinished()
-            throw ofCopy(refusal(error, reading: file, file))
+            throw ofCopy(fileError(error, reading: file, file))
         }
     }
 
@@ -103,11 +103,11 @@ public enum Backup {
 
     private static func checkTarget(
         _ file: String, _ files: StoreFiles, _ existing: Existing
-    ) throws(StoreRefusal) {
+    ) throws(StoreFileError) {
         guard let kind = files.kind(of: file) else { return }
         guard kind == S_IFREG, existing == .replaced,
             ![files.database, files.log, files.lock].contains(where: { files.isSame($0, file) })
-        else { throw StoreRefusal(.backupExists, path: file) }
+        else { throw StoreFileError(.backupExists, path: file) }
     }
 
     /// A connection that reads a database. If no service runs and there is no log, it takes no
@@ -154,42 +154,42 @@ public enum Backup {
 
     private static func publish(
         _ partial: String, as file: String, _ files: StoreFiles
-    ) throws(StoreRefusal) {
+    ) throws(StoreFileError) {
         let slash = file.lastIndex(of: "/")
         let folder = slash.map { String(file[...$0]) } ?? "."
         guard files.synchronize(partial), unsafe rename(partial, file) == 0,
             files.synchronize(folder)
-        else { throw StoreRefusal(.backupNotWritable, path: file, detail: systemError()) }
+        else { throw StoreFileError(.backupNotWritable, path: file, detail: systemError()) }
     }
 
     private static func removeDatabase(_ path: String) {
         for suffix in ["", "-wal", "-shm", "-journal"] { _ = unsafe unlink(path + suffix) }
     }
 
-    /// The refusal for an error while `source` was being copied to, or from, `file`.
-    private static func refusal(
+    /// The fileError for an error while `source` was being copied to, or from, `file`.
+    private static func fileError(
         _ error: any Error, reading source: String, _ file: String
-    ) -> StoreRefusal {
-        if let refusal = error as? StoreRefusal { return refusal }
-        let fault = StoreFault(error)
-        switch ResultCode(rawValue: fault.code & 0xFF) {
-        case .SQLITE_NOTADB: return StoreRefusal(.notADatabase, path: source)
+    ) -> StoreFileError {
+        if let fileError = error as? StoreFileError { return fileError }
+        let storeError = StoreError(error)
+        switch ResultCode(rawValue: storeError.code & 0xFF) {
+        case .SQLITE_NOTADB: return StoreFileError(.notADatabase, path: source)
         case .SQLITE_CORRUPT:
-            return StoreRefusal(.damaged, path: source, detail: fault.description)
-        default: return StoreRefusal(.backupFailed, path: file, detail: fault.description)
+            return StoreFileError(.damaged, path: source, detail: storeError.description)
+        default: return StoreFileError(.backupFailed, path: file, detail: storeError.description)
         }
     }
 
-    /// Turns a refusal of a database into one of a backup.
-    private static func ofCopy(_ refusal: StoreRefusal) -> StoreRefusal {
+    /// Turns a fileError of a database into one of a backup.
+    private static func ofCopy(_ fileError: StoreFileError) -> StoreFileError {
         let why: String
-        switch refusal.reason {
+        switch fileError.reason {
         case .notADatabase: why = "it is not a database"
         case .foreign: why = "it belongs to another program"
         case .newer: why = "it was written by a newer Porchlight"
-        case .damaged: why = "it is damaged: \(refusal.detail)"
-        default: return refusal
+        case .damaged: why = "it is damaged: \(fileError.detail)"
+        default: return fileError
         }
-        return StoreRefusal(.unusableBackup, path: refusal.path, detail: why)
+        return StoreFileError(.unusableBackup, path: fileError.path, detail: why)
     }
 }

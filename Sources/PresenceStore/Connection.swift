@@ -30,8 +30,8 @@ internal import GRDBSQLite
     }
 
     /// Why a transaction failed, and what must be cut from the log.
-    struct Failure: Error {
-        var fault: StoreFault
+    struct CommitError: Error {
+        var cause: StoreError
         /// Nil if the connection can still be used.
         var tail: LogTail?
     }
@@ -76,7 +76,7 @@ internal import GRDBSQLite
             // mark.
             let mark = try Int32.fetchOne(db, sql: "PRAGMA application_id")
             guard mark == Schema.applicationID else {
-                throw StoreFault(code: SQLITE_NOTADB)
+                throw StoreError(code: SQLITE_NOTADB)
             }
             try db.execute(
                 sql: """
@@ -100,11 +100,11 @@ internal import GRDBSQLite
     }
 
     /// Carries out all of the writes or none.
-    func commit(_ submissions: ArraySlice<Submission>) throws(Failure) {
-        let failure: Failure? = queue.inDatabase { db in
+    func commit(_ submissions: ArraySlice<Submission>) throws(CommitError) {
+        let failure: CommitError? = queue.inDatabase { db in
             guard let statements else { preconditionFailure("commit on a closed connection") }
             let goodFrames = unsafe logFrames.pointee
-            do throws(StoreFault) {
+            do throws(StoreError) {
                 try statements.begin.run()
                 for submission in submissions {
                     try faults?.check(.write)
@@ -112,11 +112,11 @@ internal import GRDBSQLite
                 }
             } catch {
                 rollBack(statements)
-                return Failure(
-                    fault: error,
+                return CommitError(
+                    cause: error,
                     tail: error.discreditsConnection ? tail(goodFrames) : nil)
             }
-            do throws(StoreFault) {
+            do throws(StoreError) {
                 try faults?.check(.commit)
                 try statements.commit.run()
                 try faults?.check(.commitInLog)
@@ -124,7 +124,7 @@ internal import GRDBSQLite
                 return nil
             } catch {
                 rollBack(statements)
-                return Failure(fault: error, tail: tail(goodFrames))
+                return CommitError(cause: error, tail: tail(goodFrames))
             }
         }
         if let failure { throw failure }
@@ -167,7 +167,7 @@ internal import GRDBSQLite
 
     /// Copies the log's pages into the database, except those whose old version is still being
     /// read.
-    func checkpoint() throws(StoreFault) {
+    func checkpoint() throws(StoreError) {
         let code = queue.inDatabase { db in
             var logged: Int32 = 0
             var copied: Int32 = 0
@@ -178,7 +178,7 @@ internal import GRDBSQLite
             logHeader = LogTail.header(of: logPath)
             return code
         }
-        guard code == SQLITE_OK else { throw StoreFault(code: code) }
+        guard code == SQLITE_OK else { throw StoreError(code: code) }
     }
 
     /// Bytes of the page cache.

@@ -2,7 +2,7 @@ internal import GRDB
 
 /// Creates a new database under a temporary name; it is renamed when it is complete.
 enum Creation {
-    static func create(_ files: StoreFiles) throws(StoreRefusal) {
+    static func create(_ files: StoreFiles) throws(StoreFileError) {
         try files.createUnfinished()
         do {
             var configuration = Configuration()
@@ -18,8 +18,8 @@ enum Creation {
             }
         } catch {
             files.removeUnfinished()
-            throw StoreRefusal(
-                .failed, path: files.database, detail: StoreFault(error).description)
+            throw StoreFileError(
+                .failed, path: files.database, detail: StoreError(error).description)
         }
         try files.publishUnfinished()
     }

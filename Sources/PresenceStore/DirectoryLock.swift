@@ -9,18 +9,18 @@ internal import Glibc
 final class DirectoryLock: Sendable {
     private let descriptor: Int32
 
-    init(_ files: StoreFiles) throws(StoreRefusal) {
+    init(_ files: StoreFiles) throws(StoreFileError) {
         let descriptor = unsafe open(files.lock, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
-            throw StoreRefusal(.notWritable, path: files.directory, detail: systemError())
+            throw StoreFileError(.notWritable, path: files.directory, detail: systemError())
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let error = errno
             closeOnce(descriptor)
             guard error == EWOULDBLOCK else {
-                throw StoreRefusal(.failed, path: files.lock, detail: systemError(error))
+                throw StoreFileError(.failed, path: files.lock, detail: systemError(error))
             }
-            throw StoreRefusal(.inUse, path: files.directory)
+            throw StoreFileError(.inUse, path: files.directory)
         }
         // Last: once all properties are set, a throw runs `deinit`, which would close the
         // descriptor a second time, when it may already belong to another thread.

@@ -43,7 +43,7 @@ package final class InjectedFaults: Sendable {
         plans.withLock { $0[point] = nil }
     }
 
-    func check(_ point: Point) throws(StoreFault) {
+    func check(_ point: Point) throws(StoreError) {
         let code: Int32? = plans.withLock { plans in
             guard var plan = plans[point], plan.times > 0 else { return nil }
             if plan.passes > 0 {
@@ -55,7 +55,7 @@ package final class InjectedFaults: Sendable {
             plans[point] = plan
             return plan.code
         }
-        if let code { throw StoreFault(code: code) }
+        if let code { throw StoreError(code: code) }
         passed?(point)
     }
 }

@@ -8,10 +8,10 @@ internal import Glibc
 /// then reads through the log and leaves both as they are.
 /// https://www.sqlite.org/uri.html#uriimmutable
 enum Inspection {
-    static func inspect(_ files: StoreFiles) throws(StoreRefusal) {
+    static func inspect(_ files: StoreFiles) throws(StoreFileError) {
         let hasLog = files.size(of: files.log) > 0
         if hasLog, !isLog(files.log) {
-            throw StoreRefusal(
+            throw StoreFileError(
                 .damaged, path: files.log,
                 detail: "it is not a write-ahead log, and its content is lost")
         }
@@ -26,7 +26,7 @@ enum Inspection {
             try queue.inDatabase { db in try inspect(db, at: files.database, .quickly) }
         } catch {
             if hasLog && !hadSharedMemory { unsafe unlink(files.sharedMemory) }
-            throw refusal(error, files)
+            throw fileError(error, files)
         }
     }
 
@@ -56,29 +56,29 @@ enum Inspection {
     static func inspect(_ db: Database, at path: String, _ depth: Depth) throws {
         let mark = try Int32.fetchOne(db, sql: "PRAGMA application_id")
         guard mark == Schema.applicationID else {
-            throw StoreRefusal(.foreign, path: path)
+            throw StoreFileError(.foreign, path: path)
         }
         guard try !Schema.migrator.hasBeenSuperseded(db) else {
-            throw StoreRefusal(.newer, path: path)
+            throw StoreFileError(.newer, path: path)
         }
         // The first finding is enough.
         let finding = try String.fetchOne(db, sql: "PRAGMA \(depth.rawValue)(1)")
         guard finding == "ok" else {
-            throw StoreRefusal(.damaged, path: path, detail: oneLine(finding ?? ""))
+            throw StoreFileError(.damaged, path: path, detail: oneLine(finding ?? ""))
         }
     }
 
-    /// The refusal for an error at opening.
-    static func refusal(_ error: any Error, _ files: StoreFiles) -> StoreRefusal {
-        if let refusal = error as? StoreRefusal { return refusal }
-        let fault = StoreFault(error)
-        switch ResultCode(rawValue: fault.code & 0xFF) {
+    /// The fileError for an error at opening.
+    static func fileError(_ error: any Error, _ files: StoreFiles) -> StoreFileError {
+        if let fileError = error as? StoreFileError { return fileError }
+        let storeError = StoreError(error)
+        switch ResultCode(rawValue: storeError.code & 0xFF) {
         case .SQLITE_NOTADB:
-            return StoreRefusal(.notADatabase, path: files.database)
+            return StoreFileError(.notADatabase, path: files.database)
         case .SQLITE_CORRUPT:
-            return StoreRefusal(.damaged, path: files.database, detail: oneLine("\(error)"))
+            return StoreFileError(.damaged, path: files.database, detail: oneLine("\(error)"))
         default:
-            return StoreRefusal(.failed, path: files.database, detail: fault.description)
+            return StoreFileError(.failed, path: files.database, detail: storeError.description)
         }
     }
 

@@ -41,10 +41,10 @@ struct LogTail {
     private static let headerBytes = 32
 
     /// Bytes of the log that are good.
-    private func goodBytes(of descriptor: CInt) throws(StoreFault) -> Int {
+    private func goodBytes(of descriptor: CInt) throws(StoreError) -> Int {
         if let header {
             guard let current = Self.header(of: descriptor) else {
-                throw StoreFault(code: ResultCode.SQLITE_IOERR_READ.rawValue)
+                throw StoreError(code: ResultCode.SQLITE_IOERR_READ.rawValue)
             }
             if header.isEmpty || header != current { return 0 }
         }
@@ -54,25 +54,25 @@ struct LogTail {
     /// Cuts the log.
     ///
     /// If there is no log, this is a no-op.
-    func cut(from path: String, faults: InjectedFaults?) throws(StoreFault) {
+    func cut(from path: String, faults: InjectedFaults?) throws(StoreError) {
         try faults?.check(.scrub)
         let descriptor = unsafe open(path, O_RDWR | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == ENOENT { return }
-            throw StoreFault(code: ResultCode.SQLITE_CANTOPEN.rawValue)
+            throw StoreError(code: ResultCode.SQLITE_CANTOPEN.rawValue)
         }
         defer { closeOnce(descriptor) }
         let length = try goodBytes(of: descriptor)
         // Another program that had the log open may have made it shorter already.
         var status = stat()
         guard unsafe fstat(descriptor, &status) == 0 else {
-            throw StoreFault(code: ResultCode.SQLITE_IOERR_FSTAT.rawValue)
+            throw StoreError(code: ResultCode.SQLITE_IOERR_FSTAT.rawValue)
         }
         guard status.st_size <= length || ftruncate(descriptor, length) == 0 else {
-            throw StoreFault(code: ResultCode.SQLITE_IOERR_TRUNCATE.rawValue)
+            throw StoreError(code: ResultCode.SQLITE_IOERR_TRUNCATE.rawValue)
         }
         guard fsync(descriptor) == 0 else {
-            throw StoreFault(code: ResultCode.SQLITE_IOERR_FSYNC.rawValue)
+            throw StoreError(code: ResultCode.SQLITE_IOERR_FSYNC.rawValue)
         }
     }
 }

@@ -23,7 +23,7 @@ internal import GRDBSQLite
     }
 
     /// Binds a copy of `bytes`.
-    func bind(_ index: Int32, _ bytes: [UInt8]) throws(StoreFault) {
+    func bind(_ index: Int32, _ bytes: [UInt8]) throws(StoreError) {
         let code = unsafe bytes.withUnsafeBytes { buffer in
             // An empty array may have no address, and no address would be NULL.
             guard let base = buffer.baseAddress, buffer.count > 0 else {
@@ -32,23 +32,23 @@ internal import GRDBSQLite
             let text = unsafe base.assumingMemoryBound(to: CChar.self)
             return unsafe sqlite3_bind_text(raw, index, text, Int32(buffer.count), transient)
         }
-        if code != SQLITE_OK { throw StoreFault(code: code) }
+        if code != SQLITE_OK { throw StoreError(code: code) }
     }
 
     /// Binds a copy of `bytes`, or NULL.
-    func bind(_ index: Int32, optional bytes: [UInt8]?) throws(StoreFault) {
+    func bind(_ index: Int32, optional bytes: [UInt8]?) throws(StoreError) {
         if let bytes { return try bind(index, bytes) }
         let code = unsafe sqlite3_bind_null(raw, index)
-        if code != SQLITE_OK { throw StoreFault(code: code) }
+        if code != SQLITE_OK { throw StoreError(code: code) }
     }
 
     /// Binds `bytes` without a copy: they must stay where they are until `unbind`.
-    @unsafe func bind(_ index: Int32, inPlace bytes: UnsafeBufferPointer<UInt8>) throws(StoreFault)
+    @unsafe func bind(_ index: Int32, inPlace bytes: UnsafeBufferPointer<UInt8>) throws(StoreError)
     {
         guard let base = bytes.baseAddress, bytes.count > 0 else { return try bind(index, []) }
         let text = unsafe UnsafeRawPointer(base).assumingMemoryBound(to: CChar.self)
         let code = unsafe sqlite3_bind_text(raw, index, text, Int32(bytes.count), nil)
-        if code != SQLITE_OK { throw StoreFault(code: code) }
+        if code != SQLITE_OK { throw StoreError(code: code) }
     }
 
     func unbind() {
@@ -58,14 +58,14 @@ internal import GRDBSQLite
     // MARK: Stepping
 
     /// Runs a statement that returns no rows; its bindings stay.
-    func run() throws(StoreFault) {
+    func run() throws(StoreError) {
         let code = unsafe sqlite3_step(raw)
         unsafe sqlite3_reset(raw)
-        if code != SQLITE_DONE { throw StoreFault(code: code) }
+        if code != SQLITE_DONE { throw StoreError(code: code) }
     }
 
     /// Steps to the next row; false if there is none.
-    func next() throws(StoreFault) -> Bool {
+    func next() throws(StoreError) -> Bool {
         switch unsafe sqlite3_step(raw) {
         case SQLITE_ROW:
             return true
@@ -74,7 +74,7 @@ internal import GRDBSQLite
             return false
         case let code:
             unsafe sqlite3_reset(raw)
-            throw StoreFault(code: code)
+            throw StoreError(code: code)
         }
     }
 
@@ -87,9 +87,9 @@ internal import GRDBSQLite
     /// The column as a narrower integer; a damaged row may hold a number that does not fit.
     func integer<Narrow: FixedWidthInteger>(
         _ column: Int32, as: Narrow.Type
-    ) throws(StoreFault) -> Narrow {
+    ) throws(StoreError) -> Narrow {
         guard let value = Narrow(exactly: integer(column)) else {
-            throw StoreFault(code: SQLITE_CORRUPT)
+            throw StoreError(code: SQLITE_CORRUPT)
         }
         return value
     }

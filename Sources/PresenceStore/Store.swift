@@ -50,13 +50,13 @@ public final class Store: Sendable {
     /// - Throws: why not, in one sentence; existing files are unchanged.
     public static func open(
         directory: String, durability: Durability
-    ) throws(StoreRefusal) -> Store {
+    ) throws(StoreFileError) -> Store {
         try open(directory: directory, durability: durability, tuning: StoreTuning())
     }
 
     package static func open(
         directory: String, durability: Durability, tuning: StoreTuning
-    ) throws(StoreRefusal) -> Store {
+    ) throws(StoreFileError) -> Store {
         let files = StoreFiles(directory: directory)
         try files.prepareDirectory()
         let lock = try DirectoryLock(files)
@@ -83,7 +83,7 @@ public final class Store: Sendable {
 
     /// Passes every row to `reader`. To be called before `start`.
     /// - Throws: if a row cannot be read.
-    public func load(_ reader: inout some StoreReader & ~Copyable) throws(StoreRefusal) {
+    public func load(_ reader: inout some StoreReader & ~Copyable) throws(StoreFileError) {
         let (queue, files) = phase.withLock { phase in
             guard case .opened = phase else { preconditionFailure("load after start") }
             return writer.withLock { ($0.queue, $0.files) }
@@ -92,7 +92,7 @@ public final class Store: Sendable {
         do {
             try load(from: queue, &reader)
         } catch {
-            throw Inspection.refusal(error, files)
+            throw Inspection.fileError(error, files)
         }
     }
 
@@ -172,7 +172,7 @@ public final class Store: Sendable {
                     }
                 }
                 hasRested = false
-                do throws(StoreFault) {
+                do throws(StoreError) {
                     try writer.perform(contents.submissions, report)
                     backoffMilliseconds = tuning.backoffMillisecondsMin
                 } catch {

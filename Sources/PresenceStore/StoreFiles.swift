@@ -12,61 +12,61 @@ struct StoreFiles: Sendable {
     var unfinished: String { database + ".new" }
 
     /// Creates the directory if it is missing, and checks that it is writable.
-    func prepareDirectory() throws(StoreRefusal) {
+    func prepareDirectory() throws(StoreFileError) {
         if unsafe mkdir(directory, 0o700) != 0 {
             let error = errno
             guard error == EEXIST else {
-                throw StoreRefusal(
+                throw StoreFileError(
                     error == ENOTDIR ? .notADirectory : .directoryNotCreatable,
                     path: directory, detail: systemError(error))
             }
         }
         guard kind(of: directory) == S_IFDIR else {
-            throw StoreRefusal(.notADirectory, path: directory)
+            throw StoreFileError(.notADirectory, path: directory)
         }
         guard unsafe access(directory, W_OK | X_OK) == 0 else {
-            throw StoreRefusal(.notWritable, path: directory, detail: systemError())
+            throw StoreFileError(.notWritable, path: directory, detail: systemError())
         }
     }
 
     /// Whether there is a database; rejects what cannot be one.
-    func databaseExists() throws(StoreRefusal) -> Bool {
+    func databaseExists() throws(StoreFileError) -> Bool {
         switch kind(of: database) {
         case nil:
             guard size(of: log) == 0 else {
-                throw StoreRefusal(.databaseMissing, path: database)
+                throw StoreFileError(.databaseMissing, path: database)
             }
             return false
         case S_IFREG:
             // SQLite takes a file shorter than its smallest page for a new database. But a database
             // of ours gets its name only when it is complete, so the content of this one was lost.
             guard size(of: database) >= 512 else {
-                throw StoreRefusal(.notADatabase, path: database)
+                throw StoreFileError(.notADatabase, path: database)
             }
             // SQLite would silently open it read-only.
             for path in [database, log, sharedMemory] where kind(of: path) != nil {
                 guard unsafe access(path, R_OK | W_OK) == 0 else {
-                    throw StoreRefusal(.notWritable, path: path, detail: systemError())
+                    throw StoreFileError(.notWritable, path: path, detail: systemError())
                 }
             }
             return true
         default:
-            throw StoreRefusal(.notADatabase, path: database)
+            throw StoreFileError(.notADatabase, path: database)
         }
     }
 
     /// Refuses to read a database that does not exist, or that this user may not read.
-    func checkReadable() throws(StoreRefusal) {
+    func checkReadable() throws(StoreFileError) {
         for path in [database, log] { try Self.checkPermission(toRead: path) }
         guard kind(of: database) == S_IFREG else {
-            throw StoreRefusal(.noDatabase, path: directory)
+            throw StoreFileError(.noDatabase, path: directory)
         }
     }
 
     /// Refuses a path that may not be read: without permission, whether it exists is unknown.
-    static func checkPermission(toRead path: String) throws(StoreRefusal) {
+    static func checkPermission(toRead path: String) throws(StoreFileError) {
         guard unsafe access(path, R_OK) != 0, errno == EACCES else { return }
-        throw StoreRefusal(.notReadable, path: path, detail: systemError(EACCES))
+        throw StoreFileError(.notReadable, path: path, detail: systemError(EACCES))
     }
 
     func size(of path: String) -> Int {
@@ -109,9 +109,9 @@ struct StoreFiles: Sendable {
     }
 
     /// Creates an empty file that only this user can read; SQLite gives its log the same mode.
-    func createUnfinished() throws(StoreRefusal) {
+    func createUnfinished() throws(StoreFileError) {
         guard createFile(unfinished) else {
-            throw StoreRefusal(.notWritable, path: directory, detail: systemError())
+            throw StoreFileError(.notWritable, path: directory, detail: systemError())
         }
     }
 
@@ -131,11 +131,11 @@ struct StoreFiles: Sendable {
     }
 
     /// Renames the finished database, so that a crash leaves a complete one or none.
-    func publishUnfinished() throws(StoreRefusal) {
+    func publishUnfinished() throws(StoreFileError) {
         guard synchronize(unfinished), unsafe rename(unfinished, database) == 0,
             synchronize(directory)
         else {
-            throw StoreRefusal(.notWritable, path: directory, detail: systemError())
+            throw StoreFileError(.notWritable, path: directory, detail: systemError())
         }
     }
 

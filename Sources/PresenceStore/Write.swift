@@ -79,7 +79,7 @@ public struct Outcome: Sendable, Equatable {
         /// It is stored, with the durability that the store was opened with.
         case committed
         /// It is not stored and never will be.
-        case failed(StoreFault)
+        case failed(StoreError)
     }
 
     /// The submission's ticket.

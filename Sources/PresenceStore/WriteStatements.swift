@@ -61,7 +61,7 @@ struct WriteStatements {
     }
 
     /// Carries out one write in the open transaction.
-    func run(_ write: borrowing Write) throws(StoreFault) {
+    func run(_ write: borrowing Write) throws(StoreError) {
         switch copy write {
         case .putSubscriptions(let subscriber, let type, let publishers, let created, let expires):
             putSubscription.bind(4, created)
@@ -106,10 +106,10 @@ struct WriteStatements {
     /// step.
     private func run(
         _ statement: PreparedStatement, subscriber: [UInt8], type: UInt16, publishers: NameList
-    ) throws(StoreFault) {
+    ) throws(StoreError) {
         statement.bind(2, Int64(type))
         try statement.bind(1, subscriber)
-        try unsafe publishers.bytes.withUnsafeBufferPointer { bytes throws(StoreFault) in
+        try unsafe publishers.bytes.withUnsafeBufferPointer { bytes throws(StoreError) in
             for range in publishers {
                 try unsafe statement.bind(
                     3, inPlace: UnsafeBufferPointer(rebasing: bytes[range]))
@@ -121,13 +121,13 @@ struct WriteStatements {
 
     private func run(
         _ statement: PreparedStatement, key: [UInt8], type: UInt16
-    ) throws(StoreFault) {
+    ) throws(StoreError) {
         try statement.bind(1, key)
         statement.bind(2, Int64(type))
         try statement.run()
     }
 
-    private func put(_ row: StatusRow) throws(StoreFault) {
+    private func put(_ row: StatusRow) throws(StoreError) {
         try putStatus.bind(1, row.account)
         putStatus.bind(2, Int64(row.type))
         putStatus.bind(3, Int64(row.value))
@@ -137,7 +137,7 @@ struct WriteStatements {
         try putStatus.run()
     }
 
-    private func put(_ row: SessionRow) throws(StoreFault) {
+    private func put(_ row: SessionRow) throws(StoreError) {
         try putSession.bind(1, row.account)
         try putSession.bind(2, row.device)
         putSession.bind(3, Int64(row.client))

@@ -28,7 +28,7 @@ final class Writer {
 
     init(
         _ files: StoreFiles, lock: DirectoryLock, durability: Durability, tuning: StoreTuning
-    ) throws(StoreRefusal) {
+    ) throws(StoreFileError) {
         self.files = files
         self.lock = lock
         self.durability = durability
@@ -36,7 +36,7 @@ final class Writer {
         do {
             connection = try Connection(files, durability, tuning)
         } catch {
-            throw Inspection.refusal(error, files)
+            throw Inspection.fileError(error, files)
         }
     }
 
@@ -49,8 +49,8 @@ final class Writer {
     // MARK: Rounds
 
     /// Writes the retained writes and then `submissions`.
-    /// - Throws: the fault; everything has been reported or retained by then.
-    func perform(_ submissions: [Submission], _ report: Report) throws(StoreFault) {
+    /// - Throws: the cause; everything has been reported or retained by then.
+    func perform(_ submissions: [Submission], _ report: Report) throws(StoreError) {
         let round = retained.isEmpty ? submissions : retained.drain() + submissions
         defer {
             gauges.finished(submissionCount: submissions.count, retainedKeyCount: retained.keyCount)
@@ -58,7 +58,7 @@ final class Writer {
         var rest = round[...]
         while !rest.isEmpty {
             let transaction = rest.prefix(transactionCount(of: rest))
-            do throws(StoreFault) {
+            do throws(StoreError) {
                 try commit(transaction)
             } catch {
                 retainLazyWrites(of: rest)
@@ -84,15 +84,15 @@ final class Writer {
         return count
     }
 
-    private func commit(_ transaction: ArraySlice<Submission>) throws(StoreFault) {
+    private func commit(_ transaction: ArraySlice<Submission>) throws(StoreError) {
         let start = DispatchTime.now().uptimeNanoseconds
-        do throws(StoreFault) {
+        do throws(StoreError) {
             let connection = try openConnection()
-            do throws(Connection.Failure) {
+            do throws(Connection.CommitError) {
                 try connection.commit(transaction)
             } catch {
                 if let tail = error.tail { abandonConnection(tail) }
-                throw error.fault
+                throw error.cause
             }
         } catch {
             gauges.failed()
@@ -135,7 +135,7 @@ final class Writer {
 
     // MARK: The connection
 
-    private func openConnection() throws(StoreFault) -> Connection {
+    private func openConnection() throws(StoreError) -> Connection {
         if let connection { return connection }
         if let tail {
             try tail.cut(from: files.log, faults: tuning.faults)
@@ -147,12 +147,12 @@ final class Writer {
             self.connection = connection
             return connection
         } catch {
-            throw StoreFault(error)
+            throw StoreError(error)
         }
     }
 
     private func abandonConnection(_ tail: LogTail) {
-        do throws(StoreFault) {
+        do throws(StoreError) {
             try tail.cut(from: files.log, faults: tuning.faults)
         } catch {
             self.tail = tail
@@ -163,7 +163,7 @@ final class Writer {
 
     private func checkpointIfDue() {
         guard let connection, connection.logExceeds(pages: tuning.checkpointPages) else { return }
-        do throws(StoreFault) {
+        do throws(StoreError) {
             try connection.checkpoint()
         } catch {
             // The log still contains everything; the next connection reads it.

@@ -27,7 +27,7 @@ public struct KeySet: Sendable {
     /// The keys in a file.
     ///
     /// - Throws: why the file is rejected; one unsupported key is enough.
-    public init(file content: [UInt8]) async throws(TokenKeyFault) {
+    public init(file content: [UInt8]) async throws(TokenKeyError) {
         switch try KeyText(content) {
         case .secret(let bytes): keys = [try await TokenKey(secret: bytes, kid: nil)]
         case .pem(let blocks):
@@ -45,7 +45,7 @@ public struct KeySet: Sendable {
     /// The keys in a fetched set. Unsupported keys are ignored.
     ///
     /// - Throws: if no key is left.
-    init(fetched json: [UInt8]) async throws(TokenKeyFault) {
+    init(fetched json: [UInt8]) async throws(TokenKeyError) {
         for (index, jwk) in try LooseJWK.keys(in: json).enumerated() where jwk.isForSignatures {
             // A published secret is not secret.
             guard !jwk.isPrivate, jwk.kty != "oct" else {
@@ -53,7 +53,7 @@ public struct KeySet: Sendable {
                 continue
             }
             guard keys.count < Self.keyCountMax else { throw .tooMany }
-            do throws(TokenKeyFault) {
+            do throws(TokenKeyError) {
                 keys.append(try await TokenKey(jwk))
             } catch {
                 skipped.append("key \(index + 1) \(error)")

@@ -82,11 +82,11 @@ public final class KeySource: Sendable {
 /// Gets a set of keys from somewhere.
 protocol KeyFetcher: Sendable {
     /// The JSON of a set.
-    func fetch() async throws(KeyFetchFault) -> [UInt8]
+    func fetch() async throws(KeyFetchError) -> [UInt8]
 }
 
 /// Why keys could not be fetched; one sentence.
-struct KeyFetchFault: Error, CustomStringConvertible {
+struct KeyFetchError: Error, CustomStringConvertible {
     let description: String
 }
 
@@ -129,7 +129,6 @@ private actor RemoteKeys {
     }
 
     private func attempt(into source: KeySource) async -> KeySource.Freshness {
-        let fault: any Error
         do {
             let keys = try await KeySet(fetched: try await fetcher.fetch())
             for reason in keys.skipped {
@@ -138,9 +137,8 @@ private actor RemoteKeys {
             source.replace(with: keys)
             return .upToDate
         } catch {
-            fault = error
+            logger.warning("cannot fetch the token keys", metadata: ["why": "\(error)"])
+            return .unknown
         }
-        logger.warning("cannot fetch the token keys", metadata: ["why": "\(fault)"])
-        return .unknown
     }
 }

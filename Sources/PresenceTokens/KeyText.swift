@@ -20,7 +20,7 @@ enum KeyText {
     /// Bytes of a secret: at least those of the hash (RFC 7518 §3.2).
     static let secretByteCountRange = 32...4_096
 
-    init(_ content: [UInt8]) throws(TokenKeyFault) {
+    init(_ content: [UInt8]) throws(TokenKeyError) {
         var bytes = content[...]
         while let last = bytes.last, last == 10 || last == 13 { bytes.removeLast() }
         let isBlank: (UInt8) -> Bool = { $0 == 32 || (9...13).contains($0) }
@@ -71,7 +71,7 @@ struct PEMBlock {
     /// The name of the key, from a line above the block.
     let kid: String?
 
-    static func blocks(in text: String) throws(TokenKeyFault) -> [PEMBlock] {
+    static func blocks(in text: String) throws(TokenKeyError) -> [PEMBlock] {
         var blocks: [PEMBlock] = []
         var kid: String?
         var open: (label: String, lines: [String])?
@@ -107,7 +107,7 @@ extension StringProtocol {
 }
 
 /// Why a file of token keys is rejected. Never contains any of the file's content.
-public enum TokenKeyFault: Error, Equatable, CustomStringConvertible {
+public enum TokenKeyError: Error, Equatable, CustomStringConvertible {
     case empty
     case brokenPEM
     case brokenJSON

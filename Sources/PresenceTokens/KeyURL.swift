@@ -34,7 +34,7 @@ struct HTTPKeyFetcher: KeyFetcher {
     let http: OutgoingHTTP
     var timeoutSeconds = 5
 
-    func fetch() async throws(KeyFetchFault) -> [UInt8] {
+    func fetch() async throws(KeyFetchError) -> [UInt8] {
         let request = OutgoingRequest(
             "GET", url.text, headers: [("accept", "application/jwk-set+json, application/json")],
             timeoutSeconds: timeoutSeconds, responseBytesMax: Self.bytesMax)
@@ -42,13 +42,13 @@ struct HTTPKeyFetcher: KeyFetcher {
         do {
             response = try await http.send(request)
         } catch {
-            throw KeyFetchFault(description: error.words(timeoutSeconds: timeoutSeconds))
+            throw KeyFetchError(description: error.words(timeoutSeconds: timeoutSeconds))
         }
         guard response.status == 200 else {
-            throw KeyFetchFault(description: "the response status is \(response.status)")
+            throw KeyFetchError(description: "the response status is \(response.status)")
         }
         guard response.isWhole else {
-            throw KeyFetchFault(description: "the response has more than \(Self.bytesMax) bytes")
+            throw KeyFetchError(description: "the response has more than \(Self.bytesMax) bytes")
         }
         return Array(response.body.readableBytesView)
     }

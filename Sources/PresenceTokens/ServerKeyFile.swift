@@ -21,7 +21,7 @@ public struct ServerKeyFile: Sendable {
     /// Parses the content of a file.
     ///
     /// - Throws: which line is invalid, and what would be valid.
-    public init(_ content: [UInt8]) throws(ServerKeyFileFault) {
+    public init(_ content: [UInt8]) throws(ServerKeyFileError) {
         // A CR does not end a line: lines are counted by LF.
         let lines = content.split(separator: 10, omittingEmptySubsequences: false)
         for (index, line) in lines.enumerated() {
@@ -35,7 +35,7 @@ public struct ServerKeyFile: Sendable {
         guard !keys.isEmpty else { throw .empty }
     }
 
-    private mutating func add(_ line: [UInt8], line number: Int) throws(ServerKeyFileFault) {
+    private mutating func add(_ line: [UInt8], line number: Int) throws(ServerKeyFileError) {
         let hashed = try hashedKey(line, number)
         let key = if let hashed { hashed } else { try plainKey(line, number) }
         guard !keys.contains(where: { $0.name == key.name }) else {
@@ -49,7 +49,7 @@ public struct ServerKeyFile: Sendable {
     }
 
     /// The key of a line of the form NAME sha256:HEX; nil for any other form.
-    private func hashedKey(_ line: [UInt8], _ number: Int) throws(ServerKeyFileFault) -> ServerKey?
+    private func hashedKey(_ line: [UInt8], _ number: Int) throws(ServerKeyFileError) -> ServerKey?
     {
         let words = line.split { $0 == 32 || $0 == 9 }
         guard words.count == 2, words[1].starts(with: "sha256:".utf8) else { return nil }
@@ -63,7 +63,7 @@ public struct ServerKeyFile: Sendable {
 
     private mutating func plainKey(
         _ line: [UInt8], _ number: Int
-    ) throws(ServerKeyFileFault) -> ServerKey {
+    ) throws(ServerKeyFileError) -> ServerKey {
         guard let key = ServerKey(name: "key-\(number)", key: line) else {
             throw .invalidLength(line: number, count: line.count)
         }
@@ -81,7 +81,7 @@ public struct ServerKeyFile: Sendable {
 }
 
 /// Why a file of server keys is rejected. Contains nothing of the file except names.
-public enum ServerKeyFileFault: Error, Equatable, CustomStringConvertible {
+public enum ServerKeyFileError: Error, Equatable, CustomStringConvertible {
     case empty
     case tooMany
     case invalidLength(line: Int, count: Int)

@@ -34,7 +34,7 @@ struct TokenKey: Sendable {
 // From the many formats of a key to one that verifies, and signs if it can.
 
 extension TokenKey {
-    init(secret: [UInt8], kid: String?) async throws(TokenKeyFault) {
+    init(secret: [UInt8], kid: String?) async throws(TokenKeyError) {
         guard KeyText.secretByteCountRange.contains(secret.count) else {
             throw .secretLength(secret.count)
         }
@@ -47,7 +47,7 @@ extension TokenKey {
         }
     }
 
-    init(publicPEM block: PEMBlock) async throws(TokenKeyFault) {
+    init(publicPEM block: PEMBlock) async throws(TokenKeyError) {
         let text = block.text
         guard !block.label.hasSuffix("PRIVATE KEY") else { throw .privateKey }
         let isCertificate = block.label == "CERTIFICATE"
@@ -73,7 +73,7 @@ extension TokenKey {
         }
     }
 
-    init(privatePEM block: PEMBlock) async throws(TokenKeyFault) {
+    init(privatePEM block: PEMBlock) async throws(TokenKeyError) {
         let text = block.text
         guard block.label.hasSuffix("PRIVATE KEY") else { throw .publicKey }
         let keys = JWTKeyCollection()
@@ -97,7 +97,7 @@ extension TokenKey {
         "an unsupported PEM block; use RSA of at least 2,048 bits, P-256 or Ed25519"
     }
 
-    init(_ loose: LooseJWK) async throws(TokenKeyFault) {
+    init(_ loose: LooseJWK) async throws(TokenKeyError) {
         if loose.kty == "oct" {
             guard loose.alg ?? "HS256" == "HS256" else { throw .unsupported(loose.unfit) }
             guard let bytes = loose.k.flatMap({ Base64URL.decode($0.utf8) }) else {
@@ -165,7 +165,7 @@ struct LooseJWK: Decodable {
     }
 
     /// The keys of a set, or the single key.
-    static func keys(in json: [UInt8]) throws(TokenKeyFault) -> [LooseJWK] {
+    static func keys(in json: [UInt8]) throws(TokenKeyError) -> [LooseJWK] {
         struct Keys: Decodable { var keys: [LooseJWK] }
         let data = Data(json)
         if let set = try? JSONDecoder().decode(Keys.self, from: data) { return set.keys }

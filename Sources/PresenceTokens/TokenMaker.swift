@@ -10,7 +10,7 @@ public struct TokenMaker: Sendable {
     /// Signs with the key in a file: a secret, a private key in PEM, or a JWK that contains one.
     ///
     /// - Throws: why the file is rejected.
-    public init(file content: [UInt8]) async throws(TokenKeyFault) {
+    public init(file content: [UInt8]) async throws(TokenKeyError) {
         switch try KeyText(content) {
         case .secret(let bytes): key = try await TokenKey(secret: bytes, kid: nil)
         case .pem(let blocks):
@@ -46,7 +46,7 @@ public struct TokenMaker: Sendable {
     }
 
     /// A signed token. `kid` overrides the name of the key in its file.
-    public func token(_ claims: Claims, kid: String? = nil) throws(TokenKeyFault) -> String {
+    public func token(_ claims: Claims, kid: String? = nil) throws(TokenKeyError) -> String {
         struct Header: Encodable {
             var alg: String
             var kid: String?

@@ -8,7 +8,7 @@ struct TokenText {
     let signature: [UInt8]
     private let payload: ArraySlice<UInt8>
 
-    init(_ token: [UInt8]) throws(TokenFault) {
+    init(_ token: [UInt8]) throws(TokenError) {
         let parts = token.split(
             separator: UInt8(ascii: "."), maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 3, let head = Base64URL.decode(parts[0]),
@@ -21,7 +21,7 @@ struct TokenText {
     }
 
     /// The claims. To be called after the signature has been verified.
-    func claims() throws(TokenFault) -> TokenClaims {
+    func claims() throws(TokenError) -> TokenClaims {
         guard let text = Base64URL.decode(payload) else { throw .malformed }
         return try decode(TokenClaims.self, text)
     }
@@ -37,7 +37,7 @@ public func claimedAccount(inToken token: [UInt8]) -> String? {
     return claims?.sub
 }
 
-private func decode<Value: Decodable>(_: Value.Type, _ text: [UInt8]) throws(TokenFault) -> Value {
+private func decode<Value: Decodable>(_: Value.Type, _ text: [UInt8]) throws(TokenError) -> Value {
     do {
         return try JSONDecoder().decode(Value.self, from: Data(text))
     } catch {

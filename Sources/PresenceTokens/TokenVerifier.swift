@@ -29,7 +29,7 @@ public final class TokenVerifier: Sendable {
     /// Takes tens of microseconds, unless its key is unknown and has to be fetched.
     ///
     /// - Throws: why the token is invalid.
-    public func verify(_ token: [UInt8], at now: Int64) async throws(TokenFault) -> VerifiedToken {
+    public func verify(_ token: [UInt8], at now: Int64) async throws(TokenError) -> VerifiedToken {
         let text = try TokenText(token)
         guard !text.header.isCritical else { throw .critical }
         guard let algorithm = TokenAlgorithm(rawValue: text.header.alg) else { throw .algorithm }
@@ -40,7 +40,7 @@ public final class TokenVerifier: Sendable {
 
     private func keys(
         kid: String?, _ algorithm: TokenAlgorithm, at now: Int64
-    ) async throws(TokenFault) -> [TokenKey] {
+    ) async throws(TokenError) -> [TokenKey] {
         switch source.current?.search(kid: kid, algorithm) {
         case .keys(let keys): return keys
         case .otherAlgorithm: throw .otherAlgorithm
@@ -56,7 +56,7 @@ public final class TokenVerifier: Sendable {
         }
     }
 
-    private func judge(_ claims: TokenClaims, at now: Int64) throws(TokenFault) -> VerifiedToken {
+    private func judge(_ claims: TokenClaims, at now: Int64) throws(TokenError) -> VerifiedToken {
         let leeway = rules.leewaySeconds * 1_000
         guard let exp = claims.exp.flatMap(Self.milliseconds) else { throw .noExpiry }
         guard now < exp + leeway else { throw .expired }

@@ -11,7 +11,7 @@ protocol FeedConnection: Sendable {
 }
 
 /// Why the feed cannot be read.
-enum FeedFault: Error {
+enum FeedError: Error {
     /// The service rejected `feed`, with this error.
     case rejected(String)
     /// A message of the service could not be parsed.
@@ -24,10 +24,10 @@ extension GatewayConnection: FeedConnection {
         if let cursor { params.append("cursor", cursor) }
         switch try await call("feed", params.object, within: .seconds(10)) {
         case .result(let result):
-            guard let answer = FeedMessage(result) else { throw FeedFault.malformed }
+            guard let answer = FeedMessage(result) else { throw FeedError.malformed }
             return answer
         case .error(let error):
-            throw FeedFault.rejected(String(buffer: error))
+            throw FeedError.rejected(String(buffer: error))
         }
     }
 
@@ -36,7 +36,7 @@ extension GatewayConnection: FeedConnection {
         // `synced` of the login comes first and is ignored.
         guard notification.method == "feed" else { return try await message(within: time) }
         guard let message = FeedMessage(notification.params) else {
-            throw FeedFault.malformed
+            throw FeedError.malformed
         }
         return message
     }

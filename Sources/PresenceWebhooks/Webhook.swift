@@ -67,7 +67,7 @@ final class Webhook: Sendable {
                 let connection = try await connect()
                 defer { connection.close() }
                 try await follow(connection, &backoff)
-            } catch FeedFault.rejected(let error) {
+            } catch FeedError.rejected(let error) {
                 environment.logger.warning(
                     "webhook cannot read the feed; retrying",
                     metadata: ["webhook": "\(endpoint.name)", "error": "\(error)"])

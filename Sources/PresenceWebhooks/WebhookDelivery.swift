@@ -47,7 +47,7 @@ struct HTTPDelivery: WebhookDelivery {
     func attempt(
         _ body: ByteBuffer, to url: String, headers: [(String, String)], timeoutSeconds: Int
     ) async -> DeliveryOutcome {
-        do throws(OutgoingFault) {
+        do throws(OutgoingError) {
             let response = try await http.send(
                 OutgoingRequest(
                     "POST", url, headers: headers, body: body, timeoutSeconds: timeoutSeconds,

@@ -14,7 +14,7 @@ public struct WebhookEndpoint: Sendable {
 
     /// An endpoint.
     /// - Throws: what is wrong with it, in one sentence that contains no secret.
-    public init(name: String, url: String, secret: [UInt8]) throws(WebhookRefusal) {
+    public init(name: String, url: String, secret: [UInt8]) throws(WebhookEndpointError) {
         let isName = name.utf8.allSatisfy {
             switch $0 {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
@@ -24,7 +24,7 @@ public struct WebhookEndpoint: Sendable {
             }
         }
         guard isName, 1...Self.nameBytesMax ~= name.utf8.count else { throw .name(name) }
-        if let fault = Self.fault(of: url) { throw .url(name, fault) }
+        if let reason = Self.invalidity(of: url) { throw .url(name, reason) }
         guard Self.secretBytes.contains(secret.count) else {
             throw .secret(name, byteCount: secret.count)
         }
@@ -33,7 +33,7 @@ public struct WebhookEndpoint: Sendable {
         self.secret = secret
     }
 
-    private static func fault(of url: String) -> StaticString? {
+    private static func invalidity(of url: String) -> StaticString? {
         let scheme = ["http://", "https://"].first { url.lowercased().hasPrefix($0) }
         guard let scheme else { return "it must begin with http:// or https://" }
         guard url.utf8.count <= urlBytesMax else { return "it has more than 2048 bytes" }
@@ -58,7 +58,7 @@ public struct WebhookEndpoint: Sendable {
 }
 
 /// Why the settings of an endpoint are invalid.
-public enum WebhookRefusal: Error, Equatable, CustomStringConvertible {
+public enum WebhookEndpointError: Error, Equatable, CustomStringConvertible {
     case name(String)
     case url(String, StaticString)
     case secret(String, byteCount: Int)
@@ -69,8 +69,8 @@ public enum WebhookRefusal: Error, Equatable, CustomStringConvertible {
         case .name(let name):
             "The webhook name \(name.prefix(64)) is invalid; use 1 to "
                 + "\(WebhookEndpoint.nameBytesMax) of a to z, 0 to 9 and -."
-        case .url(let name, let fault):
-            "The URL of webhook \(name) is invalid: \(fault)."
+        case .url(let name, let reason):
+            "The URL of webhook \(name) is invalid: \(reason)."
         case .secret(let name, let count):
             "The secret of webhook \(name) has \(count) bytes; it must have "
                 + "\(WebhookEndpoint.secretBytes.lowerBound) to "

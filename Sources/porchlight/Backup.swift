@@ -24,7 +24,7 @@ struct BackupVerb: ParsableCommand {
 
     func run() throws {
         let bytes: Int
-        do throws(StoreRefusal) {
+        do throws(StoreFileError) {
             bytes = try Backup.make(of: data, to: file, existing: force ? .replaced : .kept)
         } catch {
             throw Failure(error.description)
@@ -48,7 +48,7 @@ struct Restore: ParsableCommand {
     var data = "./data"
 
     func run() throws {
-        do throws(StoreRefusal) {
+        do throws(StoreFileError) {
             try Backup.restore(from: file, to: data)
         } catch {
             throw Failure(error.description)

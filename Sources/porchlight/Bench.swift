@@ -98,7 +98,7 @@ struct BenchArguments: ParsableArguments {
         let report: Report
         do {
             report = try scenario(options)
-        } catch let failure as BenchFailure {
+        } catch let failure as BenchError {
             throw Failure("\(failure) (--seed \(options.seed))")
         }
         try announce(json ? report.json : report.table)

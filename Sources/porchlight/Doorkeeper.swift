@@ -37,7 +37,7 @@ struct Doorkeeper: Authenticator {
 
     func judge(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialFault> {
         guard let verifier else { return .failure(.tokensNotTaken) }
-        do throws(TokenFault) {
+        do throws(TokenError) {
             let verified = try await verifier.verify(token, at: now.milliseconds)
             let term = TokenTerm(
                 expires: Wall(milliseconds: verified.expires),
@@ -51,7 +51,7 @@ struct Doorkeeper: Authenticator {
 
 extension CredentialFault {
     /// The protocol's word for what the verifier has found.
-    init(_ fault: TokenFault) {
+    init(_ fault: TokenError) {
         self =
             switch fault {
             case .malformed: .malformed

@@ -57,7 +57,7 @@ extension ServiceSettings {
         settings.limits.feedReadersMax = budget.feedReadersMax
         settings.gateway = gatewayLimits
         settings.gateway.connectionsMax = budget.gatewayConnectionsMax
-        do throws(HTTPRefusal) {
+        do throws(HTTPStartError) {
             return try HTTPServer(
                 settings, logger: Logger(label: "porchlight.http"),
                 connect: { try door.connect() })

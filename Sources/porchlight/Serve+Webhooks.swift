@@ -40,7 +40,7 @@ extension WebhookSettings {
                     + "\(error.words).")
         }
         while let last = secret.last, last == 10 || last == 13 { secret.removeLast() }
-        do throws(WebhookRefusal) {
+        do throws(WebhookEndpointError) {
             return try WebhookEndpoint(name: name, url: url, secret: secret)
         } catch {
             throw SettingsRefusal(error.description)

@@ -73,8 +73,8 @@ struct Token: ParsableCommand {
             account: account, issued: now, expires: now + (seconds(life) ?? 0))
         claims.aud = audience
         claims.iss = issuer
-        let made = waitFor { () async -> Result<TokenMaker, TokenKeyFault> in
-            do throws(TokenKeyFault) {
+        let made = waitFor { () async -> Result<TokenMaker, TokenKeyError> in
+            do throws(TokenKeyError) {
                 return .success(try await TokenMaker(file: content))
             } catch {
                 return .failure(error)
@@ -87,7 +87,7 @@ struct Token: ParsableCommand {
                     "The key in \(key) is for \(maker.algorithm.rawValue), not for \(alg ?? "").")
             }
             try announce(maker.token(claims, kid: kid))
-        } catch let fault as TokenKeyFault {
+        } catch let fault as TokenKeyError {
             throw Failure("The file \(key) given with --key \(fault)")
         }
     }

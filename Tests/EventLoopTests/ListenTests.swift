@@ -14,7 +14,7 @@ import Testing
     @Test func `who connects before anybody listens is refused at once`() throws {
         let loop = try Loop()
         let address = try loop.bind(host: "127.0.0.1", port: 0)
-        #expect(throws: ClientError.self) { try Client(port: address.port) }
+        #expect(throws: TestClientError.self) { try Client(port: address.port) }
         try loop.startListening()
         let client = try Client(port: address.port)
         withExtendedLifetime(client) { loop.close() }
@@ -85,7 +85,7 @@ import Testing
             loop.stopListening()
         }
         recorder.run(until: { recorder.accepted.count == 1 })
-        #expect(throws: ClientError.self) { try Client(port: port) }
+        #expect(throws: TestClientError.self) { try Client(port: port) }
         client.send([4])
         recorder.run(until: { recorder.received.values.first == [4] })
         _ = try loop.listenAnywhere()

@@ -6,7 +6,7 @@ import Testing
 @Suite(.serialized) struct TamperingTests {
     private func run(
         _ wrong: Tamperer.Wrong, group: Int = 6, pace: Fanout.Pace
-    ) throws -> BenchFailure? {
+    ) throws -> BenchError? {
         let service = try RunningChild()
         defer { service.end() }
         return try Tamperer.with(wrong, at: 50, before: service.address) { address in
@@ -20,7 +20,7 @@ import Testing
             do {
                 _ = try fanout.run(options)
                 return nil
-            } catch let failure as BenchFailure {
+            } catch let failure as BenchError {
                 return failure
             }
         }
@@ -55,7 +55,7 @@ import Testing
         storm.subscriptions = 9
         // Without grace, whoever is lost is gone at once.
         let options = try tiny(serve: ["--disconnect-grace", "0"])
-        let failure = #expect(throws: BenchFailure.self) { _ = try storm.run(options) }
+        let failure = #expect(throws: BenchError.self) { _ = try storm.run(options) }
         #expect(failure?.description.contains("to a watcher that was never away") == true)
     }
 }

@@ -13,11 +13,11 @@ import Testing
         .uptimeNanoseconds(1_000_000_000) + .milliseconds(milliseconds)
     }
 
-    private func check(at milliseconds: Int64, _ problem: Problem? = nil) async -> Bool {
+    private func check(at milliseconds: Int64, _ error: HTTPError? = nil) async -> Bool {
         do {
             try await readiness.check(at: at(milliseconds)) {
                 asked.withLock { $0 += 1 }
-                return problem
+                return error
             }
             return true
         } catch {
@@ -26,12 +26,12 @@ import Testing
     }
 
     @Test func `is asked for once a second`() async {
-        let problem = Problem(.serviceUnavailable, "store_unavailable", "It is not.")
-        #expect(await check(at: 0, problem) == false)
+        let error = HTTPError(.serviceUnavailable, "store_unavailable", "It is not.")
+        #expect(await check(at: 0, error) == false)
         #expect(await check(at: 999) == false)
         #expect(asked.withLock { $0 } == 1)
         #expect(await check(at: 1_000) == true)
-        #expect(await check(at: 1_999, problem) == true)
+        #expect(await check(at: 1_999, error) == true)
         #expect(asked.withLock { $0 } == 2)
     }
 

@@ -63,8 +63,8 @@ import Testing
         #expect(try query.one("x")?.isEmpty == true)
         #expect(try query.one("limit")?.isEmpty == true)
         #expect(try query.one("cursor") == nil)
-        #expect(throws: Problem.self) { try query.one("publisher") }
-        #expect(throws: Problem.self) { try QueryParameters("a=%ZZ") }
+        #expect(throws: HTTPError.self) { try query.one("publisher") }
+        #expect(throws: HTTPError.self) { try QueryParameters("a=%ZZ") }
     }
 
     @Test(arguments: [

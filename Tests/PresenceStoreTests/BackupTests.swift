@@ -21,12 +21,12 @@ import Testing
         return store
     }
 
-    private func refusal(_ body: () throws -> Void) -> StoreRefusal.Reason? {
+    private func errorReason(_ body: () throws -> Void) -> StoreFileError.Reason? {
         do {
             try body()
             return nil
         } catch {
-            return (error as? StoreRefusal)?.reason
+            return (error as? StoreFileError)?.reason
         }
     }
 
@@ -66,7 +66,7 @@ import Testing
             for _ in 0..<failures {
                 faults.fail(.commit, code: 13)
                 let outcome = try store.write(put(1_000), into: outcomes)
-                #expect(outcome == [.failed(StoreFault(code: 13))])
+                #expect(outcome == [.failed(StoreError(code: 13))])
             }
             #expect(try store.write(put(2_000), into: outcomes) == [.committed])
             image = try directory.crashImage()
@@ -137,22 +137,22 @@ import Testing
     }
 
     @Test func `replaces a file only when it is told to, and never the database`() throws {
-        #expect(refusal { try backUp() } == .noDatabase)
+        #expect(errorReason { try backUp() } == .noDatabase)
         try started().stop()
         try backUp()
         try Data("mine".utf8).write(to: URL(filePath: file))
-        #expect(refusal { try backUp() } == .backupExists)
+        #expect(errorReason { try backUp() } == .backupExists)
         #expect(try Data(contentsOf: URL(filePath: file)) == Data("mine".utf8))
         try backUp(.replaced)
         try Backup.restore(from: file, to: restored)
         let before = try directory.contents()
-        let toItself = refusal {
+        let toItself = errorReason {
             _ = try Backup.make(
                 of: directory.data, to: directory.database, existing: .replaced)
         }
         #expect(toItself == .backupExists)
         #expect(try directory.contents() == before)
-        let nowhere = refusal {
+        let nowhere = errorReason {
             _ = try Backup.make(of: directory.data, to: file + "/x/y", existing: .kept)
         }
         #expect(nowhere == .backupNotWritable)
@@ -161,11 +161,11 @@ import Testing
     @Test func `is not brought back where there is a database, or one in use`() throws {
         let store = try started()
         try backUp()
-        let inUse = refusal { try Backup.restore(from: file, to: directory.data) }
+        let inUse = errorReason { try Backup.restore(from: file, to: directory.data) }
         #expect(inUse == .inUse)
         store.stop()
         let before = try directory.contents()
-        let existing = refusal { try Backup.restore(from: file, to: directory.data) }
+        let existing = errorReason { try Backup.restore(from: file, to: directory.data) }
         #expect(existing == .databaseExists)
         #expect(try directory.contents() == before)
     }
@@ -184,11 +184,11 @@ import Testing
         for place in 8_192..<8_400 { damaged[place] = 0xA5 }
         for bytes in [Data(), Data("Dear diary".utf8), torn, foreign, damaged] {
             try bytes.write(to: URL(filePath: file))
-            let reason = refusal { try Backup.restore(from: file, to: restored) }
+            let reason = errorReason { try Backup.restore(from: file, to: restored) }
             #expect(reason == .unusableBackup)
             #expect(!FileManager.default.fileExists(atPath: restored + "/porchlight.sqlite"))
         }
-        let missing = refusal { try Backup.restore(from: file + "x", to: restored) }
+        let missing = errorReason { try Backup.restore(from: file + "x", to: restored) }
         #expect(missing == .unusableBackup)
     }
 }

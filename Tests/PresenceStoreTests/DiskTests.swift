@@ -27,7 +27,7 @@ import Testing
         #expect((1..<40).contains(acknowledged))
         #expect(
             try store.write(put("s\(acknowledged)"), into: outcomes)
-                == [.failed(StoreFault(code: 13))])
+                == [.failed(StoreError(code: 13))])
         let image = try directory.crashImage()
         #expect(try Contents(of: image.data).subscriptions.count == acknowledged * 100)
         let clear = Write.removeAllSubscriptions(subscriber: name("s0"), type: 1)
@@ -73,7 +73,7 @@ import Testing
         try Store.open(directory: disk.path, durability: .full).stop()
         let before = try directory.contents()
         try #require(disk.makeReadOnly())
-        do throws(StoreRefusal) {
+        do throws(StoreFileError) {
             try Store.open(directory: disk.path, durability: .full).stop()
             Issue.record("opened")
         } catch {

@@ -48,7 +48,7 @@ import Testing
         let store = try start()
         #expect(try store.write(put("before"), into: outcomes) == [.committed])
         faults.fail(point, code: code)
-        let failed = Outcome.Result.failed(StoreFault(code: code))
+        let failed = Outcome.Result.failed(StoreError(code: code))
         outcomes.hold()
         #expect(try store.write(put("x"), put("y"), into: outcomes) == [failed, failed])
         let image = try directory.crashImage()
@@ -145,7 +145,7 @@ import Testing
             })
         #expect(try outcomes.next().map(\.result) == [.committed, .committed])
         let rest = try outcomes.next()
-        #expect(rest == (2..<6).map { Outcome(ticket: $0, result: .failed(StoreFault(code: 13))) })
+        #expect(rest == (2..<6).map { Outcome(ticket: $0, result: .failed(StoreError(code: 13))) })
         #expect(try stored(store) == ["p0 1 2", "p1 1 2"])
     }
 

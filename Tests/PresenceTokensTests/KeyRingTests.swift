@@ -72,19 +72,19 @@ import Testing
             ("a/b sha256:00", .invalidName(line: 1)), ("a sha256:00", .invalidHash(line: 1)),
             ("a sha256:" + String(repeating: "0g", count: 32), .invalidHash(line: 1)),
             ("same-key-same-key\nsame-key-same-key", .keyTwice(line: 2, other: "key-1")),
-        ] as [(String, ServerKeyFileFault)])
-    func `a file that is not right is refused by line`(text: String, fault: ServerKeyFileFault) {
-        #expect(throws: fault) { try ServerKeyFile(bytes(text)) }
+        ] as [(String, ServerKeyFileError)])
+    func `a file that is not right is refused by line`(text: String, error: ServerKeyFileError) {
+        #expect(throws: error) { try ServerKeyFile(bytes(text)) }
     }
 
     @Test func `a name stands once, and there is an end`() {
         let one = "n sha256:" + String(repeating: "1", count: 64)
         let other = "n sha256:" + String(repeating: "2", count: 64)
-        #expect(throws: ServerKeyFileFault.nameTwice(line: 2, name: "n")) {
+        #expect(throws: ServerKeyFileError.nameTwice(line: 2, name: "n")) {
             try ServerKeyFile(bytes(one + "\n" + other))
         }
         let many = (0...100).map { "key number \($0), as it stands" }
-        #expect(throws: ServerKeyFileFault.tooMany) {
+        #expect(throws: ServerKeyFileError.tooMany) {
             try ServerKeyFile(bytes(many.joined(separator: "\n")))
         }
     }

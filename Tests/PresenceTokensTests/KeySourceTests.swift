@@ -9,7 +9,7 @@ private let quiet = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 /// A fetcher that does what a test says, when it says so.
 private final class ScriptedFetcher: KeyFetcher {
     struct State {
-        var answer: Result<[UInt8], KeyFetchFault>
+        var answer: Result<[UInt8], KeyFetchError>
         var count = 0
         var isHeld = false
         var waiting: [CheckedContinuation<Void, Never>] = []
@@ -19,11 +19,11 @@ private final class ScriptedFetcher: KeyFetcher {
     /// The number of each fetch, as it begins.
     private let (fetches, begun) = AsyncStream<Int>.makeStream()
 
-    init(_ answer: Result<[UInt8], KeyFetchFault>) {
+    init(_ answer: Result<[UInt8], KeyFetchError>) {
         state = Mutex(State(answer: answer))
     }
 
-    func fetch() async throws(KeyFetchFault) -> [UInt8] {
+    func fetch() async throws(KeyFetchError) -> [UInt8] {
         await withCheckedContinuation { continuation in
             let (isHeld, count) = state.withLock { state in
                 state.count += 1
@@ -43,7 +43,7 @@ private final class ScriptedFetcher: KeyFetcher {
         for await count in fetches where count == number { return }
     }
 
-    func answer(_ answer: Result<[UInt8], KeyFetchFault>) {
+    func answer(_ answer: Result<[UInt8], KeyFetchError>) {
         state.withLock { $0.answer = answer }
     }
 
@@ -57,7 +57,7 @@ private final class ScriptedFetcher: KeyFetcher {
 }
 
 @Suite struct `Keys that are fetched` {
-    static let down = KeyFetchFault(description: "nobody answers")
+    static let down = KeyFetchError(description: "nobody answers")
 
     private func judge(_ fetcher: ScriptedFetcher) -> (TokenVerifier, KeySource) {
         let source = KeySource(fetcher, on: testLoop, logger: quiet)
@@ -69,15 +69,15 @@ private final class ScriptedFetcher: KeyFetcher {
         let first = try await PublishedKeys(["one"])
         let fetcher = ScriptedFetcher(.success(first.json))
         let (verifier, _) = judge(fetcher)
-        #expect(await verifier.fault(try first.token("one")) == nil)
+        #expect(await verifier.error(try first.token("one")) == nil)
         #expect(fetcher.count == 1)
         fetcher.answer(.success(published.json))
         let two = try published.token("two")
-        #expect(await verifier.fault(two, at: now + 9_999) == .unknownKey)
+        #expect(await verifier.error(two, at: now + 9_999) == .unknownKey)
         #expect(fetcher.count == 1)
-        #expect(await verifier.fault(two, at: now + 10_000) == nil)
-        #expect(await verifier.fault(try first.token("one"), at: now + 10_000) == .signature)
-        #expect(await verifier.fault(try published.token("one"), at: now + 10_000) == nil)
+        #expect(await verifier.error(two, at: now + 10_000) == nil)
+        #expect(await verifier.error(try first.token("one"), at: now + 10_000) == .signature)
+        #expect(await verifier.error(try published.token("one"), at: now + 10_000) == nil)
         #expect(fetcher.count == 2)
     }
 
@@ -88,8 +88,8 @@ private final class ScriptedFetcher: KeyFetcher {
         for number in 0..<1_000 {
             let token = try await token(
                 header: #"{"alg":"EdDSA","kid":"\#(number)"}"#, TokenVerifierTests.good)
-            let fault = await verifier.fault(token, at: now + Int64(number) * 30)
-            #expect(fault == .unknownKey)
+            let error = await verifier.error(token, at: now + Int64(number) * 30)
+            #expect(error == .unknownKey)
         }
         #expect(fetcher.count == 3)
     }
@@ -102,7 +102,7 @@ private final class ScriptedFetcher: KeyFetcher {
         let token = try published.token("one")
         await withTaskGroup { group in
             for _ in 0..<50 {
-                group.addTask { #expect(await verifier.fault(token) == nil) }
+                group.addTask { #expect(await verifier.error(token) == nil) }
             }
             await fetcher.waitForFetch(1)
             fetcher.release()
@@ -132,16 +132,16 @@ private final class ScriptedFetcher: KeyFetcher {
         let fetcher = ScriptedFetcher(.failure(Self.down))
         let (verifier, source) = judge(fetcher)
         let one = try published.token("one")
-        #expect(await verifier.fault(one) == .keysUnavailable)
-        #expect(await verifier.fault(one, at: now + 1) == .keysUnavailable)
+        #expect(await verifier.error(one) == .keysUnavailable)
+        #expect(await verifier.error(one, at: now + 1) == .keysUnavailable)
         #expect(fetcher.count == 1)
         fetcher.answer(.success(published.json))
         #expect(await source.refresh())
         fetcher.answer(.failure(Self.down))
         #expect(await source.refresh() == false)
-        #expect(await verifier.fault(one, at: now + 20_000) == nil)
+        #expect(await verifier.error(one, at: now + 20_000) == nil)
         let other = try await PublishedKeys(["three"]).token("three")
-        #expect(await verifier.fault(other, at: now + 20_000) == .keysUnavailable)
+        #expect(await verifier.error(other, at: now + 20_000) == .keysUnavailable)
     }
 
     @Test func `a set that makes no sense does not replace one that does`() async throws {
@@ -153,17 +153,17 @@ private final class ScriptedFetcher: KeyFetcher {
             fetcher.answer(.success(bytes(text)))
             #expect(await source.refresh() == false, "\(text)")
         }
-        #expect(await verifier.fault(try published.token("one")) == nil)
+        #expect(await verifier.error(try published.token("one")) == nil)
     }
 
     @Test func `a key that is withdrawn does not hold any more`() async throws {
         let published = try await PublishedKeys(["one"])
         let fetcher = ScriptedFetcher(.success(published.json))
         let (verifier, source) = judge(fetcher)
-        #expect(await verifier.fault(try published.token("one")) == nil)
+        #expect(await verifier.error(try published.token("one")) == nil)
         fetcher.answer(.success(try await PublishedKeys(["two"]).json))
         #expect(await source.refresh())
-        #expect(await verifier.fault(try published.token("one")) == .unknownKey)
+        #expect(await verifier.error(try published.token("one")) == .unknownKey)
     }
 
     @Test func `keys are fetched again and again`() async throws {
@@ -202,13 +202,13 @@ private final class ScriptedFetcher: KeyFetcher {
         let server = try HTTPServer(old.json)
         let source = try source(server)
         let verifier = TokenVerifier(fetching: source, rules: TokenRules())
-        #expect(await verifier.fault(try old.token("old")) == nil)
+        #expect(await verifier.error(try old.token("old")) == nil)
         server.change { $0.body = new.json }
-        #expect(await verifier.fault(try new.token("new"), at: now + 20_000) == nil)
+        #expect(await verifier.error(try new.token("new"), at: now + 20_000) == nil)
         #expect(server.requests == 2)
         server.stop()
         #expect(await source.refresh() == false)
-        #expect(await verifier.fault(try new.token("new"), at: now + 20_000) == nil)
+        #expect(await verifier.error(try new.token("new"), at: now + 20_000) == nil)
     }
 
     @Test(arguments: [
@@ -232,8 +232,8 @@ private final class ScriptedFetcher: KeyFetcher {
         let url = try #require(KeyURL("http://127.0.0.1:\(server.port)/jwks.json"))
         let fetcher = HTTPKeyFetcher(
             url: url, http: testHTTP, timeoutSeconds: 1)
-        let fault = await #expect(throws: KeyFetchFault.self) { try await fetcher.fetch() }
-        #expect(fault?.description == "no response within 1 s")
+        let error = await #expect(throws: KeyFetchError.self) { try await fetcher.fetch() }
+        #expect(error?.description == "no response within 1 s")
     }
 
     @Test func `are not read without end`() async throws {

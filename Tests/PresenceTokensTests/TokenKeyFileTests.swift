@@ -33,7 +33,7 @@ import Testing
             // What an attacker who has the public key would send.
             for secret in [file, file + "\n"] {
                 let token = try await token(TokenVerifierTests.good, secret: secret)
-                #expect(await verifier.fault(token) == .otherAlgorithm)
+                #expect(await verifier.error(token) == .otherAlgorithm)
             }
         }
     }
@@ -43,13 +43,13 @@ import Testing
         let verifier = TokenVerifier(
             keys: try await KeySet(file: bytes(file)), rules: TokenRules())
         let maker = try await TokenMaker(file: bytes(TestKeys.edPrivate))
-        func fault(_ kid: String?) async throws -> TokenFault? {
-            await verifier.fault(bytes(try maker.token(Self.claims, kid: kid)))
+        func error(_ kid: String?) async throws -> TokenError? {
+            await verifier.error(bytes(try maker.token(Self.claims, kid: kid)))
         }
-        #expect(try await fault("old") == nil)
-        #expect(try await fault(nil) == nil)
-        #expect(try await fault("new") == .otherAlgorithm)
-        #expect(try await fault("other") == .unknownKey)
+        #expect(try await error("old") == nil)
+        #expect(try await error(nil) == nil)
+        #expect(try await error("new") == .otherAlgorithm)
+        #expect(try await error("other") == .unknownKey)
     }
 
     @Test func `a set of secrets can be rotated`() async throws {
@@ -58,10 +58,10 @@ import Testing
         let set = #"{"keys":[{"kty":"oct","k":"\#(other)"},{"kty":"oct","kid":"n","k":"\#(k)"}]}"#
         let verifier = TokenVerifier(
             keys: try await KeySet(file: bytes(set)), rules: TokenRules())
-        #expect(await verifier.fault(try await token(TokenVerifierTests.good)) == nil)
+        #expect(await verifier.error(try await token(TokenVerifierTests.good)) == nil)
         let named = try await token(
             header: #"{"alg":"HS256","kid":"n"}"#, TokenVerifierTests.good)
-        #expect(await verifier.fault(named) == nil)
+        #expect(await verifier.error(named) == nil)
     }
 
     @Test(
@@ -74,9 +74,9 @@ import Testing
             ("ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQC7 me@here", .notASecret),
             (#"{"kty":"OKP","crv":"Ed25519","x":"a","d":"b"}"#, .privateKey),
             (#"{"kty":"oct","k":"c2hvcnQ"}"#, .secretLength(5)),
-        ] as [(String, TokenKeyFault)])
-    func `a file that is not right is refused`(text: String, fault: TokenKeyFault) async {
-        await #expect(throws: fault) { try await KeySet(file: bytes(text)) }
+        ] as [(String, TokenKeyError)])
+    func `a file that is not right is refused`(text: String, error: TokenKeyError) async {
+        await #expect(throws: error) { try await KeySet(file: bytes(text)) }
     }
 
     @Test(arguments: [
@@ -89,26 +89,26 @@ import Testing
         await #expect {
             try await KeySet(file: bytes(text))
         } throws: { error in
-            if case TokenKeyFault.unsupported = error { true } else { false }
+            if case TokenKeyError.unsupported = error { true } else { false }
         }
     }
 
     @Test func `a public key without its wrapping is no secret`() async throws {
         let text = TestKeys.rsaPublic.split(separator: "\n").dropFirst().dropLast()
         for bare in [text.joined(), text.joined(separator: "\n")] {
-            await #expect(throws: TokenKeyFault.notASecret) {
+            await #expect(throws: TokenKeyError.notASecret) {
                 try await KeySet(file: bytes(bare))
             }
         }
     }
 
     @Test func `who signs needs one key that signs`() async {
-        for (file, fault) in [
-            (TestKeys.rsaPublic, TokenKeyFault.publicKey),
+        for (file, error) in [
+            (TestKeys.rsaPublic, TokenKeyError.publicKey),
             (TestKeys.edPrivate + "\n" + TestKeys.ecPrivate, .severalKeys),
             (#"{"kty":"OKP","crv":"Ed25519","x":"a"}"#, .publicKey),
         ] {
-            await #expect(throws: fault) { try await TokenMaker(file: bytes(file)) }
+            await #expect(throws: error) { try await TokenMaker(file: bytes(file)) }
         }
     }
 }

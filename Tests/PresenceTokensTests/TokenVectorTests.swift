@@ -46,13 +46,13 @@ import Testing
         let keys = try await KeySet(file: bytes(key))
         let verifier = TokenVerifier(keys: keys, rules: TokenRules(issuer: "joe"))
         let token = bytes("\(header).\(Self.claims).\(signature)")
-        #expect(await verifier.fault(token, at: Self.expires) == .subject)
-        #expect(await verifier.fault(token, at: Self.expires + 30_000) == .expired)
+        #expect(await verifier.error(token, at: Self.expires) == .subject)
+        #expect(await verifier.error(token, at: Self.expires + 30_000) == .expired)
         var other = token
         other[header.utf8.count + 5] ^= 1
-        #expect(await verifier.fault(other, at: Self.expires) == .signature)
+        #expect(await verifier.error(other, at: Self.expires) == .signature)
         let others = TokenVerifier(keys: keys, rules: TokenRules(issuer: "jim"))
-        #expect(await others.fault(token, at: Self.expires) == .issuer)
+        #expect(await others.error(token, at: Self.expires) == .issuer)
     }
 
     @Test func `of RFC 8037 is signed, and says nothing in JSON`() async throws {
@@ -63,7 +63,7 @@ import Testing
         let text = "eyJhbGciOiJFZERTQSJ9.RXhhbXBsZSBvZiBFZDI1NTE5IHNpZ25pbmc."
         let signature =
             "hgyY0il_MGCjP0JzlnLWG1PPOt7-09PGcvMg3AIbQR6dWbhijcNR4ki4iylGjg5BhVsPt9g7sVvpAr_MuM0KA"
-        #expect(await verifier.fault(bytes(text + signature + "g")) == .malformed)
-        #expect(await verifier.fault(bytes(text + "A" + signature.dropFirst() + "g")) == .signature)
+        #expect(await verifier.error(bytes(text + signature + "g")) == .malformed)
+        #expect(await verifier.error(bytes(text + "A" + signature.dropFirst() + "g")) == .signature)
     }
 }

@@ -14,7 +14,7 @@ import Testing
 
     @Test func `another secret does not sign for us`() async throws {
         let other = try await token(Self.good, secret: "another secret of as many bytes, too")
-        #expect(try await verifier().fault(other) == .signature)
+        #expect(try await verifier().error(other) == .signature)
     }
 
     @Test(
@@ -29,9 +29,9 @@ import Testing
             (#"{"alg":"HS256","crit":null}"#, .critical),
             (#"{"kid":"x"}"#, .malformed), (#"{"alg":256}"#, .malformed), ("[]", .malformed),
             (#"{"alg":"HS256","kid":5}"#, .malformed), ("{", .malformed), ("", .malformed),
-        ] as [(String, TokenFault)])
-    func `a header that is not ours is refused`(header: String, fault: TokenFault) async throws {
-        #expect(try await verifier().fault(try await token(header: header, Self.good)) == fault)
+        ] as [(String, TokenError)])
+    func `a header that is not ours is refused`(header: String, error: TokenError) async throws {
+        #expect(try await verifier().error(try await token(header: header, Self.good)) == error)
     }
 
     @Test func `an unsigned token is none, whatever it says of itself`() async throws {
@@ -39,14 +39,14 @@ import Testing
         let parts = whole.split(separator: 46).map { String(decoding: $0, as: UTF8.self) }
         let none = Base64URL.encode(bytes(#"{"alg":"none"}"#))
         let verifier = try await verifier()
-        #expect(await verifier.fault(bytes("\(parts[0]).\(parts[1]).")) == .signature)
-        #expect(await verifier.fault(bytes("\(none).\(parts[1]).")) == .algorithm)
+        #expect(await verifier.error(bytes("\(parts[0]).\(parts[1]).")) == .signature)
+        #expect(await verifier.error(bytes("\(none).\(parts[1]).")) == .algorithm)
         for text in [
             "", ".", "..", "...", parts[0], "\(parts[0]).\(parts[1])",
             "\(parts[0]).\(parts[1]).\(parts[2]).x", "\(parts[0]).\(parts[1]).\(parts[2])=",
             "\(parts[0]) .\(parts[1]).\(parts[2])", "é.é.é",
         ] {
-            #expect(await verifier.fault(bytes(text)) == .malformed, "\(text)")
+            #expect(await verifier.error(bytes(text)) == .malformed, "\(text)")
         }
     }
 
@@ -58,23 +58,23 @@ import Testing
             other[place] ^= 1
             // The last character of the signature has bits that stand for nothing.
             guard place < whole.count - 1 else { continue }
-            #expect(await verifier.fault(other) != nil, "byte \(place)")
+            #expect(await verifier.error(other) != nil, "byte \(place)")
         }
     }
 
     @Test func `a token ends thirty seconds after it says`() async throws {
         let verifier = try await verifier()
         let token = try await token(Self.good)
-        #expect(await verifier.fault(token, at: 1_763_700_629_999) == nil)
-        #expect(await verifier.fault(token, at: 1_763_700_630_000) == .expired)
-        #expect(await verifier.fault(token, at: .max) == .expired)
+        #expect(await verifier.error(token, at: 1_763_700_629_999) == nil)
+        #expect(await verifier.error(token, at: 1_763_700_630_000) == .expired)
+        #expect(await verifier.error(token, at: .max) == .expired)
     }
 
     @Test func `a token begins thirty seconds before it says`() async throws {
         let verifier = try await verifier()
         let token = try await token(#"{"sub":"alice","exp":1763700600,"nbf":1763700030}"#)
-        #expect(await verifier.fault(token, at: now) == nil)
-        #expect(await verifier.fault(token, at: now - 1) == .notYetValid)
+        #expect(await verifier.error(token, at: now) == nil)
+        #expect(await verifier.error(token, at: now - 1) == .notYetValid)
     }
 
     @Test(
@@ -88,11 +88,11 @@ import Testing
             (#"{"sub":"alice","exp":1763700600,"nbf":1e300}"#, .notYetValid),
             (#"{"sub":"alice","exp":1763700600,"iss":5}"#, .malformed), ("5", .malformed),
             (#"{"sub":"alice","exp":1763700600,"more":{"a":[1,2,{"b":null}]}}"#, nil),
-        ] as [(String, TokenFault?)])
+        ] as [(String, TokenError?)])
     func `claims must be there and be what they are`(
-        claims: String, fault: TokenFault?
+        claims: String, error: TokenError?
     ) async throws {
-        #expect(try await verifier().fault(try await token(claims)) == fault)
+        #expect(try await verifier().error(try await token(claims)) == error)
     }
 
     static let names: [(String, Bool)] = [
@@ -104,15 +104,15 @@ import Testing
 
     @Test(arguments: names)
     func `an account follows the rule for names`(name: String, isOne: Bool) async throws {
-        let fault = try await verifier().fault(
+        let error = try await verifier().error(
             try await token(#"{"sub":"\#(name)","exp":1763700600}"#))
-        #expect((fault == nil) == isOne, "\(name)")
+        #expect((error == nil) == isOne, "\(name)")
     }
 
     @Test(arguments: [#""sub":5,"#, #""sub":null,"#, #""sub":["a"],"#, ""])
     func `a token without an account is for nobody`(sub: String) async throws {
         let claims = "{" + sub + #""exp":1763700600}"#
-        #expect(try await verifier().fault(try await token(claims)) == .subject)
+        #expect(try await verifier().error(try await token(claims)) == .subject)
     }
 
     @Test(
@@ -120,27 +120,27 @@ import Testing
             ("", .audience), (#","aud":"chat""#, nil), (#","aud":["mail","chat"]"#, nil),
             (#","aud":"mail""#, .audience), (#","aud":[]"#, .audience),
             (#","aud":"chatter""#, .audience), (#","aud":{"a":1}"#, .malformed),
-        ] as [(String, TokenFault?)])
-    func `a token for others is not for us`(audience: String, fault: TokenFault?) async throws {
+        ] as [(String, TokenError?)])
+    func `a token for others is not for us`(audience: String, error: TokenError?) async throws {
         let verifier = try await verifier(TokenRules(audience: "chat"))
         let claims = #"{"sub":"alice","exp":1763700600\#(audience)}"#
-        #expect(await verifier.fault(try await token(claims)) == fault)
+        #expect(await verifier.error(try await token(claims)) == error)
     }
 
     @Test func `who is nobody in particular takes no token for somebody`() async throws {
         let claims = #"{"sub":"alice","exp":1763700600,"aud":"mail"}"#
-        #expect(try await verifier().fault(try await token(claims)) == .audience)
+        #expect(try await verifier().error(try await token(claims)) == .audience)
     }
 
     @Test(
         arguments: [
             ("", .issuer), (#","iss":"us""#, nil), (#","iss":"US""#, .issuer),
-        ] as [(String, TokenFault?)])
-    func `an issuer that is asked for must be there`(issuer: String, fault: TokenFault?)
+        ] as [(String, TokenError?)])
+    func `an issuer that is asked for must be there`(issuer: String, error: TokenError?)
         async throws
     {
         let verifier = try await verifier(TokenRules(issuer: "us"))
         let claims = #"{"sub":"alice","exp":1763700600\#(issuer)}"#
-        #expect(await verifier.fault(try await token(claims)) == fault)
+        #expect(await verifier.error(try await token(claims)) == error)
     }
 }

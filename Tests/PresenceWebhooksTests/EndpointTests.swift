@@ -32,7 +32,7 @@ import Testing
 
     @Test(arguments: ["", "A", "a/b", "..", "ä", String(repeating: "x", count: 33)])
     func `has a name that can be a file's`(name: String) {
-        #expect(throws: WebhookRefusal.name(name)) {
+        #expect(throws: WebhookEndpointError.name(name)) {
             try WebhookEndpoint(name: name, url: "http://a", secret: secret)
         }
     }
@@ -40,7 +40,7 @@ import Testing
     @Test(arguments: [0, 15, 513])
     func `has a secret that cannot be guessed`(count: Int) {
         let short = [UInt8](repeating: 1, count: count)
-        #expect(throws: WebhookRefusal.secret("a", byteCount: count)) {
+        #expect(throws: WebhookEndpointError.secret("a", byteCount: count)) {
             try WebhookEndpoint(name: "a", url: "http://a", secret: short)
         }
     }

@@ -45,7 +45,7 @@ final class SimulatedDisk: Persistence {
         if isFailing {
             retained += batch.filter { $0.ticket == nil }
             counters.failures += 1
-            return tickets.map { Outcome(ticket: $0, result: .failed(StoreFault(code: 13))) }
+            return tickets.map { Outcome(ticket: $0, result: .failed(StoreError(code: 13))) }
         }
         if canary != .acknowledgesWhatItForgets || !lies {
             for submission in retained + batch { apply(submission.write) }

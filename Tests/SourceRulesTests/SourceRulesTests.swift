@@ -92,6 +92,26 @@ import Testing
         }
     }
 
+    @Test func `the name of an error type, and of no other, ends in Error`() {
+        // To be renamed.
+        let exceptions = [
+            "RequestFault", "EnvelopeFault", "ServiceRefusal", "Damage", "JSONFault", "FileFault",
+            "SettingsRefusal", "UnknownMembers", "Mismatch", "Failure", "AddressFault",
+            "CredentialFault", "Refusal",
+        ]
+        for file in SourceTree.swift {
+            for (number, line) in file.lines.enumerated() {
+                let declaration = /^ *(?:\w+ )*(?:struct|enum|class|actor) (\w+)(.*)$/
+                guard let match = line.wholeMatch(of: declaration) else { continue }
+                let isError = match.2.contains(/[:,] *Error\b/)
+                #expect(
+                    isError == match.1.hasSuffix("Error")
+                        || exceptions.contains(String(match.1)),
+                    "\(file.path):\(number + 1): \(match.1)")
+            }
+        }
+    }
+
     @Test func `functions have at most 70 lines`() {
         for file in SourceTree.swift {
             var start: (line: Int, indent: Int)?

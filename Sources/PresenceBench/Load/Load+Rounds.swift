@@ -9,7 +9,7 @@ extension Load {
         _ what: String, of range: Range<Int>, outstandingMax: Int = 512,
         atMostSeconds: Double = 600,
         _ build: @escaping (Int, inout [UInt8]) -> Int
-    ) throws(BenchFailure) {
+    ) throws(BenchError) {
         var next = range.lowerBound
         try wait(for: what, atMostSeconds: atMostSeconds) { [unowned self] in
             while next < range.upperBound, counters.requestsOutstanding < outstandingMax {
@@ -23,7 +23,7 @@ extension Load {
     }
 
     /// Has clients log in and waits until all are where they want to be.
-    func arrive(_ range: Range<Int>, atMostSeconds: Double = 300) throws(BenchFailure) {
+    func arrive(_ range: Range<Int>, atMostSeconds: Double = 300) throws(BenchError) {
         let wanted =
             onlineCount
             + range.filter { $0 >= clients.count || clients[$0].phase != .online }
@@ -35,7 +35,7 @@ extension Load {
     }
 
     /// Has all clients subscribe to the others of the group.
-    func subscribe(_ groups: Groups, expirySeconds: Int = 86_400) throws(BenchFailure) {
+    func subscribe(_ groups: Groups, expirySeconds: Int = 86_400) throws(BenchError) {
         let names = names
         try round("subscriptions", of: 0..<groups.accounts) { account, bytes in
             let count = groups.requests(of: account)

@@ -55,9 +55,9 @@ final class Load: LoopHandler {
     private var keepAliveDebt = 0.0
     private var tickedAt: UInt64 = 0
 
-    init(target: ListenAddress, seed: UInt64, progress: ProgressLine) throws(BenchFailure) {
+    init(target: ListenAddress, seed: UInt64, progress: ProgressLine) throws(BenchError) {
         do throws(UVError) { loop = try Loop() } catch {
-            throw BenchFailure("The event loop cannot be created (\(error)).")
+            throw BenchError("The event loop cannot be created (\(error)).")
         }
         self.target = target
         self.progress = progress
@@ -85,7 +85,7 @@ final class Load: LoopHandler {
     /// Runs the loop until the condition holds, which is looked at when a turn ends.
     func wait(
         for what: String, atMostSeconds: Double, until condition: @escaping () -> Bool
-    ) throws(BenchFailure) {
+    ) throws(BenchError) {
         progress.stage = what
         isDone = condition
         gaveUp = false
@@ -95,9 +95,9 @@ final class Load: LoopHandler {
         loop.run(self)
         loop.disarmTimer()
         isDone = { true }
-        if let unexpected = counters.unexpected { throw BenchFailure(unexpected) }
+        if let unexpected = counters.unexpected { throw BenchError(unexpected) }
         guard !gaveUp else {
-            throw BenchFailure(
+            throw BenchError(
                 "Gave up waiting for \(what) after \(Int(atMostSeconds)) s: "
                     + "\(onlineCount) clients online, \(underWayCount) connecting, "
                     + "\(counters.requestsOutstanding) requests in flight.")
@@ -105,7 +105,7 @@ final class Load: LoopHandler {
     }
 
     /// Lets time pass.
-    func rest(seconds: Double, _ what: String) throws(BenchFailure) {
+    func rest(seconds: Double, _ what: String) throws(BenchError) {
         let end = loop.monotonicNanoseconds + UInt64(seconds * 1e9)
         try wait(for: what, atMostSeconds: seconds + 30) { [unowned self] in
             loop.monotonicNanoseconds >= end

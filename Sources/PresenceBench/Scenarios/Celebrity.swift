@@ -23,9 +23,9 @@ public struct Celebrity: Sendable {
     /// Runs it.
     ///
     /// - Throws: what went wrong, also where the last event did not reach every follower.
-    public func run(_ options: BenchOptions) throws(BenchFailure) -> Report {
+    public func run(_ options: BenchOptions) throws(BenchError) -> Report {
         guard followers >= 1, pingers >= 1, rate > 0, rate <= 1_000 else {
-            throw BenchFailure(
+            throw BenchError(
                 "The scenario needs at least one follower and one ping, and at most 1,000 "
                     + "events/s.")
         }
@@ -72,19 +72,19 @@ public struct Celebrity: Sendable {
     private func pings(
         _ load: Load, _ accounts: Range<Int>, _ options: BenchOptions, seconds: Double,
         _ what: String
-    ) throws(BenchFailure) -> Latencies {
+    ) throws(BenchError) -> Latencies {
         let thread = Pings.Thread(
             load.target, accounts: accounts, perSecond: pingsPerSecond, seed: options.seed)
-        var failure: BenchFailure?
-        do throws(BenchFailure) {
+        var firstError: BenchError?
+        do throws(BenchError) {
             try load.wait(for: what, atMostSeconds: 60) { thread.hasBegun }
             try load.rest(seconds: seconds, what)
         } catch {
-            failure = error
+            firstError = error
         }
         // Also after a failure: the thread must not outlive the service.
         let times = try thread.finish()
-        if let failure { throw failure }
+        if let firstError { throw firstError }
         return times
     }
 }
@@ -118,7 +118,7 @@ final class Fame: LoadObserver {
     }
 
     /// Ends publishing and waits until all followers have the last event.
-    func end() throws(BenchFailure) {
+    func end() throws(BenchError) {
         isPublishing = false
         try load.wait(for: "the last event at every follower", atMostSeconds: 60) {
             [unowned self] in

@@ -15,10 +15,10 @@ public struct Connections: Sendable {
     public init() {}
 
     /// Runs it.
-    public func run(_ options: BenchOptions) throws(BenchFailure) -> Report {
+    public func run(_ options: BenchOptions) throws(BenchError) -> Report {
         let accounts = self.accounts ?? EventLoop.Descriptors.raiseMax() - Descriptors.spare
         guard accounts >= 1, group >= 1 else {
-            throw BenchFailure(
+            throw BenchError(
                 "The scenario needs at least one account, in groups of at least one.")
         }
         let bench = try Bench(options, connections: accounts)

@@ -34,7 +34,7 @@ final class Crowd: LoadObserver {
     }
 
     /// Logs all clients in, subscribed to the others of the group.
-    func gather() throws(BenchFailure) {
+    func gather() throws(BenchError) {
         load.loginList = .none
         try load.arrive(0..<groups.accounts)
         try load.subscribe(groups)
@@ -73,7 +73,7 @@ final class Crowd: LoadObserver {
     /// Seconds since `begin`.
     var seconds: Double { load.seconds - Double(began) / 1e9 }
 
-    func waitUntilAllAreBack(atMostSeconds: Double) throws(BenchFailure) {
+    func waitUntilAllAreBack(atMostSeconds: Double) throws(BenchError) {
         let (load, count) = (load, clientCount)
         try load.wait(for: "the return of all clients", atMostSeconds: atMostSeconds) {
             load.onlineCount >= count
@@ -81,23 +81,23 @@ final class Crowd: LoadObserver {
     }
 
     /// Fails if a client received an event that did not happen, or a list with gaps.
-    func checkSilence() throws(BenchFailure) {
+    func checkSilence() throws(BenchError) {
         let count = falseEvents.values.reduce(0, +)
         guard count == 0 else {
             let causes = falseEvents.map { "\($0.value) \($0.key)" }.sorted()
-            throw BenchFailure(
+            throw BenchError(
                 "\(count) events of clients that returned in time "
                     + "(\(causes.joined(separator: ", "))), \(falseEventsOutside) of them to a "
                     + "watcher that was never away.")
         }
         guard shortLists == 0 else {
-            throw BenchFailure(
+            throw BenchError(
                 "\(shortLists) login lists lacked accounts, the first \(firstShortList).")
         }
     }
 
     /// Each group's first account publishes; fails where that does not reach each watcher once.
-    func checkDelivery() throws(BenchFailure) {
+    func checkDelivery() throws(BenchError) {
         let stream = EventStream(load, groups, pace: .single)
         load.observer = stream
         try stream.publishOncePerGroup()

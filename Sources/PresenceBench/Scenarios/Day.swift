@@ -52,7 +52,7 @@ final class Day: LoadObserver {
     }
 
     /// Waits for the end of what is in progress.
-    func end() throws(BenchFailure) {
+    func end() throws(BenchError) {
         isActive = false
         try load.wait(for: "the end of the day", atMostSeconds: 60) { [unowned self] in
             busyCount == 0 && load.counters.requestsOutstanding == 0
@@ -62,13 +62,13 @@ final class Day: LoadObserver {
     }
 
     /// Fails if a client does not know the newest state of an account that it watches.
-    func check() throws(BenchFailure) {
+    func check() throws(BenchError) {
         for client in 0..<groups.accounts {
             let group = groups.group(of: client)
             for member in group where member != client {
                 let has = known[client * groups.size + member - group.lowerBound]
                 guard has == newest[member] else {
-                    throw BenchFailure(
+                    throw BenchError(
                         "\(load.names.text(client)) has seq \(has) of \(load.names.text(member)), "
                             + "and others have \(newest[member]).")
                 }

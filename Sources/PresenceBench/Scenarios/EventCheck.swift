@@ -5,7 +5,7 @@ struct EventCheck {
     let names: Names
 
     /// What is wrong with the frame as the news that `publisher` has published `value`, or nil.
-    func fault(in body: RawSpan, publisher: Int, value: Int, seq: UInt64) -> String? {
+    func mismatch(in body: RawSpan, publisher: Int, value: Int, seq: UInt64) -> String? {
         let data = unsafe body.withUnsafeBytes { unsafe Data($0) }
         guard
             let frame = try? JSONSerialization.jsonObject(with: data) as? [String: Any],

@@ -70,7 +70,7 @@ final class EventStream: LoadObserver {
     /// Publishes: first to warm up, then measured.
     func run(
         until end: Fanout.End, sample: () -> ProcessSample?
-    ) throws(BenchFailure) -> Measured {
+    ) throws(BenchError) -> Measured {
         isPublishing = true
         dueNext = load.loop.monotonicNanoseconds
         try publish("warming up", end.warmUp)
@@ -93,7 +93,7 @@ final class EventStream: LoadObserver {
     }
 
     /// Has the first account of each group publish once, and waits for all deliveries.
-    func publishOncePerGroup() throws(BenchFailure) {
+    func publishOncePerGroup() throws(BenchError) {
         for group in 0..<groups.count {
             send(from: group * groups.size, due: load.loop.monotonicNanoseconds)
         }
@@ -104,7 +104,7 @@ final class EventStream: LoadObserver {
 
     private var isQuiet: Bool { deliveriesOut == 0 && load.counters.requestsOutstanding == 0 }
 
-    private func publish(_ what: String, _ end: Fanout.End) throws(BenchFailure) {
+    private func publish(_ what: String, _ end: Fanout.End) throws(BenchError) {
         switch end {
         case .seconds(let seconds): try load.rest(seconds: seconds, what)
         case .events(let count):
@@ -204,10 +204,10 @@ final class EventStream: LoadObserver {
         deliveries += 1
         latencies.record(from: ring[place].due, to: load.now)
         guard deliveries % Self.checkedEvery == 1 else { return }
-        if let fault = check.fault(
+        if let mismatch = check.mismatch(
             in: body, publisher: event.publisher, value: event.value, seq: event.seq)
         {
-            load.fail("An event is wrong: \(fault): \(load.text(of: body)).")
+            load.fail("An event is wrong: \(mismatch): \(load.text(of: body)).")
         }
     }
 }

@@ -42,9 +42,9 @@ public struct Fanout: Sendable {
     /// Runs it.
     ///
     /// - Throws: what went wrong, also where an event was lost, doubled or out of order.
-    public func run(_ options: BenchOptions) throws(BenchFailure) -> Report {
+    public func run(_ options: BenchOptions) throws(BenchError) -> Report {
         guard accounts >= 2, group >= 2, accounts <= Names.accountsMax else {
-            throw BenchFailure(
+            throw BenchError(
                 "The scenario needs at least two accounts, in groups of at least two.")
         }
         var report = Report("fanout", options)
@@ -68,7 +68,7 @@ public struct Fanout: Sendable {
     /// Measures a service and gives its CPU time per delivery in microseconds, where it is known.
     private func measure(
         _ program: ChildServer.Program, _ options: BenchOptions, _ report: inout Report
-    ) throws(BenchFailure) -> Double? {
+    ) throws(BenchError) -> Double? {
         let bench = try Bench(options, connections: accounts, program: program)
         defer { bench.end() }
         let groups = Groups(accounts: accounts, size: group)

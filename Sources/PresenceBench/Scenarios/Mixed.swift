@@ -47,10 +47,10 @@ public struct Mixed: Sendable {
     /// Runs it.
     ///
     /// - Throws: what went wrong, also where a client ends up with anything but the newest state.
-    public func run(_ options: BenchOptions) throws(BenchFailure) -> Report {
+    public func run(_ options: BenchOptions) throws(BenchError) -> Report {
         let deeds = shares.all.flatMap { Array(repeating: $0.0, count: max(0, $0.1)) }
         guard accounts >= 2, group >= 2, rate >= 1, !deeds.isEmpty else {
-            throw BenchFailure(
+            throw BenchError(
                 "The scenario needs at least two accounts, in groups of at least two, and one "
                     + "share.")
         }

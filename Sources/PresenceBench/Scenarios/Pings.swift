@@ -10,15 +10,15 @@ import Synchronization
 final class Pings: LoadObserver {
     /// A run of pings on a thread; `finish` ends it.
     final class Thread: Sendable {
-        private let result = Mutex<Result<Latencies, BenchFailure>?>(nil)
+        private let result = Mutex<Result<Latencies, BenchError>?>(nil)
         private let isToStop = Atomic(false)
         private let isReady = Atomic(false)
         private let hasEnded = DispatchSemaphore(value: 0)
 
         init(_ target: ListenAddress, accounts: Range<Int>, perSecond: Int, seed: UInt64) {
             Foundation.Thread.detachNewThread { [self] in
-                let outcome: Result<Latencies, BenchFailure>
-                do throws(BenchFailure) {
+                let outcome: Result<Latencies, BenchError>
+                do throws(BenchError) {
                     outcome = .success(
                         try ping(target, accounts: accounts, perSecond: perSecond, seed: seed))
                 } catch {
@@ -34,18 +34,18 @@ final class Pings: LoadObserver {
         var hasBegun: Bool { isReady.load(ordering: .relaxed) }
 
         /// Ends it and gives the times.
-        func finish() throws(BenchFailure) -> Latencies {
+        func finish() throws(BenchError) -> Latencies {
             isToStop.store(true, ordering: .relaxed)
             hasEnded.wait()
             guard let result = result.withLock({ $0 }) else {
-                throw BenchFailure("The pings ended without a result.")
+                throw BenchError("The pings ended without a result.")
             }
             return try result.get()
         }
 
         private func ping(
             _ target: ListenAddress, accounts: Range<Int>, perSecond: Int, seed: UInt64
-        ) throws(BenchFailure) -> Latencies {
+        ) throws(BenchError) -> Latencies {
             // Answers should be read as soon as they arrive. Without permission this has no effect.
             _ = setpriority(__priority_which_t(PRIO_PROCESS.rawValue), 0, -15)
             let load = try Load(target: target, seed: seed, progress: ProgressLine(isShown: false))

@@ -26,12 +26,12 @@ public struct Restart: Sendable {
     /// Runs it.
     ///
     /// - Throws: what went wrong, such as an event of a client that returned in time.
-    public func run(_ options: BenchOptions) throws(BenchFailure) -> Report {
+    public func run(_ options: BenchOptions) throws(BenchError) -> Report {
         guard case .child = options.target else {
-            throw BenchFailure("The scenario starts and stops the service itself: omit --connect.")
+            throw BenchError("The scenario starts and stops the service itself: omit --connect.")
         }
         guard accounts >= 2, subscriptions >= 1 else {
-            throw BenchFailure(
+            throw BenchError(
                 "The scenario needs at least two accounts with one subscription each.")
         }
         let bench = try Bench(
@@ -58,7 +58,7 @@ public struct Restart: Sendable {
 
     private func restart(
         _ ending: Ending, _ bench: Bench, _ crowd: Crowd, _ report: inout Report
-    ) throws(BenchFailure) {
+    ) throws(BenchError) {
         guard let child = bench.child else { return }
         let load = bench.load
         let prefix = ending.rawValue + ": "
@@ -69,14 +69,14 @@ public struct Restart: Sendable {
         report.add(prefix + "end of the service", crowd.seconds, "s", digits: 3)
         let started = load.seconds
         try child.start(port: load.target.port)
-        var failure: BenchFailure?
+        var firstError: BenchError?
         try load.wait(for: "the start of the service", atMostSeconds: 120) {
-            do throws(BenchFailure) { return try child.poll() != nil } catch {
-                failure = error
+            do throws(BenchError) { return try child.poll() != nil } catch {
+                firstError = error
                 return true
             }
         }
-        if let failure { throw failure }
+        if let firstError { throw firstError }
         let ready = load.seconds
         report.add(prefix + "start to ready", ready - started, "s", digits: 3)
         if let sample = bench.sample() {

@@ -10,10 +10,10 @@ struct StoredFollowers {
     /// Has `followers` accounts subscribe to what `publishers` names for each, 100 at most.
     func subscribe(
         _ load: Load, followers: Int, to publishers: @escaping (Int) -> [Int]
-    ) throws(BenchFailure) {
+    ) throws(BenchError) {
         guard followers > 0 else { return }
         guard firstFollower + followers <= Names.accountsMax else {
-            throw BenchFailure("A run has at most \(Names.accountsMax) accounts.")
+            throw BenchError("A run has at most \(Names.accountsMax) accounts.")
         }
         load.grow(to: appServers.upperBound)
         for client in appServers { load.clients[client].role = .appServer }

@@ -18,9 +18,9 @@ public struct Storm: Sendable {
     /// Runs it.
     ///
     /// - Throws: what went wrong, such as an event of a client that returned in time.
-    public func run(_ options: BenchOptions) throws(BenchFailure) -> Report {
+    public func run(_ options: BenchOptions) throws(BenchError) -> Report {
         guard accounts >= 2, subscriptions >= 1, times >= 1 else {
-            throw BenchFailure(
+            throw BenchError(
                 "The scenario needs at least two accounts with one subscription each.")
         }
         let bench = try Bench(

@@ -15,9 +15,9 @@ public struct Subscribing: Sendable {
     public init() {}
 
     /// Runs it.
-    public func run(_ options: BenchOptions) throws(BenchFailure) -> Report {
+    public func run(_ options: BenchOptions) throws(BenchError) -> Report {
         guard accounts >= 2, group >= 2, window >= 1 else {
-            throw BenchFailure(
+            throw BenchError(
                 "The scenario needs at least two accounts, in groups of at least two.")
         }
         let bench = try Bench(options, connections: accounts)
@@ -47,7 +47,7 @@ public struct Subscribing: Sendable {
 
     private func measure(
         _ name: String, times: Int, _ bench: Bench, _ groups: Groups, _ report: inout Report
-    ) throws(BenchFailure) {
+    ) throws(BenchError) {
         guard times > 0 else { return }
         let load = bench.load
         let waits = AnswerTimes(load, clients: groups.accounts)

@@ -41,7 +41,7 @@ final class Bench {
     init(
         _ options: BenchOptions, connections: Int, serverOptions: [String] = [],
         program: ChildServer.Program = .service
-    ) throws(BenchFailure) {
+    ) throws(BenchError) {
         try Descriptors.require(connections)
         progress = ProgressLine(isShown: options.isProgressShown)
         switch options.target {
@@ -50,7 +50,7 @@ final class Bench {
             let child = try ChildServer(
                 executable: executable, program: program, options: serverOptions + more,
                 processor: processors.count > 1 ? processors.first : nil)
-            do throws(BenchFailure) {
+            do throws(BenchError) {
                 try child.start(port: 0)
                 let address = try child.waitUntilReady(seconds: 60)
                 if processors.count > 1, let last = processors.last {

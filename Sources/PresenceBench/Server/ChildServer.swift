@@ -26,7 +26,7 @@ final class ChildServer {
     /// Makes the data directory; nothing is started.
     init(
         executable: String, program: Program = .service, options: [String], processor: Int?
-    ) throws(BenchFailure) {
+    ) throws(BenchError) {
         self.executable = executable
         self.program = program
         self.options = options
@@ -36,16 +36,16 @@ final class ChildServer {
         let made = unsafe template.withUnsafeMutableBufferPointer {
             unsafe $0.baseAddress.flatMap { unsafe mkdtemp($0) } != nil
         }
-        guard made else { throw BenchFailure("A temporary directory cannot be created.") }
+        guard made else { throw BenchError("A temporary directory cannot be created.") }
         directory = String(
             decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// Starts the service; `poll` tells when it is ready.
-    func start(port: UInt16) throws(BenchFailure) {
+    func start(port: UInt16) throws(BenchError) {
         precondition(process == 0, "a child is started while it runs")
         var pipeEnds: [CInt] = [-1, -1]
-        guard unsafe pipe(&pipeEnds) == 0 else { throw BenchFailure("A pipe cannot be created.") }
+        guard unsafe pipe(&pipeEnds) == 0 else { throw BenchError("A pipe cannot be created.") }
         for end in pipeEnds { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         _ = fcntl(pipeEnds[0], F_SETFL, O_NONBLOCK)
         output = pipeEnds[0]
@@ -74,7 +74,7 @@ final class ChildServer {
             &process, executable, &actions, &attributes, words, environ)
         guard failure == 0 else {
             process = 0
-            throw BenchFailure("\(executable) cannot be started (errno \(failure)).")
+            throw BenchError("\(executable) cannot be started (errno \(failure)).")
         }
         // Before it has threads of its own: they inherit it.
         if let processor { try? Processors.pin(process: process, to: processor) }
@@ -96,29 +96,29 @@ final class ChildServer {
     }
 
     /// Where it listens, once it is ready; nil before.
-    func poll() throws(BenchFailure) -> ListenAddress? {
+    func poll() throws(BenchError) -> ListenAddress? {
         var buffer = [UInt8](repeating: 0, count: 256)
         let count = unsafe read(output, &buffer, buffer.count)
         if count > 0 { text += buffer[..<count] }
         if count == 0 {
-            throw BenchFailure("The service ended before it was ready.")
+            throw BenchError("The service ended before it was ready.")
         }
         guard text.last == UInt8(ascii: "\n") else { return nil }
         let line = String(decoding: text.dropLast(), as: UTF8.self)
         guard let colon = line.lastIndex(of: ":"),
             let port = UInt16(line[line.index(after: colon)...])
-        else { throw BenchFailure("The service printed `\(line)` instead of its address.") }
+        else { throw BenchError("The service printed `\(line)` instead of its address.") }
         return ListenAddress(host: "127.0.0.1", port: port)
     }
 
     /// Waits until it is ready.
-    func waitUntilReady(seconds: Int) throws(BenchFailure) -> ListenAddress {
+    func waitUntilReady(seconds: Int) throws(BenchError) -> ListenAddress {
         for _ in 0..<seconds * 100 {
             if let address = try poll() { return address }
             var descriptor = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
             _ = unsafe Glibc.poll(&descriptor, 1, 10)
         }
-        throw BenchFailure("The service was not ready within \(seconds) s.")
+        throw BenchError("The service was not ready within \(seconds) s.")
     }
 
     func signal(_ number: CInt) {

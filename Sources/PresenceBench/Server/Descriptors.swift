@@ -6,10 +6,10 @@ enum Descriptors {
     static let spare = 100
 
     /// Refuses a run that needs more connections than there can be.
-    static func require(_ connections: Int) throws(BenchFailure) {
+    static func require(_ connections: Int) throws(BenchError) {
         let bound = EventLoop.Descriptors.raiseMax()
         guard connections + spare <= bound else {
-            throw BenchFailure(
+            throw BenchError(
                 "\(connections) connections need \(connections + spare) descriptors, and "
                     + "`ulimit -Hn` allows \(bound): raise it, or ask for fewer.")
         }

@@ -62,14 +62,14 @@ extension API {
         try answer(await gateway.call(method, params))
     }
 
-    private func answer(_ answer: Answer) throws(Problem) -> Response {
+    private func answer(_ answer: Answer) throws(HTTPError) -> Response {
         .json(try Self.result(of: answer))
     }
 
-    static func result(of answer: Answer) throws(Problem) -> ByteBuffer {
+    static func result(of answer: Answer) throws(HTTPError) -> ByteBuffer {
         switch answer {
         case .result(let result): return result
-        case .error(let error): throw Problem(serviceError: error)
+        case .error(let error): throw HTTPError(serviceError: error)
         }
     }
 
@@ -83,7 +83,7 @@ extension API {
             result.getString(at: result.readerIndex, length: begin.utf8.count) == begin,
             let state = result.getSlice(
                 at: result.readerIndex + begin.utf8.count, length: length)
-        else { throw Problem.notUnderstood }
+        else { throw HTTPError.notUnderstood }
         return .json(state)
     }
 

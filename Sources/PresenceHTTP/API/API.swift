@@ -15,7 +15,7 @@ struct API {
     private let routes = RouteTable()
 
     /// The body cannot be read to its end: the connection is lost, or its input is not HTTP.
-    struct BodyUnreadable: Error {
+    struct BodyReadError: Error {
         var cause: any Error
     }
 
@@ -26,11 +26,11 @@ struct API {
         var response: Response
         do {
             response = try await respond(to: request, routing, over: channel)
-        } catch let error as BodyUnreadable {
+        } catch let error as BodyReadError {
             counters.end(routing.operation, nil)
             throw error.cause
         } catch {
-            response = Problem(error).response
+            response = HTTPError(error).response
         }
         counters.end(routing.operation, response.status)
         response.headers[.date] = date.text
@@ -47,8 +47,8 @@ struct API {
         to request: Request, _ routing: Routing, over channel: any Channel
     ) async throws -> Response {
         switch routing {
-        case .nothing: throw Problem.notFound
-        case .otherMethods(let methods): throw Problem.methodNotAllowed(methods)
+        case .nothing: throw HTTPError.notFound
+        case .otherMethods(let methods): throw HTTPError.methodNotAllowed(methods)
         case .found(let operation, let parameters):
             if !operation.isPublic { try judge(request) }
             let call = Call(
@@ -63,7 +63,7 @@ struct API {
     }
 
     /// Checks whether the client may use the API.
-    private func judge(_ request: Request) throws(Problem) {
+    private func judge(_ request: Request) throws(HTTPError) {
         switch access {
         case .keysOrLocal(let ring) where ring.count == 0:
             guard Authority.isLocal(request.head.authority) else { throw .misdirected }
@@ -77,19 +77,19 @@ struct API {
 
     private func body(of request: Request, for operation: Operation) async throws -> JSONObject? {
         guard operation.bodyMembers != nil else { return nil }
-        guard ContentType.isJSON(request.headers[.contentType]) else { throw Problem.noJSON }
+        guard ContentType.isJSON(request.headers[.contentType]) else { throw HTTPError.noJSON }
         let bytesMax = limits.bodyBytesMax
         if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > bytesMax {
-            throw Problem.bodyTooLarge(bytesMax: bytesMax)
+            throw HTTPError.bodyTooLarge(bytesMax: bytesMax)
         }
         do {
             return try JSONObject(try await request.body.collect(upTo: bytesMax))
-        } catch let fault as JSONFault {
-            throw Problem(fault)
+        } catch let error as JSONFault {
+            throw HTTPError(error)
         } catch is NIOTooManyBytesError {
-            throw Problem.bodyTooLarge(bytesMax: bytesMax)
+            throw HTTPError.bodyTooLarge(bytesMax: bytesMax)
         } catch {
-            throw BodyUnreadable(cause: error)
+            throw BodyReadError(cause: error)
         }
     }
 }

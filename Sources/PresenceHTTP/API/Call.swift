@@ -12,7 +12,7 @@ struct Call: Sendable {
     /// members of the body that the operation knows.
     func params(
         path names: [PathName], query parameters: [QueryName] = []
-    ) throws(Problem) -> ByteBuffer {
+    ) throws(HTTPError) -> ByteBuffer {
         var params = JSONMembers()
         for name in names { try name.append(path, to: &params) }
         for parameter in parameters { try parameter.append(query, to: &params) }
@@ -33,7 +33,7 @@ enum PathName: Sendable {
     /// The type.
     case type
 
-    func append(_ path: PathParameters, to params: inout JSONMembers) throws(Problem) {
+    func append(_ path: PathParameters, to params: inout JSONMembers) throws(HTTPError) {
         switch self {
         case .name(let name, let parameter): params.append(parameter, try decode(name, path))
         case .onlyAccount: params.append("accounts", [try decode("account", path)])
@@ -41,7 +41,7 @@ enum PathName: Sendable {
         }
     }
 
-    private func decode(_ name: String, _ path: PathParameters) throws(Problem) -> String {
+    private func decode(_ name: String, _ path: PathParameters) throws(HTTPError) -> String {
         guard let text = PercentEncoding.decode(path[name] ?? "", plus: .literal) else {
             throw .invalidEncoding(in: name)
         }
@@ -58,7 +58,7 @@ enum QueryName: Sendable {
     /// `publisher`, any number of times.
     case publishers
 
-    func append(_ query: QueryParameters, to params: inout JSONMembers) throws(Problem) {
+    func append(_ query: QueryParameters, to params: inout JSONMembers) throws(HTTPError) {
         switch self {
         case .integer(let name):
             if let value = try query.one(name) { try params.appendInteger(name, value) }
@@ -77,7 +77,7 @@ extension JSONMembers {
     /// Appends an integer of any size; the service checks its range.
     fileprivate mutating func appendInteger(
         _ name: String, _ text: String
-    ) throws(Problem) {
+    ) throws(HTTPError) {
         let json = ByteBuffer(string: text)
         guard JSONText.isInteger(json) else { throw .notInteger(name) }
         append(name, json: json)

@@ -25,7 +25,7 @@ final class FeedReader: Sendable {
     static func begin(
         behind cursor: String?, on gateway: Gateway, max: Int, _ counters: HTTPCounters
     ) async throws -> FeedReader {
-        guard counters.enterFeed(max: max) else { throw Problem.tooManyFeedReaders }
+        guard counters.enterFeed(max: max) else { throw HTTPError.tooManyFeedReaders }
         var entered: FeedReader?
         defer { if entered == nil { counters.leaveFeed() } }
         let connection = try await gateway.openLongLived()

@@ -3,61 +3,62 @@ import NIOCore
 import PresenceGateway
 import Synchronization
 
-/// Whether the service can do its work: it answers, and its database takes what it is given.
+/// Whether the service is ready: it responds, and its database accepts writes.
 ///
-/// Everybody may ask, and the service counts all its connections for `stats`; so it is asked
-/// once a second at most, and others hear what the last one was told.
+/// Any client may ask without a key. The service counts all its connections for `stats`, so it is
+/// asked once a second at most, and other requests get the latest result.
 final class Readiness: Sendable {
-    private struct Verdict: Sendable {
-        var since: NIODeadline
-        var problem: Problem?
+    private struct Check: Sendable {
+        var time: NIODeadline
+        /// Why the service is not ready; nil if it is.
+        var failure: HTTPError?
     }
 
     private struct State {
-        var verdict: Verdict?
+        var latest: Check?
         var isAsking = false
     }
 
     private let state = Mutex(State())
 
-    /// Throws the problem, if there is one.
+    /// Throws if the service is not ready.
     func check(_ gateway: Gateway) async throws {
         try await check(at: .now()) { try await Self.ask(gateway) }
     }
 
-    /// The same, of a service that `ask` asks.
-    func check(at now: NIODeadline, _ ask: () async throws -> Problem?) async throws {
-        let known = state.withLock { state -> Verdict? in
-            if let verdict = state.verdict, state.isAsking || now - verdict.since < .seconds(1) {
-                return verdict
+    /// The same, for a service that `ask` asks.
+    func check(at now: NIODeadline, _ ask: () async throws -> HTTPError?) async throws {
+        let known = state.withLock { state -> Check? in
+            if let latest = state.latest, state.isAsking || now - latest.time < .seconds(1) {
+                return latest
             }
             state.isAsking = true
             return nil
         }
         if let known {
-            if let problem = known.problem { throw problem }
+            if let failure = known.failure { throw failure }
             return
         }
-        let problem: Problem?
+        let failure: HTTPError?
         do {
-            problem = try await ask()
+            failure = try await ask()
         } catch is CancellationError {
-            // The client has gone. That says nothing about the service.
+            // The client has disconnected. That says nothing about the service.
             state.withLock { $0.isAsking = false }
             throw CancellationError()
         } catch {
-            problem = Problem(error)
+            failure = HTTPError(error)
         }
         state.withLock {
-            $0 = State(verdict: Verdict(since: now, problem: problem), isAsking: false)
+            $0 = State(latest: Check(time: now, failure: failure), isAsking: false)
         }
-        if let problem { throw problem }
+        if let failure { throw failure }
     }
 
-    private static func ask(_ gateway: Gateway) async throws -> Problem? {
+    private static func ask(_ gateway: Gateway) async throws -> HTTPError? {
         let stats = try JSONObject(API.result(of: await gateway.call("stats")))
         guard stats["storeRetained"].flatMap(JSONText.integer) == 0 else {
-            return Problem(
+            return HTTPError(
                 .serviceUnavailable, "store_unavailable",
                 "The database does not accept writes."
             ).with(.retryAfter, "1")

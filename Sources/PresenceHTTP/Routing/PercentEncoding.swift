@@ -46,7 +46,7 @@ enum PercentEncoding {
 struct QueryParameters: Sendable {
     private var values: [(name: String, value: String)] = []
 
-    init(_ query: String?) throws(Problem) {
+    init(_ query: String?) throws(HTTPError) {
         guard let query else { return }
         for part in query.split(separator: "&") {
             let pieces = part.split(
@@ -65,7 +65,7 @@ struct QueryParameters: Sendable {
     }
 
     /// The value of this name, if there is one.
-    func one(_ name: String) throws(Problem) -> String? {
+    func one(_ name: String) throws(HTTPError) -> String? {
         let found = all(name)
         guard found.count < 2 else { throw .duplicate(name) }
         return found.first

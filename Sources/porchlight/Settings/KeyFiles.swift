@@ -28,7 +28,7 @@ struct KeyFiles: Sendable {
             return
         }
         let content = try Self.content(of: path, givenWith: "--server-key")
-        do throws(ServerKeyFileFault) {
+        do throws(ServerKeyFileError) {
             let file = try ServerKeyFile(content)
             serverKeys = file.keys
             warnings =
@@ -92,8 +92,8 @@ struct KeyFiles: Sendable {
 
 extension KeySet {
     /// The keys in a file, or what is wrong with it.
-    fileprivate static func read(_ content: [UInt8]) async -> Result<KeySet, TokenKeyFault> {
-        do throws(TokenKeyFault) {
+    fileprivate static func read(_ content: [UInt8]) async -> Result<KeySet, TokenKeyError> {
+        do throws(TokenKeyError) {
             return .success(try await KeySet(file: content))
         } catch {
             return .failure(error)

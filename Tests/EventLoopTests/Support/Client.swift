@@ -12,7 +12,7 @@ final class Client: @unchecked Sendable {
 
     init(port: UInt16) throws {
         fd = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
-        guard fd >= 0 else { throw ClientError(code: errno) }
+        guard fd >= 0 else { throw TestClientError(code: errno) }
         // A lost byte becomes a failure instead of a test that hangs.
         var patience = timeval(tv_sec: 60, tv_usec: 0)
         setsockopt(
@@ -25,7 +25,7 @@ final class Client: @unchecked Sendable {
         let result = withUnsafePointer(to: address) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(fd, $0, length) }
         }
-        guard result == 0 else { throw ClientError(code: errno) }
+        guard result == 0 else { throw TestClientError(code: errno) }
     }
 
     deinit { close() }
@@ -82,14 +82,14 @@ final class Client: @unchecked Sendable {
         }
     }
 
-    private func receiveSome(_ countMax: Int) -> Result<[UInt8], ClientError> {
+    private func receiveSome(_ countMax: Int) -> Result<[UInt8], TestClientError> {
         var failure: CInt = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: countMax) { buffer, count in
             let result = recv(fd, buffer.baseAddress, countMax, 0)
             failure = result < 0 ? errno : 0
             count = max(result, 0)
         }
-        return failure == 0 ? .success(bytes) : .failure(ClientError(code: failure))
+        return failure == 0 ? .success(bytes) : .failure(TestClientError(code: failure))
     }
 
     /// Says FIN and goes on reading.
@@ -109,6 +109,6 @@ final class Client: @unchecked Sendable {
     }
 }
 
-struct ClientError: Error {
+struct TestClientError: Error {
     let code: CInt
 }

@@ -97,13 +97,13 @@ struct Step {
         } else if let match = text.wholeMatch(of: /\((\d+) seconds pass\)/) {
             (name, kind) = ("", .pass(seconds: try #require(Int(match.1))))
         } else {
-            throw UnknownStep(line: line, text: text)
+            throw UnknownStepError(line: line, text: text)
         }
     }
 }
 
 /// A line of an example that says nothing that can be done.
-struct UnknownStep: Error {
+struct UnknownStepError: Error {
     let line: Int
     let text: String
 }

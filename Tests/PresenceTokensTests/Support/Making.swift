@@ -29,8 +29,8 @@ func verifier(_ rules: TokenRules = TokenRules()) async throws -> TokenVerifier 
 
 extension TokenVerifier {
     /// What is wrong with the token; nil: nothing.
-    func fault(_ token: [UInt8], at now: Int64 = now) async -> TokenFault? {
-        do throws(TokenFault) {
+    func error(_ token: [UInt8], at now: Int64 = now) async -> TokenError? {
+        do throws(TokenError) {
             _ = try await verify(token, at: now)
             return nil
         } catch {

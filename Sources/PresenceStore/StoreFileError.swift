@@ -2,7 +2,7 @@
 ///
 /// The description is one sentence that names the path and says what to do. The files are
 /// unchanged.
-public struct StoreRefusal: Error, Sendable, Equatable, CustomStringConvertible {
+public struct StoreFileError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The reasons.
     public enum Reason: Sendable, Equatable {
         /// The data directory cannot be created.

@@ -4,8 +4,8 @@ import PresenceGateway
 
 // Problems that come from the service, or from not reaching it.
 
-extension Problem {
-    /// The problem for an `error` object of the service.
+extension HTTPError {
+    /// The error for an `error` object of the service.
     init(serviceError error: ByteBuffer) {
         guard let object = try? JSONObject(error),
             let code = object["code"].flatMap(JSONText.integer),
@@ -44,30 +44,30 @@ extension Problem {
         }
     }
 
-    /// The problem for a request that has no response from the service.
+    /// The error for a request that has no response from the service.
     init(_ error: any Error) {
         switch error {
-        case let problem as Problem: self = problem
+        case let error as HTTPError: self = error
         case GatewayError.overloaded:
-            self = Problem(
+            self = HTTPError(
                 .serviceUnavailable, "overloaded", "Too many requests are pending; try again later."
             )
             .with("retryAfter", 1).with(.retryAfter, "1")
         case GatewayError.timedOut:
-            self = Problem(
+            self = HTTPError(
                 .gatewayTimeout, "timed_out",
                 "The request timed out; it may or may not have been carried out.")
         case GatewayError.requestTooLarge(let bytesMax):
             self = .bodyTooLarge(bytesMax: bytesMax)
         case GatewayError.answerTooLarge:
-            self = Problem(
+            self = HTTPError(
                 .unprocessableContent, "too_many",
                 "The response would be too large; request fewer states.")
         case GatewayError.closed(let notice) where notice.code / 100 == 45:
-            self = Problem(.serviceUnavailable, notice.reason, notice.message)
+            self = HTTPError(.serviceUnavailable, notice.reason, notice.message)
                 .retryingAfter(seconds: notice.retryAfterSeconds ?? 1)
         case GatewayError.closed, GatewayError.ended, is CancellationError:
-            self = Problem(
+            self = HTTPError(
                 .serviceUnavailable, "shutting_down",
                 "The service is starting up or shutting down; try again later."
             )
@@ -76,11 +76,11 @@ extension Problem {
         }
     }
 
-    private func retryingAfter(seconds: Int) -> Problem {
+    private func retryingAfter(seconds: Int) -> HTTPError {
         with("retryAfter", seconds).with(.retryAfter, String(seconds))
     }
 
-    static var notUnderstood: Problem {
-        Problem(.internalServerError, "internal", "Internal error.")
+    static var notUnderstood: HTTPError {
+        HTTPError(.internalServerError, "internal", "Internal error.")
     }
 }

@@ -2,8 +2,8 @@ import Foundation
 import PresenceStore
 import Testing
 
-/// What is not ours, not sound or not writable is refused in one sentence and left as it is.
-@Suite struct RefusalTests {
+/// A file that is foreign, damaged or not writable is rejected with one sentence, and is unchanged.
+@Suite struct OpenErrorTests {
     private let directory = TemporaryDirectory()
 
     private var path: String { directory.database }
@@ -21,8 +21,8 @@ import Testing
         store.stop()
     }
 
-    private func refusal(of directory: String) -> StoreRefusal? {
-        do throws(StoreRefusal) {
+    private func openError(of directory: String) -> StoreFileError? {
+        do throws(StoreFileError) {
             try Store.open(directory: directory, durability: .full).stop()
             return nil
         } catch {
@@ -30,20 +30,20 @@ import Testing
         }
     }
 
-    /// Opens and expects a refusal that changes no byte.
-    private func expectRefusal(
+    /// Opens the store, and expects an error and unchanged files.
+    private func expectError(
         _ sentence: String, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         let before = try directory.contents()
         #expect(
-            refusal(of: directory.data)?.description == sentence, sourceLocation: sourceLocation)
+            openError(of: directory.data)?.description == sentence, sourceLocation: sourceLocation)
         #expect(try directory.contents() == before, sourceLocation: sourceLocation)
     }
 
     @Test func `a text file`() throws {
         try fill()
         try directory.patchDatabase { $0 = Data(String(repeating: "Dear diary. ", count: 99).utf8) }
-        try expectRefusal(
+        try expectError(
             "The file \(path) is not a database; "
                 + "restore it from a backup, or move it away to start empty.")
     }
@@ -52,7 +52,7 @@ import Testing
     func `an empty, short or zeroed file`(byteCount: Int) throws {
         try fill()
         try directory.patchDatabase { $0 = Data(count: byteCount) }
-        try expectRefusal(
+        try expectError(
             "The file \(path) is not a database; "
                 + "restore it from a backup, or move it away to start empty.")
     }
@@ -61,7 +61,7 @@ import Testing
         try fill()
         // https://www.sqlite.org/fileformat.html: the application id is at 68.
         try directory.patchDatabase { $0[68] ^= 1 }
-        try expectRefusal(
+        try expectError(
             "The database \(path) belongs to another program; "
                 + "move it away or choose another directory with --data.")
     }
@@ -74,7 +74,7 @@ import Testing
                 bytes.replaceSubrange(range, with: Data("904 subscription".utf8))
             }
         }
-        try expectRefusal(
+        try expectError(
             "The database \(path) was written by a newer Porchlight; "
                 + "start that version, or restore a backup made by this version.")
     }
@@ -86,12 +86,12 @@ import Testing
             try directory.patchDatabase { bytes in
                 for offset in 0..<64 { bytes[page * 4_096 + offset] ^= 0xFF }
             }
-            let refusal = refusal(of: directory.data)
-            #expect(refusal?.reason == .damaged, "page \(page + 1)")
-            #expect(refusal?.path == path)
+            let openError = openError(of: directory.data)
+            #expect(openError?.reason == .damaged, "page \(page + 1)")
+            #expect(openError?.path == path)
             try directory.patchDatabase { $0 = whole }
         }
-        #expect(refusal(of: directory.data) == nil)
+        #expect(openError(of: directory.data) == nil)
     }
 
     @Test func `a database cut short at any page`() throws {
@@ -100,7 +100,7 @@ import Testing
         for page in 1..<whole.count / 4_096 {
             try directory.patchDatabase { $0 = whole.prefix(page * 4_096) }
             let before = try directory.contents()
-            let sentence = refusal(of: directory.data)?.description ?? "opened"
+            let sentence = openError(of: directory.data)?.description ?? "opened"
             #expect(sentence.hasPrefix("The database \(path) is damaged ("))
             #expect(
                 sentence.hasSuffix("); restore it from a backup, or move it away to start empty."))
@@ -112,7 +112,7 @@ import Testing
     @Test func `a log whose database is gone`() throws {
         try fill()
         try FileManager.default.moveItem(atPath: path, toPath: path + "-wal")
-        try expectRefusal(
+        try expectError(
             "The database \(path) is missing, but its log \(path)-wal exists; "
                 + "restore the database, or move the log away to start empty.")
     }
@@ -121,7 +121,7 @@ import Testing
         try fill()
         try Data("Dear diary. Today I was a log.".utf8)
             .write(to: URL(filePath: path + "-wal"))
-        try expectRefusal(
+        try expectError(
             "The database \(path)-wal is damaged (it is not a write-ahead log, and its content "
                 + "is lost); restore it from a backup, or move it away to start empty.")
     }
@@ -138,17 +138,17 @@ import Testing
         // The log does not hold the first page: the mark that counts is the file's.
         let before = try image.contents()
         #expect(before["porchlight.sqlite-wal"]?.isEmpty == false)
-        #expect(refusal(of: image.data)?.reason == .foreign)
+        #expect(openError(of: image.data)?.reason == .foreign)
         #expect(try image.contents() == before)
     }
 
     @Test func `a directory that another store has`() throws {
         let store = try Store.open(directory: directory.data, durability: .full)
-        try expectRefusal(
+        try expectError(
             "The data directory \(directory.data) is in use by another Porchlight; "
                 + "stop that one or choose another directory with --data.")
         store.stop()
-        #expect(refusal(of: directory.data) == nil)
+        #expect(openError(of: directory.data) == nil)
     }
 
     @Test func `a directory that is a file, or lies in one`() throws {
@@ -156,7 +156,7 @@ import Testing
         try Data("x".utf8).write(to: URL(fileURLWithPath: file))
         for path in [file, file + "/data"] {
             #expect(
-                refusal(of: path)?.description
+                openError(of: path)?.description
                     == "The data directory \(path) is not a directory; "
                     + "move that file away or choose another directory with --data.")
         }
@@ -166,14 +166,14 @@ import Testing
     @Test func `a directory that cannot be made`() {
         let path = directory.path + "/missing/data"
         #expect(
-            refusal(of: path)?.description
+            openError(of: path)?.description
                 == "The data directory \(path) cannot be created (No such file or directory); "
                 + "create it or choose another directory with --data.")
     }
 
     @Test func `a directory that belongs to the kernel`() {
-        let refusal = refusal(of: "/proc/self")
-        #expect(refusal?.reason == .notWritable)
-        #expect(refusal?.path == "/proc/self")
+        let openError = openError(of: "/proc/self")
+        #expect(openError?.reason == .notWritable)
+        #expect(openError?.path == "/proc/self")
     }
 }

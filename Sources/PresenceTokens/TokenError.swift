@@ -1,5 +1,5 @@
 /// Why a token is invalid. Contains nothing of the token.
-public enum TokenFault: Error, Hashable, CaseIterable, Sendable {
+public enum TokenError: Error, Hashable, CaseIterable, Sendable {
     /// Not three parts in base64url with JSON in them.
     case malformed
     /// The algorithm is not supported, or there is none.

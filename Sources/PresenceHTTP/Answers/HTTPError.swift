@@ -3,9 +3,9 @@ import HummingbirdCore
 import NIOCore
 import PresenceGateway
 
-/// Why a request is not carried out, in the form of RFC 9457: with the `reason` of the native
-/// protocol and the other members of its `data`.
-struct Problem: Error, Sendable {
+/// Why a request is not carried out. Sent as problem details (RFC 9457), with the `reason` of the
+/// native protocol and the other members of its `data`.
+struct HTTPError: Error, Sendable {
     var status: HTTPResponse.Status
     var reason: String
     /// A human-readable sentence.
@@ -20,13 +20,13 @@ struct Problem: Error, Sendable {
         self.detail = detail
     }
 
-    /// The title of all problems with this reason: the reason in words.
+    /// The title of all errors with this reason: the reason with spaces.
     static func title(of reason: String) -> String {
         let words = reason.split(separator: "_").joined(separator: " ")
         return words.prefix(1).uppercased() + words.dropFirst()
     }
 
-    /// The response for this problem.
+    /// The response for this error.
     var response: Response {
         var body = JSONMembers()
         body.append("type", "urn:porchlight:problem:\(reason)")
@@ -42,99 +42,100 @@ struct Problem: Error, Sendable {
         return response
     }
 
-    func with(_ name: String, _ value: Int) -> Problem {
-        var problem = self
-        problem.members.append((name, ByteBuffer(string: String(value))))
-        return problem
+    func with(_ name: String, _ value: Int) -> HTTPError {
+        var copy = self
+        copy.members.append((name, ByteBuffer(string: String(value))))
+        return copy
     }
 
-    func with(_ name: String, _ value: String) -> Problem {
-        var problem = self
+    func with(_ name: String, _ value: String) -> HTTPError {
+        var copy = self
         var text = ByteBuffer()
         text.writeJSON(value)
-        problem.members.append((name, text))
-        return problem
+        copy.members.append((name, text))
+        return copy
     }
 
-    func with(_ header: HTTPField.Name, _ value: String) -> Problem {
-        var problem = self
-        problem.headers.append((header, value))
-        return problem
+    func with(_ header: HTTPField.Name, _ value: String) -> HTTPError {
+        var copy = self
+        copy.headers.append((header, value))
+        return copy
     }
 }
 
 // Requests that are rejected before they reach the service.
-extension Problem {
-    static var notFound: Problem {
-        Problem(.notFound, "not_found", "There is no such path; see /openapi.json.")
+extension HTTPError {
+    static var notFound: HTTPError {
+        HTTPError(.notFound, "not_found", "There is no such path; see /openapi.json.")
     }
 
-    static func methodNotAllowed(_ methods: [HTTPRequest.Method]) -> Problem {
+    static func methodNotAllowed(_ methods: [HTTPRequest.Method]) -> HTTPError {
         var names = methods.map(\.rawValue)
         if methods.contains(.get) { names.append(HTTPRequest.Method.head.rawValue) }
         let allowed = names.sorted().joined(separator: ", ")
-        return Problem(
+        return HTTPError(
             .methodNotAllowed, "method_not_allowed", "This path allows only \(allowed)."
         ).with(.allow, allowed)
     }
 
-    static var noKey: Problem {
-        Problem(
+    static var noKey: HTTPError {
+        HTTPError(
             .unauthorized, "not_logged_in",
             "Give a server key: `Authorization: Bearer KEY`."
         ).with(.wwwAuthenticate, "Bearer realm=\"porchlight\"")
     }
 
-    static var invalidKey: Problem {
-        Problem(.unauthorized, "invalid_token", "Invalid server key.").with(
+    static var invalidKey: HTTPError {
+        HTTPError(.unauthorized, "invalid_token", "Invalid server key.").with(
             .wwwAuthenticate, "Bearer realm=\"porchlight\", error=\"invalid_token\"")
     }
 
-    static var misdirected: Problem {
-        Problem(
+    static var misdirected: HTTPError {
+        HTTPError(
             .misdirectedRequest, "misdirected",
             "Without server keys, `Host` must be localhost or a numeric address.")
     }
 
-    static var noJSON: Problem {
-        Problem(
+    static var noJSON: HTTPError {
+        HTTPError(
             .unsupportedMediaType, "unsupported_media_type",
             "The body must be JSON: `Content-Type: application/json`."
         ).with(.accept, "application/json")
     }
 
-    static func bodyTooLarge(bytesMax: Int) -> Problem {
-        Problem(
+    static func bodyTooLarge(bytesMax: Int) -> HTTPError {
+        HTTPError(
             .contentTooLarge, "body_too_large", "The body may have at most \(bytesMax) bytes."
         ).with("limit", bytesMax)
     }
 
-    static func invalidEncoding(in place: String) -> Problem {
-        Problem(
+    static func invalidEncoding(in place: String) -> HTTPError {
+        HTTPError(
             .badRequest, "invalid_utf8",
             "The \(place) must be percent-encoded UTF-8."
         ).with("field", place)
     }
 
-    static func duplicate(_ name: String) -> Problem {
-        Problem(.unprocessableContent, "duplicate_field", "`\(name)` appears more than once.").with(
+    static func duplicate(_ name: String) -> HTTPError {
+        HTTPError(.unprocessableContent, "duplicate_field", "`\(name)` appears more than once.")
+            .with(
+                "field", name)
+    }
+
+    static func notInteger(_ name: String) -> HTTPError {
+        HTTPError(.unprocessableContent, "wrong_type", "`\(name)` must be an integer.").with(
             "field", name)
     }
 
-    static func notInteger(_ name: String) -> Problem {
-        Problem(.unprocessableContent, "wrong_type", "`\(name)` must be an integer.").with(
-            "field", name)
-    }
-
-    static var tooManyFeedReaders: Problem {
-        Problem(
+    static var tooManyFeedReaders: HTTPError {
+        HTTPError(
             .serviceUnavailable, "overloaded",
             "The limit on feed readers is reached; try again later."
         ).with("retryAfter", 10).with(.retryAfter, "10")
     }
 
-    init(_ fault: JSONFault) {
-        switch fault {
+    init(_ error: JSONFault) {
+        switch error {
         case .invalidUTF8: self.init(.badRequest, "invalid_utf8", "The body is not UTF-8.")
         case .invalid:
             self.init(.badRequest, "invalid_json", "The body is not a single JSON value.")

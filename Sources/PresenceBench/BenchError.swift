@@ -1,5 +1,5 @@
 /// Why a run ended without a result, or with one that must not count: one sentence.
-public struct BenchFailure: Error, CustomStringConvertible {
+public struct BenchError: Error, CustomStringConvertible {
     /// The sentence.
     public let description: String
 

@@ -7,7 +7,7 @@ import NIOPosix
 /// Why a request has no response.
 ///
 /// The text never contains the URL, which may contain a secret.
-public enum OutgoingFault: Error, Hashable {
+public enum OutgoingError: Error, Hashable {
     case cannotConnect(String)
     case noAnswer(String)
     /// The timeout has passed, or the task was cancelled.

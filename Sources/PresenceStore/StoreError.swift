@@ -1,7 +1,7 @@
 internal import GRDB
 
 /// Why a transaction failed while the service was running.
-public struct StoreFault: Error, Sendable, Equatable, CustomStringConvertible {
+public struct StoreError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What the operator has to look at.
     public enum Kind: Sendable, Equatable {
         /// There is no space left.
@@ -21,7 +21,7 @@ public struct StoreFault: Error, Sendable, Equatable, CustomStringConvertible {
     /// SQLite's extended result code.
     public let code: Int32
 
-    /// Creates a fault from SQLite's extended result code.
+    /// Creates an error from SQLite's extended result code.
     public init(code: Int32) {
         self.code = code
     }
@@ -29,8 +29,8 @@ public struct StoreFault: Error, Sendable, Equatable, CustomStringConvertible {
     init(_ error: any Error) {
         if let error = error as? DatabaseError {
             self.init(code: error.extendedResultCode.rawValue)
-        } else if let fault = error as? StoreFault {
-            self = fault
+        } else if let storeError = error as? StoreError {
+            self = storeError
         } else {
             self.init(code: ResultCode.SQLITE_ERROR.rawValue)
         }

@@ -1,0 +1,26 @@
+import EventLoop
+import PresenceBench
+import Testing
+
+@Suite struct BenchErrorTests {
+    @Test func `more connections than descriptors are an error`() throws {
+        var fanout = Fanout()
+        fanout.accounts = 999_999
+        let error = #expect(throws: BenchError.self) { _ = try fanout.run(tiny()) }
+        #expect(error?.description.contains("ulimit -Hn") == true)
+    }
+
+    @Test func `a service that is not there is an error`() throws {
+        let loop = try Loop()
+        let address = try loop.listen(host: "127.0.0.1", port: 0)
+        loop.stopListening()
+        var fanout = Fanout()
+        fanout.accounts = 4
+        fanout.group = 2
+        let options = BenchOptions(
+            target: .running(address, process: nil), seed: 1, isProgressShown: false)
+        let error = #expect(throws: BenchError.self) { _ = try fanout.run(options) }
+        #expect(error?.description.contains("ECONNREFUSED") == true)
+        loop.close()
+    }
+}
