@@ -4,8 +4,8 @@ internal import GRDBSQLite
 /// A prepared statement that is bound and stepped on SQLite's own handle.
 ///
 /// GRDB prepares and finalizes it; binding through GRDB's argument values costs twice as much per
-/// row (measured: 2.8 µs against 1.5). Besides `Connection`, this is the only place where the store
-/// uses SQLite's pointers.
+/// row (measured: 2.8 µs against 1.5). Besides `WriteConnection`, only this file uses SQLite's
+/// pointers.
 @safe struct PreparedStatement {
     private let owner: Statement
     private let raw: OpaquePointer

@@ -140,7 +140,7 @@ extension RetainedWrites.Group {
             writes.append(
                 Submission(write: .removeAllSubscriptions(subscriber: subscriber, type: type)))
         }
-        var removed = NameList()
+        var removed = PackedNames()
         for (publisher, row) in rows {
             switch row {
             case .removed, .put(_, _, afterRemoval: true): removed.append(publisher)
@@ -158,7 +158,7 @@ extension RetainedWrites.Group {
             writes.append(
                 Submission(
                     write: .putSubscriptions(
-                        subscriber: subscriber, type: type, publishers: NameList([publisher]),
+                        subscriber: subscriber, type: type, publishers: PackedNames([publisher]),
                         created: created, expires: expires)))
         }
     }

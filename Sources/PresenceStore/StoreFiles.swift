@@ -38,8 +38,8 @@ struct StoreFiles: Sendable {
             }
             return false
         case S_IFREG:
-            // SQLite takes a file shorter than its smallest page for a new database. But a database
-            // of ours gets its name only when it is complete, so the content of this one was lost.
+            // SQLite takes a file shorter than its smallest page for a new database. But the
+            // service gives a database its name when it is complete, so this one's content is lost.
             guard size(of: database) >= 512 else {
                 throw StoreFileError(.notADatabase, path: database)
             }

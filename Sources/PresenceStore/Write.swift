@@ -6,9 +6,9 @@ public enum Write: Sendable {
     ///
     /// Rows that exist keep their `created` and get the new `expires`.
     case putSubscriptions(
-        subscriber: [UInt8], type: UInt16, publishers: NameList, created: Int64, expires: Int64)
+        subscriber: [UInt8], type: UInt16, publishers: PackedNames, created: Int64, expires: Int64)
     /// Removes the subscriptions to `publishers`; missing ones are ignored.
-    case removeSubscriptions(subscriber: [UInt8], type: UInt16, publishers: NameList)
+    case removeSubscriptions(subscriber: [UInt8], type: UInt16, publishers: PackedNames)
     /// Removes every subscription of one type.
     case removeAllSubscriptions(subscriber: [UInt8], type: UInt16)
     /// Sets the status of an account and type.

@@ -105,7 +105,7 @@ struct WriteStatements {
     /// The subscriber is bound once and the names are bound in place: a row costs one bind and one
     /// step.
     private func run(
-        _ statement: PreparedStatement, subscriber: [UInt8], type: UInt16, publishers: NameList
+        _ statement: PreparedStatement, subscriber: [UInt8], type: UInt16, publishers: PackedNames
     ) throws(StoreError) {
         statement.bind(2, Int64(type))
         try statement.bind(1, subscriber)

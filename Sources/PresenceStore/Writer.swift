@@ -21,7 +21,7 @@ final class Writer {
     private var lock: DirectoryLock?
     private let durability: Durability
     private let tuning: StoreTuning
-    private var connection: Connection?
+    private var connection: WriteConnection?
     /// What must be cut from the log before the database may be opened again.
     private var tail: LogTail?
     private var retained = RetainedWrites()
@@ -34,7 +34,7 @@ final class Writer {
         self.durability = durability
         self.tuning = tuning
         do {
-            connection = try Connection(files, durability, tuning)
+            connection = try WriteConnection(files, durability, tuning)
         } catch {
             throw Inspection.fileError(error, files)
         }
@@ -88,7 +88,7 @@ final class Writer {
         let start = DispatchTime.now().uptimeNanoseconds
         do throws(StoreError) {
             let connection = try openConnection()
-            do throws(Connection.CommitError) {
+            do throws(WriteConnection.CommitError) {
                 try connection.commit(transaction)
             } catch {
                 if let tail = error.tail { abandonConnection(tail) }
@@ -135,7 +135,7 @@ final class Writer {
 
     // MARK: The connection
 
-    private func openConnection() throws(StoreError) -> Connection {
+    private func openConnection() throws(StoreError) -> WriteConnection {
         if let connection { return connection }
         if let tail {
             try tail.cut(from: files.log, faults: tuning.faults)
@@ -143,7 +143,7 @@ final class Writer {
         }
         do {
             try tuning.faults?.check(.reopen)
-            let connection = try Connection(files, durability, tuning)
+            let connection = try WriteConnection(files, durability, tuning)
             self.connection = connection
             return connection
         } catch {

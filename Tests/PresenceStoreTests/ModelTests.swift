@@ -147,7 +147,7 @@ private struct Model {
     }
 
     private func keys(
-        _ subscriber: [UInt8], _ type: UInt16, _ publishers: NameList
+        _ subscriber: [UInt8], _ type: UInt16, _ publishers: PackedNames
     ) -> [Contents.Subscription] {
         publishers.map { range in
             Contents.Subscription(

@@ -9,8 +9,8 @@ final class StoredSubscriptions {
     private let store: Store
     private let committed = DispatchSemaphore(value: 0)
     private var ticket: UInt64 = 0
-    private let publishers: NameList = {
-        var list = NameList()
+    private let publishers: PackedNames = {
+        var list = PackedNames()
         for number in 0..<100 { list.append(Array("publisher-\(number)".utf8)) }
         return list
     }()

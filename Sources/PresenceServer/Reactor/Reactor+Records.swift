@@ -59,9 +59,9 @@ extension Reactor {
         return name
     }
 
-    private func names(_ accounts: [AccountHandle]) -> PresenceStore.NameList {
+    private func names(_ accounts: [AccountHandle]) -> PackedNames {
         var bytes: [UInt8] = []
-        var names = PresenceStore.NameList(
+        var names = PackedNames(
             reservingNames: accounts.count, bytes: 16 * accounts.count)
         for account in accounts {
             bytes.removeAll(keepingCapacity: true)

@@ -1,7 +1,7 @@
 internal import GRDB
 
 extension Schema {
-    /// Who was seen, who is here and what they say.
+    /// Accounts and when they were last online, sessions, and statuses.
     ///
     /// Times are milliseconds since 1970.
     @Sendable static func createPresence(_ db: Database) throws {

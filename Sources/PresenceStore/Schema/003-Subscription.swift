@@ -1,7 +1,7 @@
 internal import GRDB
 
 extension Schema {
-    /// Who watches whom, and until when.
+    /// Subscriptions: subscriber, publisher, type and expiry.
     ///
     /// Times are milliseconds since 1970.
     ///

@@ -2,7 +2,7 @@ import PresenceStore
 
 func name(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-func names(_ texts: [String]) -> NameList { NameList(texts.map(name)) }
+func names(_ texts: [String]) -> PackedNames { PackedNames(texts.map(name)) }
 
 /// Everything a store holds, by key.
 struct Contents: StoreReader, Equatable {

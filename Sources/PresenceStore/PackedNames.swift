@@ -2,7 +2,7 @@
 ///
 /// A request names up to 100 publishers; an array of arrays would cost an allocation
 /// for each of them. Iterating gives the range of each name within `bytes`.
-public struct NameList: Sendable, Equatable {
+public struct PackedNames: Sendable, Equatable {
     /// The bytes of all names, one after the other, with nothing between them.
     public private(set) var bytes: [UInt8] = []
     private var ends: [UInt32] = []
@@ -55,7 +55,7 @@ public struct NameList: Sendable, Equatable {
     }
 }
 
-extension NameList: RandomAccessCollection {
+extension PackedNames: RandomAccessCollection {
     /// The index of the first name: 0.
     public var startIndex: Int { 0 }
 

@@ -4,7 +4,7 @@ internal import GRDBSQLite
 /// The one connection that writes.
 ///
 /// Used by the store's thread alone, after the start.
-@safe final class Connection {
+@safe final class WriteConnection {
     let queue: DatabaseQueue
     private var statements: Statements?
     /// The pages in the log at the last commit; SQLite reports them through a hook.
@@ -36,7 +36,7 @@ internal import GRDBSQLite
         var tail: LogTail?
     }
 
-    /// Opens an existing database of ours, and migrates it to the current schema.
+    /// Opens an existing database of the service, and migrates it to the current schema.
     init(_ files: StoreFiles, _ durability: Durability, _ tuning: StoreTuning) throws {
         queue = try DatabaseQueue(
             path: files.database, configuration: Self.configuration(durability, tuning))
