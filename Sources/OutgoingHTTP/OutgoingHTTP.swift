@@ -1,9 +1,9 @@
 // Requests of the service to others: webhooks, and keys at a URL. The only user of
 // AsyncHTTPClient.
 //
-// Its interface for tasks begins tasks of its own on the runtime's shared pool, where none of ours
-// may run (`TaskLoop` says why), and its time limit ends with the head of a response. So its
-// interface of futures is used, with a timer that ends the whole request.
+// Its async interface starts tasks on the runtime's shared pool, where no task of the service may
+// run (`TaskLoop` says why), and its timeout ends with the head of a response. So its futures are
+// used, with a timer that ends the whole request.
 
 import AsyncHTTPClient
 public import NIOCore
@@ -15,11 +15,11 @@ public import TaskLoops
 public struct OutgoingRequest: Sendable {
     /// `GET` or `POST`.
     public var method: String
-    /// Where it goes. Redirects are not followed.
+    /// Redirects are not followed.
     public var url: String
     /// Its headers.
     public var headers: [(String, String)]
-    /// What is sent, if anything.
+    /// The body; nil for none.
     public var body: ByteBuffer?
     /// Seconds until the end of the response, at most.
     public var timeoutSeconds: Int
@@ -44,9 +44,9 @@ public struct OutgoingRequest: Sendable {
 public struct OutgoingResponse: Sendable {
     /// Its status.
     public let status: Int
-    /// Its body, or as much of it as was to be kept.
+    /// Its body, up to the request's `responseBytesMax`.
     public internal(set) var body = ByteBuffer()
-    /// Whether `body` is all of it.
+    /// Whether `body` is complete.
     public internal(set) var isWhole = true
     private let headers: HTTPHeaders
 
@@ -55,7 +55,7 @@ public struct OutgoingResponse: Sendable {
         headers = head.headers
     }
 
-    /// The value of a header, the first where there are several.
+    /// The value of a header; the first if there are several.
     public func header(_ name: String) -> String? { headers.first(name: name) }
 }
 
@@ -65,7 +65,7 @@ public final class OutgoingHTTP: Sendable {
     public let loop: TaskLoop
     private let client: HTTPClient
 
-    /// A client without connections. It keeps one open for each host that it has asked.
+    /// A client without connections. It keeps a connection open for each host that it has called.
     public init(on loop: TaskLoop, connectSecondsMax: Int64 = 5) {
         self.loop = loop
         var configuration = HTTPClient.Configuration()
@@ -75,31 +75,31 @@ public final class OutgoingHTTP: Sendable {
         // The callers retry and log by themselves; a retry in the client would only delay the
         // reason why it cannot connect.
         configuration.connectionPool.retryConnectionEstablishment = false
-        // Requests that wait for one that stalls would be late through no fault of their receiver.
+        // Requests behind one that stalls would time out although their receiver responds.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
         client = HTTPClient(
             eventLoopGroupProvider: .shared(loop.eventLoop), configuration: configuration)
     }
 
-    /// Sends a request, and waits for the end of its response.
+    /// Sends a request, and returns its complete response.
     public func send(
         _ request: OutgoingRequest
     ) async throws(OutgoingError) -> OutgoingResponse {
         let collector = ResponseCollector(bytesMax: request.responseBytesMax)
         do {
-            let underWay = client.execute(
+            let exchange = client.execute(
                 request: try HTTPClient.Request(
                     url: request.url, method: HTTPMethod(rawValue: request.method),
                     headers: HTTPHeaders(request.headers),
                     body: request.body.map { .byteBuffer($0) }),
                 delegate: collector)
             let timeout = TimeAmount.seconds(Int64(request.timeoutSeconds))
-            let timer = loop.eventLoop.scheduleTask(in: timeout) { underWay.cancel() }
+            let timer = loop.eventLoop.scheduleTask(in: timeout) { exchange.cancel() }
             defer { timer.cancel() }
             return try await withTaskCancellationHandler {
-                try await underWay.futureResult.get()
+                try await exchange.futureResult.get()
             } onCancel: {
-                underWay.cancel()
+                exchange.cancel()
             }
         } catch let cut as ResponseCollector.BodyTooLargeError {
             return cut.response
@@ -116,7 +116,7 @@ public final class OutgoingHTTP: Sendable {
 
 /// Keeps the first bytes of a response.
 private final class ResponseCollector: HTTPClientResponseDelegate {
-    /// Ends a request whose response is longer than what is kept of it.
+    /// Ends a request whose response is longer than `bytesMax`.
     struct BodyTooLargeError: Error {
         let response: OutgoingResponse
     }

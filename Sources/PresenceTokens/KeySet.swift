@@ -33,7 +33,7 @@ public struct KeySet: Sendable {
         case .pem(let blocks):
             for block in blocks { keys.append(try await TokenKey(publicPEM: block)) }
         case .jwk(let json):
-            for jwk in try LooseJWK.keys(in: json) where jwk.isForSignatures {
+            for jwk in try AnyJWK.keys(in: json) where jwk.isForSignatures {
                 guard !jwk.isPrivate else { throw .privateKey }
                 keys.append(try await TokenKey(jwk))
             }
@@ -46,7 +46,7 @@ public struct KeySet: Sendable {
     ///
     /// - Throws: if no key is left.
     init(fetched json: [UInt8]) async throws(TokenKeyError) {
-        for (index, jwk) in try LooseJWK.keys(in: json).enumerated() where jwk.isForSignatures {
+        for (index, jwk) in try AnyJWK.keys(in: json).enumerated() where jwk.isForSignatures {
             // A published secret is not secret.
             guard !jwk.isPrivate, jwk.kty != "oct" else {
                 skipped.append("key \(index + 1) is not public")

@@ -1,10 +1,9 @@
-// Where keys come from. Those of a URL are fetched at the start, every ten minutes, and when a
-// token names one that is not known. Everybody may send tokens with any `kid`, so the last is done
-// every ten seconds at most, and who needs it meanwhile waits for the one that is under way.
+// Where keys come from. The keys at a URL are fetched at startup, every ten minutes, and when a
+// token names an unknown key. Any client may send tokens with any `kid`, so an unknown key causes a
+// fetch every ten seconds at most. Tokens that arrive during a fetch wait for it.
 //
-// While the URL does not answer, the keys stay that were there. A key that cannot be looked for is
-// then neither known nor unknown, and whoever comes with it is told to come back (503), not that
-// the token is none (401).
+// While the URL does not respond, the current keys stay valid. A token with an unknown key can then
+// not be verified: the client is asked to retry (503), and the token is not called invalid (401).
 
 public import Logging
 import NIOCore
@@ -12,24 +11,24 @@ public import OutgoingHTTP
 import Synchronization
 import TaskLoops
 
-/// The keys that hold now, and how to get newer ones.
+/// The current keys, and how to fetch newer ones.
 public final class KeySource: Sendable {
-    /// Milliseconds between two fetches for the sake of unknown names.
-    static let gapMilliseconds: Int64 = 10_000
-    /// How many wait for a fetch at a time. Beyond, nobody knows: so that a URL that is slow and
-    /// somebody who makes up names do not take all the room there is for being judged.
+    /// The least milliseconds between two fetches for unknown keys.
+    static let unknownKeyIntervalMilliseconds: Int64 = 10_000
+    /// The most tokens that wait for a fetch. More are not verified: a slow URL and a client that
+    /// invents key names must not use up the number of verifications in flight.
     static let waitersMax = 100
 
     private let keys: Mutex<KeySet?>
     private let remote: RemoteKeys?
 
-    /// Keys that stay.
+    /// Keys that are not fetched.
     init(_ keys: KeySet) {
         self.keys = Mutex(keys)
         remote = nil
     }
 
-    /// Keys that a fetcher gets.
+    /// Keys that a fetcher returns.
     init(_ fetcher: any KeyFetcher, on loop: TaskLoop, logger: Logger) {
         keys = Mutex(nil)
         remote = RemoteKeys(fetcher, on: loop, logger: logger)
@@ -46,28 +45,28 @@ public final class KeySource: Sendable {
         self.keys.withLock { $0 = keys }
     }
 
-    /// How sure we can be of the keys.
+    /// Whether the keys are the published ones.
     enum Freshness: Sendable {
-        /// What there is, is there; or was a moment ago.
+        /// They were fetched successfully, now or a moment ago.
         case upToDate
-        /// Nobody knows: the last attempt has failed.
+        /// The last fetch has failed.
         case unknown
     }
 
-    /// Fetches the keys, unless that was done a moment ago.
+    /// Fetches the keys, unless they were fetched a moment ago.
     func fetch(at now: Int64) async -> Freshness {
         guard let remote else { return .upToDate }
         return await remote.fetch(at: now, into: self)
     }
 
-    /// Fetches the keys now, whatever was before; false: it has failed.
+    /// Fetches the keys now; returns false if that fails.
     @discardableResult
     public func refresh() async -> Bool {
         guard let remote else { return true }
         return await remote.refresh(into: self) == .upToDate
     }
 
-    /// Begins to fetch the keys again and again, until the task that it returns is cancelled.
+    /// Fetches the keys periodically, until the returned task is cancelled.
     @discardableResult
     public func keepFresh(every period: Duration = .seconds(600)) -> Task<Void, Never>? {
         guard let loop = remote?.loop else { return nil }
@@ -79,7 +78,7 @@ public final class KeySource: Sendable {
     }
 }
 
-/// Gets a set of keys from somewhere.
+/// Fetches a key set.
 protocol KeyFetcher: Sendable {
     /// The JSON of a set.
     func fetch() async throws(KeyFetchError) -> [UInt8]
@@ -90,12 +89,12 @@ struct KeyFetchError: Error, CustomStringConvertible {
     let description: String
 }
 
-/// One fetch at a time, for all who wait for it.
+/// Runs one fetch at a time, for all tokens that wait for it.
 private actor RemoteKeys {
     private let fetcher: any KeyFetcher
     private let logger: Logger
     nonisolated let loop: TaskLoop
-    private var underWay: Task<KeySource.Freshness, Never>?
+    private var fetchInFlight: Task<KeySource.Freshness, Never>?
     private var waiterCount = 0
     private var lastAttempt: Int64?
     private var freshness = KeySource.Freshness.unknown
@@ -107,24 +106,26 @@ private actor RemoteKeys {
     }
 
     func fetch(at now: Int64, into source: KeySource) async -> KeySource.Freshness {
-        if let underWay {
+        if let fetchInFlight {
             guard waiterCount < KeySource.waitersMax else { return .unknown }
             waiterCount += 1
             defer { waiterCount -= 1 }
-            return await underWay.value
+            return await fetchInFlight.value
         }
-        // A clock that was set back must not keep us from it.
-        if let lastAttempt, abs(now - lastAttempt) < KeySource.gapMilliseconds { return freshness }
+        // `abs`: a clock that was set back must not prevent fetches.
+        if let lastAttempt, abs(now - lastAttempt) < KeySource.unknownKeyIntervalMilliseconds {
+            return freshness
+        }
         lastAttempt = now
         return await refresh(into: source)
     }
 
     func refresh(into source: KeySource) async -> KeySource.Freshness {
-        if let underWay { return await underWay.value }
+        if let fetchInFlight { return await fetchInFlight.value }
         let task = loop.task { await self.attempt(into: source) }
-        underWay = task
+        fetchInFlight = task
         freshness = await task.value
-        underWay = nil
+        fetchInFlight = nil
         return freshness
     }
 

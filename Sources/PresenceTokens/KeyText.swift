@@ -31,7 +31,7 @@ enum KeyText {
         } else if text.contains("-----BEGIN ") {
             self = .pem(try PEMBlock.blocks(in: text))
         } else {
-            guard !Self.isPublicThing(Array(bytes)) else { throw .notASecret }
+            guard !Self.looksPublic(Array(bytes)) else { throw .notASecret }
             guard Self.secretByteCountRange.contains(bytes.count) else {
                 throw .secretLength(bytes.count)
             }
@@ -40,7 +40,7 @@ enum KeyText {
     }
 
     /// Whether this looks like a key that need not be secret.
-    private static func isPublicThing(_ bytes: [UInt8]) -> Bool {
+    private static func looksPublic(_ bytes: [UInt8]) -> Bool {
         for prefix in ["ssh-", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"]
         where bytes.starts(with: prefix.utf8) {
             return true

@@ -8,7 +8,7 @@ public struct KeyURL: Hashable, Sendable {
     public let text: String
 
     /// Whether the text is meant as a URL, valid or not.
-    public static func isMeant(by text: String) -> Bool {
+    public static func looksLikeURL(_ text: String) -> Bool {
         text.hasPrefix("https://") || text.hasPrefix("http://")
     }
 
@@ -42,7 +42,7 @@ struct HTTPKeyFetcher: KeyFetcher {
         do {
             response = try await http.send(request)
         } catch {
-            throw KeyFetchError(description: error.words(timeoutSeconds: timeoutSeconds))
+            throw KeyFetchError(description: error.text(timeoutSeconds: timeoutSeconds))
         }
         guard response.status == 200 else {
             throw KeyFetchError(description: "the response status is \(response.status)")

@@ -39,10 +39,10 @@ public struct ServerKeyFile: Sendable {
         let hashed = try hashedKey(line, number)
         let key = if let hashed { hashed } else { try plainKey(line, number) }
         guard !keys.contains(where: { $0.name == key.name }) else {
-            throw .nameTwice(line: number, name: key.name)
+            throw .duplicateName(line: number, name: key.name)
         }
         if let other = keys.first(where: { $0.digest == key.digest }) {
-            throw .keyTwice(line: number, other: other.name)
+            throw .duplicateKey(line: number, other: other.name)
         }
         guard keys.count < Self.keyCountMax else { throw .tooMany }
         keys.append(key)
@@ -87,8 +87,8 @@ public enum ServerKeyFileError: Error, Equatable, CustomStringConvertible {
     case invalidLength(line: Int, count: Int)
     case invalidName(line: Int)
     case invalidHash(line: Int)
-    case nameTwice(line: Int, name: String)
-    case keyTwice(line: Int, other: String)
+    case duplicateName(line: Int, name: String)
+    case duplicateKey(line: Int, other: String)
 
     /// The rest of a sentence that begins with the name of the file.
     public var description: String {
@@ -101,9 +101,9 @@ public enum ServerKeyFileError: Error, Equatable, CustomStringConvertible {
             "has an invalid name in line \(line); use 1 to 64 letters, digits, `.`, `_` and `-`."
         case .invalidHash(let line):
             "has an invalid hash in line \(line); `sha256:` needs 64 hexadecimal digits."
-        case .nameTwice(let line, let name):
+        case .duplicateName(let line, let name):
             "repeats the name \(name) in line \(line)."
-        case .keyTwice(let line, let other):
+        case .duplicateKey(let line, let other):
             "repeats the key \(other) in line \(line)."
         }
     }

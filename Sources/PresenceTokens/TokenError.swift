@@ -18,7 +18,7 @@ public enum TokenError: Error, Hashable, CaseIterable, Sendable {
     case expired
     /// `nbf` is in the future.
     case notYetValid
-    /// `aud` does not contain our audience, or is present although no audience is configured.
+    /// `aud` does not contain the configured audience, or is present although none is configured.
     case audience
     /// `iss` is another issuer.
     case issuer
@@ -35,7 +35,7 @@ public struct VerifiedToken: Hashable, Sendable {
     /// `exp`, in milliseconds since 1970 UTC.
     public var expires: Int64
     /// When the service stops accepting it: `exp` and the leeway.
-    public var honouredUntil: Int64
+    public var acceptedUntil: Int64
 }
 
 /// The rules for a token besides its signature.

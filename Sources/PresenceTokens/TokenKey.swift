@@ -97,9 +97,11 @@ extension TokenKey {
         "an unsupported PEM block; use RSA of at least 2,048 bits, P-256 or Ed25519"
     }
 
-    init(_ loose: LooseJWK) async throws(TokenKeyError) {
+    init(_ loose: AnyJWK) async throws(TokenKeyError) {
         if loose.kty == "oct" {
-            guard loose.alg ?? "HS256" == "HS256" else { throw .unsupported(loose.unfit) }
+            guard loose.alg ?? "HS256" == "HS256" else {
+                throw .unsupported(loose.unsupportedReason)
+            }
             guard let bytes = loose.k.flatMap({ Base64URL.decode($0.utf8) }) else {
                 throw .brokenJSON
             }
@@ -110,11 +112,11 @@ extension TokenKey {
             "RSA": (.rs256, .rs256), "EC": (.es256, .es256), "OKP": (.edDSA, .eddsa),
         ]
         let curves = ["EC": "P-256", "OKP": "Ed25519"]
-        guard let (algorithm, ours) = algorithms[loose.kty],
+        guard let (algorithm, jwtAlgorithm) = algorithms[loose.kty],
             loose.alg ?? algorithm.rawValue == algorithm.rawValue,
             curves[loose.kty] ?? loose.crv == loose.crv, var jwk = loose.jwk
-        else { throw .unsupported(loose.unfit) }
-        jwk.algorithm = ours
+        else { throw .unsupported(loose.unsupportedReason) }
+        jwk.algorithm = jwtAlgorithm
         // jwt-kit requires a name. It is not used elsewhere.
         jwk.keyIdentifier = JWKIdentifier(string: loose.kid ?? "-")
         do {
@@ -124,13 +126,13 @@ extension TokenKey {
             try await self.init(
                 algorithm, kid: loose.kid, of: material, JWTKeyCollection().add(jwk: jwk))
         } catch {
-            throw .unsupported(loose.unfit)
+            throw .unsupported(loose.unsupportedReason)
         }
     }
 }
 
 /// A JWK of any kind, also of unsupported kinds.
-struct LooseJWK: Decodable {
+struct AnyJWK: Decodable {
     var kty: String
     var use: String?
     var alg: String?
@@ -160,16 +162,16 @@ struct LooseJWK: Decodable {
     var isForSignatures: Bool { use == nil || use == "sig" }
     var isPrivate: Bool { d != nil }
 
-    fileprivate var unfit: String {
+    fileprivate var unsupportedReason: String {
         "an unsupported JWK; use RSA with RS256, P-256 with ES256 or Ed25519 with EdDSA"
     }
 
     /// The keys of a set, or the single key.
-    static func keys(in json: [UInt8]) throws(TokenKeyError) -> [LooseJWK] {
-        struct Keys: Decodable { var keys: [LooseJWK] }
+    static func keys(in json: [UInt8]) throws(TokenKeyError) -> [AnyJWK] {
+        struct Keys: Decodable { var keys: [AnyJWK] }
         let data = Data(json)
         if let set = try? JSONDecoder().decode(Keys.self, from: data) { return set.keys }
-        guard let one = try? JSONDecoder().decode(LooseJWK.self, from: data) else {
+        guard let one = try? JSONDecoder().decode(AnyJWK.self, from: data) else {
             throw .brokenJSON
         }
         return [one]

@@ -35,7 +35,7 @@ public final class TokenVerifier: Sendable {
         guard let algorithm = TokenAlgorithm(rawValue: text.header.alg) else { throw .algorithm }
         let keys = try await keys(kid: text.header.kid, algorithm, at: now)
         guard keys.contains(where: { $0.hasSigned(text) }) else { throw .signature }
-        return try judge(text.claims(), at: now)
+        return try verify(text.claims(), at: now)
     }
 
     private func keys(
@@ -56,7 +56,7 @@ public final class TokenVerifier: Sendable {
         }
     }
 
-    private func judge(_ claims: TokenClaims, at now: Int64) throws(TokenError) -> VerifiedToken {
+    private func verify(_ claims: TokenClaims, at now: Int64) throws(TokenError) -> VerifiedToken {
         let leeway = rules.leewaySeconds * 1_000
         guard let exp = claims.exp.flatMap(Self.milliseconds) else { throw .noExpiry }
         guard now < exp + leeway else { throw .expired }
@@ -72,7 +72,7 @@ public final class TokenVerifier: Sendable {
             guard claims.iss == issuer else { throw .issuer }
         }
         guard let account = claims.sub, rules.isAccount(account) else { throw .subject }
-        return VerifiedToken(account: account, expires: exp, honouredUntil: exp + leeway)
+        return VerifiedToken(account: account, expires: exp, acceptedUntil: exp + leeway)
     }
 
     /// Seconds since 1970, as in a token, in milliseconds; nil if beyond any calendar.

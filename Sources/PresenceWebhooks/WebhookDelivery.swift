@@ -55,7 +55,7 @@ struct HTTPDelivery: WebhookDelivery {
             return .response(
                 status: response.status, response.header("retry-after").flatMap(RetryAfter.init))
         } catch {
-            return .noResponse(error.words(timeoutSeconds: timeoutSeconds))
+            return .noResponse(error.text(timeoutSeconds: timeoutSeconds))
         }
     }
 }

@@ -41,7 +41,7 @@ struct Doorkeeper: Authenticator {
             let verified = try await verifier.verify(token, at: now.milliseconds)
             let term = TokenTerm(
                 expires: Wall(milliseconds: verified.expires),
-                honouredUntil: Wall(milliseconds: verified.honouredUntil))
+                honouredUntil: Wall(milliseconds: verified.acceptedUntil))
             return .success(TokenHolder(account: Array(verified.account.utf8), term: term))
         } catch {
             return .failure(CredentialFault(error))

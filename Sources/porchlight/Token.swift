@@ -69,13 +69,13 @@ struct Token: ParsableCommand {
             throw Failure("The file \(key) given with --key cannot be read: \(error.words).")
         }
         let now = Int64(Date().timeIntervalSince1970)
-        var claims = TokenMaker.Claims(
+        var claims = TokenIssuer.Claims(
             account: account, issued: now, expires: now + (seconds(life) ?? 0))
         claims.aud = audience
         claims.iss = issuer
-        let made = waitFor { () async -> Result<TokenMaker, TokenKeyError> in
+        let made = waitFor { () async -> Result<TokenIssuer, TokenKeyError> in
             do throws(TokenKeyError) {
-                return .success(try await TokenMaker(file: content))
+                return .success(try await TokenIssuer(file: content))
             } catch {
                 return .failure(error)
             }

@@ -71,7 +71,7 @@ import Testing
             ("#\n" + String(repeating: "x", count: 513), .invalidLength(line: 2, count: 513)),
             ("a/b sha256:00", .invalidName(line: 1)), ("a sha256:00", .invalidHash(line: 1)),
             ("a sha256:" + String(repeating: "0g", count: 32), .invalidHash(line: 1)),
-            ("same-key-same-key\nsame-key-same-key", .keyTwice(line: 2, other: "key-1")),
+            ("same-key-same-key\nsame-key-same-key", .duplicateKey(line: 2, other: "key-1")),
         ] as [(String, ServerKeyFileError)])
     func `a file that is not right is refused by line`(text: String, error: ServerKeyFileError) {
         #expect(throws: error) { try ServerKeyFile(bytes(text)) }
@@ -80,7 +80,7 @@ import Testing
     @Test func `a name stands once, and there is an end`() {
         let one = "n sha256:" + String(repeating: "1", count: 64)
         let other = "n sha256:" + String(repeating: "2", count: 64)
-        #expect(throws: ServerKeyFileError.nameTwice(line: 2, name: "n")) {
+        #expect(throws: ServerKeyFileError.duplicateName(line: 2, name: "n")) {
             try ServerKeyFile(bytes(one + "\n" + other))
         }
         let many = (0...100).map { "key number \($0), as it stands" }

@@ -245,7 +245,7 @@ private final class ScriptedFetcher: KeyFetcher {
     @Test func `are taken from where nobody can put others in`() {
         for text in ["https://a.example/jwks", "http://localhost:8/x", "http://[::1]:8/x"] {
             #expect(KeyURL(text) != nil, "\(text)")
-            #expect(KeyURL.isMeant(by: text))
+            #expect(KeyURL.looksLikeURL(text))
         }
         let refused = [
             "http://a.example/jwks", "http://127.0.0.1.example/", "https://", "file:///x",

@@ -3,7 +3,7 @@ import Testing
 @testable import PresenceTokens
 
 @Suite struct TokenKeyFileTests {
-    static let claims = TokenMaker.Claims(
+    static let claims = TokenIssuer.Claims(
         account: "alice", issued: nowSeconds, expires: nowSeconds + 600)
 
     static let pairs: [(String, String, TokenAlgorithm)] = [
@@ -18,7 +18,7 @@ import Testing
     func `what one file signs the other checks`(
         own: String, others: String, algorithm: TokenAlgorithm
     ) async throws {
-        let maker = try await TokenMaker(file: bytes(own))
+        let maker = try await TokenIssuer(file: bytes(own))
         #expect(maker.algorithm == algorithm)
         let verifier = TokenVerifier(
             keys: try await KeySet(file: bytes(others)), rules: TokenRules())
@@ -42,7 +42,7 @@ import Testing
         let file = "kid: old\n\(TestKeys.edPublic)\nkid: new\n\(TestKeys.rsaPublic)\n"
         let verifier = TokenVerifier(
             keys: try await KeySet(file: bytes(file)), rules: TokenRules())
-        let maker = try await TokenMaker(file: bytes(TestKeys.edPrivate))
+        let maker = try await TokenIssuer(file: bytes(TestKeys.edPrivate))
         func error(_ kid: String?) async throws -> TokenError? {
             await verifier.error(bytes(try maker.token(Self.claims, kid: kid)))
         }
@@ -108,7 +108,7 @@ import Testing
             (TestKeys.edPrivate + "\n" + TestKeys.ecPrivate, .severalKeys),
             (#"{"kty":"OKP","crv":"Ed25519","x":"a"}"#, .publicKey),
         ] {
-            await #expect(throws: error) { try await TokenMaker(file: bytes(file)) }
+            await #expect(throws: error) { try await TokenIssuer(file: bytes(file)) }
         }
     }
 }

@@ -9,7 +9,7 @@ import Testing
         let verified = try await verifier().verify(try await token(Self.good), at: now)
         #expect(verified.account == "alice")
         #expect(verified.expires == 1_763_700_600_000)
-        #expect(verified.honouredUntil == 1_763_700_630_000)
+        #expect(verified.acceptedUntil == 1_763_700_630_000)
     }
 
     @Test func `another secret does not sign for us`() async throws {
@@ -30,7 +30,7 @@ import Testing
             (#"{"kid":"x"}"#, .malformed), (#"{"alg":256}"#, .malformed), ("[]", .malformed),
             (#"{"alg":"HS256","kid":5}"#, .malformed), ("{", .malformed), ("", .malformed),
         ] as [(String, TokenError)])
-    func `a header that is not ours is refused`(header: String, error: TokenError) async throws {
+    func `an unsupported header is rejected`(header: String, error: TokenError) async throws {
         #expect(try await verifier().error(try await token(header: header, Self.good)) == error)
     }
 

@@ -43,7 +43,7 @@ struct KeyFiles: Sendable {
 
     private static func tokenKeys(_ place: String?) throws(SettingsRefusal) -> TokenKeys {
         guard let place else { return .none }
-        if KeyURL.isMeant(by: place) {
+        if KeyURL.looksLikeURL(place) {
             guard let url = KeyURL(place) else {
                 throw SettingsRefusal(
                     "The URL given with --jwt-key is not allowed: it must begin with https, "

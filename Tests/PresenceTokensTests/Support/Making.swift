@@ -46,25 +46,25 @@ let testHTTP = OutgoingHTTP(on: testLoop)
 
 struct PublishedKeys {
     let json: [UInt8]
-    let makers: [String: TokenMaker]
+    let makers: [String: TokenIssuer]
 
     init(_ kids: [String]) async throws {
         var keys: [String] = []
-        var makers: [String: TokenMaker] = [:]
+        var makers: [String: TokenIssuer] = [:]
         for kid in kids {
             let key = Curve25519.Signing.PrivateKey()
             let x = Base64URL.encode([UInt8](key.publicKey.rawRepresentation))
             let d = Base64URL.encode([UInt8](key.rawRepresentation))
             let open = #""kty":"OKP","crv":"Ed25519","kid":"\#(kid)","x":"\#(x)""#
             keys.append("{\(open)}")
-            makers[kid] = try await TokenMaker(file: bytes(#"{\#(open),"d":"\#(d)"}"#))
+            makers[kid] = try await TokenIssuer(file: bytes(#"{\#(open),"d":"\#(d)"}"#))
         }
         json = bytes(#"{"keys":[\#(keys.joined(separator: ","))]}"#)
         self.makers = makers
     }
 
     func token(_ kid: String, _ account: String = "alice") throws -> [UInt8] {
-        let claims = TokenMaker.Claims(
+        let claims = TokenIssuer.Claims(
             account: account, issued: nowSeconds, expires: nowSeconds + 600)
         return bytes(try #require(makers[kid]).token(claims))
     }

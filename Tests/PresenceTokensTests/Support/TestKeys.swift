@@ -90,7 +90,7 @@ enum TestKeys {
         -----END PUBLIC KEY-----
         """
 
-    /// A key of a curve that is not ours.
+    /// A key of a curve that is not supported.
     static let p384Public = """
         -----BEGIN PUBLIC KEY-----
         MHYwEAYHKoZIzj0CAQYFK4EEACIDYgAEiJ/vmKfJQzzm2IUjUahL+Dwncc946bGn

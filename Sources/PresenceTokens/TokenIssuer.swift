@@ -1,7 +1,7 @@
 import FoundationEssentials
 
-/// Makes tokens for tests and trials. In production they come from the program that signs users in.
-public struct TokenMaker: Sendable {
+/// Issues tokens for tests and trials. In production, the program that signs users in issues them.
+public struct TokenIssuer: Sendable {
     private let key: TokenKey
 
     /// The algorithm of the key.
@@ -17,7 +17,7 @@ public struct TokenMaker: Sendable {
             guard blocks.count == 1 else { throw .severalKeys }
             key = try await TokenKey(privatePEM: blocks[0])
         case .jwk(let json):
-            let keys = try LooseJWK.keys(in: json)
+            let keys = try AnyJWK.keys(in: json)
             guard keys.count == 1 else { throw .severalKeys }
             guard keys[0].kty == "oct" || keys[0].isPrivate else { throw .publicKey }
             key = try await TokenKey(keys[0])
