@@ -60,7 +60,7 @@ public struct HTTPLimits: Sendable {
     /// one of that address that has been waiting longest for its client.
     var connectionsPerAddressMax: Int { max(1, connectionsMax * 3 / 4) }
 
-    /// With so many connections each is closed after its answer, so that there is room for
+    /// At this number of connections, each is closed after its response, so that there is room for
     /// others: for a probe, above all.
     var connectionsToShed: Int { connectionsMax * 3 / 4 }
 }

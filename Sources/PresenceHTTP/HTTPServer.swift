@@ -38,7 +38,7 @@ public final class HTTPServer: Sendable {
         let server = Self.server(configuration, gateway, on: group, bound: bound, logger: logger)
         task = TaskLoop(loop).task {
             do { try await server.run() } catch { bound.fail(error) }
-            // Whoever waits for the address does not wait for one that has ended.
+            // No effect if the address is known; otherwise the server has ended without one.
             bound.fail(ChannelError.alreadyClosed)
             ended.succeed()
         }
@@ -64,7 +64,7 @@ public final class HTTPServer: Sendable {
 
     /// Closes every connection, and waits for the end. Not to be called on an event loop.
     public func stop() {
-        // First nobody new, so that the end of the others is no fault of the listener's.
+        // Stop accepting first, so that closing the connections is not an error of the listener.
         try? listener.close().wait()
         task.cancel()
         try? ended.wait()

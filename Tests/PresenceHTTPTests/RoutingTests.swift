@@ -12,9 +12,9 @@ import Testing
         case .found(let operation, let parameters):
             let names = ["account", "type", "device"].compactMap { parameters[$0] }
             return "\(operation.rawValue) \(names.joined(separator: " "))"
-        case .otherMethods(let methods):
+        case .methodNotAllowed(let methods):
             return methods.map(\.rawValue).sorted().joined(separator: ",")
-        case .nothing: return "nothing"
+        case .notFound: return "nothing"
         }
     }
 

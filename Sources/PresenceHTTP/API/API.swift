@@ -47,10 +47,10 @@ struct API {
         to request: Request, _ routing: Routing, over channel: any Channel
     ) async throws -> Response {
         switch routing {
-        case .nothing: throw HTTPError.notFound
-        case .otherMethods(let methods): throw HTTPError.methodNotAllowed(methods)
+        case .notFound: throw HTTPError.notFound
+        case .methodNotAllowed(let methods): throw HTTPError.methodNotAllowed(methods)
         case .found(let operation, let parameters):
-            if !operation.isPublic { try judge(request) }
+            if !operation.isPublic { try authorize(request) }
             let call = Call(
                 operation: operation, path: parameters,
                 query: try QueryParameters(request.uri.query),
@@ -63,7 +63,7 @@ struct API {
     }
 
     /// Checks whether the client may use the API.
-    private func judge(_ request: Request) throws(HTTPError) {
+    private func authorize(_ request: Request) throws(HTTPError) {
         switch access {
         case .keysOrLocal(let ring) where ring.count == 0:
             guard Authority.isLocal(request.head.authority) else { throw .misdirected }

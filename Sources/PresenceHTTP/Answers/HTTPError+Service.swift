@@ -2,7 +2,7 @@ import HTTPTypes
 import NIOCore
 import PresenceGateway
 
-// Problems that come from the service, or from not reaching it.
+// Errors of the service, and of the connection to it.
 
 extension HTTPError {
     /// The error for an `error` object of the service.

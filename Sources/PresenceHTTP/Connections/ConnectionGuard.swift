@@ -1,12 +1,12 @@
-// Watches one connection's clock. The connection ends when
+// The time limits of one connection. It is closed when
 //
 // * a request has begun and its body is not complete in time,
-// * the client has something to take and has taken none of it for a while,
-// * it has gone while a stream is written to it,
-// * its answer said `Connection: close`: then our side is ended first, and what still comes is
-//   dropped for a moment, since closing at once could take the answer back.
+// * the client has not read any of the bytes that wait for it for a while,
+// * the client disconnects while a stream is written to it,
+// * a response said `Connection: close`: then only the output is closed first, and input is
+//   discarded for a moment, since closing at once could lose the response.
 //
-// That it is without a request for too long, or with half a header, is seen by Hummingbird.
+// Hummingbird closes connections that are idle for too long, or whose header is not complete.
 
 import HTTPTypes
 import NIOCore
@@ -18,8 +18,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler, Tabl
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// What becomes of the connection when the answer under way has been written.
-    private enum Afterwards { case stay, close, linger }
+    /// What happens to the connection after the current response.
+    private enum AfterResponse { case stay, close, linger }
 
     private let limits: HTTPLimits
     private let counters: HTTPCounters
@@ -28,8 +28,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler, Tabl
     private var channel: (any Channel)?
     /// Complete requests less complete responses. Negative where a response is complete before its
     /// request, as after 405.
-    private var requestsUnderWay = 0
-    private var afterwards = Afterwards.stay
+    private var requestsInFlight = 0
+    private var afterResponse = AfterResponse.stay
     private var isStream = false
     private var requestDeadline: Scheduled<Void>?
     private var progressDeadline: Scheduled<Void>?
@@ -67,22 +67,22 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler, Tabl
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard afterwards != .linger else { return }
-        // Behind an endless answer there is no place for another request.
+        guard afterResponse != .linger else { return }
+        // A stream does not end, so a request after it could not be answered.
         guard !isStream else { return context.close(promise: nil) }
         switch unwrapInboundIn(data) {
         case .head: requestDeadline = deadline(in: limits.requestSeconds, context)
         case .body: break
         case .end:
             requestDeadline?.cancel()
-            requestsUnderWay += 1
-            if requestsUnderWay > 0 { connections.endWaiting(self) }
+            requestsInFlight += 1
+            if requestsInFlight > 0 { connections.endWaiting(self) }
         }
         context.fireChannelRead(data)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        if afterwards == .linger || isStream { return context.read() }
+        if afterResponse == .linger || isStream { return context.read() }
         context.fireChannelReadComplete()
     }
 
@@ -99,12 +99,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler, Tabl
     ) {
         switch unwrapOutboundIn(data) {
         case .head(let head):
-            if head.headerFields[.connection] == "close" { afterwards = .close }
+            if head.headerFields[.connection] == "close" { afterResponse = .close }
             isStream = head.headerFields[.contentType] == "text/event-stream"
             context.write(data, promise: promise)
-            // Nobody else reads while an answer is written, so that its end would not be seen.
+            // Hummingbird does not read during a response, and would not notice the disconnect.
             if isStream { context.read() }
-        case .end where afterwards == .close:
+        case .end where afterResponse == .close:
             responseEnded()
             context.writeAndFlush(data, promise: promise)
             linger(context)
@@ -123,13 +123,13 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler, Tabl
     }
 
     private func responseEnded() {
-        requestsUnderWay -= 1
-        if requestsUnderWay <= 0 { connections.beginWaiting(self) }
+        requestsInFlight -= 1
+        if requestsInFlight <= 0 { connections.beginWaiting(self) }
     }
 
-    /// Ends our side, and waits a moment for the client to end its own.
+    /// Closes the output, and waits a moment for the client to close its own.
     private func linger(_ context: ChannelHandlerContext) {
-        afterwards = .linger
+        afterResponse = .linger
         requestDeadline?.cancel()
         context.close(mode: .output, promise: nil)
         let bound = NIOLoopBound(context, eventLoop: context.eventLoop)
@@ -142,8 +142,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler, Tabl
     private func deadline(in seconds: Int, _ context: ChannelHandlerContext) -> Scheduled<Void> {
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         return context.eventLoop.scheduleTask(in: .seconds(Int64(seconds))) {
-            let (guardian, context) = bound.value
-            guardian.counters.connectionTimedOut()
+            let (connection, context) = bound.value
+            connection.counters.connectionTimedOut()
             context.close(promise: nil)
         }
     }

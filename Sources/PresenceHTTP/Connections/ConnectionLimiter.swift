@@ -19,7 +19,7 @@ final class ConnectionLimiter: Sendable {
         box = NIOLoopBoundBox.makeBoxSendingValue(Box(limits), eventLoop: loop)
     }
 
-    /// Takes in a connection, and closes the one that it is too many with.
+    /// Adds a connection, and closes one if that exceeds a limit.
     func enter(_ connection: ConnectionGuard, from address: SocketAddress?) {
         box.value.table.enter(connection, from: address?.clientNetwork)?.closeToMakeRoom()
     }

@@ -16,19 +16,19 @@ struct ConnectionPlace<Connection: AnyObject> {
     fileprivate unowned(safe) var next: Connection?
 }
 
-/// The connections of the API, and which of them has been waiting longest for its client.
+/// The connections of the API, in the order in which they have been waiting for their clients.
 ///
-/// A connection that is one too many, in all or of its network, closes the one that has been
-/// waiting longest: so connections that say nothing keep nobody out, and a probe gets through.
-/// Those whose request is being answered are not closed. On the event loop only.
+/// A connection above a limit, in total or of its network, closes the connection that has been
+/// waiting longest: so idle connections do not block other clients, and a probe gets through.
+/// Connections with a pending request are not closed. On the event loop only.
 ///
-/// O(1) but for closing one of a network, which looks at those that have been waiting longer.
+/// O(1), except for closing a connection of a network, which visits those that wait longer.
 struct ConnectionTable<Connection: TableConnection>: ~Copyable {
     private let connectionsMax: Int
     private let perNetworkMax: Int
     private(set) var count = 0
     private var counts: [ClientNetwork: Int] = [:]
-    /// The one that has been waiting longest, and the one that has begun to wait last.
+    /// The connection that has been waiting longest, and the one that has been waiting shortest.
     private unowned(safe) var first: Connection?
     private unowned(safe) var last: Connection?
 
@@ -38,8 +38,8 @@ struct ConnectionTable<Connection: TableConnection>: ~Copyable {
         self.perNetworkMax = perNetworkMax
     }
 
-    /// Takes in a connection, and answers which other one has to be closed for it, or itself where
-    /// none waits.
+    /// Adds a connection. Returns the connection that has to be closed for it: the new one itself
+    /// if none waits, nil if no limit is exceeded.
     mutating func enter(_ connection: Connection, from network: ClientNetwork?) -> Connection? {
         precondition(!connection.place.isEntered)
         connection.place.isEntered = true
@@ -53,7 +53,7 @@ struct ConnectionTable<Connection: TableConnection>: ~Copyable {
         return count > connectionsMax ? longestWaiting { _ in true } ?? connection : nil
     }
 
-    /// A connection has ended.
+    /// Removes a connection that is closed.
     mutating func leave(_ connection: Connection) {
         guard connection.place.isEntered else { return }
         endWaiting(connection)
@@ -63,7 +63,7 @@ struct ConnectionTable<Connection: TableConnection>: ~Copyable {
         counts[network] = others > 1 ? others - 1 : nil
     }
 
-    /// A connection waits for its client from now on, and did not before.
+    /// The connection has no pending request any more; its client is expected to send.
     mutating func beginWaiting(_ connection: Connection) {
         guard connection.place.isEntered, !connection.place.isWaiting else { return }
         connection.place.isWaiting = true
@@ -73,7 +73,7 @@ struct ConnectionTable<Connection: TableConnection>: ~Copyable {
         last = connection
     }
 
-    /// A connection has a request to be answered.
+    /// The connection has a pending request.
     mutating func endWaiting(_ connection: Connection) {
         guard connection.place.isWaiting else { return }
         connection.place.isWaiting = false
@@ -84,10 +84,10 @@ struct ConnectionTable<Connection: TableConnection>: ~Copyable {
         connection.place.next = nil
     }
 
-    private func longestWaiting(_ isMeant: (Connection) -> Bool) -> Connection? {
+    private func longestWaiting(_ matches: (Connection) -> Bool) -> Connection? {
         var candidate = first
         while let connection = candidate {
-            if isMeant(connection) { return connection }
+            if matches(connection) { return connection }
             candidate = connection.place.next
         }
         return nil

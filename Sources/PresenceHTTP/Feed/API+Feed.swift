@@ -15,7 +15,7 @@ extension API {
         guard request.method != .head else { return Response(status: .ok, headers: headers) }
         let header = request.headers[Self.lastEventID]
         let cursor = try header ?? call.query.one("cursor")
-        let reader = try await FeedReader.begin(
+        let reader = try await FeedStream.begin(
             behind: cursor?.isEmpty == true ? nil : cursor, on: gateway,
             max: limits.feedReadersMax, counters)
         channel.closeFuture.whenComplete { [weak reader] _ in reader?.end() }

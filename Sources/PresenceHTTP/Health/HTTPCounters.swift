@@ -26,7 +26,7 @@ final class HTTPCounters: Sendable {
 
     func begin() { counts.withLock { $0.inFlight += 1 } }
 
-    /// Counts the end of a request; the status is nil if the client was gone.
+    /// Counts the end of a request; the status is nil if the client had disconnected.
     func end(_ operation: Operation?, _ status: HTTPResponse.Status?) {
         let row = operation.flatMap { Self.numbers[$0] } ?? Operation.allCases.count
         let column = status.map { min(max($0.code / 100, 1), 5) } ?? 0

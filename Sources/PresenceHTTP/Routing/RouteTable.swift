@@ -1,13 +1,13 @@
 import HTTPTypes
 
-/// What a path and a method lead to.
+/// The result of a search for the operation of a request.
 enum Routing: Sendable {
     /// An operation, and the path segments for the names in its braces.
     case found(Operation, PathParameters)
     /// The path exists, but only with these methods.
-    case otherMethods([HTTPRequest.Method])
+    case methodNotAllowed([HTTPRequest.Method])
     /// There is no such path.
-    case nothing
+    case notFound
 }
 
 /// The path segments for the names in a template, not decoded.
@@ -42,7 +42,7 @@ struct RouteTable: Sendable {
     /// Finds the operation. Segments are compared without decoding, so an account name may contain
     /// a slash, written `%2F`.
     func find(_ path: String, _ method: HTTPRequest.Method) -> Routing {
-        guard path.utf8.first == UInt8(ascii: "/") else { return .nothing }
+        guard path.utf8.first == UInt8(ascii: "/") else { return .notFound }
         let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         for candidate in paths {
             guard let parameters = match(candidate, segments) else { continue }
@@ -51,9 +51,9 @@ struct RouteTable: Sendable {
             if let operation = candidate.operations.first(where: { $0.method == wanted }) {
                 return .found(operation, parameters)
             }
-            return .otherMethods(candidate.operations.map(\.method))
+            return .methodNotAllowed(candidate.operations.map(\.method))
         }
-        return .nothing
+        return .notFound
     }
 
     private func match(_ path: Path, _ segments: [Substring]) -> PathParameters? {

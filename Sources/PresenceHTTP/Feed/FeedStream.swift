@@ -1,8 +1,9 @@
 import NIOCore
 import PresenceGateway
 
-/// A connection that reads the feed for one stream. It is closed when the last reference is gone.
-final class FeedReader: Sendable {
+/// The source of one stream of events: a connection to the service that reads the feed. It is
+/// closed with the last reference.
+final class FeedStream: Sendable {
     private let connection: GatewayConnection
     private let counters: HTTPCounters
     /// The response to `feed`: whether the feed continues after the cursor, or is reset.
@@ -24,9 +25,9 @@ final class FeedReader: Sendable {
     /// Begins to read after `cursor`, or with a snapshot.
     static func begin(
         behind cursor: String?, on gateway: Gateway, max: Int, _ counters: HTTPCounters
-    ) async throws -> FeedReader {
+    ) async throws -> FeedStream {
         guard counters.enterFeed(max: max) else { throw HTTPError.tooManyFeedReaders }
-        var entered: FeedReader?
+        var entered: FeedStream?
         defer { if entered == nil { counters.leaveFeed() } }
         let connection = try await gateway.openLongLived()
         do {
@@ -34,7 +35,7 @@ final class FeedReader: Sendable {
             if let cursor { params.append("cursor", cursor) }
             let answer = try API.result(
                 of: await connection.call("feed", params.object, within: .seconds(10)))
-            let reader = FeedReader(connection, answer, counters: counters)
+            let reader = FeedStream(connection, answer, counters: counters)
             entered = reader
             return reader
         } catch {
