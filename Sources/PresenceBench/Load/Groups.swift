@@ -17,10 +17,10 @@ struct Groups {
         group(of: account).lazy.filter { $0 != account }.dropFirst(chunk * 100).prefix(100)
     }
 
-    func watchers(of account: Int) -> Int { group(of: account).count - 1 }
+    func subscribers(of account: Int) -> Int { group(of: account).count - 1 }
 
     /// Requests with which an account subscribes to the others.
-    func requests(of account: Int) -> Int { (watchers(of: account) + 99) / 100 }
+    func requests(of account: Int) -> Int { (subscribers(of: account) + 99) / 100 }
 
     /// Subscriptions in all.
     var subscriptions: Int {

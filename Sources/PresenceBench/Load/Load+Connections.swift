@@ -1,5 +1,5 @@
-// How clients connect and disconnect. At most `underWayMax` connect at the same time; a reconnect
-// storm has a large `underWayMax`. A client that is refused or lost returns as the protocol asks:
+// How clients connect and disconnect. At most `connectingMax` connect at the same time; a reconnect
+// storm has a large `connectingMax`. A client that is refused or lost returns as the protocol asks:
 // after `retryAfter` plus jitter if it was given one, else after a pause that doubles.
 
 import EventLoop
@@ -11,7 +11,7 @@ extension Load {
         while clients.count < count { clients.append(LoadClient()) }
     }
 
-    /// Has clients log in, `underWayMax` at a time.
+    /// Has clients log in, `connectingMax` at a time.
     func bring(_ range: Range<Int>) {
         grow(to: range.upperBound)
         for client in range where clients[client].phase == .away {
@@ -21,7 +21,7 @@ extension Load {
     }
 
     /// Ends connections without a word, as a crash or a lost network would.
-    func drop(_ range: Range<Int>, _ end: ConnectionEnd) {
+    func drop(_ range: Range<Int>, _ end: DropMethod) {
         for client in range where clients[client].phase != .away {
             let stream = clients[client].stream
             switch end {
@@ -35,12 +35,12 @@ extension Load {
     /// Moves a client out of whatever phase it is in, and counts.
     func leave(_ client: Int, to phase: LoadClient.Phase) {
         switch clients[client].phase {
-        case .connecting, .loggingIn, .listing: underWayCount -= 1
+        case .connecting, .loggingIn, .listing: connectingCount -= 1
         case .online: onlineCount -= 1
         case .away, .opening, .waiting: break
         }
         switch phase {
-        case .connecting, .loggingIn, .listing: underWayCount += 1
+        case .connecting, .loggingIn, .listing: connectingCount += 1
         case .online: onlineCount += 1
         case .away, .opening, .waiting:
             let slot = Int(clients[client].stream.slot)
@@ -55,7 +55,7 @@ extension Load {
 
     /// Lets those connect whose turn it is.
     func pump() {
-        while openingFirst < opening.count, underWayCount < underWayMax {
+        while openingFirst < opening.count, connectingCount < connectingMax {
             let client = Int(opening[openingFirst])
             openingFirst += 1
             if clients[client].phase == .opening { connect(client) }
@@ -95,7 +95,7 @@ extension Load {
 
     /// Gives up attempts that take too long.
     func giveUpAttempts() {
-        guard underWayCount > 0 else { return }
+        guard connectingCount > 0 else { return }
         for client in clients.indices
         where clients[client].phase == .connecting && now > clients[client].deadline {
             counters.connectFailures += 1
@@ -155,7 +155,7 @@ extension Load {
     /// A connection has ended that should not have, or not by our will.
     func lost(_ client: Int, _ how: String, retryAfterSeconds: Int?) {
         counters.losses += 1
-        guard lossPolicy == .comeBack else {
+        guard lossPolicy == .reconnect else {
             leave(client, to: .away)
             return fail("The client of \(names.text(client)) \(how).")
         }
@@ -210,4 +210,4 @@ extension Load {
 }
 
 /// How a connection is ended from our side.
-enum ConnectionEnd: Sendable { case reset, close }
+enum DropMethod: Sendable { case reset, close }

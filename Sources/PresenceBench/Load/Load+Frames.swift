@@ -67,7 +67,7 @@ extension Load {
     }
 
     private func takeAnswer(
-        _ id: Int, _ answer: ScannedAnswer, by client: Int, _ body: RawSpan
+        _ id: Int, _ answer: ScannedResponse, by client: Int, _ body: RawSpan
     ) {
         guard let kind = RequestKind(rawValue: id) else {
             return fail("An answer without a request: \(text(of: body)).")
@@ -75,7 +75,7 @@ extension Load {
         switch (kind, answer) {
         case (.login, .result):
             leave(client, to: .listing)
-        case (.login, .error(503, let retryAfterSeconds)) where lossPolicy == .comeBack:
+        case (.login, .error(503, let retryAfterSeconds)) where lossPolicy == .reconnect:
             counters.refusals += 1
             lost(client, "was refused", retryAfterSeconds: max(retryAfterSeconds, 1))
         case (_, .result):

@@ -16,7 +16,7 @@ final class Load: LoopHandler {
         /// The run has failed.
         case fail
         /// Return, as the protocol asks of clients.
-        case comeBack
+        case reconnect
     }
 
     let loop: Loop
@@ -28,7 +28,7 @@ final class Load: LoopHandler {
     var clients: [LoadClient] = []
     var counters = LoadCounters()
     var lossPolicy = LossPolicy.fail
-    var loginList = LoginList.online
+    var loginList = LoginSync.online
     var serverKey: String?
     /// Nanoseconds, read once for all that one read brings.
     var now: UInt64
@@ -36,8 +36,8 @@ final class Load: LoopHandler {
     /// Who is at the end of the way.
     var onlineCount = 0
     /// The clients in phases connecting to listing.
-    var underWayCount = 0
-    var underWayMax = 256
+    var connectingCount = 0
+    var connectingMax = 256
     var opening: [Int32] = []
     var openingFirst = 0
     var waiting: [Int32] = []
@@ -69,7 +69,7 @@ final class Load: LoopHandler {
 
     /// Closes all connections at once.
     func close() {
-        lossPolicy = .comeBack
+        lossPolicy = .reconnect
         loop.close()
     }
 
@@ -99,7 +99,7 @@ final class Load: LoopHandler {
         guard !gaveUp else {
             throw BenchError(
                 "Gave up waiting for \(what) after \(Int(atMostSeconds)) s: "
-                    + "\(onlineCount) clients online, \(underWayCount) connecting, "
+                    + "\(onlineCount) clients online, \(connectingCount) connecting, "
                     + "\(counters.requestsOutstanding) requests in flight.")
         }
     }

@@ -35,7 +35,7 @@ extension [UInt8] {
         append(text: #"","params":{"#)
     }
 
-    mutating func appendLogin(_ account: Int, _ names: Names, sync: LoginList) {
+    mutating func appendLogin(_ account: Int, _ names: Names, sync: LoginSync) {
         appendFrame { bytes in
             bytes.appendHead(.login)
             bytes.append(text: #""account":""#)
@@ -128,4 +128,4 @@ extension [UInt8] {
 }
 
 /// Which states a login asks for.
-enum LoginList: String { case online, all, none }
+enum LoginSync: String { case online, all, none }

@@ -83,12 +83,12 @@ enum ScannedFrame {
     /// The service closes the connection.
     case close(code: Int, retryAfterSeconds: Int)
     case expired
-    case answer(id: Int, ScannedAnswer)
+    case answer(id: Int, ScannedResponse)
     case unknown
 }
 
 /// Whether a request was carried out.
-enum ScannedAnswer: Equatable {
+enum ScannedResponse: Equatable {
     case result
     case error(code: Int, retryAfterSeconds: Int)
 }
@@ -117,7 +117,7 @@ struct Scanner {
         case (UInt8(ascii: "s"), _): return .synced(integer(after: count, 8, in: body) ?? 0)
         case (UInt8(ascii: "c"), _):
             return .close(
-                code: integer(after: seven(code), in: body) ?? 0,
+                code: integer(after: pattern(code), in: body) ?? 0,
                 retryAfterSeconds: integer(after: retryAfter, 12, in: body) ?? 0)
         default: return .unknown
         }
@@ -136,7 +136,7 @@ struct Scanner {
         return .answer(
             id: id,
             .error(
-                code: integer(after: seven(code), in: body) ?? 0,
+                code: integer(after: pattern(code), in: body) ?? 0,
                 retryAfterSeconds: integer(after: retryAfter, 12, in: body) ?? 0))
     }
 
@@ -154,7 +154,7 @@ struct Scanner {
             let value = body.find(value, from: name + 13, before: end),
             let cause = body.find(cause, from: value + 8, before: end),
             cause + 17 <= end,
-            let seq = findSeven(seq, body, from: cause + 8)
+            let seq = findKey(seq, body, from: cause + 8)
         else { return nil }
         var valueStart = value + 8
         offset = seq + 7
@@ -167,11 +167,11 @@ struct Scanner {
 
     // MARK: Keys of seven bytes
 
-    private struct Seven { let key: UInt64 }
-    private func seven(_ key: UInt64) -> Seven { Seven(key: key) }
+    private struct KeyPattern { let key: UInt64 }
+    private func pattern(_ key: UInt64) -> KeyPattern { KeyPattern(key: key) }
 
     @inline(__always)
-    private func findSeven(_ key: UInt64, _ body: RawSpan, from start: Int) -> Int? {
+    private func findKey(_ key: UInt64, _ body: RawSpan, from start: Int) -> Int? {
         var offset = start
         while offset <= body.byteCount - 8 {
             if body.word(offset) & 0x00FF_FFFF_FFFF_FFFF == key { return offset }
@@ -180,8 +180,8 @@ struct Scanner {
         return nil
     }
 
-    private func integer(after key: Seven, in body: RawSpan) -> Int? {
-        guard var offset = findSeven(key.key, body, from: 1) else { return nil }
+    private func integer(after key: KeyPattern, in body: RawSpan) -> Int? {
+        guard var offset = findKey(key.key, body, from: 1) else { return nil }
         offset += 7
         return Int(truncatingIfNeeded: body.integer(&offset))
     }

@@ -40,19 +40,19 @@ public struct Celebrity: Sendable {
             bytes.appendSubscribe(to: [0], expirySeconds: 86_400, names)
             return 1
         }
-        let stored = StoredFollowers(
+        let stored = StoredSubscribers(
             appServers: connections..<connections + Self.appServers,
             firstFollower: connections + Self.appServers)
         try stored.subscribe(load, followers: offline) { _ in [0] }
 
         let accounts = 1 + followers..<connections
-        let fame = Fame(load, followers: followers, rate: rate)
-        load.observer = fame
+        let celebrity = CelebrityObserver(load, followers: followers, rate: rate)
+        load.observer = celebrity
         let quiet = try pings(load, accounts, options, seconds: seconds / 4, "pings in peace")
         let before = bench.sample()
-        fame.begin()
+        celebrity.begin()
         let busy = try pings(load, accounts, options, seconds: seconds, "pings meanwhile")
-        try fame.end()
+        try celebrity.end()
         let after = bench.sample()
 
         var report = Report("celebrity", options)
@@ -61,11 +61,11 @@ public struct Celebrity: Sendable {
         report.set("events a second", rate)
         report.add("ping in peace", quiet)
         report.add("ping meanwhile", busy)
-        report.add("delivery", fame.times)
-        report.add("events", fame.sent)
-        report.add("deliveries", fame.deliveries)
-        report.add("left out for a newer one", fame.sent * followers - fame.deliveries)
-        report.addCPU("delivery", from: before, to: after, per: fame.deliveries)
+        report.add("delivery", celebrity.times)
+        report.add("events", celebrity.sent)
+        report.add("deliveries", celebrity.deliveries)
+        report.add("left out for a newer one", celebrity.sent * followers - celebrity.deliveries)
+        report.addCPU("delivery", from: before, to: after, per: celebrity.deliveries)
         return report
     }
 
@@ -90,7 +90,7 @@ public struct Celebrity: Sendable {
 }
 
 /// The celebrity's events, and which followers have received them.
-final class Fame: LoadObserver {
+final class CelebrityObserver: LoadObserver {
     private(set) var times = Latencies()
     private(set) var sent = 0
     private(set) var deliveries = 0

@@ -16,7 +16,7 @@ public struct Connections: Sendable {
 
     /// Runs it.
     public func run(_ options: BenchOptions) throws(BenchError) -> Report {
-        let accounts = self.accounts ?? EventLoop.Descriptors.raiseMax() - Descriptors.spare
+        let accounts = self.accounts ?? Descriptors.raiseMax() - DescriptorLimit.spare
         guard accounts >= 1, group >= 1 else {
             throw BenchError(
                 "The scenario needs at least one account, in groups of at least one.")

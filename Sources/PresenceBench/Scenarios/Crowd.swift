@@ -62,8 +62,8 @@ final class Crowd: LoadObserver {
 
     /// From now on all clients are expected to return, and no event is.
     func begin() {
-        load.lossPolicy = .comeBack
-        load.underWayMax = .max
+        load.lossPolicy = .reconnect
+        load.connectingMax = .max
         arrivals.reset()
         connects.reset()
         before = load.counters
@@ -133,10 +133,10 @@ final class Crowd: LoadObserver {
     func arrived(_ client: Int, states: Int) {
         guard began > 0 else { return }
         arrivals.record(from: began, to: load.now)
-        guard client < groups.accounts, states != groups.watchers(of: client) else { return }
+        guard client < groups.accounts, states != groups.subscribers(of: client) else { return }
         shortLists += 1
         if firstShortList.isEmpty {
-            firstShortList = "\(states) instead of \(groups.watchers(of: client))"
+            firstShortList = "\(states) instead of \(groups.subscribers(of: client))"
         }
     }
 }

@@ -158,12 +158,12 @@ final class EventStream: LoadObserver {
         let number = eventsSent
         let place = number & (ring.count - 1)
         guard ring[place].left == 0 else {
-            return load.fail("Event \(ring[place].number) has not reached all watchers in time.")
+            return load.fail("Event \(ring[place].number) has not reached all subscribers in time.")
         }
-        let watchers = groups.watchers(of: publisher)
+        let subscribers = groups.subscribers(of: publisher)
         ring[place] = Flight(
-            number: number, publisher: publisher, left: watchers, due: due, seq: 0)
-        deliveriesOut += watchers
+            number: number, publisher: publisher, left: subscribers, due: due, seq: 0)
+        deliveriesOut += subscribers
         eventsSent += 1
         var rest = Self.firstValue + number
         for digit in 0..<10 {

@@ -31,9 +31,9 @@ public struct Mixed: Sendable {
         /// The defaults.
         public init() {}
 
-        var all: [(Day.Deed, Int)] {
+        var all: [(MixedActions.Action, Int)] {
             [
-                (.login, logins), (.comeBack, returns), (.publish, statuses), (.renew, renewals),
+                (.login, logins), (.reconnect, returns), (.publish, statuses), (.renew, renewals),
                 (.query, queries), (.ping, pings),
             ]
         }
@@ -48,8 +48,8 @@ public struct Mixed: Sendable {
     ///
     /// - Throws: what went wrong, also where a client ends up with anything but the newest state.
     public func run(_ options: BenchOptions) throws(BenchError) -> Report {
-        let deeds = shares.all.flatMap { Array(repeating: $0.0, count: max(0, $0.1)) }
-        guard accounts >= 2, group >= 2, rate >= 1, !deeds.isEmpty else {
+        let actions = shares.all.flatMap { Array(repeating: $0.0, count: max(0, $0.1)) }
+        guard accounts >= 2, group >= 2, rate >= 1, !actions.isEmpty else {
             throw BenchError(
                 "The scenario needs at least two accounts, in groups of at least two, and one "
                     + "share.")
@@ -65,37 +65,37 @@ public struct Mixed: Sendable {
         load.grow(to: appServers.upperBound)
         for client in appServers { load.clients[client].role = .appServer }
         try load.arrive(appServers)
-        let day = Day(load, groups, appServers: appServers, deeds: deeds, rate: rate)
-        load.observer = day
+        let mix = MixedActions(load, groups, appServers: appServers, actions: actions, rate: rate)
+        load.observer = mix
         // All clients return once, to know the state of all others before it changes.
         load.loginList = .all
         load.drop(0..<accounts, .close)
         try load.arrive(0..<accounts)
-        load.underWayMax = .max
+        load.connectingMax = .max
         let before = bench.sample()
         let began = load.seconds
-        day.begin()
+        mix.begin()
         try load.rest(seconds: seconds, "a day")
         let after = bench.sample()
         let passed = load.seconds - began
-        try day.end()
-        try day.check()
+        try mix.end()
+        try mix.check()
 
         var report = Report("mixed", options)
         report.set("accounts", accounts)
         report.set("group", group)
         report.set("rate", "\(rate)/s")
-        report.add("things done", day.doneCount)
-        report.add("skipped, since all clients were busy", day.skippedCount)
+        report.add("things done", mix.doneCount)
+        report.add("skipped, since all clients were busy", mix.skippedCount)
         report.add("events delivered", load.counters.events)
-        report.addCPU("thing done", from: before, to: after, per: day.doneCount)
+        report.addCPU("thing done", from: before, to: after, per: mix.doneCount)
         if let before, let after {
             report.add(
                 "server's processor in use", (after.cpuSeconds - before.cpuSeconds) / passed * 100,
                 "%", digits: 1)
         }
-        for (deed, share) in shares.all where share > 0 {
-            report.add("\(deed)", day.times[deed.rawValue])
+        for (action, share) in shares.all where share > 0 {
+            report.add("\(action)", mix.times[action.rawValue])
         }
         report.addMemory("", before: before, after: after)
         return report

@@ -41,7 +41,7 @@ public struct Restart: Sendable {
         let groups = Groups(accounts: accounts, size: subscriptions + 1)
         let crowd = Crowd(bench.load, groups)
         try crowd.gather()
-        let followers = StoredFollowers(
+        let followers = StoredSubscribers(
             appServers: accounts + 1..<accounts + 1 + Self.appServers,
             firstFollower: accounts + 1 + Self.appServers)
         let accounts = accounts

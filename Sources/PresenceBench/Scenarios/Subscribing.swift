@@ -50,7 +50,7 @@ public struct Subscribing: Sendable {
     ) throws(BenchError) {
         guard times > 0 else { return }
         let load = bench.load
-        let waits = AnswerTimes(load, clients: groups.accounts)
+        let waits = ResponseTimes(load, clients: groups.accounts)
         load.observer = waits
         let before = bench.sample()
         let began = load.seconds
@@ -78,7 +78,7 @@ public struct Subscribing: Sendable {
 }
 
 /// How long requests take, one at a time of each client.
-final class AnswerTimes: LoadObserver {
+final class ResponseTimes: LoadObserver {
     private(set) var times = Latencies()
     private let load: Load
     private var askedAt: [UInt64]

@@ -42,7 +42,7 @@ final class Bench {
         _ options: BenchOptions, connections: Int, serverOptions: [String] = [],
         program: ChildServer.Program = .service
     ) throws(BenchError) {
-        try Descriptors.require(connections)
+        try DescriptorLimit.require(connections)
         progress = ProgressLine(isShown: options.isProgressShown)
         switch options.target {
         case .child(let executable, let more):

@@ -5,25 +5,25 @@
 import EventLoop
 
 /// Chooses actions at random, measures each, and tracks what each client knows.
-final class Day: LoadObserver {
+final class MixedActions: LoadObserver {
     /// What a client can do.
-    enum Deed: Int, CaseIterable {
-        case login, comeBack, publish, renew, query, ping
+    enum Action: Int, CaseIterable {
+        case login, reconnect, publish, renew, query, ping
     }
 
-    private(set) var times = Array(repeating: Latencies(), count: Deed.allCases.count)
+    private(set) var times = Array(repeating: Latencies(), count: Action.allCases.count)
     private(set) var doneCount = 0
     private(set) var skippedCount = 0
 
     private let load: Load
     private let groups: Groups
     private let appServers: Range<Int>
-    private let deeds: [Deed]
+    private let actions: [Action]
     private let pauseNanoseconds: UInt64
     private var isActive = false
     private var dueNext: UInt64 = 0
     /// What each client is doing, and when it was due.
-    private var doing: [Deed?]
+    private var doing: [Action?]
     private var due: [UInt64]
     private var busyCount = 0
     /// The newest `seq` that each client has of each member of its group.
@@ -33,11 +33,11 @@ final class Day: LoadObserver {
     private var value = 10_000
     private var bytes: [UInt8] = []
 
-    init(_ load: Load, _ groups: Groups, appServers: Range<Int>, deeds: [Deed], rate: Int) {
+    init(_ load: Load, _ groups: Groups, appServers: Range<Int>, actions: [Action], rate: Int) {
         self.load = load
         self.groups = groups
         self.appServers = appServers
-        self.deeds = deeds
+        self.actions = actions
         pauseNanoseconds = 1_000_000_000 / UInt64(rate)
         doing = Array(repeating: nil, count: appServers.upperBound)
         due = Array(repeating: 0, count: appServers.upperBound)
@@ -82,13 +82,13 @@ final class Day: LoadObserver {
         guard isActive else { return }
         let now = load.loop.monotonicNanoseconds
         while dueNext <= now {
-            start(deeds[Int.random(in: 0..<deeds.count, using: &load.random)])
+            start(actions[Int.random(in: 0..<actions.count, using: &load.random)])
             dueNext += pauseNanoseconds
         }
     }
 
-    private func start(_ deed: Deed) {
-        let candidates = deed == .query ? appServers : 0..<groups.accounts
+    private func start(_ action: Action) {
+        let candidates = action == .query ? appServers : 0..<groups.accounts
         var client = Int.random(in: candidates, using: &load.random)
         var attempts = 0
         while doing[client] != nil {
@@ -99,13 +99,13 @@ final class Day: LoadObserver {
             }
             client = Int.random(in: candidates, using: &load.random)
         }
-        doing[client] = deed
+        doing[client] = action
         due[client] = dueNext
         busyCount += 1
         bytes.removeAll(keepingCapacity: true)
-        switch deed {
+        switch action {
         case .login: bytes.appendPlain(.logout)
-        case .comeBack: return comeBack(client, .reset)
+        case .reconnect: return reconnect(client, .reset)
         case .publish:
             value += 1
             bytes.appendPublish(value: value)
@@ -120,24 +120,24 @@ final class Day: LoadObserver {
         load.request(bytes, by: client)
     }
 
-    private func comeBack(_ client: Int, _ end: ConnectionEnd) {
+    private func reconnect(_ client: Int, _ end: DropMethod) {
         load.drop(client..<client + 1, end)
         load.bring(client..<client + 1)
     }
 
     private func done(_ client: Int) {
-        guard let deed = doing[client] else { return }
+        guard let action = doing[client] else { return }
         doing[client] = nil
         busyCount -= 1
         doneCount += 1
-        times[deed.rawValue].record(from: due[client], to: load.now)
+        times[action.rawValue].record(from: due[client], to: load.now)
     }
 
     // MARK: Observing
 
     func answered(_ kind: RequestKind, of client: Int, in body: RawSpan) {
         // A logout is half of it.
-        guard kind != .logout else { return comeBack(client, .close) }
+        guard kind != .logout else { return reconnect(client, .close) }
         done(client)
     }
 
@@ -147,7 +147,7 @@ final class Day: LoadObserver {
 
     func received(_ event: ScannedEvent, by client: Int, in body: RawSpan) {
         guard client < groups.accounts, event.publisher >= 0 else {
-            return load.fail("An event of a publisher without watchers: \(load.text(of: body)).")
+            return load.fail("An event of a publisher without subscribers: \(load.text(of: body)).")
         }
         // The client's own other sessions are told, too; here there is one.
         guard event.publisher != client else { return }

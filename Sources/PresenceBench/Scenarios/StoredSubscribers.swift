@@ -1,7 +1,7 @@
 import EventLoop
 
 /// Subscriptions of accounts that are not online, made through app servers' connections.
-struct StoredFollowers {
+struct StoredSubscribers {
     /// The clients that are app servers; each waits for the store with one request at a time.
     let appServers: Range<Int>
     /// The first of the accounts that subscribe.
