@@ -58,6 +58,7 @@ let package = Package(
         .target(
             name: "PresenceCore", dependencies: ["Containers"], swiftSettings: strict),
         .target(name: "Outboxes", dependencies: ["Containers"], swiftSettings: strict),
+        .target(name: "PrometheusText", dependencies: ["Containers"], swiftSettings: strict),
         .target(
             name: "EventLoop", dependencies: ["CLibUV", "Containers"], swiftSettings: strict),
         .target(
@@ -71,7 +72,8 @@ let package = Package(
             name: "PresenceServer",
             dependencies: [
                 "Containers", "EventLoop", "Outboxes", "PresenceCore", "PresenceStore",
-                "PresenceWire", .product(name: "Logging", package: "swift-log"),
+                "PresenceWire", "PrometheusText",
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .target(name: "PresenceClient", swiftSettings: strict),
@@ -116,7 +118,7 @@ let package = Package(
         .target(
             name: "PresenceHTTP",
             dependencies: [
-                "Containers", "PresenceGateway", "PresenceTokens", "TaskLoops",
+                "Containers", "PresenceGateway", "PresenceTokens", "PrometheusText", "TaskLoops",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -131,7 +133,7 @@ let package = Package(
         .target(
             name: "PresenceWebhooks",
             dependencies: [
-                "Containers", "OutgoingHTTP", "PresenceGateway", "TaskLoops",
+                "Containers", "OutgoingHTTP", "PresenceGateway", "PrometheusText", "TaskLoops",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -152,6 +154,9 @@ let package = Package(
         .testTarget(name: "ContainersTests", dependencies: ["Containers"], swiftSettings: common),
         .testTarget(
             name: "OutboxesTests", dependencies: ["Containers", "Outboxes"],
+            swiftSettings: common),
+        .testTarget(
+            name: "PrometheusTextTests", dependencies: ["Containers", "PrometheusText"],
             swiftSettings: common),
         .testTarget(
             name: "PresenceCoreTests", dependencies: ["Containers", "PresenceCore"],

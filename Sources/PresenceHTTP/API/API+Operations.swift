@@ -94,7 +94,7 @@ extension API {
         {
             text.writeString(own)
         }
-        counters.write(to: &text, gateway.counters)
+        text.writeBytes(counters.metricsText(gateway.counters))
         return Response(
             status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
             body: ResponseBody(byteBuffer: text))

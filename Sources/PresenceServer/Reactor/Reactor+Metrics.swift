@@ -10,6 +10,7 @@ import Outboxes
 import PresenceCore
 import PresenceStore
 import PresenceWire
+import PrometheusText
 
 extension Reactor {
     /// All current metrics. The cost is proportional to the outboxes that this turn has to write.
@@ -22,7 +23,7 @@ extension Reactor {
         addFeed(to: &text, at: now.mono)
         addStore(to: &text)
         addProcess(to: &text, at: now)
-        return text.bytes + Array((configuration.furtherMetrics?() ?? "").utf8)
+        return text.bytes + (configuration.furtherMetrics?() ?? [])
     }
 
     private func addConnections(to text: inout MetricsText) {
@@ -45,30 +46,30 @@ extension Reactor {
             "Failed attempts to accept a connection.", counters.acceptFailures)
         text.begin(.counter, "porchlight_closes_total", "Connections closed, by reason.")
         for (ending, count) in counters.endings.entries {
-            text.sample("reason", ending.rawValue, count)
+            text.sample(count, .init("reason", ending.rawValue))
         }
         text.begin(.counter, "porchlight_logins_total", "Logins, by result.")
-        text.sample("result", "ok", counters.loginsOfClients)
-        text.sample("result", "ok_app_server", counters.loginsOfAppServers)
+        text.sample(counters.loginsOfClients, .init("result", "ok"))
+        text.sample(counters.loginsOfAppServers, .init("result", "ok_app_server"))
         for (reason, count) in counters.loginsRefused.entries where reason != .notLoggedIn {
-            text.sample("result", reason.rawValue, count)
+            text.sample(count, .init("result", reason.rawValue))
         }
     }
 
     private func addRequests(to text: inout MetricsText) {
         text.begin(.counter, "porchlight_requests_total", "Valid requests, by method.")
         for (kind, count) in counters.requestsByMethod.entries {
-            text.sample("method", kind.rawValue, count)
+            text.sample(count, .init("method", kind.rawValue))
         }
         text.begin(.counter, "porchlight_refusals_total", "Requests rejected, by reason.")
         for (reason, count) in counters.refusals.entries {
-            text.sample("reason", reason.rawValue, count)
+            text.sample(count, .init("reason", reason.rawValue))
         }
         text.begin(
             .counter, "porchlight_malformed_requests_total",
             "Frames without a well-formed request, by reason.")
         for (reason, count) in counters.malformed.entries {
-            text.sample("reason", reason.rawValue, count)
+            text.sample(count, .init("reason", reason.rawValue))
         }
         text.add(
             .counter, "porchlight_frame_violations_total",
@@ -79,10 +80,10 @@ extension Reactor {
         text.begin(
             .counter, "porchlight_overload_refusals_total",
             "Requests and logins rejected as overloaded, by the resource that was short.")
-        text.sample("lack", "login_pace", counters.loginsDelayed)
-        text.sample("lack", "memory", counters.refusedForMemory)
-        text.sample("lack", "store", counters.refusedForStore)
-        text.sample("lack", "judges", counters.refusedForInquiries)
+        text.sample(counters.loginsDelayed, .init("lack", "login_pace"))
+        text.sample(counters.refusedForMemory, .init("lack", "memory"))
+        text.sample(counters.refusedForStore, .init("lack", "store"))
+        text.sample(counters.refusedForInquiries, .init("lack", "judges"))
         text.add(
             .counter, "porchlight_tokens_total", "Token verifications completed.",
             counters.inquiries - inquiriesUnderWay)
@@ -103,7 +104,8 @@ extension Reactor {
         text.begin(.gauge, "porchlight_sessions", "Sessions of accounts, by connection state.")
         for connection in SessionEntry.Connectedness.allCases {
             text.sample(
-                "connection", connection.word.description, engine.tallies.sessions(connection))
+                engine.tallies.sessions(connection),
+                .init("connection", connection.word.description))
         }
         text.add(
             .gauge, "porchlight_app_servers", "Sessions of app servers.", stats.appServers)
@@ -128,7 +130,7 @@ extension Reactor {
             "Requests waiting for an earlier request of the same account.", stats.deferred)
         text.begin(.counter, "porchlight_events_total", "Events created, by cause.")
         for cause in Cause.allCases where cause != .sync {
-            text.sample("cause", cause.word.description, engine.tallies.events(cause))
+            text.sample(engine.tallies.events(cause), .init("cause", cause.word.description))
         }
         text.add(
             .counter, "porchlight_deliveries_total", "Events handed to connections.",
@@ -141,12 +143,12 @@ extension Reactor {
         text.begin(
             .gauge, "porchlight_memory_bytes",
             "Memory used by parts of the service; they are not the total.")
-        text.sample("part", "subscriptions", stats.subscriptionBytes)
-        text.sample("part", "names", stats.nameBytes)
-        text.sample("part", "history", engine.historyBytes)
-        text.sample("part", "outboxes", ownOutboxBytes)
-        text.sample("part", "outbox_pool", pool.bytesIdle)
-        text.sample("part", "shared_frames", frames.heapBytes)
+        text.sample(stats.subscriptionBytes, .init("part", "subscriptions"))
+        text.sample(stats.nameBytes, .init("part", "names"))
+        text.sample(engine.historyBytes, .init("part", "history"))
+        text.sample(ownOutboxBytes, .init("part", "outboxes"))
+        text.sample(pool.bytesIdle, .init("part", "outbox_pool"))
+        text.sample(frames.heapBytes, .init("part", "shared_frames"))
     }
 
     private func addDelivery(to text: inout MetricsText) {
@@ -230,24 +232,24 @@ extension Reactor {
             histogram: "porchlight_turn_seconds", "Duration of event-loop turns.",
             loopTimes.turns)
         text.begin(.gauge, "porchlight_build_info", "Always 1; the label contains the version.")
-        text.sample("version", configuration.version, 1)
+        text.sample(1, .init("version", configuration.version))
         let milliseconds = now.mono.milliseconds - begun.mono.milliseconds
-        text.add(
-            .gauge, "porchlight_uptime_seconds", "Time since the service started.",
-            microseconds: milliseconds * 1_000)
-        text.add(
-            .counter, "process_cpu_seconds_total", "CPU time used by the process.",
-            microseconds: loop.processorMicroseconds)
+        text.begin(
+            .gauge, "porchlight_uptime_seconds", "Time since the service started.")
+        text.sample(microseconds: milliseconds * 1_000)
+        text.begin(
+            .counter, "process_cpu_seconds_total", "CPU time used by the process.")
+        text.sample(microseconds: loop.processorMicroseconds)
         text.add(
             .gauge, "process_resident_memory_bytes", "Resident memory of the process.",
             Int(clamping: loop.memoryBytes))
         text.add(
             .counter, "porchlight_memory_returns_total",
             "Times that free memory was returned to the kernel.", counters.memoryReturns)
-        text.add(
+        text.begin(
             .gauge, "process_start_time_seconds",
-            "Start time of the service, in seconds since 1970.",
-            microseconds: UInt64(clamping: begun.wall.milliseconds) * 1_000)
+            "Start time of the service, in seconds since 1970.")
+        text.sample(microseconds: UInt64(clamping: begun.wall.milliseconds) * 1_000)
     }
 
     /// Bytes in outboxes: those that this turn will write, and those behind a blocked write.
