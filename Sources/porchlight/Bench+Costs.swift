@@ -1,9 +1,12 @@
+// The options of the scenarios that measure what a client or a request costs.
+
 import ArgumentParser
 import PresenceBench
 
 struct BenchConnections: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "connections", abstract: "Measure memory and CPU time of idle clients.")
+        commandName: "connections", abstract: "Measure memory and CPU time of idle clients.",
+        usage: "porchlight bench connections [<options>]")
 
     @Option(help: "Clients, all online.")
     var accounts = 10_000
@@ -35,7 +38,8 @@ struct BenchConnections: ParsableCommand {
 struct BenchSubscribe: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "subscribe",
-        abstract: "Measure CPU time of creating and renewing subscriptions.")
+        abstract: "Measure CPU time of creating and renewing subscriptions.",
+        usage: "porchlight bench subscribe [<options>]")
 
     @Option(help: "Accounts, all online.")
     var accounts = 5_000
@@ -64,7 +68,8 @@ struct BenchSubscribe: ParsableCommand {
 struct BenchCelebrity: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "celebrity",
-        abstract: "Measure one publisher with many watchers, while other clients ping.")
+        abstract: "Measure one publisher with many watchers, while other clients ping.",
+        usage: "porchlight bench celebrity [<options>]")
 
     @Option(help: "Followers online.")
     var accounts = 10_000
@@ -96,7 +101,8 @@ struct BenchCelebrity: ParsableCommand {
 
 struct BenchMixed: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "mixed", abstract: "Measure a mix of requests, as an app makes them.")
+        commandName: "mixed", abstract: "Measure a mix of requests, as an app makes them.",
+        usage: "porchlight bench mixed [<options>]")
 
     @Option(help: "Accounts, all online.")
     var accounts = 2_000

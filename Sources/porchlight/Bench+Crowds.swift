@@ -5,7 +5,8 @@ struct BenchStorm: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "storm",
         abstract:
-            "Measure a reconnect storm: all clients lose their connections and return at once.")
+            "Measure a reconnect storm: all clients lose their connections and return at once.",
+        usage: "porchlight bench storm [<options>]")
 
     @Option(help: "Clients, all online.")
     var accounts = 15_000
@@ -36,7 +37,8 @@ struct BenchStorm: ParsableCommand {
 struct BenchRestart: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restart",
-        abstract: "Measure a restart of the service with all clients online.")
+        abstract: "Measure a restart of the service with all clients online.",
+        usage: "porchlight bench restart [<options>]")
 
     @Option(help: "Clients, all online.")
     var accounts = 15_000

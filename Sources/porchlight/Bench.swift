@@ -124,7 +124,8 @@ struct BenchLength: ParsableArguments {
 
 struct BenchFanout: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "fanout", abstract: "Measure CPU time and latency of a delivery.")
+        commandName: "fanout", abstract: "Measure CPU time and latency of a delivery.",
+        usage: "porchlight bench fanout [<options>]")
 
     @Option(help: "Accounts, all online.")
     var accounts = 1_000

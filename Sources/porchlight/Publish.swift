@@ -5,6 +5,7 @@ import PresenceClient
 struct Publish: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Be online as an account with a status until ^C, or set a status once.",
+        usage: "porchlight publish <value> [--account <account>] [<options>]",
         discussion: """
             Logs in as the account, publishes the value and stays online until ^C, then logs \
             out. If the service is lost, it tries again at growing intervals, and publishes the \

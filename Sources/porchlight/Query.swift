@@ -3,7 +3,8 @@ import PresenceClient
 
 struct Query: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print the current state of accounts, one line each.")
+        abstract: "Print the current state of accounts, one line each.",
+        usage: "porchlight query <account> ... [<options>]")
 
     @Argument(help: ArgumentHelp("The accounts to look up.", valueName: "account"))
     var accounts: [String]

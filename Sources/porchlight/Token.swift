@@ -5,6 +5,7 @@ import PresenceTokens
 struct Token: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Make a token for an account, for testing.",
+        usage: "porchlight token <account> --key <file> --for <time> [<options>]",
         discussion: """
             Prints a JWT for a service that runs with `--auth jwt` and has the public half of \
             the key, or the same secret, as `--jwt-key`. In production, issue tokens where your \

@@ -5,6 +5,7 @@ import PresenceClient
 struct Top: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show what keeps the service busy, live.",
+        usage: "porchlight top [<options>]",
         discussion: """
             Shows the busiest publishers and the rates of the last minute, the clients that do \
             not read fast enough, the store and the memory. On a terminal it updates until q or \

@@ -5,6 +5,7 @@ import PresenceClient
 struct Watch: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show changes of accounts live, one line each.",
+        usage: "porchlight watch <account> ... [<options>]",
         discussion: """
             Logs in as an account of its own, subscribes for an hour, renews the subscription \
             while it runs, and on ^C unsubscribes and logs out. With --as or a token it logs in \

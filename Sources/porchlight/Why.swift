@@ -4,6 +4,7 @@ import PresenceClient
 struct Why: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Explain why an account sees, or does not see, another.",
+        usage: "porchlight why <subscriber> <publisher> [<options>]",
         discussion: """
             Prints when the subscription began and ends, or how it ended; the connections of \
             both accounts; the publisher's recent events, and what became of each at the \
