@@ -1,7 +1,7 @@
 // What `porchlight why` prints: the facts of the method `why`, as sentences.
 //
 // First whether the subscriber sees the publisher, then the subscription, the connections, the
-// events with what became of them, and last how far back the facts go.
+// events with what became of them, and last how far back the facts go. Each fact is said once.
 
 import Foundation
 import PresenceClient
@@ -11,11 +11,14 @@ struct WhyStory {
     private let facts: JSON
     private let subscriber: String
     private let publisher: String
+    /// The publisher, as the object of a sentence about the subscriber.
+    private let seen: String
 
     init(_ facts: JSON) {
         self.facts = facts
         subscriber = visible(facts["subscriber"]?["account"]?.string ?? "?")
         publisher = visible(facts["publisher"]?["account"]?.string ?? "?")
+        seen = subscriber == publisher ? "itself" : publisher
     }
 
     var lines: [String] {
@@ -32,28 +35,34 @@ struct WhyStory {
 
     private var verdict: String {
         guard facts["subscriber"]?["known"] == true else {
-            return "\(subscriber) does not see \(publisher): the service does not know "
-                + "\(subscriber) now."
+            return "\(subscriber) does not see \(seen): \(unknown(subscriber))"
         }
         guard facts["subscription"] != nil else {
-            return isOneAccount
-                ? "\(subscriber) does not see itself: an account does only if it subscribes to "
-                    + "itself."
-                : "\(subscriber) does not see \(publisher): there is no subscription."
+            return "\(subscriber) does not see \(seen): "
+                + (isOneAccount
+                    ? "an account sees itself only if it subscribes to itself."
+                    : "there is no subscription.")
         }
         let sessions = connected("subscriber")
         guard !sessions.isEmpty else {
-            return "\(subscriber) would see \(publisher), but is not connected."
+            return "\(subscriber) would see \(seen), but is not connected."
         }
         if sessions.allSatisfy({ ($0["behind"]?.integer ?? 0) > 0 }) {
-            return "\(subscriber) sees \(publisher) with a delay: it does not read fast enough now."
+            return "\(subscriber) sees \(seen) with a delay: it does not read fast enough now."
         }
         let isOnline = facts["state"]?["online"]?.array.map { !$0.isEmpty }
         switch isOnline {
-        case true?: return "\(subscriber) sees \(publisher) online."
-        case false?: return "\(subscriber) sees \(publisher) offline, which is correct."
-        case nil: return "\(subscriber) sees what \(publisher) publishes."
+        case true?: return "\(subscriber) sees \(seen) online."
+        case false?: return "\(subscriber) sees \(seen) offline, which is correct."
+        case nil: return "\(subscriber) sees what \(isOneAccount ? "it" : publisher) publishes."
         }
+    }
+
+    /// What is known of an account that the service does not know: nothing is kept of a forgotten
+    /// one, so whether it was ever there is unknown.
+    private func unknown(_ name: String) -> String {
+        "the service does not know \(name) now. \(name) has no session, no subscription, no "
+            + "subscriber and no status; if it had any, they are forgotten."
     }
 
     private func connected(_ party: String) -> [JSON] {
@@ -66,10 +75,8 @@ struct WhyStory {
         var lines: [String] = []
         if let current = facts["subscription"] {
             lines.append(
-                "\(subscriber) watches \(publisher) since \(time(current["created"])), until "
+                "\(subscriber) watches \(seen) since \(time(current["created"])), until "
                     + "\(time(current["expires"])).")
-        } else {
-            lines.append("\(subscriber) does not watch \(publisher) now.")
         }
         lines += (facts["pastSubscriptions"]?.array ?? []).map { past in
             let span = "A subscription from \(time(past["created"]))"
@@ -88,18 +95,17 @@ struct WhyStory {
     private func presence(of party: String) -> [String] {
         let name = party == "subscriber" ? subscriber : publisher
         guard facts[party]?["known"] == true else {
-            // Whether it ever did is unknown: nothing is kept of a forgotten account.
-            return [
-                "The service does not know \(name) now: it has no login, no watchers and no "
-                    + "subscriptions. If it ever had, they are forgotten."
-            ]
+            // Of the subscriber, the first sentence says so.
+            guard party == "publisher" else { return [] }
+            let sentence = unknown(name)
+            return [sentence.prefix(1).uppercased() + sentence.dropFirst()]
         }
         let sessions = facts[party]?["sessions"]?.array ?? []
         var lines = sessions.map { session(of: name, $0) }
         if sessions.isEmpty {
-            let seen = party == "publisher" ? facts["state"]?["lastSeen"] : nil
+            let last = name == publisher ? facts["state"]?["lastSeen"] : nil
             lines.append(
-                "\(name) has no session" + (seen.map { "; last seen \(time($0))" } ?? "") + ".")
+                "\(name) has no session" + (last.map { "; last seen \(time($0))" } ?? "") + ".")
         }
         lines += (facts[party]?["pastConnections"]?.array ?? []).map { past in
             "\(name) was on \(device(past)) from \(time(past["since"])) to "
@@ -182,9 +188,9 @@ struct WhyStory {
 
     private func fates(of event: JSON) -> [String] {
         switch event["subscribed"]?.string {
-        case "no": return ["not sent: \(subscriber) did not watch \(publisher) at that time"]
+        case "no": return ["not sent: \(subscriber) did not watch \(seen) at that time"]
         case "unknown":
-            return ["unknown whether \(subscriber) watched \(publisher) at that time"]
+            return ["unknown whether \(subscriber) watched \(seen) at that time"]
         default: break
         }
         let connections = event["connections"]?.array ?? []

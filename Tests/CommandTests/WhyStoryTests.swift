@@ -60,7 +60,9 @@ import Testing
         for (changes, words) in [
             (
                 ["subscriber": stranger],
-                "alice does not see bob: the service does not know alice now."
+                "alice does not see bob: the service does not know alice now. alice has no "
+                    + "session, no subscription, no subscriber and no status; if it had any, they "
+                    + "are forgotten."
             ),
             ([:], "alice does not see bob: there is no subscription."),
             (["subscription": Self.subscription], "alice would see bob, but is not connected."),
@@ -84,10 +86,10 @@ import Testing
     }
 
     @Test(arguments: [("subscriber", "alice"), ("publisher", "bob")])
-    func `does not claim that who is not known now never was`(party: String, name: String) {
+    func `does not claim that an account was never known`(party: String, name: String) {
         let facts = facts([party: ["account": .string(name), "known": false]])
-        #expect(says(facts, "The service does not know \(name) now: it has no login"))
-        #expect(says(facts, "If it ever had, they are forgotten."))
+        #expect(says(facts, "he service does not know \(name) now. \(name) has no session"))
+        #expect(says(facts, "if it had any, they are forgotten."))
         #expect(!says(facts, "never"))
     }
 
@@ -156,10 +158,55 @@ import Testing
         }
     }
 
-    @Test func `tells of one account once`() {
+    /// The sentences of a story; those below an event are of that event.
+    func sentences(_ facts: JSON) -> [String] {
+        WhyStory(facts).lines.filter { !$0.isEmpty && !$0.hasPrefix("  ") }
+            .flatMap { $0.split(separator: ". ").map(String.init) }
+    }
+
+    @Test func `says each thing once`() {
+        let unknown: (String) -> JSON = { ["account": .string($0), "known": false] }
+        for other in ["bob", "alice"] {
+            for changes in [
+                ["publisher": party(other)],
+                ["subscriber": unknown("alice"), "publisher": unknown(other)],
+                ["publisher": party(other), "subscription": Self.subscription],
+            ] as [[String: JSON]] {
+                let sentences = sentences(facts(changes))
+                #expect(Set(sentences).count == sentences.count, "\(sentences)")
+                for thing in [
+                    "alice does not see", "the service does not know alice", "alice has no session",
+                    "\(other) has no session",
+                ] {
+                    let times = sentences.count { $0.lowercased().contains(thing) }
+                    #expect(times <= 1, "\(thing): \(sentences)")
+                }
+            }
+        }
+    }
+
+    @Test func `says that an account does not see itself`() {
         let alone = facts(["publisher": party("alice")])
-        #expect(WhyStory(alone).lines.first?.hasPrefix("alice does not see itself") == true)
-        #expect(WhyStory(alone).lines.count { $0.contains("alice has no session") } == 1)
+        let story = WhyStory(alone).lines
+        #expect(
+            story.first == "alice does not see itself: an account sees itself only if it "
+                + "subscribes to itself.")
+        #expect(!story.contains { $0.contains("alice alice") || $0.contains("see alice") })
+        let unknown: JSON = ["account": "alice", "known": false]
+        #expect(
+            says(
+                facts(["subscriber": unknown, "publisher": unknown]),
+                "alice does not see itself: the service does not know alice now."))
+    }
+
+    @Test func `speaks of one account that sees itself`() {
+        let here = party("alice", [session("connected")])
+        let both = [
+            "subscriber": here, "publisher": here, "subscription": Self.subscription,
+            "state": ["online": [["device": "d"]]],
+        ]
+        #expect(WhyStory(facts(both)).lines.first == "alice sees itself online.")
+        #expect(says(facts(both), "alice watches itself since"))
     }
 
     @Test func `shows the status, and how far back it all reaches`() {
