@@ -37,17 +37,21 @@ struct ChosenAccount {
                 + "give a token for \(typed), or omit \(flag).")
     }
 
-    /// Adds what to do to a refusal that another account would not meet.
-    func whileLoggingIn<T>(_ login: () throws -> T) throws -> T {
+    /// Adds to a rejection that another account would not meet which account it is of, and what
+    /// to do.
+    ///
+    /// - Parameter account: the account that logs in; nil if only the service can read its token.
+    func whileLoggingIn<T>(as account: String?, _ login: () throws -> T) throws -> T {
         do {
             return try login()
         } catch let error as ClientError {
             guard case .refused(let reply) = error, reply.reason == "session_quota" else {
                 throw error
             }
+            let owner = account.map { "\(visible($0)) cannot log in. " } ?? ""
             throw Failure(
-                "\(error.description) Log out one of its sessions, or give another account with "
-                    + "\(flag).")
+                "\(owner)\(error.description) Log out one of its sessions, or give another account "
+                    + "with \(flag).")
         }
     }
 }

@@ -40,16 +40,22 @@ struct ServerOptions: ParsableArguments {
             "device": .string(deviceName(verb)), "client": "other", "sync": "none",
         ]
         let token = try token()
+        let account: String?
         if let token {
-            if let account = token.account { try chosen.check(account, of: token) }
+            account = token.account
+            if let account { try chosen.check(account, of: token) }
             params["token"] = .string(token.text)
-        } else if let account = chosen.name ?? chosen.standard {
-            params["account"] = .string(account)
         } else {
-            throw Failure("No account is given: use \(chosen.flag) or --token-file.")
+            account = chosen.name ?? chosen.standard
+            guard let account else {
+                throw Failure("No account is given: use \(chosen.flag) or --token-file.")
+            }
+            params["account"] = .string(account)
         }
         let client = try service.connect()
-        let result = try chosen.whileLoggingIn { try client.call("login", .object(params)) }
+        let result = try chosen.whileLoggingIn(as: account) {
+            try client.call("login", .object(params))
+        }
         let session = OpenSession(
             client: client, account: result["account"]?.string ?? "",
             signsOfLife: SignsOfLife(heartbeatSeconds: result["heartbeat"]?.integer))

@@ -72,8 +72,8 @@ import Testing
             try options.openSession(of: ChosenAccount(name: "bob", by: "--as"), from: "watch")
         }
         #expect(
-            failure?.description == "The account has 10 sessions. (419) Log out one of its "
-                + "sessions, or give another account with --as.")
+            failure?.description == "bob cannot log in. The account has 10 sessions. (419) Log out "
+                + "one of its sessions, or give another account with --as.")
     }
 
     @Test func `ends where the service makes of it another account`() throws {

@@ -126,6 +126,7 @@ class Watching(Case):
              "127.0.0.1:%d" % self.service.port], stdin=subprocess.DEVNULL, capture_output=True,
             text=True, timeout=30)
         self.assertEqual(done.returncode, 1)
+        self.assertIn("Error: %s cannot log in. " % alice, done.stderr)
         self.assertIn("give another account with --as", done.stderr)
 
 
