@@ -150,6 +150,10 @@ class Steps(Scripts):
                        "    seq 100\n"
                        "    false\n"
                        "}\n"
+                       "counts() {\n"
+                       "    printf '%%s of 90000 commands\\n' 10000 20000\n"
+                       "    read -r line <pipe\n"
+                       "}\n"
                        "skips() { echo '    skipped: needs root (0.0 s)'; }\n"
                        ". '%s/scripts/steps'\nrun_steps %s\n" % (
                            ROOT, " ".join("'%s'" % step for step in steps)))
@@ -179,6 +183,27 @@ class Steps(Scripts):
                 self.assertNotEqual(script.wait(20), 0)
                 with self.assertRaises(ProcessLookupError):
                     os.kill(step, 0)
+
+    def test_a_silent_step_shows_its_count(self):
+        pipe = os.path.join(self.folder, "pipe")
+        os.mkfifo(pipe)
+        # For reading, too: opening it does not wait for the step.
+        end = os.open(pipe, os.O_RDWR)
+        self.addCleanup(os.close, end)
+        script = subprocess.Popen(
+            [self.write("one|kept|counts")], cwd=self.folder, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, text=True, env=dict(os.environ, STEP_SILENCE_MAX="1"))
+        with script:
+            said = []
+            for line in script.stdout:
+                said.append(line)
+                if "…" in line:
+                    break
+            # The step has been silent until now.
+            os.write(end, b"enough\n")
+            self.assertRegex(said[-1], r"^   … \d+ s, 20000 of 90000 commands\n$")
+            self.assertIn("1 passed, 0 failed", script.stdout.read())
+        self.assertEqual(script.returncode, 0)
 
     def test_a_good_end(self):
         code, said, fault = self.steps("one|shown|echo first", "a b|kept|two",

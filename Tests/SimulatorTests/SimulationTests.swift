@@ -48,6 +48,7 @@ import Testing
     func `stays true over the commands that are asked for`() throws {
         let wanted = Int(ProcessInfo.processInfo.environment["SIMULATE_COMMANDS"] ?? "") ?? 0
         var commands = 0
+        var shown = 0
         var seed: UInt64 = 10_000
         while commands < wanted {
             let simulation = Simulation(seed: seed)
@@ -55,6 +56,11 @@ import Testing
             try #require(simulation.violations.isEmpty, "\(simulation.violations)")
             commands += simulation.commandCount
             seed += 1
+            guard commands / 10_000 > shown else { continue }
+            shown = commands / 10_000
+            // scripts/steps shows the newest of these lines while the test runs.
+            print("\(min(commands, wanted)) of \(wanted) commands")
+            fflush(nil)
         }
         print("\(commands) commands, seeds 10000 to \(seed - 1)")
     }
