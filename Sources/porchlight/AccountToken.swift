@@ -5,7 +5,7 @@ import PresenceTokens
 /// A token that a verb logs in with.
 struct AccountToken {
     let text: String
-    /// Where it was found, such as `the file bob.token`.
+    /// Where it was found, such as `the file bob.token given with --token-file`.
     let place: String
 
     /// The account that it names; nil if that cannot be read here.

@@ -17,7 +17,10 @@ struct AppServerOptions: ParsableArguments {
             try CredentialFile(path: $0, flag: "--server-key", content: "key").firstLine()
         }
         let client = try service.connect()
-        _ = try client.call("login", key.map { ["key": .string($0)] } ?? ["client": "server"])
+        let credentials = keyFile.map(LoginCredentials.key) ?? .appServer
+        try credentials.whileLoggingIn {
+            _ = try client.call("login", key.map { ["key": .string($0)] } ?? ["client": "server"])
+        }
         return client
     }
 }

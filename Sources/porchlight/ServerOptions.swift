@@ -28,7 +28,8 @@ struct ServerOptions: ParsableArguments {
             }
         }
         let file = CredentialFile(path: tokenFile, flag: "--token-file", content: "token")
-        return AccountToken(text: try file.firstLine(), place: "the file \(tokenFile)")
+        return AccountToken(
+            text: try file.firstLine(), place: "the file \(tokenFile) given with --token-file")
     }
 
     /// Connects and logs in as an account: with its token if there is one, else by its name.
@@ -53,8 +54,9 @@ struct ServerOptions: ParsableArguments {
             params["account"] = .string(account)
         }
         let client = try service.connect()
+        let credentials = token.map(LoginCredentials.token) ?? .accountName
         let result = try chosen.whileLoggingIn(as: account) {
-            try client.call("login", .object(params))
+            try credentials.whileLoggingIn { try client.call("login", .object(params)) }
         }
         let session = OpenSession(
             client: client, account: result["account"]?.string ?? "",

@@ -38,8 +38,8 @@ import Testing
     @Test func `with another's token is refused before anybody is connected to`() throws {
         #expect(
             try fault(token(#"{"sub":"alice"}"#), as: "bob", at: Self.nowhere)
-                == "--account is bob, and the token in the file FILE is for alice: give a token "
-                + "for bob, or omit --account.")
+                == "--account is bob, and the token in the file FILE given with --token-file is "
+                + "for alice: give a token for bob, or omit --account.")
     }
 
     @Test(arguments: ["cafe\u{301}", "Café", "café "])

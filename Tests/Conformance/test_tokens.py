@@ -95,6 +95,42 @@ class Tokens(Folder):
                                            "token": self.good()}), 414, "duplicate_field")
         client.ok("login", {"key": "a-key-of-our-backend"})
 
+    def test_the_command_names_its_own_options(self):
+        def says(*words, **variables):
+            done = subprocess.run(
+                [BINARY, *words, "--connect", "127.0.0.1:%d" % self.service.port],
+                stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=15,
+                env=dict(os.environ, **variables))
+            self.assertEqual((done.returncode, done.stdout), (1, ""), done)
+            return done.stderr
+
+        as_account = ["publish", "10001", "--account", "alice"]
+        other = self.good(secret=OTHER)
+        bad_token, bad_key = self.file("t", other.encode()), self.file("k", b"x" * 40)
+        for words in (as_account, ["watch", "bob"]):
+            self.assertEqual(
+                says(*words), "Error: This service requires a token to log in as an account: give "
+                "a file with one as --token-file, or set PORCHLIGHT_TOKEN. (401)\n")
+            self.assertEqual(
+                says(*words, "--token-file", bad_token), "Error: The token's signature is "
+                "invalid. (401) The token is in the file %s given with --token-file.\n"
+                % bad_token)
+            self.assertEqual(
+                says(*words, PORCHLIGHT_TOKEN=other), "Error: The token's signature is invalid. "
+                "(401) The token is in the environment's PORCHLIGHT_TOKEN.\n")
+        for words in (["query", "bob"], ["why", "a", "b"], ["top", "--once"], ["stats"],
+                      as_account + ["--once"]):
+            self.assertEqual(
+                says(*words), "Error: This service requires a server key: give the file with it "
+                "as --server-key. (401)\n")
+            self.assertEqual(
+                says(*words, "--server-key", bad_key), "Error: The key in the file %s given with "
+                "--server-key is not a key of this service. (401)\n" % bad_key)
+        self.assertRegex(
+            says("bench", "fanout", "--accounts", "4", "--group", "2"),
+            r"The service requires credentials \(401\): the load test needs --auth open, and "
+            r"--server-key if the service has one\. \(--seed \d+\)\n$")
+
     def test_what_is_refused(self):
         now = int(time.time())
         for why, text in {

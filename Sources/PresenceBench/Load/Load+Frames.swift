@@ -78,6 +78,10 @@ extension Load {
         case (.login, .error(503, let retryAfterSeconds)) where lossPolicy == .reconnect:
             counters.refusals += 1
             lost(client, "was refused", retryAfterSeconds: max(retryAfterSeconds, 1))
+        case (.login, .error(401, _)):
+            fail(
+                "The service requires credentials (401): the load test needs --auth open, and "
+                    + "--server-key if the service has one.")
         case (_, .result):
             counters.requestsOutstanding -= 1
             observer?.answered(kind, of: client, in: body)
