@@ -234,7 +234,8 @@ let package = Package(
         .testTarget(
             name: "PresenceServerTests",
             dependencies: [
-                "EventLoop", "PresenceClient", "PresenceCore", "PresenceServer",
+                "Containers", "EventLoop", "PresenceClient", "PresenceCore", "PresenceServer",
+                "PresenceStore", "PresenceWire",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: common),

@@ -31,6 +31,12 @@ public struct DurationHistogram: Hashable, Sendable {
         sumMicroseconds &+= microseconds
     }
 
+    /// Adds what another histogram has counted.
+    public static func += (left: inout DurationHistogram, right: DurationHistogram) {
+        for (bucket, count) in right.counts.enumerated() { left.counts[bucket] += count }
+        left.sumMicroseconds &+= right.sumMicroseconds
+    }
+
     /// How many things were counted.
     public var count: UInt64 { counts.reduce(0, +) }
 }

@@ -22,4 +22,18 @@ import Testing
         histogram.observe(microseconds: .max)
         #expect(histogram.counts.last == 1)
     }
+
+    @Test func `adding two is observing what both have observed`() {
+        let durations: [UInt64] = [0, 10, 11, 70_000, 10_000_000, 10_000_001]
+        var all = DurationHistogram()
+        var parts = [DurationHistogram(), DurationHistogram()]
+        for (place, microseconds) in durations.enumerated() {
+            all.observe(microseconds: microseconds)
+            parts[place % 2].observe(microseconds: microseconds)
+        }
+        parts[0] += parts[1]
+        #expect(parts[0] == all)
+        parts[0] += DurationHistogram()
+        #expect(parts[0] == all)
+    }
 }

@@ -9,6 +9,9 @@ public struct Tallies: Sendable {
     /// Sessions now, by the raw value of their phase.
     private var sessionsByPhase = [Int](repeating: 0, count: Session.Phase.allCases.count)
 
+    /// All zero.
+    public init() {}
+
     /// The number of events with this cause.
     public func events(_ cause: Cause) -> Int { eventsByCause[Int(cause.rawValue)] }
 

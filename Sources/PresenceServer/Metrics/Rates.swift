@@ -1,15 +1,5 @@
 import PresenceCore
 
-/// Counters whose growth `top` shows.
-struct RateSums {
-    var events = 0
-    var deliveries = 0
-    var logins = 0
-    var requests = 0
-    var commits = 0
-    var rows = 0
-}
-
 /// Samples of counters in the last minute: one per second, while anything happens.
 struct Rates {
     /// One minute, and one sample before it.
@@ -18,7 +8,8 @@ struct Rates {
 
     struct Sample {
         var time: Mono
-        var sums: RateSums
+        /// The counters whose growth `top` shows, as `MetricTable.counts` has them.
+        var counts: [Int]
     }
 
     private var samples: [Sample]
@@ -26,15 +17,15 @@ struct Rates {
     private var due: Mono
 
     init(begun: Mono) {
-        samples = [Sample(time: begun, sums: RateSums())]
+        samples = [Sample(time: begun, counts: MetricTable.counts(Measurements()))]
         due = begun.advanced(byMilliseconds: Self.intervalMilliseconds)
     }
 
     func isDue(at now: Mono) -> Bool { due <= now }
 
-    mutating func note(_ sums: RateSums, at now: Mono) {
+    mutating func note(_ counts: [Int], at now: Mono) {
         if samples.count == Self.samplesMax { samples.removeFirst() }
-        samples.append(Sample(time: now, sums: sums))
+        samples.append(Sample(time: now, counts: counts))
         due = now.advanced(byMilliseconds: Self.intervalMilliseconds)
     }
 
@@ -44,9 +35,8 @@ struct Rates {
     /// apart nothing has happened, except in at most one second.
     func sample(before now: Mono, byMilliseconds age: UInt64) -> Sample {
         let point = Mono(milliseconds: now.milliseconds - min(age, now.milliseconds))
-        guard var sample = samples.last(where: { $0.time <= point }) ?? samples.first else {
-            return Sample(time: now, sums: RateSums())
-        }
+        // There is always a sample: `note` adds one whenever it removes one.
+        var sample = samples.last { $0.time <= point } ?? samples[0]
         sample.time = max(sample.time, min(point, now))
         return sample
     }

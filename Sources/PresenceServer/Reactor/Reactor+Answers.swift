@@ -51,9 +51,9 @@ extension Reactor {
     }
 
     private mutating func append(_ answer: Answer, to id: RequestID, of slot: Int) {
-        if case .stats(let stats) = answer {
-            let further = ownStats(at: now().mono)
-            return connections[slot].outbox.bytes.appendStatsFrame(stats, further: further, to: id)
+        if case .stats = answer {
+            let fields = MetricTable.stats(measure(at: now()))
+            return connections[slot].outbox.bytes.appendStatsFrame(fields, to: id)
         }
         if case .sessions(let entries) = answer { fillInLastHeard(of: entries) }
         let outcome = connections[slot].outbox.bytes.appendAnswerFrame(
@@ -98,47 +98,5 @@ extension Reactor {
         connections[slot].outbox.bytes.appendEventFrames(
             first.upperBound..<states.upperBound, of: .loginList, in: effects,
             limits: configuration.engine.limits)
-    }
-
-    /// What the reactor and the store count, for `stats`.
-    private func ownStats(at now: Mono) -> [StatsField] {
-        let store = store.counters
-        return [
-            StatsField("connections", loop.streamCount),
-            StatsField("connectionsAccepted", counters.accepted),
-            StatsField("acceptFailures", counters.acceptFailures),
-            StatsField("requests", counters.requests),
-            StatsField("violations", counters.violations),
-            StatsField("closedTooSlow", counters.closedTooSlow),
-            StatsField("turnedAway", counters.turnedAway),
-            StatsField("loginsDelayed", counters.loginsDelayed),
-            StatsField("refusedForMemory", counters.refusedForMemory),
-            StatsField("refusedForStore", counters.refusedForStore),
-            StatsField("throttled", counters.throttled),
-            StatsField("inquiries", counters.inquiries),
-            StatsField("inquiriesUnderWay", inquiriesUnderWay),
-            StatsField("refusedForInquiries", counters.refusedForInquiries),
-            StatsField("tokensRefused", counters.tokensRefused),
-            StatsField("tokensExpired", counters.tokensExpired),
-            StatsField("addresses", addresses.count),
-            StatsField("feedReaders", feed?.readers.count ?? 0),
-            StatsField("feedEvents", feed?.log.count ?? 0),
-            StatsField("feedBytes", feed?.log.bytes ?? 0),
-            StatsField("feedOldestSeconds", feedOldestSeconds(at: now)),
-            StatsField("feedLagSeconds", feedLagSeconds(at: now)),
-            StatsField("feedResets", counters.feedResets),
-            StatsField("conflated", engine.tallies.eventsConflated),
-            StatsField("fellBehind", engine.tallies.sessionsConflated),
-            StatsField("bytesBlocked", bytesBlocked),
-            StatsField("bytesHeldBack", bytesHeldBack),
-            StatsField("outboxBytes", outboxBytes),
-            StatsField("poolBytesIdle", pool.bytesIdle),
-            StatsField("storePending", store.pending),
-            StatsField("storeRetained", store.retained),
-            StatsField("storeCommits", store.commits),
-            StatsField("storeRows", store.rows),
-            StatsField("storeFailures", store.failures),
-            StatsField("storeLastCommitMicroseconds", store.lastCommitMicroseconds),
-        ]
     }
 }

@@ -60,7 +60,8 @@ extension Reactor {
         pool.lend(to: &connections[slot].outbox)
         switch subject {
         case .metrics:
-            connections[slot].outbox.bytes.appendTextFrame(metricsText(at: now), to: id)
+            let text = MetricTable.text(measure(at: now)) + (configuration.furtherMetrics?() ?? [])
+            connections[slot].outbox.bytes.appendTextFrame(text, to: id)
         case .why(let subscriber, let publisher, let type):
             let report = why(subscriber, publisher, type, at: now)
             connections[slot].outbox.bytes.appendWhyFrame(
@@ -113,25 +114,19 @@ extension Reactor {
 
     private mutating func top(entriesMax: Int, at now: Moment) -> TopReport {
         let before = rates.sample(before: now.mono, byMilliseconds: Self.topMilliseconds)
-        let current = sums
+        let measurements = measure(at: now)
         let since = now.wall(at: before.time)
         let known = max(since, engine.eventsKnownSince)
         return TopReport(
             time: now.wall,
             milliseconds: Int(now.mono.milliseconds - before.time.milliseconds),
-            counts: [
-                StatsField("events", current.events - before.sums.events),
-                StatsField("deliveries", current.deliveries - before.sums.deliveries),
-                StatsField("logins", current.logins - before.sums.logins),
-                StatsField("requests", current.requests - before.sums.requests),
-                StatsField("commits", current.commits - before.sums.commits),
-                StatsField("rows", current.rows - before.sums.rows),
-            ],
+            counts: MetricTable.growth(
+                from: before.counts, to: MetricTable.counts(measurements)),
             publishersSince: known,
             publishers: engine.busiestPublishers(
                 since: known, countMax: entriesMax, into: &effects),
             readers: slowestReaders(countMax: entriesMax, at: now),
-            readerCount: slow.count, gauges: gauges)
+            readerCount: slow.count, gauges: MetricTable.gauges(measurements))
     }
 
     /// Those that have the most to take yet, of the first ten thousand that have anything.
@@ -153,44 +148,5 @@ extension Reactor {
     private func behind(_ slot: Int) -> Int {
         guard connections[slot].state.contains(.isConflated) else { return 0 }
         return engine.topicsMissed(by: ConnectionID(connections[slot].id))
-    }
-
-    private var gauges: [StatsField] {
-        let stats = engine.currentStats
-        let store = store.counters
-        return [
-            StatsField("connections", loop.streamCount),
-            StatsField("accountsOnline", stats.accountsOnline),
-            StatsField("sessionsConnected", stats.sessionsConnected),
-            StatsField("subscriptions", stats.subscriptions),
-            StatsField("statuses", stats.statuses),
-            StatsField("bytesBlocked", bytesBlocked),
-            StatsField("bytesHeldBack", bytesHeldBack),
-            StatsField("storePending", store.pending),
-            StatsField("storeRetained", store.retained),
-            StatsField("storeFailures", store.failures),
-            StatsField("storeLastCommitMicroseconds", store.lastCommitMicroseconds),
-            StatsField("memoryBytes", Int(clamping: loop.memoryBytes)),
-            StatsField("subscriptionBytes", stats.subscriptionBytes),
-            StatsField("nameBytes", stats.nameBytes),
-            StatsField("historyBytes", engine.historyBytes),
-            StatsField("processorMicroseconds", Int(clamping: loop.processorMicroseconds)),
-        ]
-    }
-
-    // MARK: Rates
-
-    private var sums: RateSums {
-        let stats = engine.currentStats
-        let store = store.counters
-        return RateSums(
-            events: stats.events, deliveries: stats.deliveries, logins: counters.loginsOfClients,
-            requests: counters.requests, commits: store.commits, rows: store.rows)
-    }
-
-    /// Remembers the counters once a second, while anything happens at all.
-    mutating func noteRates(at now: Mono) {
-        guard rates.isDue(at: now) else { return }
-        rates.note(sums, at: now)
     }
 }

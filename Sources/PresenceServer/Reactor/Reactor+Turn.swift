@@ -41,7 +41,7 @@ extension Reactor {
         assertTurnEnded()
         scheduleMemoryCheck(at: now.mono)
         heardUpTo = now.mono
-        noteRates(at: now.mono)
+        noteRates(at: now)
         guard phase != .stopped else { return }
         // A list that is not complete, or a splitter that is not empty, waits for its next share.
         let hasMore =

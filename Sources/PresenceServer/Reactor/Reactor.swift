@@ -92,7 +92,7 @@ struct Reactor<Network: Transport, Disk: Persistence>: ~Copyable {
     /// The feed, while it has readers or had one recently.
     var feed: Feed?
     var submissions: [Submission] = []
-    var counters = ReactorCounters()
+    var counters = ServiceCounters()
     var loopTimes = LoopTimes()
     var rates: Rates
     /// Connections that have not read everything they were sent.

@@ -8,15 +8,15 @@ public enum AnswerOutcome: Hashable, Sendable {
     case tooLarge(entriesFit: Int)
 }
 
-/// A counter of the caller for the response to `stats`.
-public struct StatsField: Sendable {
+/// A measured number for the responses to `stats` and `top`.
+public struct StatsField: Hashable, Sendable {
     /// The key. It needs no escapes.
-    public var name: StaticString
-    /// The count.
+    public var name: String
+    /// The number.
     public var value: Int
 
-    /// A counter.
-    public init(_ name: StaticString, _ value: Int) {
+    /// A number.
+    public init(_ name: String, _ value: Int) {
         self.name = name
         self.value = value
     }
@@ -38,13 +38,13 @@ extension [UInt8] {
         return .appended
     }
 
-    /// Appends the response to `stats`: the engine's counters, then those of the caller.
-    public mutating func appendStatsFrame(
-        _ stats: Stats, further fields: [StatsField], to id: RequestID
-    ) {
+    /// Appends the response to `stats`.
+    public mutating func appendStatsFrame(_ fields: [StatsField], to id: RequestID) {
         guard id != .none else { return }
         let start = beginResponse(to: id)
-        appendResult(stats, further: fields)
+        append("{")
+        appendFields(fields)
+        append("}")
         endResponse(start)
     }
 
@@ -110,8 +110,8 @@ extension [UInt8] {
         case .kicked(let count):
             append(#"{"kicked":"#, count)
             append("}")
-        case .stats(let stats):
-            appendResult(stats, further: [])
+        case .stats:
+            preconditionFailure("the response to `stats` has a function of its own")
         case .subscribed, .states, .subscriptions, .subscribers, .sessions:
             return appendList(answer, in: effects, upTo: bound)
         }
@@ -160,32 +160,5 @@ extension [UInt8] {
         append(#","serverFrameBytesMax":"#, limits.serverFrameBytesMax)
         append(#","requestIDBytesMax":"#, limits.requestIDBytesMax)
         append("}}")
-    }
-
-    private mutating func appendResult(_ stats: Stats, further fields: [StatsField]) {
-        append(#"{"accounts":"#, stats.accounts)
-        append(#","accountsOnline":"#, stats.accountsOnline)
-        append(#","sessions":"#, stats.sessions)
-        append(#","sessionsConnected":"#, stats.sessionsConnected)
-        append(#","appServers":"#, stats.appServers)
-        append(#","subscriptions":"#, stats.subscriptions)
-        append(#","statuses":"#, stats.statuses)
-        append(#","deadlines":"#, stats.deadlines)
-        append(#","awaitingStore":"#, stats.awaitingStore)
-        append(#","deferred":"#, stats.deferred)
-        append(#","events":"#, stats.events)
-        append(#","deliveries":"#, stats.deliveries)
-        append(#","eventsConflated":"#, stats.eventsConflated)
-        append(#","fanOuts":"#, stats.fanOuts)
-        append(#","expiries":"#, stats.expiries)
-        append(#","accountsForgotten":"#, stats.accountsForgotten)
-        append(#","subscriptionBytes":"#, stats.subscriptionBytes)
-        append(#","nameBytes":"#, stats.nameBytes)
-        for field in fields {
-            append(",\"")
-            append(field.name)
-            append("\":", field.value)
-        }
-        append("}")
     }
 }

@@ -111,7 +111,7 @@ extension [UInt8] {
     mutating func appendFields(_ fields: [StatsField]) {
         for (place, field) in fields.enumerated() {
             append(place == 0 ? "\"" : ",\"")
-            append(field.name)
+            append(contentsOf: field.name.utf8)
             append("\":", field.value)
         }
     }

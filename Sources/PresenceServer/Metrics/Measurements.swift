@@ -1,0 +1,101 @@
+import Containers
+import PresenceCore
+import PresenceStore
+
+/// What is measured at one time, for `stats`, `top` and `metrics`. The table of metrics
+/// (`MetricTable`) says what of it each of them shows.
+struct Measurements: Sendable {
+    var loops: [LoopMeasurements] = []
+    var host = HostMeasurements()
+    var process = ProcessMeasurements()
+
+    /// A value of each connection loop, added up.
+    func sum(_ read: (LoopMeasurements) -> Int) -> Int {
+        loops.reduce(0) { $0 + read($1) }
+    }
+
+    /// A histogram of each connection loop, added up.
+    func sum(_ read: (LoopMeasurements) -> DurationHistogram) -> DurationHistogram {
+        loops.reduce(into: DurationHistogram()) { $0 += read($1) }
+    }
+
+    /// A counter, wherever it was counted.
+    func count(_ read: (ServiceCounters) -> Int) -> Int {
+        loops.reduce(read(host.counters)) { $0 + read($1.counters) }
+    }
+}
+
+/// What a loop of connections measures. Of several loops, everything can be added up.
+struct LoopMeasurements: Sendable {
+    var counters = ServiceCounters()
+    /// Connections that are not completely closed.
+    var connections = 0
+    /// Client addresses with connections.
+    var addresses = 0
+    /// Connections that have not read everything they were sent.
+    var slowReaders = 0
+    /// Token verifications in progress.
+    var inquiriesUnderWay = 0
+    /// Bytes waiting to be written.
+    var outboxBytes = 0
+    /// The same without the bytes in shared frames.
+    var ownOutboxBytes = 0
+    /// Bytes of spare buffers.
+    var poolBytesIdle = 0
+    /// Memory of shared frames.
+    var sharedFrameBytes = 0
+    /// Bytes that sockets have not accepted yet.
+    var bytesBlocked = 0
+    /// Bytes in outboxes behind them.
+    var bytesHeldBack = 0
+    /// Timer lag.
+    var lag = DurationHistogram()
+    /// Duration of turns.
+    var turns = DurationHistogram()
+}
+
+/// What the host of the engine measures: the engine, the feed and the store.
+struct HostMeasurements: Sendable {
+    var counters = ServiceCounters()
+    var engine = Stats()
+    var tallies = Tallies()
+    /// Memory of the engine's history.
+    var historyBytes = 0
+    var feed = FeedMeasurements()
+    var store = StoreCounters()
+    var commitTimes = DurationHistogram()
+    /// The limit on connections.
+    var connectionsMax = 0
+    var version = ""
+    /// When the service started, in milliseconds since 1970.
+    var startMilliseconds: Int64 = 0
+    var uptimeMilliseconds: UInt64 = 0
+}
+
+/// What is measured of the feed; zero while it is off.
+struct FeedMeasurements: Sendable {
+    var readers = 0
+    /// Events retained, and their bytes.
+    var events = 0
+    var bytes = 0
+    var bytesMax = 0
+    /// The age of the oldest event retained.
+    var oldestSeconds = 0
+    /// The age of the oldest event that a reader has not been sent.
+    var lagSeconds = 0
+}
+
+/// What is measured of the process.
+struct ProcessMeasurements: Sendable {
+    /// Resident memory.
+    var memoryBytes = 0
+    var processorMicroseconds = 0
+
+    /// All zero.
+    init() {}
+
+    init(_ transport: some Transport) {
+        memoryBytes = Int(clamping: transport.memoryBytes)
+        processorMicroseconds = Int(clamping: transport.processorMicroseconds)
+    }
+}

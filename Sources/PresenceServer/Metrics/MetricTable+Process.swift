@@ -1,0 +1,38 @@
+import PrometheusText
+
+// Metrics of the loops and of the process.
+
+extension MetricTable {
+    static let process: [Metric] = [
+        Metric(histogram: "porchlight_loop_lag_seconds", "Event-loop timer lag.") {
+            $0.sum(\.lag)
+        },
+        Metric(histogram: "porchlight_turn_seconds", "Duration of event-loop turns.") {
+            $0.sum(\.turns)
+        },
+        Metric(
+            information: "porchlight_build_info", "Always 1; the label contains the version.",
+            label: "version"
+        ) { $0.host.version },
+        Metric(
+            .gauge, "porchlight_uptime_seconds", "Time since the service started.",
+            in: .microseconds
+        ) { Int(clamping: $0.host.uptimeMilliseconds) * 1_000 },
+        Metric(
+            .counter, "process_cpu_seconds_total", "CPU time used by the process.",
+            in: .microseconds, top: .gauge(.processorMicroseconds)
+        ) { $0.process.processorMicroseconds },
+        Metric(
+            .gauge, "process_resident_memory_bytes", "Resident memory of the process.",
+            top: .gauge(.memoryBytes)
+        ) { $0.process.memoryBytes },
+        Metric(
+            .counter, "porchlight_memory_returns_total",
+            "Times that free memory was returned to the kernel."
+        ) { $0.count(\.memoryReturns) },
+        Metric(
+            .gauge, "process_start_time_seconds",
+            "Start time of the service, in seconds since 1970.", in: .microseconds
+        ) { Int(clamping: $0.host.startMilliseconds) * 1_000 },
+    ]
+}

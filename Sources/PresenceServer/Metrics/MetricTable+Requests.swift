@@ -1,0 +1,117 @@
+import PresenceCore
+import PresenceWire
+import PrometheusText
+
+// Metrics of connections, and of what arrives over them.
+
+extension MetricTable {
+    static let connections: [Metric] = [
+        Metric(
+            .gauge, "porchlight_connections", "Open connections.",
+            stats: .connections, top: .gauge(.connections)
+        ) { $0.sum(\.connections) },
+        Metric(.gauge, "porchlight_connections_max", "Maximum number of open connections.") {
+            $0.host.connectionsMax
+        },
+        Metric(
+            .gauge, "porchlight_addresses", "Client addresses with open connections.",
+            stats: .addresses
+        ) { $0.sum(\.addresses) },
+        Metric(
+            .counter, "porchlight_connections_accepted_total", "Connections accepted.",
+            stats: .connectionsAccepted
+        ) { $0.count(\.accepted) },
+        Metric(
+            .counter, "porchlight_connections_turned_away_total",
+            "Connections rejected because a connection limit was reached.", stats: .turnedAway
+        ) { $0.count(\.turnedAway) },
+        Metric(
+            .counter, "porchlight_accept_failures_total",
+            "Failed attempts to accept a connection.", stats: .acceptFailures
+        ) { $0.count(\.acceptFailures) },
+        Metric(
+            .counter, "porchlight_closes_total", "Connections closed, by reason.", by: "reason",
+            Metric.Value.each(Ending.allCases, \.rawValue) { measurements, ending in
+                measurements.count { $0.endings[ending] }
+            }),
+        Metric(stats: .closedTooSlow) { $0.count(\.closedTooSlow) },
+        Metric(.counter, "porchlight_logins_total", "Logins, by result.", by: "result", logins),
+    ]
+
+    private static let logins: [Metric.Value] =
+        [
+            Metric.Value("ok", top: .count(.logins)) { $0.count(\.loginsOfClients) },
+            Metric.Value("ok_app_server") { $0.count(\.loginsOfAppServers) },
+        ]
+        + Metric.Value.each(
+            Refusal.Reason.allCases.filter { $0 != .notLoggedIn }, \.rawValue
+        ) { measurements, reason in
+            measurements.count { $0.loginsRefused[reason] }
+        }
+
+    static let requests: [Metric] =
+        [
+            Metric(stats: .requests, top: .count(.requests)) { $0.count(\.requests) },
+            Metric(
+                .counter, "porchlight_requests_total", "Valid requests, by method.", by: "method",
+                Metric.Value.each(CommandKind.allCases, \.rawValue) { measurements, kind in
+                    measurements.count { $0.requestsByMethod[kind] }
+                }),
+            Metric(
+                .counter, "porchlight_refusals_total", "Requests rejected, by reason.",
+                by: "reason",
+                Metric.Value.each(Refusal.Reason.allCases, \.rawValue) { measurements, reason in
+                    measurements.count { $0.refusals[reason] }
+                }),
+            Metric(
+                .counter, "porchlight_malformed_requests_total",
+                "Frames without a well-formed request, by reason.", by: "reason",
+                Metric.Value.each(
+                    EnvelopeFault.Reason.allCases, \.rawValue
+                ) { measurements, reason in
+                    measurements.count { $0.malformed[reason] }
+                }),
+            Metric(
+                .counter, "porchlight_frame_violations_total",
+                "Protocol violations that closed the connection.", stats: .violations
+            ) { $0.count(\.violations) },
+            Metric(
+                .counter, "porchlight_throttles_total",
+                "Pauses of clients above their rate limit.", stats: .throttled
+            ) { $0.count(\.throttled) },
+            Metric(
+                .counter, "porchlight_overload_refusals_total",
+                "Requests and logins rejected as overloaded, by the resource that was short.",
+                by: "lack",
+                [
+                    Metric.Value("login_pace", stats: .loginsDelayed) {
+                        $0.count(\.loginsDelayed)
+                    },
+                    Metric.Value("memory", stats: .refusedForMemory) {
+                        $0.count(\.refusedForMemory)
+                    },
+                    Metric.Value("store", stats: .refusedForStore) {
+                        $0.count(\.refusedForStore)
+                    },
+                    Metric.Value("judges", stats: .refusedForInquiries) {
+                        $0.count(\.refusedForInquiries)
+                    },
+                ]),
+        ] + tokens
+
+    private static let tokens: [Metric] = [
+        Metric(stats: .inquiries) { $0.count(\.inquiries) },
+        Metric(.counter, "porchlight_tokens_total", "Token verifications completed.") {
+            $0.count(\.inquiries) - $0.sum(\.inquiriesUnderWay)
+        },
+        Metric(
+            .counter, "porchlight_tokens_refused_total", "Token verifications that failed.",
+            stats: .tokensRefused
+        ) { $0.count(\.tokensRefused) },
+        Metric(
+            .gauge, "porchlight_tokens_waiting", "Token verifications in progress.",
+            stats: .inquiriesUnderWay
+        ) { $0.sum(\.inquiriesUnderWay) },
+        Metric(stats: .tokensExpired) { $0.count(\.tokensExpired) },
+    ]
+}

@@ -1,0 +1,50 @@
+import PresenceCore
+import PresenceWire
+
+/// Counters of the service since startup.
+///
+/// Whatever counts has its own, in which it counts what it sees; `Measurements` adds them up.
+struct ServiceCounters: Sendable {
+    var accepted = 0
+    var acceptFailures = 0
+    var requests = 0
+    var closedTooSlow = 0
+    var violations = 0
+    var storeFailures = 0
+    /// Connections rejected because a connection limit was reached.
+    var turnedAway = 0
+    /// Logins rejected with a time after which to retry.
+    var loginsDelayed = 0
+    /// Requests rejected because memory was short.
+    var refusedForMemory = 0
+    /// Times that free memory was returned to the kernel.
+    var memoryReturns = 0
+    /// Requests rejected because the store was far behind.
+    var refusedForStore = 0
+    /// Times that a connection was throttled.
+    var throttled = 0
+    /// Tokens submitted for verification.
+    var inquiries = 0
+    /// Tokens that were rejected.
+    var tokensRefused = 0
+    /// Sessions ended because their token expired.
+    var tokensExpired = 0
+    /// Tokens not verified because too many were waiting.
+    var refusedForInquiries = 0
+    /// Feed readers that were reset.
+    var feedResets = 0
+    /// Logins of accounts, reconnects included.
+    var loginsOfClients = 0
+    /// Logins of app servers, in-process connections included.
+    var loginsOfAppServers = 0
+    /// Logins rejected, by reason.
+    var loginsRefused = Tally<Refusal.Reason>()
+    /// Requests rejected, logins included, by reason.
+    var refusals = Tally<Refusal.Reason>()
+    /// Frames without a well-formed request, by reason.
+    var malformed = Tally<EnvelopeFault.Reason>()
+    /// Requests that were parsed and had valid parameters, by method.
+    var requestsByMethod = Tally<CommandKind>()
+    /// Connections closed, by reason.
+    var endings = Tally<Ending>()
+}
