@@ -25,7 +25,7 @@ public final class Store: Sendable {
     private let phase = Mutex(Phase.opened)
     private let inbox = Inbox()
     private let ended = DispatchSemaphore(value: 0)
-    private let gauges: Gauges
+    private let sharedCounters: SharedStoreCounters
     private let tuning: StoreTuning
 
     /// When the database was last written before it was opened, in milliseconds since 1970 by
@@ -39,7 +39,7 @@ public final class Store: Sendable {
     ) {
         self.lastWritten = lastWritten
         stampAtOpening = stamp
-        gauges = writer.gauges
+        sharedCounters = writer.counters
         self.tuning = tuning
         self.writer = Mutex(writer)
     }
@@ -74,10 +74,10 @@ public final class Store: Sendable {
     }
 
     /// The store's counters.
-    public var counters: StoreCounters { gauges.snapshot }
+    public var counters: StoreCounters { sharedCounters.snapshot }
 
     /// The durations of transactions, from the first write to the end of the commit.
-    public var commitTimes: DurationHistogram { gauges.commitTimes }
+    public var commitTimes: DurationHistogram { sharedCounters.commitTimes }
 
     // MARK: Reading
 
@@ -124,7 +124,7 @@ public final class Store: Sendable {
     /// Costs a lock and an append.
     public func submit(_ batch: consuming [Submission]) {
         guard !batch.isEmpty else { return }
-        gauges.submitted(count: batch.count)
+        sharedCounters.submitted(count: batch.count)
         inbox.add(batch)
     }
 

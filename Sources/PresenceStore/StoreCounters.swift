@@ -23,7 +23,7 @@ public struct StoreCounters: Sendable, Equatable {
 }
 
 /// The counters, written by the store's thread and read by others.
-final class Gauges: Sendable {
+final class SharedStoreCounters: Sendable {
     private let pending = Atomic<Int>(0)
     private let retained = Atomic<Int>(0)
     private let commits = Atomic<Int>(0)

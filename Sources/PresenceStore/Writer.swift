@@ -17,7 +17,7 @@ final class Writer {
     typealias Report = @Sendable ([Outcome]) -> Void
 
     let files: StoreFiles
-    let gauges = Gauges()
+    let counters = SharedStoreCounters()
     private var lock: DirectoryLock?
     private let durability: Durability
     private let tuning: StoreTuning
@@ -53,7 +53,8 @@ final class Writer {
     func perform(_ submissions: [Submission], _ report: Report) throws(StoreError) {
         let round = retained.isEmpty ? submissions : retained.drain() + submissions
         defer {
-            gauges.finished(submissionCount: submissions.count, retainedKeyCount: retained.keyCount)
+            counters.finished(
+                submissionCount: submissions.count, retainedKeyCount: retained.keyCount)
         }
         var rest = round[...]
         while !rest.isEmpty {
@@ -95,12 +96,12 @@ final class Writer {
                 throw error.cause
             }
         } catch {
-            gauges.failed()
+            counters.failed()
             throw error
         }
         let microseconds = (DispatchTime.now().uptimeNanoseconds - start) / 1_000
-        gauges.cached(bytes: connection?.cacheBytes ?? 0)
-        gauges.committed(
+        counters.cached(bytes: connection?.cacheBytes ?? 0)
+        counters.committed(
             rowCount: transaction.reduce(0) { $0 + $1.write.rowCount },
             microseconds: Int(microseconds))
     }
@@ -130,7 +131,7 @@ final class Writer {
     /// Frees memory that is needed only under load.
     func rest() {
         connection?.releaseMemory()
-        gauges.cached(bytes: connection?.cacheBytes ?? 0)
+        counters.cached(bytes: connection?.cacheBytes ?? 0)
     }
 
     // MARK: The connection
@@ -167,7 +168,7 @@ final class Writer {
             try connection.checkpoint()
         } catch {
             // The log still contains everything; the next connection reads it.
-            gauges.failed()
+            counters.failed()
             if error.discreditsConnection {
                 connection.close()
                 self.connection = nil
