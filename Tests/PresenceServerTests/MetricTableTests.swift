@@ -22,10 +22,14 @@ import Testing
 
     // MARK: What is shown
 
+    private func text(of path: String) throws -> String {
+        let root = URL(filePath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent()
+        return try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
     @Test func `metrics are those of the list in Tests/Metrics`() throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        let list = try String(
-            contentsOf: root.appending(path: "Metrics/metrics.txt"), encoding: .utf8)
+        let list = try text(of: "Tests/Metrics/metrics.txt")
         // Metrics of other modules follow there.
         let expected = list.split(separator: "\n").map(String.init).prefix {
             !$0.hasPrefix("# HELP porchlight_webhook_")
@@ -52,6 +56,16 @@ import Testing
                 storePending storeRetained storeCommits storeRows storeFailures \
                 storeLastCommitMicroseconds
                 """)
+    }
+
+    @Test func `the page of the protocol explains each member of stats`() throws {
+        let page = try text(of: "docs/PROTOCOL.md")
+        let section = try #require(page.components(separatedBy: "\n### stats\n").last)
+            .components(separatedBy: "\n### ")[0]
+        let explained = section.matches(of: #/^\| `.*?\|/#.anchorsMatchLineEndings()).flatMap {
+            $0.output.matches(of: #/`(\w+)`/#).map { String($0.output.1) }
+        }
+        #expect(Set(explained) == Set(StatsMember.allCases.map(\.rawValue)))
     }
 
     @Test func `top has these members, in this order`() {
