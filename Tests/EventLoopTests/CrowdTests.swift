@@ -79,10 +79,14 @@ import Testing
             recorder.run(until: { !recorder.acceptFailures.isEmpty })
             if recorder.accepted.count == clients.count { exit(2) }
             if !Descriptors.hasFree(reserved) || Descriptors.hasFree(reserved + 3) { exit(3) }
-            // One that ends makes room for one that waits.
-            let accepted = recorder.accepted.count
-            if let first = recorder.accepted.first { loop.close(first) }
-            recorder.run(until: { recorder.accepted.count > accepted })
+            // One that ends makes room for one that waits; a second one, if another thread has
+            // taken a descriptor meanwhile.
+            let accepted = recorder.accepted
+            for (place, id) in accepted.enumerated() where !Descriptors.hasFree(reserved + 1) {
+                loop.close(id)
+                recorder.run(until: { recorder.closed.count > place })
+            }
+            recorder.run(until: { recorder.accepted.count > accepted.count })
             if !Descriptors.hasFree(reserved) { exit(4) }
             withExtendedLifetime(clients) { loop.close() }
             exit(0)
