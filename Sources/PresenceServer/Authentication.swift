@@ -15,7 +15,7 @@ public protocol Authenticator: Sendable {
     /// block.
     ///
     /// An account that it returns satisfies the protocol's rule for names.
-    func judge(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialFault>
+    func verify(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialFault>
 }
 
 /// The account of a valid token, and how long the token is valid.
@@ -41,9 +41,11 @@ public enum AccessMode: Sendable {
 }
 
 /// A token that a request waits to have verified.
-struct Inquiry: Sendable {
-    let connection: StreamID
-    /// Where the connection comes from.
+struct TokenRequest: Sendable {
+    let connection: ConnectionID
+    /// Where the connection comes from, for app servers to read.
+    let address: [UInt8]
+    /// The network that limits per address count as one.
     let network: ClientNetwork?
     let token: [UInt8]
     /// When it was presented.
@@ -57,19 +59,20 @@ struct Inquiry: Sendable {
     }
 }
 
-/// The result of an inquiry.
-struct Verdict: Sendable {
-    let connection: StreamID
+/// A token that has been verified.
+struct TokenResult: Sendable {
+    let connection: ConnectionID
+    let address: [UInt8]
     let network: ClientNetwork?
-    let purpose: Inquiry.Purpose
+    let purpose: TokenRequest.Purpose
     let result: Result<TokenHolder, CredentialFault>
 }
 
-/// Has tokens judged away from the loop; the verdicts come back through the mailbox.
+/// Has tokens verified on a thread of its own; the results come back through the mailbox.
 ///
-/// On a thread of its own, one after the other but for those that wait for a key: so many logins
-/// take one core at most, and do not wait for whoever blocks the threads that all tasks share.
-final class TokenJudges: Sendable {
+/// One after the other, except those that wait for a key: so many logins take one core at most, and
+/// do not wait for tasks that block the threads that all tasks share.
+final class TokenThread: TokenVerifying, Sendable {
     private let mailbox: Mailbox
     private let thread = TaskThread(name: "porchlight.tokens")
 
@@ -77,13 +80,13 @@ final class TokenJudges: Sendable {
         self.mailbox = mailbox
     }
 
-    func submit(_ inquiry: Inquiry, to authenticator: any Authenticator) {
+    func submit(_ request: TokenRequest, to authenticator: any Authenticator) {
         Task(executorPreference: thread) {
-            let result = await authenticator.judge(inquiry.token, at: inquiry.shown)
+            let result = await authenticator.verify(request.token, at: request.shown)
             self.mailbox.post(
-                Verdict(
-                    connection: inquiry.connection, network: inquiry.network,
-                    purpose: inquiry.purpose, result: result))
+                TokenResult(
+                    connection: request.connection, address: request.address,
+                    network: request.network, purpose: request.purpose, result: result))
         }
     }
 }

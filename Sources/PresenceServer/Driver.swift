@@ -2,72 +2,81 @@ import EventLoop
 import Logging
 import PresenceStore
 
-/// Drives a reactor: passes on the loop's events and the mailbox's contents, without logic.
+/// Drives the connection loop and the engine host on one thread: passes on the loop's events and
+/// the mailbox's contents, without logic.
 ///
-/// Each call is one access to the reactor. The compiler proves that accesses do not overlap; in a
+/// Each call is one access to the value. The compiler proves that accesses do not overlap; in a
 /// class, each property would be checked on each use.
 final class Driver: LoopHandler {
-    var reactor: Reactor<Loop, Store>
+    var connections: ConnectionLoop<Loop, InlineLink<Store, Loop>>
     /// The actions for signals; to be set before the loop runs.
     var signals: [CInt: SignalMeaning] = [:]
     private let mailbox: Mailbox
 
-    init(_ reactor: consuming Reactor<Loop, Store>, _ mailbox: Mailbox) {
-        self.reactor = reactor
+    init(
+        _ connections: consuming ConnectionLoop<Loop, InlineLink<Store, Loop>>, _ mailbox: Mailbox
+    ) {
+        self.connections = connections
         self.mailbox = mailbox
     }
 
     func streamAccepted(_ id: StreamID) {
-        reactor.beginTurn()
-        reactor.accept(id)
+        connections.beginTurn()
+        connections.accept(id)
     }
 
     func streamReceived(_ id: StreamID, _ bytes: UnsafeRawBufferPointer) {
-        reactor.beginTurn()
-        unsafe reactor.receive(RawSpan(_unsafeBytes: bytes), from: id)
+        connections.beginTurn()
+        unsafe connections.receive(RawSpan(_unsafeBytes: bytes), from: id)
     }
 
     func streamEnded(_ id: StreamID, _ reason: StreamEnd) {
-        reactor.beginTurn()
-        reactor.streamEnded(id, reason)
+        connections.beginTurn()
+        connections.streamEnded(id, reason)
     }
 
     func streamDrained(_ id: StreamID) {
-        reactor.beginTurn()
-        reactor.streamDrained(id)
+        connections.beginTurn()
+        connections.streamDrained(id)
     }
 
-    func streamClosed(_ id: StreamID) { reactor.streamClosed(id) }
-    func acceptFailed(_ error: UVError) { reactor.acceptFailed(error) }
+    func streamClosed(_ id: StreamID) { connections.streamClosed(id) }
+    func acceptFailed(_ error: UVError) { connections.acceptFailed(error) }
     // Deadlines are handled at the end of the turn, after the input that has arrived.
-    func timerFired() { reactor.beginTurn() }
-    func turnEnded() { reactor.turnEnded() }
+    func timerFired() { connections.beginTurn() }
+    func turnEnded() { connections.turnEnded() }
 
     func wokenUp() {
-        reactor.beginTurn()
+        connections.beginTurn()
         let contents = mailbox.take()
-        reactor.report(contents.outcomes)
-        reactor.report(contents.verdicts)
+        connections.withHost { host, now in
+            host.report(contents.outcomes, at: now)
+            host.report(contents.tokens, at: now)
+        }
         for socket in contents.internalSockets {
-            reactor.acceptInternal(reactor.loop.adopt(socket))
+            connections.acceptInternal(connections.loop.adopt(socket))
         }
         if var configuration = contents.configuration {
             configuration.admission.fillInFromMachine()
-            reactor.apply(configuration)
+            connections.withHost { host, _ in host.apply(configuration) }
         }
-        if contents.isToStop { reactor.beginStopping() }
+        if contents.isToStop { beginStopping() }
     }
 
     func signalReceived(_ signal: CInt) {
         switch signals[signal] {
         case .stop:
-            reactor.logger.info("stopping", metadata: ["signal": "\(signal)"])
-            reactor.beginStopping()
+            connections.logger.info("stopping", metadata: ["signal": "\(signal)"])
+            beginStopping()
         case .call(let body):
             body()
         case nil:
             break
         }
+    }
+
+    private func beginStopping() {
+        connections.withHost { host, _ in host.beginStopping() }
     }
 }
 

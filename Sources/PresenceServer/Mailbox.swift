@@ -9,7 +9,7 @@ final class Mailbox: Sendable {
     /// What has been left since the loop last looked.
     struct Contents: Sendable {
         var outcomes: [Outcome] = []
-        var verdicts: [Verdict] = []
+        var tokens: [TokenResult] = []
         /// The service's ends of internal connections that are to be accepted.
         var internalSockets: [CInt] = []
         /// The configuration to go on with; the last one counts.
@@ -33,8 +33,8 @@ final class Mailbox: Sendable {
     }
 
     /// Leaves what has become of a token. Any thread.
-    func post(_ verdict: Verdict) {
-        contents.withLock { $0.verdicts.append(verdict) }
+    func post(_ result: TokenResult) {
+        contents.withLock { $0.tokens.append(result) }
         wakeup.wake()
     }
 

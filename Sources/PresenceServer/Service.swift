@@ -23,6 +23,7 @@ public final class Service {
     ) throws(ServiceRefusal) {
         var configuration = configuration
         configuration.admission.fillInFromMachine()
+        configuration.checkRelations()
         do throws(StoreFileError) {
             store = try Store.open(
                 directory: configuration.dataDirectory, durability: configuration.durability)
@@ -51,12 +52,18 @@ public final class Service {
                 log = nil
                 engine.setFeed(.off)
             }
-            var reactor = Reactor(
-                configuration, engine: engine, clock: clock, loop: loop, store: store,
-                logger: logger, seed: UInt64.random(in: 0...UInt64.max), feed: log)
             mailbox = Mailbox(loop.wakeup)
-            reactor.judges = TokenJudges(mailbox)
-            driver = Driver(reactor, mailbox)
+            let heard = HeardTable()
+            let seed = UInt64.random(in: 0...UInt64.max)
+            var host = EngineHost(
+                configuration, engine: engine, heard: [heard], store: store, resources: loop,
+                logger: logger, seed: seed, feed: log, at: now)
+            host.tokens.verifier = TokenThread(mailbox)
+            driver = Driver(
+                ConnectionLoop(
+                    configuration, link: InlineLink(host), clock: clock, loop: loop, heard: heard,
+                    logger: logger, seed: ~seed),
+                mailbox)
         } catch {
             loop.close()
             throw .store(error)
@@ -69,11 +76,11 @@ public final class Service {
     private static var absenceMillisecondsMax: Int64 { 24 * 3_600 * 1_000 }
 
     /// After a long absence, or with a wrong clock, nothing is removed permanently.
-    private var cleaning: Reactor<Loop, Store>.Cleaning {
+    private var cleaning: StoreCleaning {
         guard let lastWritten = store.lastWritten else { return .ofExpired }
         let absence = loop.wallMilliseconds - lastWritten
         guard absence > Self.absenceMillisecondsMax else { return .ofExpired }
-        driver.reactor.logger.warning(
+        driver.connections.logger.warning(
             "the clock is far ahead of the database: expired entries are not removed",
             metadata: ["hours": "\(absence / 3_600_000)"])
         return .none
@@ -97,14 +104,19 @@ public final class Service {
         store.start(
             outcome: { [mailbox] in mailbox.post($0) }, rested: { Loop.returnFreeMemory() })
         driver.signals = signals
-        driver.reactor.begin(cleaning: cleaning, ready: ready)
+        let cleaning = cleaning
+        driver.connections.withHost { host, now in
+            host.begin(cleaning: cleaning, at: now, ready: ready)
+        }
         loop.run(driver)
         let report = store.stop()
         for socket in mailbox.close().internalSockets { SocketPair.close(socket) }
         loop.close()
-        let refusal = driver.reactor.refusal
-        if let log = driver.reactor.feed?.log, refusal == nil, report.lostWrites == 0 {
-            feedFile.put(log, driver.reactor.logger, at: driver.reactor.now())
+        let refusal = driver.connections.link.host.refusal
+        if let log = driver.connections.link.host.feed?.log, refusal == nil,
+            report.lostWrites == 0
+        {
+            feedFile.put(log, driver.connections.logger, at: driver.connections.now())
         }
         if let refusal { throw refusal }
         if report.lostWrites > 0 { throw .lostWrites(report.lostWrites) }

@@ -2,9 +2,9 @@ import Containers
 import EventLoop
 import PresenceStore
 
-// What the reactor needs from outside. In a service these are the loop and the store; in the
-// simulator, a network and a disk that fail by a seed. No method may call the reactor before it
-// returns, nor may any closure that the reactor was given.
+// What a connection loop and the engine host need from outside. In a service these are the loop and
+// the store; in the simulator, a network and a disk that fail by a seed. No method may call its
+// caller before it returns.
 
 /// Sockets and clocks.
 protocol Transport: AnyObject {
@@ -14,12 +14,6 @@ protocol Transport: AnyObject {
     var monotonicNanoseconds: UInt64 { get }
     /// Milliseconds since 1970 UTC, by a clock that may jump.
     var wallMilliseconds: Int64 { get }
-    /// Resident memory of the process, in bytes.
-    var memoryBytes: UInt64 { get }
-    /// CPU time of the process.
-    var processorMicroseconds: UInt64 { get }
-    /// The result of the last `measureMemory`; nil before the first.
-    var measuredMemory: MeasuredMemory? { get }
     /// Connections that are not completely closed.
     var streamCount: Int { get }
 
@@ -33,10 +27,6 @@ protocol Transport: AnyObject {
     func peerAddress(of id: StreamID) -> String?
     func peerNetwork(of id: StreamID) -> ClientNetwork?
 
-    /// Begins to measure memory, and comes back at once.
-    func measureMemory()
-    /// Begins to return free memory to the kernel, and comes back at once.
-    func returnFreeMemory()
     func armTimer(atMonotonicMilliseconds deadline: UInt64)
     func disarmTimer()
     func startListening() throws(UVError)
@@ -50,7 +40,24 @@ extension Loop: Transport {
     func startListening() throws(UVError) { try startListening(backlog: 65_535) }
 }
 
-/// Where writes go; their outcomes come back through `Reactor.report`.
+/// What the process uses.
+protocol ProcessResources: AnyObject {
+    /// Resident memory, in bytes.
+    var memoryBytes: UInt64 { get }
+    /// CPU time.
+    var processorMicroseconds: UInt64 { get }
+    /// The result of the last `measureMemory`; nil before the first.
+    var measuredMemory: MeasuredMemory? { get }
+
+    /// Begins to measure memory, and comes back at once.
+    func measureMemory()
+    /// Begins to return free memory to the kernel, and comes back at once.
+    func returnFreeMemory()
+}
+
+extension Loop: ProcessResources {}
+
+/// Where writes go; their outcomes come back through `EngineHost.report`.
 protocol Persistence: AnyObject {
     func submit(_ batch: consuming [Submission])
     var counters: StoreCounters { get }
@@ -59,9 +66,7 @@ protocol Persistence: AnyObject {
 
 extension Store: Persistence {}
 
-/// Where tokens are judged; the verdicts come back through `Reactor.report`.
-protocol Judging: AnyObject {
-    func submit(_ inquiry: Inquiry, to authenticator: any Authenticator)
+/// Where tokens are verified; the results come back through `EngineHost.report`.
+protocol TokenVerifying: AnyObject {
+    func submit(_ request: TokenRequest, to authenticator: any Authenticator)
 }
-
-extension TokenJudges: Judging {}

@@ -35,7 +35,7 @@ struct Doorkeeper: Authenticator {
 
     func name(ofServerKey candidate: [UInt8]) -> String? { keys.name(of: candidate) }
 
-    func judge(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialFault> {
+    func verify(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialFault> {
         guard let verifier else { return .failure(.tokensNotTaken) }
         do throws(TokenError) {
             let verified = try await verifier.verify(token, at: now.milliseconds)

@@ -49,7 +49,7 @@ import Testing
             $0.access = .credentials
             $0.authenticator = Credentials()
             $0.admission.failedLoginPace = Pace(perSecond: 1, burst: 10)
-            $0.admission.suspectInquiriesMax = 0
+            $0.admission.suspectTokensMax = 0
         }) { service in
             let stranger = try service.connect()
             // However slow this machine is, more than ten come faster than one a second.

@@ -91,7 +91,6 @@ import Testing
             loops[place].connections = number
             loops[place].counters.accepted = 2 * number
             loops[place].counters.inquiries = 3 * number
-            loops[place].inquiriesUnderWay = number
             loops[place].counters.requests = 4 * number
             for _ in 0..<number {
                 loops[place].counters.endings.count(.lost)
@@ -103,6 +102,7 @@ import Testing
         measurements.host.counters.accepted = 300
         measurements.host.counters.refusals.count(.shuttingDown)
         measurements.host.engine.events = 7
+        measurements.host.tokensUnderWay = 21
         measurements.host.version = "1.2\"3"
         measurements.host.uptimeMilliseconds = 61_250
         measurements.process.processorMicroseconds = 1_500_000

@@ -9,13 +9,13 @@ import Testing
 
     /// Whoever shows no token or key is let in nowhere.
     func service(
-        access: AccessMode = .credentials, gate: Gate? = nil, inquiriesMax: Int = 1_000,
+        access: AccessMode = .credentials, gate: Gate? = nil, tokensMax: Int = 1_000,
         _ body: (RunningService) throws -> Void
     ) throws {
         try withService(
             { configuration in
                 configuration.access = access
-                configuration.admission.inquiriesMax = inquiriesMax
+                configuration.admission.tokensMax = tokensMax
                 configuration.authenticator = Credentials(
                     serverKeys: ["a-key-of-our-backend": "backend"], tokens: Self.tokens,
                     gate: gate)
@@ -171,7 +171,7 @@ import Testing
 
     @Test func `only so many wait to be judged, and others are told when to come`() throws {
         let gate = Gate()
-        try service(gate: gate, inquiriesMax: 2) { service in
+        try service(gate: gate, tokensMax: 2) { service in
             let waiting = try (0..<2).map { _ in try service.connect() }
             for client in waiting {
                 try client.send([

@@ -15,9 +15,9 @@ import Testing
         frame.appendEventFrame(fixture.effects.events[0], in: fixture.effects)
         var bytes: [UInt8] = [9]
         let start = bytes.beginFeedFrame()
-        bytes.append(contentsOf: frame.eventOfFrame)
+        bytes.append(contentsOf: frame[...].eventOfFrame)
         bytes.endFeedFrame(start, cursor: cursor)
-        let event = String(decoding: frame.eventOfFrame, as: UTF8.self)
+        let event = String(decoding: frame[...].eventOfFrame, as: UTF8.self)
         #expect(event.hasPrefix(#"{"type":1,"publisher":"bob\""#) && event.hasSuffix("}"))
         #expect(
             bodies(Array(bytes.dropFirst())) == [

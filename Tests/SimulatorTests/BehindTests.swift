@@ -31,11 +31,11 @@ import Testing
             }
             _ = service.messages(quick)
             _ = service.network.read(slow, bytesMax: 1)
-            let behind = service.reactor.engine.topicsMissed(by: ConnectionID(slow))
+            let behind = service.topicsMissed(by: slow)
             #expect(behind <= 11, "round \(round)")
             #expect(service.ask("unsubscribe", ["type": 1], on: quick)["removed"] == 10)
         }
-        let behind = service.reactor.engine.topicsMissed(by: ConnectionID(slow))
+        let behind = service.topicsMissed(by: slow)
         #expect(behind > 0, "it is behind")
     }
 
@@ -61,13 +61,13 @@ import Testing
         #expect(service.ask("subscribe", watch, on: slow)["count"] == 2)
         for _ in 0..<100 { service.send("ping", on: slow) }
         service.commit()
-        #expect(service.reactor.bytesBlocked > 0)
+        #expect(service.connections.bytesBlocked > 0)
         // The statuses expire, and what watches them does in the same turn.
         service.network.monotonicMilliseconds += 90_000
         service.network.wallMilliseconds += 90_000
         service.commit()
-        #expect(service.reactor.engine.tallies.sessionsConflated > 0)
+        #expect(service.connections.link.host.engine.tallies.sessionsConflated > 0)
         #expect(service.ask("subscriptions", ["account": "alice"], on: backend)["count"] == 0)
-        #expect(service.reactor.engine.topicsMissed(by: ConnectionID(slow)) == 0)
+        #expect(service.topicsMissed(by: slow) == 0)
     }
 }

@@ -23,7 +23,7 @@ import Testing
     private func logIn(_ service: SmallService, roomBytes: Int) -> StreamID {
         let id = service.connect(roomBytes: roomBytes)
         service.send("login", ["account": "alice", "device": "second", "sync": "all"], on: id)
-        service.reactor.streamEnded(id, .endOfFile)
+        service.connections.streamEnded(id, .endOfFile)
         return id
     }
 
@@ -52,7 +52,7 @@ import Testing
         #expect(messages.last?["method"] == "synced")
         #expect(messages.last?["params"]?["count"] == 20)
         #expect(service.network.streams[id]?.isLingering == true, "and then it is closed")
-        let sessions = service.reactor.engine.currentStats
+        let sessions = service.connections.link.host.engine.currentStats
         #expect(sessions.sessionsConnected == 1)
     }
 

@@ -19,7 +19,7 @@ import Testing
         }
         var answered: [Int] = []
         for _ in 0..<12 {
-            service.reactor.turnEnded()
+            service.connections.turnEnded()
             #expect(
                 service.network.armed.map { $0 <= service.network.monotonicMilliseconds }
                     ?? false || answered.reduce(0, +) > 8)

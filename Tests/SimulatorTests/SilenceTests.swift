@@ -16,7 +16,7 @@ import Testing
                 - service.network.monotonicMilliseconds
             service.network.monotonicMilliseconds += step
             service.network.wallMilliseconds += Int64(step)
-            service.reactor.turnEnded()
+            service.connections.turnEnded()
         }
     }
 
@@ -28,7 +28,7 @@ import Testing
         let service = SmallService { $0.engine.heartbeatSeconds = 30 }
         let phone = service.login("bob")
         pass(service, milliseconds: 30_000)
-        service.reactor.receive([0, 0, 0, 0].span.bytes, from: phone)
+        service.connections.receive([0, 0, 0, 0].span.bytes, from: phone)
         pass(service, milliseconds: 44_999)
         #expect(!isClosed(service, phone))
         pass(service, milliseconds: 2)
@@ -66,7 +66,7 @@ import Testing
         let backend = service.connectInternally()
         let sessions = service.ask("sessions", ["account": "bob"], on: backend)["sessions"]?.array
         #expect(sessions?.first?["lastHeard"]?.integer == heard)
-        service.reactor.receive([0, 0, 0, 0].span.bytes, from: phone)
+        service.connections.receive([0, 0, 0, 0].span.bytes, from: phone)
         let later = service.ask("sessions", ["account": "bob"], on: backend)["sessions"]?.array
         #expect(later?.first?["lastHeard"]?.integer == heard + 20_000)
         let why = service.ask(

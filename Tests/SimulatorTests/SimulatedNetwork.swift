@@ -7,7 +7,7 @@ import EventLoop
 ///
 /// Each stream has a kernel's worth of room towards its client. What the client has not read
 /// fills it; what does not fit is pending, as in the loop. What clients send comes in pieces.
-final class SimulatedNetwork: Transport {
+final class SimulatedNetwork: Transport, ProcessResources {
     struct Stream {
         let id: StreamID
         var roomBytes: Int

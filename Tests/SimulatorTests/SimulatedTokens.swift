@@ -9,11 +9,11 @@ struct SimulatedAuthenticator: Authenticator {
 
     func name(ofServerKey candidate: [UInt8]) -> String? { nil }
 
-    func judge(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialFault> {
-        verdict(on: token, at: now)
+    func verify(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialFault> {
+        result(for: token, at: now)
     }
 
-    func verdict(on token: [UInt8], at now: Wall) -> Result<TokenHolder, CredentialFault> {
+    func result(for token: [UInt8], at now: Wall) -> Result<TokenHolder, CredentialFault> {
         let parts = token.split(separator: UInt8(ascii: "."))
         guard parts.count == 2, let end = Int64(String(decoding: parts[1], as: UTF8.self)) else {
             return .failure(.signature)
@@ -25,22 +25,22 @@ struct SimulatedAuthenticator: Authenticator {
     }
 }
 
-/// Judges that take as long as the simulation wants.
-final class SimulatedJudges: Judging {
-    private var waiting: [Inquiry] = []
+/// Verifies tokens, as late as the simulation wants.
+final class SimulatedVerifier: TokenVerifying {
+    private var waiting: [TokenRequest] = []
 
     var isIdle: Bool { waiting.isEmpty }
 
-    func submit(_ inquiry: Inquiry, to authenticator: any Authenticator) {
-        waiting.append(inquiry)
+    func submit(_ request: TokenRequest, to authenticator: any Authenticator) {
+        waiting.append(request)
     }
 
-    /// The verdict on one of those that wait; now and then the keys cannot be had.
-    func judge(_ place: Int, isFailing: Bool) -> Verdict {
-        let inquiry = waiting.remove(at: place % waiting.count)
-        let verdict = SimulatedAuthenticator().verdict(on: inquiry.token, at: inquiry.shown)
-        return Verdict(
-            connection: inquiry.connection, network: inquiry.network, purpose: inquiry.purpose,
-            result: isFailing ? .failure(.keysUnavailable) : verdict)
+    /// Verifies one of those that wait; now and then the keys cannot be fetched.
+    func verify(_ place: Int, isFailing: Bool) -> TokenResult {
+        let request = waiting.remove(at: place % waiting.count)
+        let result = SimulatedAuthenticator().result(for: request.token, at: request.shown)
+        return TokenResult(
+            connection: request.connection, address: request.address, network: request.network,
+            purpose: request.purpose, result: isFailing ? .failure(.keysUnavailable) : result)
     }
 }

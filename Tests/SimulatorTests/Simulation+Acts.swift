@@ -96,7 +96,7 @@ extension Simulation {
             stream.toClient = []
         }
         client.connectionEnded()
-        reactor.streamEnded(id, .failed(UVError(code: -104, operation: "read")))
+        service.streamEnded(id, .failed(UVError(code: -104, operation: "read")))
     }
 
     private func garbage(_ client: SimulatedClient, _ id: StreamID) {

@@ -63,6 +63,6 @@ extension Simulation {
         configuration.admission.requestPace = maybe(Pace(perSecond: 10, burst: 5))
         configuration.admission.appServerRequestPace = maybe(Pace(perSecond: 10, burst: 5))
         configuration.admission.connectionsPerAddressMax = maybe(20)
-        configuration.admission.inquiriesMax = Int.random(in: 2...8, using: &random)
+        configuration.admission.tokensMax = Int.random(in: 2...8, using: &random)
     }
 }

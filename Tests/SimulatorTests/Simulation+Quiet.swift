@@ -33,8 +33,9 @@ extension Simulation {
         for _ in 0..<400 {
             for id in network.ids { deliver(id, bytesMax: .max) }
             settleDisk(.sound)
-            while !judges.isIdle { judgeOne() }
+            while !verifier.isIdle { verifyOne() }
             endTurn()
+            service.settleLinks()
             for client in clients { read(client, bytesMax: .max) }
             if isSettled { return }
             // What is throttled waits for time to pass.
@@ -44,9 +45,8 @@ extension Simulation {
     }
 
     private var isSettled: Bool {
-        guard disk.isIdle, reactor.dirty.isEmpty, reactor.resumable.isEmpty,
-            reactor.engine.currentStats.fanOuts == 0, areTablesComplete, judges.isIdle,
-            network.armed.map({ $0 > now }) ?? true
+        guard disk.isIdle, service.isAtRest, areTablesComplete, verifier.isIdle,
+            service.nextWake.map({ $0 > now }) ?? true
         else { return false }
         return clients.allSatisfy { client in
             guard let id = client.stream, !client.isDead else { return true }
@@ -65,10 +65,11 @@ extension Simulation {
         var received: [UInt8] = []
         for _ in 0..<50 {
             deliver(id, bytesMax: .max)
-            reactor.turnEnded()
+            service.turnEnded()
+            service.settleLinks()
             let (bytes, isDrained) = network.read(id, bytesMax: .max)
             received += bytes
-            if isDrained { reactor.streamDrained(id) }
+            if isDrained { service.streamDrained(id) }
             if let result = firstAnswer(in: received) { return result }
         }
         violation("no answer to \(method)")

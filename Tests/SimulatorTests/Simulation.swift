@@ -30,8 +30,10 @@ final class Simulation {
     private(set) var watchersMax: Int?
     let disk: SimulatedDisk
     private(set) var network = SimulatedNetwork()
-    var reactor: Reactor<SimulatedNetwork, SimulatedDisk>
-    private(set) var judges = SimulatedJudges()
+    private(set) var service: SimulatedService
+    /// The engine is reached over links that delay, with so many connection loops; nil: inline.
+    private let loopCount: Int?
+    private(set) var verifier = SimulatedVerifier()
     private(set) var clients: [SimulatedClient] = []
     private(set) var violations: [String] = []
     private(set) var commandCount = 0
@@ -41,14 +43,15 @@ final class Simulation {
     /// When each device's connection was last whole.
     private var lastWhole: [String: UInt64] = [:]
 
-    init(seed: UInt64, canary: SimulatedDisk.Canary = .none) {
+    init(seed: UInt64, loopCount: Int? = nil, canary: SimulatedDisk.Canary = .none) {
         self.seed = seed
+        self.loopCount = loopCount
         random = SplitMix64(seed: seed)
         let configuration = Self.someConfiguration(&random)
         self.configuration = configuration
         watchersMax = configuration.engine.subscribersPerPublisherMax
         disk = SimulatedDisk(canary: canary)
-        reactor = Self.start(configuration, network, disk)
+        service = Self.start(configuration, network, disk, loopCount, seed)
         begin()
         for account in ["ann", "ben", "cid", "dot", "eve", "fay"] {
             for device in ["x", "y"] {
@@ -70,8 +73,8 @@ final class Simulation {
 
     private static func start(
         _ configuration: Configuration, _ network: SimulatedNetwork, _ disk: SimulatedDisk,
-        feed kept: [UInt8]? = nil
-    ) -> Reactor<SimulatedNetwork, SimulatedDisk> {
+        _ loopCount: Int?, _ seed: UInt64, feed kept: [UInt8]? = nil
+    ) -> SimulatedService {
         var clock = ServiceClock(
             mono: network.monotonicMilliseconds, wall: network.wallMilliseconds)
         let now = clock.moment(
@@ -87,19 +90,20 @@ final class Simulation {
         disk.load(&reader)
         var logger = Logger(label: "simulator")
         logger.logLevel = .critical
-        return Reactor(
-            configuration, engine: reader.finish(), clock: clock, loop: network, store: disk,
-            logger: logger, seed: 11, feed: feed)
+        return SimulatedService(
+            configuration, engine: reader.finish(), clock: clock, network: network, disk: disk,
+            logger: logger, feed: feed, loopCount: loopCount, seed: seed)
     }
 
     private func begin() {
         lastStart = now
-        judges = SimulatedJudges()
-        reactor.judges = judges
-        reactor.begin {}
-        reactor.turnEnded()
-        reactor.report(disk.settle(isFailing: false))
-        reactor.turnEnded()
+        verifier = SimulatedVerifier()
+        service.withHost { host, _ in host.tokens.verifier = verifier }
+        service.begin()
+        service.turnEnded()
+        service.withHost { host, now in host.report(disk.settle(isFailing: false), at: now) }
+        service.turnEnded()
+        service.settleLinks()
     }
 
     var now: UInt64 { network.monotonicMilliseconds }
@@ -119,7 +123,7 @@ final class Simulation {
         case 45..<60: deliverSome()
         case 60..<75: readSome()
         case 75..<83: settleDisk()
-        case 83..<88: judgeSome()
+        case 83..<88: verifySome()
         case 88..<97: pass(milliseconds: UInt64.random(in: 1...3_000, using: &random))
         case 97: pass(milliseconds: UInt64.random(in: 1...90_000, using: &random))
         case 98: if chance(6) { jumpClock() } else if chance(6) { reload() }
@@ -141,17 +145,20 @@ final class Simulation {
         }
         let isFailing = health == .asItIs && chance(8)
         let lies = health == .asItIs && chance(3)
-        reactor.report(disk.settle(isFailing: isFailing, lies: lies))
+        service.withHost { host, now in
+            host.report(disk.settle(isFailing: isFailing, lies: lies), at: now)
+        }
     }
 
-    private func judgeSome() {
-        while !judges.isIdle, !chance(3) { judgeOne() }
+    private func verifySome() {
+        while !verifier.isIdle, !chance(3) { verifyOne() }
     }
 
-    func judgeOne() {
-        guard !judges.isIdle else { return }
+    func verifyOne() {
+        guard !verifier.isIdle else { return }
         let place = Int.random(in: 0..<100, using: &random)
-        reactor.report([judges.judge(place, isFailing: chance(10))])
+        let result = verifier.verify(place, isFailing: chance(10))
+        service.withHost { host, now in host.report([result], at: now) }
     }
 
     /// The service is told to read its settings again.
@@ -162,13 +169,12 @@ final class Simulation {
         configuration = new
         let cap = new.engine.subscribersPerPublisherMax
         watchersMax = watchersMax.flatMap { old in cap.map { max($0, old) } }
-        reactor.apply(new)
+        service.withHost { host, _ in host.apply(new) }
     }
 
     func endTurn() {
-        reactor.turnEnded()
-        reactor.checkInvariants()
-        reactor.engine.checkInvariants()
+        service.turnEnded()
+        service.checkInvariants()
         for id in network.ids { settleStream(id) }
         for client in clients where !client.violations.isEmpty {
             client.violations.forEach { violation("\(client.account)/\(client.device) \($0)") }
@@ -187,14 +193,16 @@ final class Simulation {
             client.connectionEnded()
         }
         network.remove(id)
-        reactor.streamClosed(id)
+        service.streamClosed(id)
     }
 
     func pass(milliseconds: UInt64) {
         let end = now + milliseconds
-        while let armed = network.armed, armed < end {
-            tick(to: max(armed, now + 1))
+        service.settleLinks()
+        while let wake = service.nextWake, wake < end {
+            tick(to: max(wake, now + 1))
             endTurn()
+            service.settleLinks()
         }
         tick(to: max(end, now))
     }
@@ -214,7 +222,7 @@ final class Simulation {
         lastWhole["\(client.account)/\(client.device)"] = now
         let stream = network.streams[id]
         if stream?.toServer.isEmpty == true, stream?.isReading == true {
-            reactor.receive([0, 0, 0, 0].span.bytes, from: id)
+            service.receive([0, 0, 0, 0].span.bytes, from: id)
         }
     }
 
@@ -236,11 +244,15 @@ final class Simulation {
         switch end {
         case .afterCrash: disk.crash()
         case .inOrder:
+            service.settleLinks()
             while !disk.isIdle {
                 settleDisk(.sound)
                 endTurn()
+                service.settleLinks()
             }
-            feed = reactor.feed?.log.encoded(stamp: 1, at: reactor.now())
+            service.withHost { host, now in
+                feed = host.feed?.log.encoded(stamp: 1, at: now)
+            }
         }
         for id in network.ids {
             if let client = clients.first(where: { $0.stream == id }) {
@@ -253,7 +265,7 @@ final class Simulation {
         network = SimulatedNetwork()
         network.monotonicMilliseconds = before.monotonicMilliseconds + absence
         network.wallMilliseconds = before.wallMilliseconds + Int64(absence)
-        reactor = Self.start(configuration, network, disk, feed: feed)
+        service = Self.start(configuration, network, disk, loopCount, seed, feed: feed)
         begin()
     }
 
@@ -274,10 +286,10 @@ final class Simulation {
                 client.lastAlive = now
                 lastWhole["\(client.account)/\(client.device)"] = now
             }
-            reactor.receive(bytes.span.bytes, from: id)
+            service.receive(bytes.span.bytes, from: id)
         } else if stream.hasClientFinished, !stream.isEndTold {
             _ = network.withStream(id) { $0.isEndTold = true }
-            reactor.streamEnded(id, .endOfFile)
+            service.streamEnded(id, .endOfFile)
         }
     }
 
@@ -291,7 +303,7 @@ final class Simulation {
         guard let id = client.stream, !client.isDead else { return }
         let (bytes, isDrained) = network.read(id, bytesMax: bytesMax)
         client.receive(bytes)
-        if isDrained { reactor.streamDrained(id) }
+        if isDrained { service.streamDrained(id) }
     }
 
     // MARK: Checks
@@ -312,24 +324,29 @@ final class Simulation {
         }
     }
 
-    /// The formula of `Reactor+Outboxes`, for every connection; and the counters add up.
+    /// The formula of `ConnectionLoop+Outboxes`, for every connection; and the counters add up.
     private func checkMemory() {
+        for loop in service.loops { checkMemory(of: loop) }
+    }
+
+    private func checkMemory(of loop: SimulatedService.Loop) {
         var blocked = 0
-        for connection in reactor.connections where connection.phase != .free {
+        for connection in loop.value.connections where connection.phase != .free {
             let answerMax = 40_000
             let bytes = connection.outbox.count + network.bytesPending(connection.id)
             if bytes > 2 * (Bound.outboxBytesMax + answerMax) {
                 violation("an outbox of \(bytes) bytes")
             }
             // Of its own topics there are no more than there are types.
-            let missed = reactor.engine.topicsMissed(by: ConnectionID(connection.id))
+            let id = loop.value.number.connection(connection.id)
+            let missed = service.hub.host.engine.topicsMissed(by: id)
             if missed > Bound.subscriptionsPerAccountMax + Self.types.count {
                 violation("behind with \(missed) topics")
             }
             blocked += connection.bytesPending
         }
-        if blocked != reactor.bytesBlocked {
-            violation("\(reactor.bytesBlocked) bytes blocked, counted \(blocked)")
+        if blocked != loop.value.bytesBlocked {
+            violation("\(loop.value.bytesBlocked) bytes blocked, counted \(blocked)")
         }
     }
 
@@ -341,14 +358,14 @@ final class Simulation {
             roomBytes: roomBytes ?? Int.random(in: 200...4_000, using: &random))
         client.stream = id
         client.lastAlive = now
-        reactor.accept(id)
+        service.accept(id)
         return id
     }
 
     /// A connection from the service's own process.
     func connectInternally() -> StreamID {
         let id = network.open(roomBytes: 1 << 20)
-        reactor.acceptInternal(id)
+        service.acceptInternal(id)
         return id
     }
 }

@@ -21,6 +21,16 @@ import Testing
         #expect(simulation.violations.isEmpty, "\(simulation.violations)")
     }
 
+    /// The same over links that hold back what goes in both directions.
+    @Test(arguments: 1...60)
+    func `stays true with loops apart from the engine`(seed: Int) {
+        let loopCount = 1 + seed % 4
+        print("simulation seed \(seed), \(loopCount) loops")
+        let simulation = Simulation(seed: UInt64(seed), loopCount: loopCount)
+        Self.run(simulation, steps: 1_500)
+        #expect(simulation.violations.isEmpty, "\(simulation.violations)")
+    }
+
     /// A simulation that meets none of this would not show that it is right.
     @Test func `meets every limit and every end of a connection`() {
         var met: [String: Int] = [:]
@@ -28,8 +38,9 @@ import Testing
             let simulation = Simulation(seed: UInt64(seed))
             Self.run(simulation, steps: 1_500)
             for client in simulation.clients { met.merge(client.met, uniquingKeysWith: +) }
-            met["throttled", default: 0] += simulation.reactor.counters.throttled
-            met["fell behind", default: 0] += simulation.reactor.engine.tallies.sessionsConflated
+            met["throttled", default: 0] += simulation.service.throttleCount
+            met["fell behind", default: 0] +=
+                simulation.service.hub.host.engine.tallies.sessionsConflated
         }
         print("met: \(met.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })")
         for what in [

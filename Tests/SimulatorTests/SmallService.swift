@@ -5,11 +5,12 @@ import PresenceCore
 
 @testable import PresenceServer
 
-/// A reactor over a simulated network and disk, which serves.
+/// A connection loop and the engine host, inline, over a simulated network and disk.
 final class SmallService {
     let network = SimulatedNetwork()
     let disk = SimulatedDisk()
-    var reactor: Reactor<SimulatedNetwork, SimulatedDisk>
+    typealias Link = InlineLink<SimulatedDisk, SimulatedNetwork>
+    var connections: ConnectionLoop<SimulatedNetwork, Link>
     private var lastID = 0
     /// Beginnings of frames.
     private var received: [StreamID: [UInt8]] = [:]
@@ -26,23 +27,42 @@ final class SmallService {
         let now = Moment(
             mono: Mono(milliseconds: network.monotonicMilliseconds),
             wall: Wall(milliseconds: network.wallMilliseconds))
-        reactor = Reactor(
-            configuration, engine: Engine(settings: configuration.engine, at: now, seed: 1),
-            clock: clock, loop: network, store: disk, logger: logger, seed: 1)
-        reactor.begin {}
+        connections = Self.start(
+            configuration, Engine(settings: configuration.engine, at: now, seed: 1), clock, network,
+            disk, logger, at: now)
+        connections.withHost { host, now in host.begin(at: now) {} }
         commit()
+    }
+
+    static func start(
+        _ configuration: Configuration, _ engine: consuming Engine, _ clock: ServiceClock,
+        _ network: SimulatedNetwork, _ disk: SimulatedDisk, _ logger: Logger, at now: Moment
+    ) -> ConnectionLoop<SimulatedNetwork, Link> {
+        let heard = HeardTable()
+        let host = EngineHost(
+            configuration, engine: engine, heard: [heard], store: disk, resources: network,
+            logger: logger, seed: 1, at: now)
+        return ConnectionLoop(
+            configuration, link: InlineLink(host), clock: clock, loop: network, heard: heard,
+            logger: logger, seed: 1)
+    }
+
+    /// How many topics a connection has missed.
+    func topicsMissed(by id: StreamID) -> Int {
+        let connection = connections.number.connection(id)
+        return connections.link.host.engine.topicsMissed(by: connection)
     }
 
     /// A connection whose client has room for so many bytes.
     func connect(roomBytes: Int = 1 << 20) -> StreamID {
         let id = network.open(roomBytes: roomBytes)
-        reactor.accept(id)
+        connections.accept(id)
         return id
     }
 
     func connectInternally() -> StreamID {
         let id = network.open(roomBytes: 1 << 20)
-        reactor.acceptInternal(id)
+        connections.acceptInternal(id)
         return id
     }
 
@@ -55,22 +75,22 @@ final class SmallService {
                 "params": params,
             ]).text.utf8)
         let length = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: body.count >> $0) }
-        reactor.receive((length + body).span.bytes, from: id)
+        connections.receive((length + body).span.bytes, from: id)
     }
 
     /// Has everything that was submitted made durable.
     func commit() {
-        reactor.turnEnded()
-        reactor.report(disk.settle(isFailing: false))
-        reactor.turnEnded()
-        reactor.checkInvariants()
-        reactor.engine.checkInvariants()
+        connections.turnEnded()
+        connections.withHost { host, now in host.report(disk.settle(isFailing: false), at: now) }
+        connections.turnEnded()
+        connections.checkInvariants()
+        connections.link.host.engine.checkInvariants()
     }
 
     /// What has come since the last call.
     func messages(_ id: StreamID, bytesMax: Int = .max) -> [JSON] {
         let (bytes, isDrained) = network.read(id, bytesMax: bytesMax)
-        if isDrained { reactor.streamDrained(id) }
+        if isDrained { connections.streamDrained(id) }
         var messages: [JSON] = []
         var rest = (received[id] ?? []) + bytes
         while rest.count >= 4 {

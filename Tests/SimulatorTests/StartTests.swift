@@ -19,16 +19,15 @@ import Testing
         var reader = EngineReader(
             engine: Engine(settings: Settings(), at: now, seed: 1), now: now)
         reader.session(SessionRow(account: Array("bob".utf8), device: Array("phone".utf8)))
-        var reactor = Reactor(
-            Configuration(), engine: reader.finish(), clock: clock, loop: network, store: disk,
-            logger: Logger(label: "test"), seed: 1)
-        reactor.begin {}
+        var connections = SmallService.start(
+            Configuration(), reader.finish(), clock, network, disk, Logger(label: "test"), at: now)
+        connections.withHost { host, now in host.begin(at: now) {} }
         network.monotonicMilliseconds += 60_000
-        for _ in 0..<3 { reactor.turnEnded() }
+        for _ in 0..<3 { connections.turnEnded() }
         #expect(network.armed.map { $0 > network.monotonicMilliseconds } ?? true)
-        #expect(reactor.engine.currentStats.sessions == 1)
-        reactor.report(disk.settle(isFailing: false))
-        reactor.turnEnded()
+        #expect(connections.link.host.engine.currentStats.sessions == 1)
+        connections.withHost { host, now in host.report(disk.settle(isFailing: false), at: now) }
+        connections.turnEnded()
         let armed = network.armed ?? 0
         #expect(armed > network.monotonicMilliseconds, "the whole of the grace, from now on")
     }
@@ -42,22 +41,24 @@ import Testing
         let clock = ServiceClock(
             mono: network.monotonicMilliseconds, wall: network.wallMilliseconds)
         let now = Moment(mono: Mono(milliseconds: 1_000_000), wall: Wall(milliseconds: 0))
-        var reactor = Reactor(
-            Configuration(), engine: Engine(settings: Settings(), at: now, seed: 1), clock: clock,
-            loop: network, store: disk, logger: Logger(label: "test"), seed: 1)
-        reactor.begin {}
-        reactor.report(disk.settle(isFailing: false))
+        var connections = SmallService.start(
+            Configuration(), Engine(settings: Settings(), at: now, seed: 1), clock, network, disk,
+            Logger(label: "test"), at: now)
+        connections.withHost { host, now in
+            host.begin(at: now) {}
+            host.report(disk.settle(isFailing: false), at: now)
+        }
         let backends = (0..<2).map { _ in network.open(roomBytes: 1_000) }
-        for id in backends { reactor.acceptInternal(id) }
-        reactor.beginStopping()
-        reactor.turnEnded()
-        #expect(reactor.phase == .farewell)
+        for id in backends { connections.acceptInternal(id) }
+        connections.withHost { host, _ in host.beginStopping() }
+        connections.turnEnded()
+        #expect(connections.phase == .farewell)
         network.remove(backends[0])
-        reactor.streamClosed(backends[0])
+        connections.streamClosed(backends[0])
         let late = network.open(roomBytes: 1_000)
         #expect(late.slot == backends[0].slot)
-        reactor.acceptInternal(late)
-        reactor.turnEnded()
+        connections.acceptInternal(late)
+        connections.turnEnded()
         let said = String(decoding: network.read(late, bytesMax: 1_000).bytes, as: UTF8.self)
         #expect(said.contains("4503"))
     }

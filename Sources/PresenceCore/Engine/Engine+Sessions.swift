@@ -81,6 +81,17 @@ extension Engine {
         connections[slot].peer = .nobody
     }
 
+    /// The connections of the sessions of an account, those that have one.
+    public func connections(of account: AccountHandle) -> [ConnectionID] {
+        var connections: [ConnectionID] = []
+        var session = firstSession[Int(account.index)]
+        while session != none {
+            if let connection = connectionID(of: session) { connections.append(connection) }
+            session = links[Int(session)].next
+        }
+        return connections
+    }
+
     /// The connection of a session; nil while it has none.
     func connectionID(of session: UInt32) -> ConnectionID? {
         let slot = links[Int(session)].connection

@@ -34,8 +34,6 @@ struct LoopMeasurements: Sendable {
     var addresses = 0
     /// Connections that have not read everything they were sent.
     var slowReaders = 0
-    /// Token verifications in progress.
-    var inquiriesUnderWay = 0
     /// Bytes waiting to be written.
     var outboxBytes = 0
     /// The same without the bytes in shared frames.
@@ -48,6 +46,8 @@ struct LoopMeasurements: Sendable {
     var bytesBlocked = 0
     /// Bytes in outboxes behind them.
     var bytesHeldBack = 0
+    /// Entries of the wheel.
+    var deadlines = 0
     /// Timer lag.
     var lag = DurationHistogram()
     /// Duration of turns.
@@ -62,6 +62,8 @@ struct HostMeasurements: Sendable {
     /// Memory of the engine's history.
     var historyBytes = 0
     var feed = FeedMeasurements()
+    /// Token verifications in progress.
+    var tokensUnderWay = 0
     var store = StoreCounters()
     var commitTimes = DurationHistogram()
     /// The limit on connections.
@@ -94,8 +96,8 @@ struct ProcessMeasurements: Sendable {
     /// All zero.
     init() {}
 
-    init(_ transport: some Transport) {
-        memoryBytes = Int(clamping: transport.memoryBytes)
-        processorMicroseconds = Int(clamping: transport.processorMicroseconds)
+    init(_ resources: some ProcessResources) {
+        memoryBytes = Int(clamping: resources.memoryBytes)
+        processorMicroseconds = Int(clamping: resources.processorMicroseconds)
     }
 }

@@ -102,7 +102,7 @@ extension MetricTable {
     private static let tokens: [Metric] = [
         Metric(stats: .inquiries) { $0.count(\.inquiries) },
         Metric(.counter, "porchlight_tokens_total", "Token verifications completed.") {
-            $0.count(\.inquiries) - $0.sum(\.inquiriesUnderWay)
+            $0.count(\.inquiries) - $0.host.tokensUnderWay
         },
         Metric(
             .counter, "porchlight_tokens_refused_total", "Token verifications that failed.",
@@ -111,7 +111,7 @@ extension MetricTable {
         Metric(
             .gauge, "porchlight_tokens_waiting", "Token verifications in progress.",
             stats: .inquiriesUnderWay
-        ) { $0.sum(\.inquiriesUnderWay) },
+        ) { $0.host.tokensUnderWay },
         Metric(stats: .tokensExpired) { $0.count(\.tokensExpired) },
     ]
 }

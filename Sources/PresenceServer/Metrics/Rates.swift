@@ -23,10 +23,15 @@ struct Rates {
 
     func isDue(at now: Mono) -> Bool { due <= now }
 
+    /// Notes that a sample is being taken.
+    mutating func begin(at now: Mono) {
+        due = now.advanced(byMilliseconds: Self.intervalMilliseconds)
+    }
+
     mutating func note(_ counts: [Int], at now: Mono) {
         if samples.count == Self.samplesMax { samples.removeFirst() }
         samples.append(Sample(time: now, counts: counts))
-        due = now.advanced(byMilliseconds: Self.intervalMilliseconds)
+        begin(at: now)
     }
 
     /// The counters `age` milliseconds ago, or at startup if that is later.

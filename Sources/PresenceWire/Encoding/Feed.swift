@@ -32,13 +32,15 @@ public struct FeedCursor: Hashable, Sendable {
     }
 }
 
-extension [UInt8] {
+extension ArraySlice<UInt8> {
     /// The event in a frame made by `appendEventFrame` without additions.
     public var eventOfFrame: ArraySlice<UInt8> {
         let start = FrameSplitter.lengthBytes + EventFrame.start.utf8CodeUnitCount
-        return self[start..<count - EventFrame.end.utf8CodeUnitCount]
+        return dropFirst(start).dropLast(EventFrame.end.utf8CodeUnitCount)
     }
+}
 
+extension [UInt8] {
     /// Appends the response to `feed`: the reader resumes after the cursor, or is reset.
     public mutating func appendFeedAnswerFrame(goingOnFrom cursor: FeedCursor?, to id: RequestID) {
         guard id != .none else { return }

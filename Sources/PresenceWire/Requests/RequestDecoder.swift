@@ -28,6 +28,8 @@ public struct RequestDecoder: ~Copyable {
     private var document = unsafe csj_document()
     /// Names and texts of the last request, unescaped.
     private(set) var text: [UInt8]
+    /// Bytes of `text` that the last request may use.
+    private var textCount = 0
     var nameTable = NameTable()
     let vocabularies = Vocabularies()
 
@@ -72,9 +74,13 @@ public struct RequestDecoder: ~Copyable {
         names[Int(list.start)..<Int(list.start) + Int(list.count)]
     }
 
+    /// The names and texts of the last request. They are not longer than its body.
+    var usedText: ArraySlice<UInt8> { text[..<textCount] }
+
     /// Reads the body of a frame.
     public mutating func decode(_ body: RawSpan) -> Result<Request, RequestFault> {
         names.removeAll(keepingCapacity: true)
+        textCount = body.byteCount
         if let reason = parse(body) {
             let fault = EnvelopeFault(reason)
             return .failure(RequestFault(id: .unknown, cause: .envelope(fault)))

@@ -21,7 +21,7 @@ struct Credentials: Authenticator {
         serverKeys[String(decoding: candidate, as: UTF8.self)]
     }
 
-    func judge(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialFault> {
+    func verify(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialFault> {
         await gate?.pass()
         guard let account = tokens[String(decoding: token, as: UTF8.self)] else {
             return .failure(fault)

@@ -1,0 +1,73 @@
+import EventLoop
+public import PresenceCore
+
+/// Limits on pace and on connections. `nil` switches one off.
+public struct AdmissionLimits: Sendable {
+    /// Frames of a client. Beyond, it is read from more slowly: nothing is lost or refused.
+    public var requestPace: Pace? = Pace(perSecond: 100, burst: 1_000)
+    /// Frames of an app server.
+    public var appServerRequestPace: Pace? = Pace(perSecond: 5_000, burst: 20_000)
+    /// Logins in all. Beyond, a connection is closed with 4504 and the time to come back.
+    public var loginPace: Pace? = Pace(perSecond: 3_000, burst: 3_000)
+    /// Logins of one address that fail. Beyond, its tokens are verified while few others wait.
+    public var failedLoginPace: Pace? = Pace(perSecond: 10, burst: 100)
+    /// Connections from one address; beyond, a new one is closed with 4504.
+    public var connectionsPerAddressMax: Int? = 4_096
+    /// Connections in all; beyond, a new one is closed with 4504. At most what the descriptors of
+    /// the process allow.
+    public var connectionsMax = 1_000_000
+    /// Connections beyond a limit that are given time to read the close reason. Further ones are
+    /// sent the reason and closed in the same turn.
+    public var turnedAwayMax = 16
+    /// Descriptors that HTTP, webhooks and fetches of keys may take, and connections leave to
+    /// them.
+    public var descriptorsElsewhere = 0
+    /// Writes that may wait for the store; beyond, what has to be stored is refused.
+    public var storePendingMax = 200_000
+    /// Tokens that may wait to be verified; beyond, a login with one is refused for a while.
+    public var tokensMax = 1_000
+    /// The same for tokens from an address of which too many logins have failed.
+    public var suspectTokensMax = 100
+    /// Bytes that the process may have in memory; beyond, logins and subscriptions are refused.
+    public var memoryBytesMax: UInt64?
+
+    /// The defaults.
+    public init() {}
+
+    /// Descriptors of the loop, the listener, the database, the log and the runtime: some 30.
+    static let descriptorsFixed = 32
+    /// Descriptors that are kept free for files that are opened for a moment.
+    static let descriptorsFree = 32
+    /// With fewer descriptors the service does not start.
+    public static let descriptorsMin = 256
+
+    /// Sets what depends on the machine, where the settings do not. `descriptorsElsewhere` must
+    /// leave room for connections.
+    mutating func fillIn(memoryBytes: UInt64, descriptorsMax: Int) {
+        if memoryBytesMax == nil { memoryBytesMax = memoryBytes / 10 * 8 }
+        let others =
+            Self.descriptorsFixed + Self.descriptorsFree + turnedAwayMax + descriptorsElsewhere
+        connectionsMax = min(connectionsMax, max(1, descriptorsMax - others))
+        // The rest is left to other addresses.
+        if let max = connectionsPerAddressMax {
+            connectionsPerAddressMax = min(max, Swift.max(1, connectionsMax / 4 * 3))
+        }
+    }
+
+    /// Sets what depends on this machine, where the settings do not.
+    mutating func fillInFromMachine() {
+        fillIn(
+            memoryBytes: Loop.memoryBytesAvailable, descriptorsMax: Descriptors.raiseMax())
+    }
+
+    /// The limits that stay when those on pace are off.
+    public var withoutPace: AdmissionLimits {
+        var limits = self
+        limits.requestPace = nil
+        limits.appServerRequestPace = nil
+        limits.loginPace = nil
+        limits.failedLoginPace = nil
+        limits.connectionsPerAddressMax = nil
+        return limits
+    }
+}

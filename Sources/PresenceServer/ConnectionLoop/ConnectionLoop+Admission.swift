@@ -1,0 +1,65 @@
+import Containers
+import EventLoop
+import PresenceCore
+import PresenceStore
+
+// Pace and room: of connections when they come, and of requests.
+
+extension ConnectionLoop where Link: ~Copyable {
+    /// Whether a new connection may stay. One that may not is told when to come back.
+    mutating func admit(_ slot: Int) -> Bool {
+        let limits = configuration.admission
+        guard clientCount <= limits.connectionsMax else {
+            turnAway(slot)
+            return false
+        }
+        let network = loop.peerNetwork(of: connections[slot].id)
+        guard let address = addresses.enter(network, max: limits.connectionsPerAddressMax) else {
+            turnAway(slot)
+            return false
+        }
+        connections[slot].address = address
+        return true
+    }
+
+    /// Connections that have been accepted, are not wholly closed, and were not turned away.
+    private var clientCount: Int {
+        loop.streamCount - internalCount - turnedAwayCount - dismissedCount
+    }
+
+    /// Rejects a connection beyond a limit with `retryAfter`. A few are kept open for a moment so
+    /// that they can read it; more would use the descriptors of the reserve.
+    private mutating func turnAway(_ slot: Int) {
+        counters.turnedAway += 1
+        guard turnedAwayCount < configuration.admission.turnedAwayMax else {
+            return dismiss(slot, .overloaded)
+        }
+        turnedAwayCount += 1
+        connections[slot].state.insert(.isTurnedAway)
+        close(slot, .overloaded)
+    }
+
+    /// Counts a frame that a connection has sent. If it was one too many, the next has to wait.
+    mutating func countRequest(of slot: Int, at now: Moment) {
+        guard !connections[slot].state.contains(.isInternal) else { return }
+        let pace =
+            connections[slot].state.contains(.isAppServer)
+            ? configuration.admission.appServerRequestPace : configuration.admission.requestPace
+        guard let pace, let wait = connections[slot].requests.charge(pace, at: now.mono) else {
+            return
+        }
+        counters.throttled += 1
+        connections[slot].state.insert(.isThrottled)
+        _ = deadlines.schedule(
+            ConnectionDeadline.throttle.payload(slot),
+            at: now.mono.advanced(byMilliseconds: wait).milliseconds)
+    }
+
+    /// The wait that `countRequest` has begun is over. (Of another tenant of the slot, perhaps; to
+    /// look once too often does no harm.)
+    mutating func throttleEnded(of slot: Int) {
+        connections[slot].state.remove(.isThrottled)
+        hearWhatWaits(in: slot)
+        resumeIfPaused(slot)
+    }
+}

@@ -1,0 +1,206 @@
+import Containers
+import EventLoop
+import Outboxes
+import PresenceCore
+import PresenceWire
+
+// How connections end, and the deadlines of those that have not logged in, have begun a frame,
+// or are being given our last words.
+
+extension ConnectionLoop where Link: ~Copyable {
+    /// Tells the peer why, and lets it go when it has taken that.
+    mutating func close(
+        _ slot: Int, _ reason: CloseReason?, retryAfterSeconds: Int? = nil,
+        by message: CloseMessage = .frame
+    ) {
+        guard connections[slot].phase != .free, connections[slot].phase != .closing else { return }
+        count(reason.map(Ending.init) ?? .logout, of: slot)
+        if let reason {
+            pool.lend(to: &connections[slot].outbox)
+            switch message {
+            case .httpAnswer: connections[slot].outbox.bytes.appendHTTPRefusal()
+            case .frame:
+                connections[slot].outbox.bytes.appendCloseFrame(
+                    reason,
+                    retryAfterSeconds: reason.isTransient
+                        ? retryAfterSeconds ?? retryDelay.seconds() : nil)
+            }
+        }
+        loseSession(of: slot, ConnectionEnd(reason))
+        finish(slot)
+    }
+
+    /// Lets a connection go when it has taken what waits for it.
+    mutating func finish(_ slot: Int) {
+        beginClosing(slot)
+        setDeadline(of: slot, afterSeconds: configuration.connection.farewellSeconds)
+        markDirty(slot)
+    }
+
+    /// Sends a new connection the close reason and closes it in the same turn. A peer that has
+    /// already sent bytes may lose the reason.
+    mutating func dismiss(_ slot: Int, _ reason: CloseReason) {
+        precondition(connections[slot].phase == .anonymous && connections[slot].outbox.isEmpty)
+        count(Ending(reason), of: slot)
+        connections[slot].state.insert(.isDismissed)
+        dismissedCount += 1
+        beginClosing(slot)
+        var frame: [UInt8] = []
+        frame.appendCloseFrame(
+            reason, retryAfterSeconds: reason.isTransient ? retryDelay.seconds() : nil)
+        let id = connections[slot].id
+        unsafe frame.withUnsafeBytes { [loop] in _ = unsafe loop.write(id, $0) }
+        loop.close(id)
+    }
+
+    /// Closes a connection that takes nothing more.
+    mutating func abandon(_ slot: Int) {
+        count(.lost, of: slot)
+        loseSession(of: slot)
+        beginClosing(slot)
+        loop.close(connections[slot].id)
+    }
+
+    /// Nothing is carried out for the connection any more.
+    private mutating func beginClosing(_ slot: Int) {
+        connections[slot].enter(.closing)
+        connections[slot].awaiting = nil
+        connections[slot].splitter = FrameSplitter()
+        connections[slot].state.remove([
+            .isListing, .isResumable, .isConflated, .hasMissed, .hasAsked, .isFeedReader,
+        ])
+        stopWatchingProgress(of: slot)
+        stopWatchingSilence(of: slot)
+    }
+
+    /// Tells the engine host that a connection has ended, unless everybody's does.
+    mutating func loseSession(of slot: Int, _ end: ConnectionEnd = .lost) {
+        guard mayHaveSession(slot), phase == .serving else { return }
+        inbound.append(
+            .lost(
+                LostConnection(
+                    connection: connectionID(slot), end: end, lastHeard: heard.time(UInt32(slot)),
+                    unsentBytes: connections[slot].outbox.count + connections[slot].bytesPending)))
+    }
+
+    /// Whether the engine may know the connection: it has logged in, or its login is under way.
+    private func mayHaveSession(_ slot: Int) -> Bool {
+        switch connections[slot].phase {
+        case .free, .closing: false
+        case .anonymous: connections[slot].awaiting != nil
+        case .serving, .ending: true
+        }
+    }
+
+    mutating func free(_ slot: Int) {
+        cancelDeadline(of: slot)
+        forgetToken(of: slot)
+        stopWatchingSilence(of: slot)
+        progressEnded(of: slot)
+        forgetHeldBack(slot)
+        if connections[slot].state.contains(.isInternal) { internalCount -= 1 }
+        if connections[slot].state.contains(.isTurnedAway) { turnedAwayCount -= 1 }
+        if connections[slot].state.contains(.isDismissed) { dismissedCount -= 1 }
+        addresses.leave(connections[slot].address)
+        frames.empty(&connections[slot].outbox, to: &pool)
+        connections[slot] = Connection(id: connections[slot].id)
+    }
+
+    // MARK: Deadlines
+
+    mutating func setDeadline(of slot: Int, afterSeconds seconds: Int) {
+        let deadline = now().mono.advanced(bySeconds: seconds).milliseconds
+        if connections[slot].deadline == .none {
+            connections[slot].deadline = deadlines.schedule(
+                ConnectionDeadline.phase.payload(slot), at: deadline)
+        } else {
+            deadlines.reschedule(connections[slot].deadline, at: deadline)
+        }
+    }
+
+    mutating func cancelDeadline(of slot: Int) {
+        guard connections[slot].deadline != .none else { return }
+        deadlines.cancel(connections[slot].deadline)
+        connections[slot].deadline = .none
+    }
+
+    mutating func meetDeadlines(at now: Moment) {
+        while let due = deadlines.popDue(now: heardUpTo.milliseconds) {
+            let (kind, slot) = ConnectionDeadline.parts(of: due.payload)
+            switch kind {
+            case .progress:
+                connections[slot].progressDeadline = .none
+                checkProgress(of: slot)
+                continue
+            case .throttle:
+                throttleEnded(of: slot)
+                continue
+            case .silence:
+                connections[slot].silenceDeadline = .none
+                silenceSuspected(of: slot, at: now)
+                continue
+            case .token:
+                tokenEnded(of: slot)
+                continue
+            case .phase:
+                break
+            }
+            connections[slot].deadline = .none
+            switch connections[slot].phase {
+            case .free: break
+            case .anonymous: close(slot, .loginTimeout)
+            case .serving: close(slot, .protocolViolation)
+            case .ending, .closing: abandon(slot)
+            }
+        }
+        exchange(at: now)
+    }
+}
+
+/// How a peer is told why its connection ends.
+enum CloseMessage {
+    /// By a `close` notification.
+    case frame
+    /// By an HTTP answer: the peer took this for an HTTP port.
+    case httpAnswer
+}
+
+/// What an entry of a loop's wheel is for.
+enum ConnectionDeadline: UInt64 {
+    /// What the phase of the connection waits for has not come.
+    case phase
+    /// Some of what is pending must have been taken.
+    case progress
+    /// A connection that has asked too much may ask again.
+    case throttle
+    /// The token ends that the session was begun with.
+    case token
+    /// It may have been silent for too long.
+    case silence
+
+    func payload(_ slot: Int) -> UInt64 { rawValue << 32 | UInt64(slot) }
+
+    static func parts(of payload: UInt64) -> (Self, slot: Int) {
+        guard let kind = Self(rawValue: payload >> 32) else {
+            preconditionFailure("a payload of no known deadline")
+        }
+        return (kind, Int(payload & 0xFFFF_FFFF))
+    }
+}
+
+extension CloseReason {
+    /// Whether the peer is to come back.
+    var isTransient: Bool { self == .shuttingDown || self == .overloaded }
+}
+
+extension ConnectionEnd {
+    /// What the end of a connection that we close is to its session, unless that has ended before.
+    init(_ reason: CloseReason?) {
+        switch reason {
+        case .idleTimeout: self = .silent
+        case .tooSlow: self = .tooSlow
+        case .protocolViolation: self = .violation
+        default: self = .lost
+        }
+    }
+}

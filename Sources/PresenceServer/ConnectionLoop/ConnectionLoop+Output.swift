@@ -1,0 +1,165 @@
+import EventLoop
+import Outboxes
+import PresenceCore
+import PresenceWire
+
+// What the engine host has for the connections: frames into outboxes, connections closed.
+
+extension ConnectionLoop where Link: ~Copyable {
+    /// Hands over what there is for the engine host, and does what comes back, until nothing is
+    /// left.
+    mutating func exchange(at now: Moment) {
+        while !inbound.isEmpty {
+            link.exchange(&inbound, into: &outbound, at: now)
+            carryOut(at: now)
+        }
+    }
+
+    /// Does what the engine host has handed over later.
+    mutating func take(_ output: inout Outbound) {
+        assertAtRest()
+        swap(&output, &outbound)
+        let now = now()
+        carryOut(at: now)
+        swap(&output, &outbound)
+        exchange(at: now)
+    }
+
+    /// Carries out what is in `outbound`. What follows from that is in `inbound`.
+    mutating func carryOut(at now: Moment) {
+        guard !outbound.isEmpty else { return }
+        var batch = Outbound()
+        swap(&batch, &outbound)
+        for item in batch.own.items { carryOut(item, of: batch, at: now) }
+        batch.removeAll()
+        swap(&batch, &outbound)
+    }
+
+    private mutating func carryOut(
+        _ item: OutboundItem, of batch: borrowing Outbound, at now: Moment
+    ) {
+        switch item {
+        case .deliver(let frame, let seq, let topic, let receivers):
+            let range = batch.shared.range(ofFrame: frame)
+            deliver(
+                batch.shared.bytes.span.extracting(range), seq, of: topic,
+                to: batch.own.receivers[receivers])
+        case .answer(let connection, let index):
+            guard let slot = slot(of: connection) else { return }
+            answer(slot, batch.shared.effects.answers[index], in: batch.shared.effects)
+        case .refuse(let connection, let refusal):
+            guard let slot = slot(of: connection) else { return }
+            refuse(slot, refusal, in: batch.shared.effects)
+        case .answerQuestion(let connection, let answer):
+            guard let slot = slot(of: connection) else { return }
+            answerQuestion(slot, answer, in: batch.shared.effects)
+        case .states(let connection, let range, let kind):
+            guard let slot = slot(of: connection) else { return }
+            connections[slot].state.remove(.hasAsked)
+            pool.lend(to: &connections[slot].outbox)
+            connections[slot].outbox.bytes.appendEventFrames(
+                range, of: kind.list, in: batch.shared.effects,
+                limits: configuration.engine.limits)
+            markDirty(slot)
+        case .synced(let connection, let count):
+            guard let slot = slot(of: connection) else { return }
+            connections[slot].state.remove([.isListing, .hasAsked])
+            pool.lend(to: &connections[slot].outbox)
+            connections[slot].outbox.bytes.appendSyncedFrame(count: count)
+            markDirty(slot)
+            endIfServed(slot)
+        case .caughtUp(let connection):
+            guard let slot = slot(of: connection) else { return }
+            connections[slot].state.remove(.hasAsked)
+            caughtUp(slot)
+        case .expired(let type, let names, let receivers):
+            frame.removeAll(keepingCapacity: true)
+            frame.appendExpiredFrames(
+                type, names, in: batch.shared.effects, limits: configuration.engine.limits)
+            deliverAll(frame, to: batch.own.receivers[receivers])
+        case .feed(let connection, let message):
+            guard let slot = slot(of: connection) else { return }
+            send(message, to: slot, from: batch.shared)
+        case .close(let connection, let reason, let seconds):
+            guard let slot = slot(of: connection) else { return }
+            close(slot, reason, retryAfterSeconds: seconds)
+        case .measure, .configure, .trim, .startListening, .serve, .stopListening, .farewell, .stop:
+            carryOut(ofTheService: item, at: now)
+        }
+    }
+
+    /// What is about the loop as a whole.
+    private mutating func carryOut(ofTheService item: OutboundItem, at now: Moment) {
+        switch item {
+        case .measure(let measurement, let question):
+            inbound.append(.measured(report(measurement), question: question))
+        case .configure(let new):
+            configuration = new
+            decoder.apply(configuration.engine.limits)
+        case .trim: pool.trim()
+        case .startListening: startListening()
+        case .serve: enter(.serving)
+        case .stopListening: loop.stopListening()
+        case .farewell: sayFarewell()
+        case .stop:
+            enter(.stopped)
+            loop.stop()
+        default: preconditionFailure("an item about a connection")
+        }
+    }
+
+    private mutating func startListening() {
+        do throws(UVError) {
+            try loop.startListening()
+            inbound.append(.listening(nil))
+        } catch {
+            inbound.append(.listening(error))
+        }
+    }
+
+    /// Sends a feed reader what there is for it.
+    private mutating func send(
+        _ message: FeedMessage, to slot: Int, from shared: borrowing SharedOutput
+    ) {
+        pool.lend(to: &connections[slot].outbox)
+        switch message {
+        case .began(let cursor):
+            guard let id = connections[slot].awaiting else { return }
+            connections[slot].state.insert(.isFeedReader)
+            connections[slot].outbox.bytes.appendFeedAnswerFrame(goingOnFrom: cursor, to: id)
+            return settle(slot)
+        case .reset:
+            connections[slot].outbox.bytes.appendFeedResetFrame()
+        case .events(let frame, let cursor):
+            let start = connections[slot].outbox.bytes.beginFeedFrame()
+            connections[slot].outbox.bytes.append(
+                contentsOf: shared.bytes[shared.range(ofFrame: frame)])
+            connections[slot].outbox.bytes.endFeedFrame(start, cursor: cursor)
+        case .synced(let cursor):
+            connections[slot].outbox.bytes.appendFeedSyncedFrame(cursor: cursor)
+        }
+        connections[slot].state.remove(.hasAsked)
+        markDirty(slot)
+    }
+
+    /// Tells every connection that the service shuts down.
+    private mutating func sayFarewell() {
+        enter(.farewell)
+        for slot in connections.indices {
+            close(slot, .shuttingDown)
+            guard connections[slot].phase == .closing else { continue }
+            setDeadline(
+                of: slot, afterSeconds: configuration.connection.farewellSecondsAtStop)
+        }
+    }
+}
+
+extension StatesKind {
+    fileprivate var list: EventList {
+        switch self {
+        case .loginList: .loginList
+        case .missed: .changes
+        case .feedList: .feedList
+        }
+    }
+}

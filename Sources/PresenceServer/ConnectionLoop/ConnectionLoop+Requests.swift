@@ -1,0 +1,197 @@
+import Containers
+import EventLoop
+import Outboxes
+import PresenceCore
+import PresenceWire
+
+// Input: frames, requests, and errors for those that cannot be parsed.
+
+extension ConnectionLoop where Link: ~Copyable {
+    /// Processes what a connection has sent.
+    mutating func receive(_ chunk: RawSpan, in slot: Int) {
+        var offset = 0
+        let now = now()
+        hear(slot, byteCount: chunk.byteCount, at: now)
+        readFrames(chunk, from: &offset, in: slot, at: now)
+        guard connections[slot].phase == .anonymous || connections[slot].phase == .serving
+        else { return }
+        if offset < chunk.byteCount {
+            // It has to wait. What has been read is kept; what it sends next stays in the kernel.
+            connections[slot].splitter.keep(chunk, from: &offset)
+            connections[slot].state.insert(.isPaused)
+            loop.stopReading(connections[slot].id)
+        }
+    }
+
+    /// Continues with connections whose request has been answered.
+    mutating func resume(at now: Moment) {
+        var slots: [UInt32] = []
+        swap(&slots, &resumable)
+        for number in slots {
+            let slot = Int(number)
+            guard connections[slot].state.contains(.isResumable) else { continue }
+            connections[slot].state.remove(.isResumable)
+            var offset = 0
+            readFrames(RawSpan(), from: &offset, in: slot, at: now)
+            let isReadUp = !connections[slot].state.contains(.isResumable)
+            if isReadUp, isListening(slot), connections[slot].state.contains(.isPaused) {
+                connections[slot].state.remove(.isPaused)
+                connections[slot].state.insert(.isCatchingUp)
+                loop.startReading(connections[slot].id)
+            }
+        }
+    }
+
+    /// Processes frames until there is none, or one has to wait.
+    private mutating func readFrames(
+        _ chunk: RawSpan, from offset: inout Int, in slot: Int, at now: Moment
+    ) {
+        var frameCount = 0
+        turnWorkLeft = configuration.connection.framesPerTurn
+        while isListening(slot) {
+            // Other connections get their share of the turn, too.
+            guard turnWorkLeft > 0 else { return postpone(slot) }
+            turnWorkLeft -= 1
+            let bodyBytesMax: Int
+            switch connections[slot].phase {
+            case .anonymous:
+                bodyBytesMax = configuration.engine.limits.frameBytesBeforeLoginMax
+            case .serving: bodyBytesMax = configuration.engine.limits.frameBytesMax
+            case .free, .ending, .closing: return
+            }
+            let outcome = connections[slot].splitter.next(
+                in: chunk, from: &offset, bodyBytesMax: bodyBytesMax)
+            switch outcome {
+            case .needMore:
+                return watchFrame(of: slot, isNew: frameCount > 0)
+            case .keepAlive:
+                pool.lend(to: &connections[slot].outbox)
+                connections[slot].outbox.bytes.appendKeepAliveFrame()
+                markDirty(slot)
+            case .frame(let body):
+                // The frame is complete, and the next one may have to wait unread for a while.
+                if connections[slot].phase == .serving { cancelDeadline(of: slot) }
+                read(body, in: chunk, of: slot, at: now)
+            case .violation(let bytesClaimed):
+                counters.violations += 1
+                let isHTTP =
+                    connections[slot].phase == .anonymous
+                    && ForeignProtocol.isHTTPRequest(bytesClaimed: bytesClaimed)
+                return close(slot, .protocolViolation, by: isHTTP ? .httpAnswer : .frame)
+            }
+            frameCount += 1
+            countRequest(of: slot, at: now)
+        }
+        // Reading is paused on our side, so no frame timeout.
+        if connections[slot].phase == .serving { cancelDeadline(of: slot) }
+    }
+
+    /// Whether the next frame may be read: not while a request waits for the store, nor while the
+    /// client does not read its responses.
+    private func isListening(_ slot: Int) -> Bool {
+        connections[slot].awaiting == nil
+            && connections[slot].outbox.count < configuration.connection.outboxBytesMax
+            && !connections[slot].state.contains(.isThrottled)
+    }
+
+    /// Resumes reading from a connection that has read its responses.
+    mutating func resumeIfPaused(_ slot: Int) {
+        guard connections[slot].phase == .anonymous || connections[slot].phase == .serving,
+            connections[slot].awaiting == nil
+        else { return }
+        let hasMore =
+            connections[slot].splitter.bytesBuffered > 0
+            || connections[slot].state.contains(.isPaused)
+        if hasMore { postpone(slot) }
+    }
+
+    /// Sets the timeout for the rest of an incomplete frame, or clears it.
+    private mutating func watchFrame(of slot: Int, isNew: Bool) {
+        guard connections[slot].phase == .serving else { return }
+        if connections[slot].splitter.bytesBuffered == 0 {
+            cancelDeadline(of: slot)
+        } else if isNew || connections[slot].deadline == .none {
+            setDeadline(of: slot, afterSeconds: configuration.connection.frameSeconds)
+        }
+    }
+
+    private mutating func read(_ body: FrameBody, in chunk: RawSpan, of slot: Int, at now: Moment) {
+        counters.requests += 1
+        let result = connections[slot].splitter.withBody(body, in: chunk) { decoder.decode($0) }
+        switch result {
+        case .success(let request):
+            connections[slot].awaiting = request.id
+            counters.requestsByMethod.count(request.method.kind)
+            ask(request.method, of: slot)
+            exchange(at: now)
+        case .failure(let fault):
+            guard let kind = fault.kind, case .refused(let refusal) = fault.cause else {
+                return reject(fault, of: slot)
+            }
+            // Missing permission is reported rather than bad parameters.
+            connections[slot].awaiting = fault.id
+            inbound.append(.invalid(connectionID(slot), kind, refusal))
+            exchange(at: now)
+        }
+    }
+
+    /// Answers a frame that is no request.
+    private mutating func reject(_ fault: RequestFault, of slot: Int) {
+        count(fault, of: slot)
+        pool.lend(to: &connections[slot].outbox)
+        connections[slot].outbox.bytes.appendErrorFrame(fault)
+        markDirty(slot)
+    }
+
+    /// Hands a request to the engine host.
+    private mutating func ask(_ method: Method, of slot: Int) {
+        let connection = connectionID(slot)
+        switch method {
+        case .refresh where connections[slot].tokenDeadline == .none:
+            let refusal = Refusal(CredentialFault.nothingToRefresh)
+            return inbound.append(.invalid(connection, .refresh, refusal))
+        case .refresh, .login:
+            if case .refresh = method { connections[slot].state.insert(.isRefreshing) }
+            return inbound.append(method, of: decoder, from: connection, at: origin(of: slot))
+        case .subscribers, .stats, .metrics, .why, .top:
+            // These look at all watchers, or at all there is.
+            turnWorkLeft -= 31
+        default:
+            break
+        }
+        inbound.append(method, of: decoder, from: connection, at: nil)
+    }
+
+    private func origin(of slot: Int) -> ConnectionOrigin {
+        let id = connections[slot].id
+        return ConnectionOrigin(
+            address: Array((loop.peerAddress(of: id) ?? "").utf8),
+            network: addresses.network(connections[slot].address))
+    }
+
+    /// Leaves the frames that a connection has sent to the next turn.
+    private mutating func postpone(_ slot: Int) {
+        guard !connections[slot].state.contains(.isResumable) else { return }
+        connections[slot].state.insert(.isResumable)
+        resumable.append(UInt32(slot))
+    }
+
+    /// The request that a connection waited for is done; the next may follow.
+    mutating func settle(_ slot: Int) {
+        connections[slot].awaiting = nil
+        markDirty(slot)
+        if connections[slot].state.contains(.isRefreshing) { refreshEnded(of: slot) }
+        guard connections[slot].phase == .ending else { return resumeIfPaused(slot) }
+        endIfServed(slot)
+    }
+
+    /// Ends a connection whose peer sends no more, once it has been given what it asked for: the
+    /// answer to its request, and its login list.
+    mutating func endIfServed(_ slot: Int) {
+        guard connections[slot].phase == .ending, connections[slot].awaiting == nil,
+            !connections[slot].state.contains(.isListing)
+        else { return }
+        loseSession(of: slot)
+        finish(slot)
+    }
+}

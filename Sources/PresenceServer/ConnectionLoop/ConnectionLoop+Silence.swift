@@ -1,0 +1,98 @@
+import Containers
+import EventLoop
+import PresenceCore
+
+// Signs of life, and the end of connections that give none.
+//
+// They count from the time at which bytes arrived, not from that at which the service read them: a
+// connection that is not read from for a while is neither judged silent for that, nor does what it
+// sent long ago make it look alive.
+
+extension ConnectionLoop where Link: ~Copyable {
+    /// The milliseconds within which bytes that have arrived are certainly read.
+    private static var readingMilliseconds: UInt64 { 1_000 }
+
+    /// Begins to watch a connection that has logged in.
+    mutating func watchSilence(of slot: Int) {
+        let now = now().mono
+        heard.set(UInt32(slot), to: now)
+        connections[slot].silenceDeadline = deadlines.schedule(
+            ConnectionDeadline.silence.payload(slot),
+            at: now.advanced(byMilliseconds: configuration.engine.silenceMillisecondsMax)
+                .milliseconds)
+    }
+
+    mutating func stopWatchingSilence(of slot: Int) {
+        guard connections[slot].silenceDeadline != .none else { return }
+        deadlines.cancel(connections[slot].silenceDeadline)
+        connections[slot].silenceDeadline = .none
+    }
+
+    /// Notes that `byteCount` bytes have been read from a client.
+    mutating func hear(_ slot: Int, byteCount: Int, at now: Moment) {
+        guard connections[slot].phase == .serving else { return }
+        guard connections[slot].state.contains(.isCatchingUp) else {
+            return heard.set(UInt32(slot), to: now.mono)
+        }
+        hear(slot, at: received(slot, at: now.mono) ?? now.mono)
+        // A short read has emptied the socket.
+        if byteCount < Loop.readBufferBytes { connections[slot].state.remove(.isCatchingUp) }
+    }
+
+    private func hear(_ slot: Int, at time: Mono) {
+        heard.set(UInt32(slot), to: max(time, heard.time(UInt32(slot))))
+    }
+
+    /// A client that is throttled is not read from. Bytes that arrive in the kernel meanwhile are
+    /// its signs of life.
+    mutating func hearWhatWaits(in slot: Int) {
+        guard connections[slot].phase == .serving, connections[slot].state.contains(.isPaused)
+        else { return }
+        let now = now().mono
+        // A system call for each frame would be too much.
+        let half = configuration.engine.silenceMillisecondsMax / 2
+        guard heard.time(UInt32(slot)).advanced(byMilliseconds: half) <= now,
+            let received = received(slot, at: now)
+        else { return }
+        hear(slot, at: received)
+    }
+
+    /// A client that does not read its responses is not read from, and one that has ended its side
+    /// sends no more. That they read responses is their sign of life then.
+    mutating func noteProgress(of slot: Int) {
+        let isEnding = connections[slot].phase == .ending
+        guard isEnding || connections[slot].phase == .serving,
+            isEnding || connections[slot].state.contains(.isPaused)
+        else { return }
+        hear(slot, at: now().mono)
+    }
+
+    /// Closes a connection that has been silent for one and a half heartbeats. One that has sent
+    /// since is looked at again: only now does that cost an operation of the wheel.
+    mutating func silenceSuspected(of slot: Int, at now: Moment) {
+        let silence = configuration.engine.silenceMillisecondsMax
+        var deadline = heard.time(UInt32(slot)).advanced(byMilliseconds: silence)
+        let soon = now.mono.advanced(byMilliseconds: Self.readingMilliseconds)
+        if connections[slot].awaiting != nil {
+            // It is not read from while its request waits: it may have sent.
+            connections[slot].state.insert(.isUnread)
+            deadline = max(deadline, soon)
+        } else if connections[slot].state.contains(.isUnread) {
+            connections[slot].state.remove(.isUnread)
+            deadline = max(deadline, soon)
+        }
+        guard deadline <= now.mono else {
+            connections[slot].silenceDeadline = deadlines.schedule(
+                ConnectionDeadline.silence.payload(slot), at: deadline.milliseconds)
+            return
+        }
+        close(slot, .idleTimeout)
+    }
+
+    /// When bytes of the client last arrived in the kernel.
+    private func received(_ slot: Int, at now: Mono) -> Mono? {
+        loop.millisecondsSinceReceived(connections[slot].id).map {
+            Mono(milliseconds: now.milliseconds - min($0, now.milliseconds))
+        }
+    }
+}

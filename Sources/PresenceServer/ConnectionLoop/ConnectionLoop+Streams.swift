@@ -1,0 +1,92 @@
+import EventLoop
+import Logging
+import PresenceCore
+
+// Events of sockets.
+
+extension ConnectionLoop where Link: ~Copyable {
+    /// Admits a new connection.
+    mutating func accept(_ id: StreamID) {
+        let slot = enter(id, .anonymous)
+        counters.accepted += 1
+        guard admit(slot) else { return }
+        setDeadline(of: slot, afterSeconds: configuration.connection.loginSeconds)
+        loop.startReading(id)
+    }
+
+    /// Admits an in-process connection, which is an app server's without a login.
+    mutating func acceptInternal(_ id: StreamID) {
+        // During shutdown the engine sees no connection changes: reject it.
+        guard phase == .serving else { return close(enter(id, .anonymous), .shuttingDown) }
+        let slot = enter(id, .serving)
+        connections[slot].state = [.isAppServer, .isInternal]
+        internalCount += 1
+        watchSilence(of: slot)
+        inbound.append(.internalConnection(connectionID(slot)))
+        exchange(at: now())
+        loop.startReading(id)
+    }
+
+    private mutating func enter(_ id: StreamID, _ phase: Connection.Phase) -> Int {
+        let slot = Int(id.slot)
+        while connections.count <= slot {
+            connections.append(Connection(id: StreamID(slot: 0, generation: 0)))
+        }
+        precondition(connections[slot].phase == .free, "a slot that is still in use")
+        connections[slot] = Connection(id: id)
+        heard.reserve(id.slot)
+        connections[slot].enter(phase)
+        return slot
+    }
+
+    /// Takes in what a connection has sent.
+    mutating func receive(_ bytes: RawSpan, from id: StreamID) {
+        assertAtRest()
+        guard let slot = slot(of: id) else { return }
+        receive(bytes, in: slot)
+    }
+
+    mutating func streamEnded(_ id: StreamID, _ reason: StreamEnd) {
+        guard let slot = slot(of: id) else { return }
+        guard connections[slot].phase != .closing, reason == .endOfFile else {
+            return abandon(slot)
+        }
+        count(.lost, of: slot)
+        // It has stopped sending: what it asked for before is still carried out and answered.
+        connections[slot].enter(.ending)
+        setDeadline(of: slot, afterSeconds: configuration.connection.farewellSeconds)
+        endIfServed(slot)
+    }
+
+    mutating func streamDrained(_ id: StreamID) {
+        guard let slot = slot(of: id) else { return }
+        connections[slot].state.remove(.isBlocked)
+        noteProgress(of: slot)
+        progressEnded(of: slot)
+        markDirty(slot)
+    }
+
+    mutating func streamClosed(_ id: StreamID) {
+        guard let slot = slot(of: id) else { return }
+        loseSession(of: slot)
+        free(slot)
+        // Now: the slot may be reused by another connection, which logs in, before the turn ends.
+        exchange(at: now())
+    }
+
+    mutating func acceptFailed(_ error: UVError) {
+        counters.acceptFailures += 1
+        if counters.acceptFailures.isPowerOfTwo {
+            logger.warning(
+                "cannot accept connections",
+                metadata: [
+                    "error": "\(error)", "times": "\(counters.acceptFailures)",
+                ])
+        }
+    }
+}
+
+extension Int {
+    /// For logging the first, second, fourth, eighth … time only.
+    var isPowerOfTwo: Bool { self > 0 && self & (self - 1) == 0 }
+}

@@ -1,0 +1,41 @@
+import Containers
+import PresenceCore
+
+// The end of tokens. What a session may do is not changed by the end of its token, only that it
+// ends: the connection is closed with 4402, and a client that returns in time with a new token has
+// never been away.
+
+extension ConnectionLoop where Link: ~Copyable {
+    /// Has a session end when its token does.
+    mutating func limit(_ slot: Int, to term: TokenTerm) {
+        let deadline = now().mono(at: term.honouredUntil).milliseconds
+        if connections[slot].tokenDeadline == .none {
+            connections[slot].tokenDeadline = deadlines.schedule(
+                ConnectionDeadline.token.payload(slot), at: deadline)
+        } else {
+            deadlines.reschedule(connections[slot].tokenDeadline, at: deadline)
+        }
+    }
+
+    /// The token of a session has ended. A new one that came before is verified first.
+    mutating func tokenEnded(of slot: Int) {
+        connections[slot].tokenDeadline = .none
+        guard connections[slot].phase == .serving,
+            !connections[slot].state.contains(.isRefreshing)
+        else { return }
+        counters.tokensExpired += 1
+        close(slot, .tokenExpired)
+    }
+
+    /// A new token has been verified, or was refused. The old one may have ended meanwhile.
+    mutating func refreshEnded(of slot: Int) {
+        connections[slot].state.remove(.isRefreshing)
+        if connections[slot].tokenDeadline == .none { tokenEnded(of: slot) }
+    }
+
+    mutating func forgetToken(of slot: Int) {
+        guard connections[slot].tokenDeadline != .none else { return }
+        deadlines.cancel(connections[slot].tokenDeadline)
+        connections[slot].tokenDeadline = .none
+    }
+}

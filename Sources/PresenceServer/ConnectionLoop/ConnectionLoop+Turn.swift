@@ -1,0 +1,54 @@
+import Containers
+import EventLoop
+import PresenceCore
+
+// The end of a turn, when everybody who spoke in it has been heard.
+//
+// A deadline is met only when the sockets have been looked at since it came. A process that has
+// stood still wakes up in the wait for them, with nothing from it (EINTR, or a timeout that is
+// long over), although the kernel may hold what everybody has said meanwhile. So a deadline that
+// comes while the loop waits makes one more turn, without waiting, and is judged at its end.
+
+extension ConnectionLoop where Link: ~Copyable {
+    mutating func turnEnded() {
+        guard phase != .stopped else { return }
+        assertAtRest()
+        let now = now()
+        noteLag(at: now.mono)
+        meetDeadlines(at: now)
+        resume(at: now)
+        link.advance(to: now, heardUpTo: heardUpTo, into: &outbound)
+        carryOut(at: now)
+        exchange(at: now)
+        flush(at: now)
+        // Before the loop frees the slots of those that could not be written to.
+        exchange(at: now)
+        link.endTurn(at: now, into: &outbound)
+        carryOut(at: now)
+        exchange(at: now)
+        if phase == .farewell, loop.streamCount == 0 {
+            enter(.finished)
+            inbound.append(.finished)
+            exchange(at: now)
+        }
+        assertTurnEnded()
+        heardUpTo = now.mono
+        guard phase != .stopped else { return }
+        // A list that is not complete, or a splitter that is not empty, waits for its next share.
+        let hasMore = !dirty.isEmpty || !resumable.isEmpty
+        armTimer(at: hasMore ? now.mono : nextDeadline(at: now))
+        endTurn()
+    }
+
+    private func nextDeadline(at now: Moment) -> Mono? {
+        let own = deadlines.nextWake.map { Mono(milliseconds: $0) }
+        guard let hosts = link.nextDeadline(at: now) else { return own }
+        return own.map { min($0, hosts) } ?? hosts
+    }
+
+    mutating func markDirty(_ slot: Int) {
+        guard !connections[slot].state.contains(.isDirty) else { return }
+        connections[slot].state.insert(.isDirty)
+        dirty.append(UInt32(slot))
+    }
+}

@@ -1,0 +1,47 @@
+import PresenceCore
+import PresenceStore
+
+// Pace and room for what the engine is asked to do.
+
+extension EngineHost {
+    /// Whether a login may be carried out now. One that may not ends its connection: so that
+    /// many who come at once are spread over as many seconds as it takes to serve them.
+    mutating func admitLogin(of connection: ConnectionID, at now: Moment) -> Bool {
+        guard let wait = logins.take(configuration.admission.loginPace, at: now.mono) else {
+            return true
+        }
+        counters.loginsDelayed += 1
+        let seconds = retryDelay.seconds(waitMilliseconds: wait)
+        output.append(
+            .refuse(connection, Refusal(.overloaded, retryAfterSeconds: seconds)), for: connection)
+        output.append(
+            .close(connection, .overloaded, retryAfterSeconds: seconds), for: connection)
+        return false
+    }
+
+    /// Whether the service has room for what a command of this kind takes.
+    mutating func checkRoom(for kind: CommandKind, at now: Moment) throws(Refusal) {
+        switch kind {
+        case .login, .subscribe, .publish:
+            try checkMemory(at: now)
+            try checkBacklog()
+        default: break
+        }
+    }
+
+    /// Refuses what has to be stored while the store is far behind.
+    private mutating func checkBacklog() throws(Refusal) {
+        guard store.counters.pending > configuration.admission.storePendingMax else { return }
+        counters.refusedForStore += 1
+        throw Refusal(.storeUnavailable, retryAfterSeconds: retryDelay.seconds())
+    }
+
+    /// Refuses what takes memory while there is too little.
+    private mutating func checkMemory(at now: Moment) throws(Refusal) {
+        guard let max = configuration.admission.memoryBytesMax,
+            memory.bytes(resources, at: now.mono) > max
+        else { return }
+        counters.refusedForMemory += 1
+        throw Refusal(.overloaded, retryAfterSeconds: retryDelay.seconds())
+    }
+}

@@ -1,0 +1,205 @@
+// The feed of events, for app servers that keep a table of their own.
+//
+// It is on from the first reader until a set time after the last one left; while it is off, an
+// event costs one branch in the engine. While it is on, the ring (`FeedLog`) retains the newest
+// events. A reader is a position in it: when its socket has accepted everything, the next share is
+// sent, as for login lists. So a reader is never conflated and never waited for; when the ring no
+// longer contains its position, it is reset and sent a snapshot.
+//
+// A snapshot is walked in the order of the topics, a frame at a time. Before each frame the reader
+// is sent the changes of the topics that it has passed; changes of later topics are left out, since
+// their states will include them. So there is no gap between the snapshot and the stream, and
+// nothing older follows something newer.
+
+import Containers
+import Outboxes
+import PresenceCore
+import PresenceWire
+
+extension EngineHost {
+    /// Makes a connection a feed reader, from its cursor or with a snapshot.
+    mutating func readFeed(
+        from cursor: FeedCursor?, by connection: ConnectionID, at now: Moment
+    ) throws(Refusal) {
+        let limit = configuration.feed.readersMax
+        let before = feed?.place(of: connection)
+        let count = feed?.readers.count ?? 0
+        if count >= limit, before == nil {
+            throw Refusal(.feedQuota, limit: limit, count: count)
+        }
+        let isReady = before.map { feed?.readers[$0].isReady ?? false } ?? false
+        stopReadingFeed(connection, at: now.mono)
+        if feed == nil { beginFeed(at: now) }
+        feed?.log.trim(at: now.mono)
+        guard let log = feed?.log else { return }
+        var reader = FeedReader(connection: connection, seq: log.head, isReady: isReady)
+        let isKnown = cursor.map { $0.epoch == log.epoch && log.canGoOn(from: $0.seq) } ?? false
+        if isKnown, let cursor {
+            reader.seq = cursor.seq
+        } else {
+            reader.cursor = .start
+            counters.feedResets += 1
+        }
+        feed?.readers.append(reader)
+        output.append(.feed(connection, .began(after: isKnown ? cursor : nil)), for: connection)
+    }
+
+    private mutating func beginFeed(at now: Moment) {
+        // The clock distinguishes this start from others that have drawn the same number.
+        let epoch = retryDelay.next() ^ UInt64(bitPattern: now.wall.milliseconds)
+        let log = FeedLog(
+            after: engine.lastSeq, epoch: epoch, bytesMax: configuration.feed.feedBytesMax,
+            seconds: configuration.feed.feedSeconds)
+        goOnWithFeed(log, at: now.mono)
+    }
+
+    /// Switches the feed on.
+    mutating func goOnWithFeed(_ log: FeedLog, at now: Mono) {
+        feed = Feed(log, at: now)
+        engine.setFeed(.on)
+        feedCheckAt = nextFeedCheck(after: now)
+    }
+
+    /// A connection no longer reads the feed.
+    mutating func stopReadingFeed(_ connection: ConnectionID, at now: Mono) {
+        guard let place = feed?.place(of: connection) else { return }
+        feed?.readers.swapRemove(at: place)
+        if feed?.readers.isEmpty == true { feed?.unreadSince = now }
+    }
+
+    // MARK: Time
+
+    /// Drops what is too old, and switches the feed off when it has had no reader for as long.
+    mutating func lookAfterFeed(at now: Mono) {
+        feed?.log.trim(at: now)
+        guard let feed else { return }
+        let end = feed.unreadSince.advanced(bySeconds: configuration.feed.feedSeconds)
+        if feed.readers.isEmpty, end <= now {
+            self.feed = nil
+            feedCheckAt = nil
+            engine.setFeed(.off)
+        } else {
+            feedCheckAt = nextFeedCheck(after: now)
+        }
+    }
+
+    private func nextFeedCheck(after now: Mono) -> Mono {
+        now.advanced(bySeconds: min(60, max(1, configuration.feed.feedSeconds / 8)))
+    }
+
+    // MARK: Shares
+
+    /// Adds an event to the ring.
+    mutating func addToFeed(_ event: Int, _ topic: TopicHandle, at now: Mono) {
+        let frame = output.frame(of: event)
+        let bytes = output.shared.bytes[output.shared.range(ofFrame: frame)]
+        feed?.log.append(
+            bytes.eventOfFrame, seq: output.shared.effects.events[event].seq, topic: topic,
+            at: now)
+    }
+
+    /// Sends every reader that is ready what is new.
+    mutating func wakeFeedReaders(at now: Moment) {
+        guard let count = feed?.readers.count else { return }
+        for place in 0..<count { sendFeed(toReader: place, at: now) }
+    }
+
+    /// Whether a reader waits for the next part of its snapshot.
+    var hasMoreForReadyReaders: Bool {
+        guard let feed else { return false }
+        return feed.readers.indices.contains { place in
+            feed.readers[place].isReady && feed.hasMore(forReader: place)
+        }
+    }
+
+    /// Sends a reader its next share, if its connection has written everything.
+    mutating func sendFeed(toReader place: Int, at now: Moment) {
+        guard let feed, feed.readers[place].isReady, feed.hasMore(forReader: place) else { return }
+        let reader = feed.readers[place]
+        if reader.seq < feed.log.floor {
+            let fresh = FeedReader(
+                connection: reader.connection, seq: feed.log.head, cursor: .start)
+            self.feed?.readers[place] = fresh
+            counters.feedResets += 1
+            output.append(.feed(reader.connection, .reset), for: reader.connection)
+        } else if reader.seq < feed.log.head {
+            sendChanges(toReader: place)
+        } else {
+            sendStates(toReader: place, at: now)
+        }
+    }
+
+    private mutating func sendChanges(toReader place: Int) {
+        guard let log = feed?.log, let reader = feed?.readers[place] else { return }
+        var share: FeedLog.Share?
+        let frame = output.shared.addFrame { [bytesMax = shareBytesMax] bytes, _ in
+            share = log.append(
+                after: reader.seq, listed: reader.cursor, bytesMax: bytesMax,
+                countMax: configuration.feed.eventsPerFrameMax, to: &bytes)
+        }
+        guard let share else { return }
+        feed?.readers[place].seq = share.seq
+        // Events of topics that its snapshot has still to come to are left out.
+        guard share.count > 0 else { return }
+        feed?.readers[place].isReady = false
+        let cursor =
+            reader.cursor.isComplete ? FeedCursor(epoch: log.epoch, seq: share.seq) : nil
+        output.append(
+            .feed(reader.connection, .events(frame: frame, cursor)), for: reader.connection)
+    }
+
+    /// Bytes of events in a share; a single event may have more.
+    private var shareBytesMax: Int {
+        min(
+            configuration.connection.outboxBytesMax,
+            configuration.engine.limits.serverFrameBytesMax) / 2
+    }
+
+    /// The reader has had every change of the topics that its cursor covers, so the states of
+    /// further ones may follow.
+    private mutating func sendStates(toReader place: Int, at now: Moment) {
+        guard let reader = feed?.readers[place], let epoch = feed?.log.epoch else { return }
+        var cursor = reader.cursor
+        engine.continueSnapshot(
+            &cursor, for: reader.connection, topicsMax: configuration.feed.topicsPerFrame,
+            statesMax: configuration.engine.limits.statesPerFrameMax, at: now,
+            into: &output.shared.effects)
+        feed?.readers[place].cursor = cursor
+        if !output.shared.effects.items.isEmpty { feed?.readers[place].isReady = false }
+        sort(at: now)
+        guard cursor.isComplete else { return }
+        feed?.readers[place].isReady = false
+        output.append(
+            .feed(reader.connection, .synced(FeedCursor(epoch: epoch, seq: reader.seq))),
+            for: reader.connection)
+    }
+
+    // MARK: Counters
+
+    /// The age of the oldest retained event.
+    func feedOldestSeconds(at now: Mono) -> Int {
+        feed?.log.oldest.map { $0.seconds(until: now) } ?? 0
+    }
+
+    /// The age of the oldest event that a reader has not been sent yet.
+    func feedLagSeconds(at now: Mono) -> Int {
+        guard let feed else { return 0 }
+        return feed.readers.compactMap { feed.log.time(after: max($0.seq, feed.log.floor)) }
+            .map { $0.seconds(until: now) }.max() ?? 0
+    }
+}
+
+extension Mono {
+    /// Whole seconds until a later time; 0 until an earlier one.
+    fileprivate func seconds(until later: Mono) -> Int {
+        Int((later.milliseconds - min(later.milliseconds, milliseconds)) / 1_000)
+    }
+}
+
+extension Array {
+    /// Removes an element and puts the last in its place. O(1).
+    fileprivate mutating func swapRemove(at place: Int) {
+        swapAt(place, count - 1)
+        removeLast()
+    }
+}

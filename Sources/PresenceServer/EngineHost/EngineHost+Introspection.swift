@@ -1,0 +1,178 @@
+import Containers
+import PresenceCore
+import PresenceStore
+import PresenceWire
+
+// Questions about the service itself: `stats`, `metrics`, `why` and `top`. They are about
+// connections as much as about the engine, so every loop is asked for its part first.
+
+extension EngineHost {
+    /// What of a request is a question about the service; nil: it is none.
+    func question(in method: Method, _ source: RequestSource) -> Question.Subject? {
+        switch method {
+        case .stats: .stats
+        case .metrics: .metrics
+        case .why(let request):
+            .why(
+                subscriber: source.bytes(request.subscriber),
+                publisher: source.bytes(request.publisher), request.type)
+        case .top(let request): .top(entriesMax: request.entriesMax)
+        default: nil
+        }
+    }
+
+    /// Asks the loops for the question that has waited longest.
+    mutating func askNextQuestion() {
+        guard let (question, number) = questions.next(askedOf: loops.count) else { return }
+        output.appendToAll(.measure(loopQuestion(for: question.subject), question: number))
+    }
+
+    private mutating func loopQuestion(for subject: Question.Subject) -> LoopQuestion {
+        switch subject {
+        case .stats, .metrics, .rates: .nothing
+        case .why(let subscriber, let publisher, _):
+            .bytesWaiting(
+                [subscriber, publisher].flatMap { name in
+                    engine.find(name.span).map { engine.connections(of: $0) } ?? []
+                })
+        case .top(let entriesMax): .slowest(countMax: entriesMax)
+        }
+    }
+
+    /// A loop has measured what a question asks for. The last one has the question answered.
+    mutating func measured(_ report: LoopReport, for number: UInt64, at now: Moment) {
+        guard let (question, reports) = questions.add(report, for: number) else { return }
+        let measurements = measure(reports, at: now)
+        let answer: QuestionAnswer
+        switch question.subject {
+        case .rates: return rates.note(MetricTable.counts(measurements), at: now.mono)
+        case .stats: answer = .stats(MetricTable.stats(measurements))
+        case .metrics:
+            answer = .metrics(
+                MetricTable.text(measurements) + (configuration.furtherMetrics?() ?? []))
+        case .why(let subscriber, let publisher, let type):
+            let report = why(subscriber, publisher, type, reports, at: now)
+            answer = .why(report, subscriber: subscriber, publisher: publisher)
+        case .top(let entriesMax):
+            answer = .top(top(entriesMax: entriesMax, measurements, reports, at: now))
+        }
+        guard let connection = question.connection else {
+            preconditionFailure("an answer for no connection")
+        }
+        output.append(.answerQuestion(connection, answer), for: connection)
+    }
+
+    /// Samples the counters whose growth `top` shows, once a second while anything happens.
+    mutating func noteRates(at now: Mono) {
+        guard rates.isDue(at: now), phase == .serving else { return }
+        rates.begin(at: now)
+        questions.append(Question(connection: nil, subject: .rates))
+        askNextQuestion()
+    }
+
+    // MARK: why
+
+    private mutating func why(
+        _ subscriber: [UInt8], _ publisher: [UInt8], _ type: EventType, _ reports: [LoopReport],
+        at now: Moment
+    ) -> WhyReport {
+        var report = engine.why(
+            WhyQuestion(
+                subscriber: engine.find(subscriber.span), publisher: engine.find(publisher.span),
+                publisherName: publisher, type: type),
+            at: now, into: &output.shared.effects)
+        fillIn(&report.subscriber, reports, at: now)
+        fillIn(&report.publisher, reports, at: now)
+        return report
+    }
+
+    /// Adds what only the owners of the connections know.
+    private func fillIn(_ party: inout WhyParty, _ reports: [LoopReport], at now: Moment) {
+        for index in party.sessions.indices {
+            let entry = party.sessions[index].entry
+            party.sessions[index].entry.lastHeard = lastHeard(of: entry, at: now)
+            guard let connection = entry.connectionID else { continue }
+            party.sessions[index].bytesWaiting = reports.reduce(0) {
+                $0 + ($1.bytesWaiting[connection] ?? 0)
+            }
+        }
+    }
+
+    // MARK: top
+
+    /// Over how many milliseconds `top` counts.
+    private static var topMilliseconds: UInt64 { 60_000 }
+
+    private mutating func top(
+        entriesMax: Int, _ measurements: Measurements, _ reports: [LoopReport], at now: Moment
+    ) -> TopReport {
+        let before = rates.sample(before: now.mono, byMilliseconds: Self.topMilliseconds)
+        let since = now.wall(at: before.time)
+        let known = max(since, engine.eventsKnownSince)
+        return TopReport(
+            time: now.wall,
+            milliseconds: Int(now.mono.milliseconds - before.time.milliseconds),
+            counts: MetricTable.growth(
+                from: before.counts, to: MetricTable.counts(measurements)),
+            publishersSince: known,
+            publishers: engine.busiestPublishers(
+                since: known, countMax: entriesMax, into: &output.shared.effects),
+            readers: slowestReaders(countMax: entriesMax, reports, at: now),
+            readerCount: measurements.sum(\.slowReaders), gauges: MetricTable.gauges(measurements))
+    }
+
+    private mutating func slowestReaders(
+        countMax: Int, _ reports: [LoopReport], at now: Moment
+    ) -> [SlowReader] {
+        let slowest = reports.flatMap(\.slowest)
+            .map { (report: $0, behind: engine.topicsMissed(by: $0.connection)) }
+            .greatest(countMax) {
+                ($0.behind, $0.report.bytesWaiting) < ($1.behind, $1.report.bytesWaiting)
+            }
+        return slowest.map { report, behind in
+            SlowReader(
+                owner: engine.owner(of: report.connection, into: &output.shared.effects),
+                address: report.address, bytesWaiting: report.bytesWaiting, behind: behind,
+                since: now.wall(at: report.since))
+        }
+    }
+
+    // MARK: Measurements
+
+    private func measure(_ reports: [LoopReport], at now: Moment) -> Measurements {
+        Measurements(
+            loops: reports.map(\.measured), host: measureHost(at: now),
+            process: ProcessMeasurements(resources))
+    }
+
+    private func measureHost(at now: Moment) -> HostMeasurements {
+        var measured = HostMeasurements()
+        measured.counters = counters
+        tokens.add(to: &measured.counters)
+        measured.counters.memoryReturns = memory.returnCount
+        measured.tokensUnderWay = tokens.underWay
+        measured.engine = engine.currentStats
+        measured.tallies = engine.tallies
+        measured.historyBytes = engine.historyBytes
+        measured.feed = measureFeed(at: now.mono)
+        measured.store = store.counters
+        measured.commitTimes = store.commitTimes
+        measured.connectionsMax = configuration.admission.connectionsMax
+        measured.version = configuration.version
+        measured.startMilliseconds = begun.wall.milliseconds
+        measured.uptimeMilliseconds = now.mono.milliseconds - begun.mono.milliseconds
+        return measured
+    }
+
+    private func measureFeed(at now: Mono) -> FeedMeasurements {
+        var measured = FeedMeasurements()
+        measured.bytesMax = configuration.feed.feedBytesMax
+        guard let feed else { return measured }
+        measured.readers = feed.readers.count
+        measured.events = feed.log.count
+        measured.bytes = feed.log.bytes
+        measured.oldestSeconds = feedOldestSeconds(at: now)
+        measured.lagSeconds = feedLagSeconds(at: now)
+        return measured
+    }
+}

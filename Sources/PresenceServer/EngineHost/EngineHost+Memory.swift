@@ -1,0 +1,13 @@
+import PresenceCore
+
+extension EngineHost {
+    mutating func scheduleMemoryCheck(at now: Mono) {
+        memory.schedule(at: now)
+    }
+
+    /// Measures memory, when that is due.
+    mutating func lookAfterMemory(at now: Mono, heardUpTo: Mono) {
+        guard let due = memory.nextDeadline, due <= heardUpTo else { return }
+        if memory.look(resources, at: now) { output.appendToAll(.trim) }
+    }
+}

@@ -1,0 +1,89 @@
+import PresenceCore
+import PresenceStore
+
+// Effects of the engine: writes go to the store, events to the feed, and everything else to the
+// loop that has the connection.
+
+extension EngineHost {
+    /// Sorts the effects of the last call of the engine.
+    mutating func sort(at now: Moment) {
+        guard !output.shared.effects.items.isEmpty else { return }
+        for index in output.shared.effects.items.indices {
+            sort(output.shared.effects.items[index], at: now)
+        }
+        output.sorted()
+    }
+
+    /// Hands the output to the only loop.
+    mutating func handOver(into outbound: inout Outbound) {
+        guard !output.isEmpty(0) else { return }
+        output.exchange(with: &outbound)
+    }
+
+    /// Hands the output to the loops: one part for each.
+    mutating func handOver() -> [Outbound] { output.take() }
+
+    private mutating func sort(_ effect: Effect, at now: Moment) {
+        switch effect {
+        case .deliver(let event, let topic, let receivers):
+            let frame = output.frame(of: event)
+            let seq = output.shared.effects.events[event].seq
+            output.append(to: receivers) {
+                .deliver(frame: frame, seq: seq, topic: topic, receivers: $0)
+            }
+        case .answer(let connection, let index):
+            if case .sessions(let entries) = output.shared.effects.answers[index] {
+                fillInLastHeard(of: entries, at: now)
+            }
+            output.append(.answer(connection, index: index), for: connection)
+        case .refuse(let connection, let refusal):
+            output.append(.refuse(connection, refusal), for: connection)
+        case .keep(let id, let event):
+            let frame = output.frame(of: event)
+            // Of its own size: the other has grown to that of the largest.
+            kept[id] = Array(output.shared.bytes[output.shared.range(ofFrame: frame)])
+        case .deliverKept(let id, let topic, let receivers):
+            guard let bytes = kept[id] else {
+                preconditionFailure("an event that was not retained")
+            }
+            let frame = output.shared.addFrame { output, _ in output.append(contentsOf: bytes) }
+            output.append(to: receivers) {
+                .deliver(frame: frame, seq: id.seq, topic: topic, receivers: $0)
+            }
+        case .drop(let id):
+            kept[id] = nil
+        case .feed(let event, let topic):
+            addToFeed(event, topic, at: now.mono)
+        case .states(let connection, let range, let kind):
+            output.append(.states(connection, range, kind), for: connection)
+        case .synced(let connection, let count):
+            output.append(.synced(connection, count: count), for: connection)
+        case .caughtUp(let connection):
+            output.append(.caughtUp(connection), for: connection)
+        case .expired(let type, let names, let receivers):
+            output.append(to: receivers) { .expired(type, names: names, receivers: $0) }
+        case .persist(let ticket, let index):
+            let record = output.shared.effects.records[index]
+            submissions.append(Submission(ticket: ticket?.number, write: write(for: record)))
+        case .close(let connection, let reason):
+            output.append(
+                .close(connection, reason, retryAfterSeconds: nil), for: connection)
+        }
+    }
+
+    // MARK: Signs of life
+
+    private mutating func fillInLastHeard(of entries: Range<Int>, at now: Moment) {
+        for place in entries {
+            let entry = output.shared.effects.sessions[place]
+            output.shared.effects.sessions[place].lastHeard = lastHeard(of: entry, at: now)
+        }
+    }
+
+    /// When a session was last heard.
+    func lastHeard(of entry: SessionEntry, at now: Moment) -> Wall {
+        guard let connection = entry.connectionID else { return entry.lastHeard }
+        let table = heard[loops.loop(of: connection.slot)]
+        return now.wall(at: table.time(loops.local(connection.slot)))
+    }
+}

@@ -1,0 +1,252 @@
+// The engine and what belongs to it, for any number of connection loops. What it is told comes
+// from the loops (`take`), the store and the verification of tokens (`report`) and the clock
+// (`advance`); what is to be done goes to the store and, sorted by loop, into `output`.
+//
+//     requests → names become numbers → engine → effects                +Requests, +Commands
+//     effects → writes for the store, frames, and a part for each loop  +Output, +Records
+
+import Containers
+import EventLoop
+import Logging
+import PresenceCore
+import PresenceStore
+import PresenceWire
+
+/// Owns the engine, on one thread.
+///
+/// It is a value, and there is one: the compiler proves exclusive access to its properties.
+struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
+    private(set) var configuration: Configuration
+    let store: Disk
+    let resources: Resources
+    let logger: Logger
+    let loops: LoopCount
+    /// When bytes of each connection last arrived, for each loop.
+    let heard: [HeardTable]
+
+    var engine: Engine
+    /// What there is for the loops, since it was last handed over.
+    var output: HostOutput
+    var submissions: [Submission] = []
+    /// Frames of large fan-outs in progress.
+    var kept: [FanOutID: [UInt8]] = [:]
+
+    var logins: LoginAdmission
+    var tokens: TokenVerification
+    /// The feed, while it has readers or had one recently.
+    var feed: Feed?
+    /// When the feed is next looked at.
+    var feedCheckAt: Mono?
+    var questions = Questions()
+    var memory: MemoryReturn
+    var retryDelay: RetryDelay
+    var counters = ServiceCounters()
+    var rates: Rates
+    /// When the service started, by its own clocks.
+    let begun: Moment
+
+    /// Loops that have no connections any more, at the end.
+    var finishedLoopCount = 0
+
+    private(set) var phase = Phase.starting
+    var ready: () -> Void = {}
+    /// Why the service ended before it was told to.
+    var refusal: ServiceRefusal?
+
+    /// How far the service has come.
+    enum Phase: Equatable {
+        /// The first block of numbers is not yet durable. To: `listening`, `stopped`.
+        case starting
+        /// The port is about to accept connections. To: `serving`, `stopped`.
+        case listening
+        /// To: `stopping`.
+        case serving
+        /// No new requests; those under way are being answered. To: `farewell`.
+        case stopping
+        /// Every connection has been told; the last ones are closing. To: `stopped`.
+        case farewell
+        case stopped
+
+        func mayBecome(_ next: Phase) -> Bool {
+            switch (self, next) {
+            case (.starting, .listening), (.starting, .stopped): true
+            case (.listening, .serving), (.listening, .stopped): true
+            case (.serving, .stopping), (.stopping, .farewell), (.farewell, .stopped): true
+            default: false
+            }
+        }
+    }
+
+    /// Goes on to another phase.
+    mutating func enter(_ next: Phase) {
+        precondition(phase.mayBecome(next), "a service that is \(phase) becomes \(next)")
+        phase = next
+    }
+
+    init(
+        _ configuration: Configuration, engine: consuming Engine, heard: [HeardTable],
+        store: Disk, resources: Resources, logger: Logger, seed: UInt64, feed log: FeedLog? = nil,
+        at now: Moment
+    ) {
+        self.configuration = configuration
+        self.engine = engine
+        self.store = store
+        self.resources = resources
+        self.logger = logger
+        self.heard = heard
+        loops = LoopCount(heard.count)
+        output = HostOutput(loops: heard.count)
+        logins = LoginAdmission()
+        tokens = TokenVerification(seed: seed)
+        memory = MemoryReturn()
+        retryDelay = RetryDelay(seed: seed)
+        rates = Rates(begun: now.mono)
+        begun = now
+        if let log { goOnWithFeed(log, at: now.mono) }
+    }
+
+    /// Applies what a reload may change of another configuration. Connections above a new limit are
+    /// kept.
+    mutating func apply(_ new: Configuration) {
+        configuration.reload(from: new)
+        configuration.checkRelations()
+        engine.apply(configuration.engine)
+        output.appendToAll(.configure(configuration))
+    }
+
+    /// Makes the first block of numbers durable; clients are accepted when it is.
+    mutating func begin(
+        cleaning: StoreCleaning = .ofExpired, at now: Moment, ready: @escaping () -> Void
+    ) {
+        self.ready = ready
+        _ = engine.begin(into: &output.shared.effects)
+        if cleaning == .ofExpired {
+            submissions.append(
+                Submission(write: .removeExpired(before: now.wall.milliseconds)))
+        }
+        sort(at: now)
+        submit()
+    }
+
+    // MARK: Turns
+
+    /// Does what is due, once the input of a turn has been taken in.
+    mutating func advance(to now: Moment, heardUpTo: Mono) {
+        guard phase != .stopped else { return }
+        var isMoreDue = false
+        if let wake = engineDeadline, wake <= heardUpTo {
+            let progress = engine.advance(
+                to: now, deadlinesMax: configuration.connection.deadlinesPerTurn,
+                into: &output.shared.effects)
+            isMoreDue = progress == .moreIsDue
+            sort(at: now)
+        }
+        let fanOuts = engine.continueFanOuts(
+            watchersMax: configuration.connection.watchersPerTurn,
+            receiversMax: configuration.connection.receiversPerTurn, into: &output.shared.effects)
+        if fanOuts == .moreIsDue { isMoreDue = true }
+        sort(at: now)
+        self.isMoreDue = isMoreDue
+        if let due = feedCheckAt, due <= heardUpTo { lookAfterFeed(at: now.mono) }
+        lookAfterMemory(at: now.mono, heardUpTo: heardUpTo)
+        askNextQuestion()
+        submit()
+        wakeFeedReaders(at: now)
+    }
+
+    /// Ends a turn.
+    mutating func endTurn(at now: Moment) {
+        guard phase != .stopped else { return }
+        submit()
+        goOnStopping()
+        scheduleMemoryCheck(at: now.mono)
+        noteRates(at: now.mono)
+    }
+
+    /// Whether `advance` has left something for the next turn.
+    private(set) var isMoreDue = false
+
+    /// When `advance` is to be called next.
+    func nextDeadline(at now: Moment) -> Mono? {
+        let isBusy = isMoreDue || questions.isWaiting || hasMoreForReadyReaders
+        if isBusy { return now.mono }
+        return [engineDeadline, feedCheckAt, memory.nextDeadline].compactMap { $0 }.min()
+    }
+
+    /// When the engine will have something to do. Nothing, before clients can come and once
+    /// everybody is being sent away.
+    private var engineDeadline: Mono? {
+        phase == .serving || phase == .stopping ? engine.nextWake : nil
+    }
+
+    /// Hands the turn's writes to the store.
+    mutating func submit() {
+        guard !submissions.isEmpty else { return }
+        store.submit(submissions)
+        submissions.removeAll(keepingCapacity: true)
+    }
+
+    // MARK: The store
+
+    /// Learns what has become of writes that requests wait for.
+    mutating func report(_ outcomes: [Outcome], at now: Moment) {
+        for outcome in outcomes {
+            report(outcome, at: now)
+            sort(at: now)
+        }
+    }
+
+    private mutating func report(_ outcome: Outcome, at now: Moment) {
+        let ticket = Ticket(number: outcome.ticket)
+        switch outcome.result {
+        case .committed:
+            if ticket == .start { return letIn() }
+            engine.committed(ticket, at: now, into: &output.shared.effects)
+        case .failed(let fault):
+            counters.storeFailures += 1
+            if counters.storeFailures.isPowerOfTwo {
+                logger.error(
+                    "cannot write to the database",
+                    metadata: [
+                        "fault": "\(fault)", "times": "\(counters.storeFailures)",
+                    ])
+            }
+            guard ticket != .start else {
+                refusal = .storeFault(fault)
+                return stop()
+            }
+            engine.failed(ticket, at: now, into: &output.shared.effects)
+        }
+    }
+
+    private mutating func letIn() {
+        guard phase == .starting else { return }
+        enter(.listening)
+        output.append(.startListening, to: 0)
+    }
+
+    /// The port accepts connections, or why it does not.
+    mutating func listening(_ error: UVError?, at now: Moment) {
+        if let error {
+            refusal = .address("\(configuration.host):\(configuration.port)", error)
+            return stop()
+        }
+        enter(.serving)
+        engine.beginReturns(at: now, secondsMin: secondsToServeReturns)
+        output.appendToAll(.serve)
+        ready()
+    }
+
+    /// Seconds in which all accounts that were online can have logged in again, twice the minimum.
+    private var secondsToServeReturns: Int {
+        guard let pace = configuration.admission.loginPace else { return 0 }
+        return engine.currentStats.sessions / pace.perSecond * 2
+    }
+}
+
+/// Whether expired rows are removed from the store at startup.
+enum StoreCleaning {
+    case ofExpired
+    /// The clock may be wrong: nothing is removed that would still be valid by the correct time.
+    case none
+}

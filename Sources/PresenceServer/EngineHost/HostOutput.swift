@@ -1,0 +1,86 @@
+import PresenceCore
+import PresenceWire
+
+/// What the engine host has for the loops: what all share, and a part for each.
+struct HostOutput: Sendable {
+    var shared = SharedOutput()
+    private var parts: [LoopOutput]
+    private let loops: LoopCount
+    /// The event of `shared.effects` that was encoded last, and its frame.
+    private var encoded: (event: Int, frame: Int)?
+
+    init(loops count: Int) {
+        parts = Array(repeating: LoopOutput(), count: count)
+        loops = LoopCount(count)
+    }
+
+    /// Appends something for the loop of a connection.
+    mutating func append(_ item: OutboundItem, for connection: ConnectionID) {
+        parts[loops.loop(of: connection.slot)].items.append(item)
+    }
+
+    /// Appends something for a loop.
+    mutating func append(_ item: OutboundItem, to loop: Int) {
+        parts[loop].items.append(item)
+    }
+
+    /// Appends something for every loop.
+    mutating func appendToAll(_ item: OutboundItem) {
+        for index in parts.indices { parts[index].items.append(item) }
+    }
+
+    /// The frame of an event; encoded once.
+    mutating func frame(of event: Int) -> Int {
+        if let encoded, encoded.event == event { return encoded.frame }
+        let frame = shared.addFrame { bytes, effects in
+            bytes.appendEventFrame(effects.events[event], in: effects)
+        }
+        encoded = (event, frame)
+        return frame
+    }
+
+    /// Appends an item for the receivers of each loop that has any.
+    ///
+    /// `receivers` is a range of `shared.effects.receivers`; `item` gets that of the loop's own.
+    mutating func append(to receivers: Range<Int>, _ item: (Range<Int>) -> OutboundItem) {
+        guard parts.count > 1 else {
+            let start = parts[0].receivers.count
+            parts[0].receivers.append(contentsOf: shared.effects.receivers[receivers])
+            parts[0].items.append(item(start..<parts[0].receivers.count))
+            return
+        }
+        let starts = parts.map(\.receivers.count)
+        for place in receivers {
+            let slot = shared.effects.receivers[place]
+            parts[loops.loop(of: slot)].receivers.append(loops.local(slot))
+        }
+        for (index, start) in starts.enumerated() where parts[index].receivers.count > start {
+            parts[index].items.append(item(start..<parts[index].receivers.count))
+        }
+    }
+
+    /// Forgets the effects that have been sorted. What items refer to stays.
+    mutating func sorted() {
+        shared.effects.items.removeAll(keepingCapacity: true)
+        shared.effects.receivers.removeAll(keepingCapacity: true)
+        shared.effects.records.removeAll(keepingCapacity: true)
+    }
+
+    /// Whether a loop has nothing to do.
+    func isEmpty(_ loop: Int) -> Bool { parts[loop].items.isEmpty }
+
+    /// Exchanges everything, for the only loop, with an empty buffer.
+    mutating func exchange(with outbound: inout Outbound) {
+        precondition(parts.count == 1, "output of several loops")
+        encoded = nil
+        swap(&shared, &outbound.shared)
+        swap(&parts[0], &outbound.own)
+    }
+
+    /// Takes everything, one part for each loop; what is shared is shared by all.
+    mutating func take() -> [Outbound] {
+        let outbound = parts.map { Outbound(shared: shared, own: $0) }
+        self = HostOutput(loops: parts.count)
+        return outbound
+    }
+}

@@ -1,0 +1,74 @@
+import EventLoop
+import PresenceCore
+
+/// Measures the memory of the process, for the limit on it, and has free memory returned to the
+/// kernel that a reconnect storm has left.
+///
+/// A measurement begins `MemoryWatch.intervalMilliseconds` after the service was active, and is
+/// read a moment later. An idle service does not wake up for it.
+struct MemoryReturn {
+    private var watch = MemoryWatch()
+    private var phase = Phase.idle
+    /// Requests and connections that have ended, since the last measurement.
+    private var activity = 0
+    /// The memory in use when it was last looked at, and when it is looked at next.
+    private var bytes: UInt64 = 0
+    private var bytesDue = Mono(milliseconds: 0)
+    /// How many times free memory was returned.
+    private(set) var returnCount = 0
+
+    private enum Phase {
+        /// To: `scheduled`.
+        case idle
+        /// A measurement begins then. To: `measuring`.
+        case scheduled(Mono)
+        /// A measurement is read then. To: `idle`.
+        case measuring(Mono)
+    }
+
+    /// When `look` has something to do.
+    var nextDeadline: Mono? {
+        switch phase {
+        case .idle: nil
+        case .scheduled(let time), .measuring(let time): time
+        }
+    }
+
+    /// Something has happened after which memory may be free.
+    mutating func noteActivity() { activity += 1 }
+
+    /// Schedules the next measurement if the service was active since the last one.
+    mutating func schedule(at now: Mono) {
+        guard case .idle = phase, activity > 0 else { return }
+        phase = .scheduled(now.advanced(byMilliseconds: MemoryWatch.intervalMilliseconds))
+    }
+
+    /// Begins a measurement, or reads the one that was begun and returns free memory if it says
+    /// so. Returns whether a measurement has begun.
+    mutating func look(_ resources: some ProcessResources, at now: Mono) -> Bool {
+        switch phase {
+        case .idle: return false
+        case .scheduled:
+            activity = 0
+            resources.measureMemory()
+            phase = .measuring(now.advanced(byMilliseconds: MemoryWatch.measuringMilliseconds))
+            return true
+        case .measuring:
+            phase = .idle
+            if let sample = resources.measuredMemory, watch.isWorthReturning(sample) {
+                returnCount += 1
+                resources.returnFreeMemory()
+            }
+            return false
+        }
+    }
+
+    /// The bytes that count against the limit; looked up four times a second at most.
+    mutating func bytes(_ resources: some ProcessResources, at now: Mono) -> UInt64 {
+        if now >= bytesDue {
+            bytes = watch.used(resident: resources.memoryBytes, resources.measuredMemory)
+            bytesDue = now.advanced(byMilliseconds: 250)
+        }
+        return bytes
+    }
+}

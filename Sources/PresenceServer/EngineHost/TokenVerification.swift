@@ -1,0 +1,71 @@
+import Containers
+import PresenceCore
+
+/// The tokens that are being verified elsewhere.
+struct TokenVerification {
+    /// Has tokens verified; nil: nobody does.
+    var verifier: (any TokenVerifying)?
+    /// Tokens that are being verified.
+    private(set) var underWay = 0
+    /// The connections that wait for one, each for one.
+    private var waiting: Set<ConnectionID> = []
+    /// Tokens submitted.
+    private(set) var submitted = 0
+    /// Tokens that were rejected.
+    private(set) var refused = 0
+    /// Tokens not verified because too many were waiting.
+    private(set) var turnedAway = 0
+    private var failedLogins: FailedLogins
+
+    init(seed: UInt64) {
+        failedLogins = FailedLogins(seed: seed)
+    }
+
+    /// Whether one more token may wait. Of a network whose logins fail too often, few may: so they
+    /// take what others leave, and no more.
+    mutating func hasRoom(
+        for network: ClientNetwork?, _ limits: AdmissionLimits, at now: Mono
+    ) -> Bool {
+        let isSuspect = failedLogins.isSuspect(network, limits.failedLoginPace, at: now)
+        let countMax =
+            isSuspect ? min(limits.suspectTokensMax, limits.tokensMax) : limits.tokensMax
+        guard underWay >= countMax else { return true }
+        turnedAway += 1
+        return false
+    }
+
+    /// Submits a token.
+    mutating func submit(_ request: TokenRequest, to authenticator: any Authenticator) {
+        precondition(verifier != nil, "a token without a verifier")
+        underWay += 1
+        waiting.insert(request.connection)
+        submitted += 1
+        verifier?.submit(request, to: authenticator)
+    }
+
+    /// Adds what has been counted.
+    func add(to counters: inout ServiceCounters) {
+        counters.inquiries += submitted
+        counters.tokensRefused += refused
+        counters.refusedForInquiries += turnedAway
+    }
+
+    /// Forgets a connection that has ended: what it waits for is not carried out.
+    mutating func forget(_ connection: ConnectionID) {
+        waiting.remove(connection)
+    }
+
+    /// Notes that a token has been verified. Returns whether its connection still waits for it.
+    mutating func note(_ result: TokenResult, _ limits: AdmissionLimits, at now: Mono) -> Bool {
+        precondition(underWay > 0, "a token that was not submitted")
+        underWay -= 1
+        if case .failure(let fault) = result.result {
+            refused += 1
+            // The client is not at fault if the keys cannot be fetched.
+            if fault != .keysUnavailable {
+                failedLogins.note(result.network, limits.failedLoginPace, at: now)
+            }
+        }
+        return waiting.remove(result.connection) != nil
+    }
+}

@@ -1,0 +1,89 @@
+import Containers
+import EventLoop
+import PresenceCore
+import PresenceWire
+
+/// What a connection loop has for the engine host, in order. Its owner reuses the buffer.
+struct Inbound: Sendable {
+    private(set) var items: [InboundItem] = []
+    /// Names and texts of the requests among them.
+    private(set) var texts = RequestTexts()
+
+    /// Whether there is nothing.
+    var isEmpty: Bool { items.isEmpty }
+
+    mutating func append(_ item: InboundItem) {
+        items.append(item)
+    }
+
+    /// Appends the last request of `decoder`.
+    mutating func append(
+        _ method: Method, of decoder: borrowing RequestDecoder, from connection: ConnectionID,
+        at origin: ConnectionOrigin?
+    ) {
+        let mark = texts.append(textsOf: decoder)
+        items.append(
+            .request(ClientRequest(connection: connection, method: method, texts: mark), origin))
+    }
+
+    /// Forgets everything and keeps the memory.
+    mutating func removeAll() {
+        items.removeAll(keepingCapacity: true)
+        texts.removeAll()
+    }
+
+    /// Appends what another buffer has.
+    mutating func append(contentsOf other: Inbound) {
+        precondition(isEmpty, "requests whose texts would move")
+        self = other
+    }
+}
+
+/// A request of a client, decoded, with every limit checked that depends on it alone.
+struct ClientRequest: Sendable {
+    var connection: ConnectionID
+    var method: Method
+    /// Where its names and texts begin.
+    var texts: RequestTexts.Mark
+}
+
+/// Where a connection comes from.
+struct ConnectionOrigin: Sendable {
+    /// Its network address, for app servers to read.
+    var address: [UInt8]
+    /// The network that limits per address count as one.
+    var network: ClientNetwork?
+}
+
+/// One thing that a connection loop has for the engine host.
+enum InboundItem: Sendable {
+    /// A request; the origin is there if it shows a credential.
+    case request(ClientRequest, ConnectionOrigin?)
+    /// A request of this kind whose parameters are invalid. It is refused with that, unless its
+    /// peer has no permission, which is told first.
+    case invalid(ConnectionID, CommandKind, Refusal)
+    /// A connection of this process, which is an app server's without a login.
+    case internalConnection(ConnectionID)
+    /// The connection has not taken an event.
+    case missed(ConnectionID, TopicHandle, seq: UInt64)
+    /// The connection has written everything: what it is sent piece by piece can go on.
+    case drained(ConnectionID)
+    /// A connection with a session has ended.
+    case lost(LostConnection)
+    /// What a loop has measured for the question with this number.
+    case measured(LoopReport, question: UInt64)
+    /// The port accepts connections, or cannot.
+    case listening(UVError?)
+    /// The loop has no connections any more.
+    case finished
+}
+
+/// A connection whose session has ended.
+struct LostConnection: Sendable {
+    var connection: ConnectionID
+    var end: ConnectionEnd
+    /// When bytes of it last arrived.
+    var lastHeard: Mono
+    /// Bytes that it was sent and has not read.
+    var unsentBytes: Int
+}

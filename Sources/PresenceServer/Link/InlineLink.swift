@@ -1,0 +1,44 @@
+import PresenceCore
+
+/// The engine host on the thread of the one connection loop: no lock and no queue.
+struct InlineLink<Disk: Persistence, Resources: ProcessResources>: ~Copyable, EngineLink {
+    var host: EngineHost<Disk, Resources>
+
+    init(_ host: consuming EngineHost<Disk, Resources>) {
+        self.host = host
+    }
+
+    mutating func exchange(
+        _ inbound: inout Inbound, into outbound: inout Outbound, at now: Moment
+    ) {
+        host.take(inbound, at: now)
+        inbound.removeAll()
+        host.handOver(into: &outbound)
+    }
+
+    mutating func advance(to now: Moment, heardUpTo: Mono, into outbound: inout Outbound) {
+        host.advance(to: now, heardUpTo: heardUpTo)
+        host.handOver(into: &outbound)
+    }
+
+    mutating func endTurn(at now: Moment, into outbound: inout Outbound) {
+        host.endTurn(at: now)
+        host.handOver(into: &outbound)
+    }
+
+    func nextDeadline(at now: Moment) -> Mono? { host.nextDeadline(at: now) }
+}
+
+extension ConnectionLoop where Link: ~Copyable {
+    /// Tells the engine host something that does not come from connections, and does what follows.
+    mutating func withHost<Disk: Persistence, Resources: ProcessResources>(
+        _ body: (inout EngineHost<Disk, Resources>, Moment) -> Void
+    ) where Link == InlineLink<Disk, Resources> {
+        assertAtRest()
+        let now = now()
+        body(&link.host, now)
+        link.host.handOver(into: &outbound)
+        carryOut(at: now)
+        exchange(at: now)
+    }
+}

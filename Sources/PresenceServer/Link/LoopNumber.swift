@@ -1,0 +1,65 @@
+import EventLoop
+import PresenceCore
+
+/// Which of the connection loops: the low bits of the slots that the engine knows.
+///
+/// The engine's tables by slot stay dense, whichever loop has most connections, and nobody has to
+/// look up which loop has a connection. With one loop there are no such bits.
+struct LoopNumber: Hashable, Sendable {
+    /// The loop's index, from 0.
+    let index: Int
+    /// Bits that number the loops.
+    private let bits: UInt32
+
+    /// The only one.
+    static let only = LoopNumber(index: 0, of: 1)
+
+    /// One of `count` loops.
+    init(index: Int, of count: Int) {
+        precondition((0..<count).contains(index), "a loop that there is not")
+        self.index = index
+        bits = UInt32(Int.bitWidth - (count - 1).leadingZeroBitCount)
+    }
+
+    /// The slot that the engine knows.
+    func global(_ slot: UInt32) -> UInt32 { slot << bits | UInt32(index) }
+
+    /// The loop's own slot.
+    func local(_ slot: UInt32) -> UInt32 { slot >> bits }
+
+    /// Whether a connection is of this loop.
+    func has(_ connection: ConnectionID) -> Bool {
+        global(local(connection.slot)) == connection.slot
+    }
+
+    /// The name that the engine knows of a stream of this loop.
+    func connection(_ id: StreamID) -> ConnectionID {
+        ConnectionID(slot: global(id.slot), generation: id.generation)
+    }
+
+    /// The stream of a connection of this loop.
+    func stream(_ connection: ConnectionID) -> StreamID {
+        StreamID(slot: local(connection.slot), generation: connection.generation)
+    }
+}
+
+/// Finds the loop of a slot that the engine knows.
+struct LoopCount: Hashable, Sendable {
+    let count: Int
+    private let mask: UInt32
+    private let bits: UInt32
+
+    /// For `count` loops.
+    init(_ count: Int) {
+        precondition(count > 0, "no loop")
+        self.count = count
+        bits = UInt32(Int.bitWidth - (count - 1).leadingZeroBitCount)
+        mask = 1 << bits - 1
+    }
+
+    /// The index of the loop.
+    func loop(of slot: UInt32) -> Int { Int(slot & mask) }
+
+    /// The loop's own slot.
+    func local(_ slot: UInt32) -> UInt32 { slot >> bits }
+}

@@ -1,0 +1,122 @@
+import PresenceCore
+import PresenceWire
+
+/// What the engine host has for a connection loop, in order. Its owner reuses the buffer.
+///
+/// What several loops may need is shared by all: the values are never changed once they have been
+/// handed over.
+struct Outbound: Sendable {
+    /// For all loops.
+    var shared = SharedOutput()
+    /// For this loop.
+    var own = LoopOutput()
+
+    /// Whether there is nothing.
+    var isEmpty: Bool { own.items.isEmpty }
+
+    /// Forgets everything and keeps the memory.
+    mutating func removeAll() {
+        shared.removeAll()
+        own.removeAll()
+    }
+}
+
+/// What the items of all loops refer to.
+struct SharedOutput: Sendable {
+    /// Answers, states and names.
+    var effects = Effects()
+    /// Frames of events, each encoded once; and parts of the feed.
+    private(set) var bytes: [UInt8] = []
+    private var ends: [Int] = []
+
+    /// The bytes of a frame.
+    func range(ofFrame number: Int) -> Range<Int> {
+        (number == 0 ? 0 : ends[number - 1])..<ends[number]
+    }
+
+    /// Adds a frame that `body` appends, and returns its number.
+    mutating func addFrame(_ body: (inout [UInt8], borrowing Effects) -> Void) -> Int {
+        body(&bytes, effects)
+        ends.append(bytes.count)
+        return ends.count - 1
+    }
+
+    mutating func removeAll() {
+        effects.removeAll()
+        bytes.removeAll(keepingCapacity: true)
+        ends.removeAll(keepingCapacity: true)
+    }
+}
+
+/// What one loop has to do.
+struct LoopOutput: Sendable {
+    var items: [OutboundItem] = []
+    /// Slots of this loop: what `OutboundItem.deliver` and `.expired` refer to.
+    var receivers: [UInt32] = []
+
+    mutating func removeAll() {
+        items.removeAll(keepingCapacity: true)
+        receivers.removeAll(keepingCapacity: true)
+    }
+}
+
+/// One thing that a connection loop has to do for the engine host.
+enum OutboundItem: Sendable {
+    /// Answer the request that the connection waits for with `effects.answers[index]`.
+    case answer(ConnectionID, index: Int)
+    /// Refuse the request that the connection waits for.
+    case refuse(ConnectionID, Refusal)
+    /// Answer it with facts about the service.
+    indirect case answerQuestion(ConnectionID, QuestionAnswer)
+    /// Send the frame of an event to every connection in `receivers[range]`.
+    case deliver(frame: Int, seq: UInt64, topic: TopicHandle, receivers: Range<Int>)
+    /// Notify every connection in `receivers[range]` that its subscriptions to `effects.names`
+    /// have expired.
+    case expired(EventType, names: Range<Int>, receivers: Range<Int>)
+    /// Send `effects.events[range]` to the connection as states.
+    case states(ConnectionID, Range<Int>, StatesKind)
+    /// The login list of the connection is complete.
+    case synced(ConnectionID, count: Int)
+    /// The connection has been sent the states of all that it had missed.
+    case caughtUp(ConnectionID)
+    /// Something for a feed reader.
+    case feed(ConnectionID, FeedMessage)
+    /// Close the connection; no reason if it knows why.
+    case close(ConnectionID, CloseReason?, retryAfterSeconds: Int?)
+    /// Measure what the question with this number asks for.
+    indirect case measure(LoopQuestion, question: UInt64)
+    /// Go on with another configuration.
+    indirect case configure(Configuration)
+    /// Give back buffers that were not used lately.
+    case trim
+    /// Accept connections.
+    case startListening
+    /// Connections are served from now on.
+    case serve
+    /// Accept no more connections.
+    case stopListening
+    /// Tell every connection that the service shuts down, and close it.
+    case farewell
+    /// Leave the loop.
+    case stop
+}
+
+/// A message to a feed reader.
+enum FeedMessage: Sendable {
+    /// The answer to its request: it goes on after the cursor, or is reset.
+    case began(after: FeedCursor?)
+    /// The reader is reset.
+    case reset
+    /// Events, the bytes of a frame, and the cursor after them; nil: its snapshot is incomplete.
+    case events(frame: Int, FeedCursor?)
+    /// Its snapshot is complete.
+    case synced(FeedCursor)
+}
+
+/// The answer to a question about the service.
+enum QuestionAnswer: Sendable {
+    case stats([StatsField])
+    case metrics([UInt8])
+    case why(WhyReport, subscriber: [UInt8], publisher: [UInt8])
+    case top(TopReport)
+}
