@@ -2,13 +2,12 @@ import Glibc
 
 /// The descriptors of this process.
 public enum Descriptors {
-    /// How many are looked at by one system call.
+    /// The most descriptors that one system call checks.
     private static let perCallMax = 1_024
 
-    /// Raises the number of descriptors that the process may open as far as it may be raised.
+    /// Raises the soft limit on descriptors to the hard limit, and returns it.
     ///
-    /// A shell's own limit is 1,024 on most machines, which nobody has chosen for a server.
-    /// Returns the limit then in force.
+    /// The default soft limit is 1,024 on most machines, which is too low for a server.
     public static func raiseMax() -> Int {
         var limit = current
         if limit.rlim_cur < limit.rlim_max {
@@ -21,14 +20,13 @@ public enum Descriptors {
         return Int(clamping: limit.rlim_cur)
     }
 
-    /// How many descriptors the process may have open.
+    /// The limit on open descriptors.
     public static var max: Int { Int(clamping: current.rlim_cur) }
 
     /// Whether at least `count` more could be opened now.
     ///
-    /// Opens none itself, not even for a moment: other threads may need the last ones. poll(2)
-    /// marks numbers that are not open. 30 to 60 ns for each number that is looked at, from the
-    /// highest down, until enough are found.
+    /// Opens none: other threads may need the last ones. poll(2) marks numbers that are not open.
+    /// Costs 30 to 60 ns for each number checked, from the highest down, until enough are found.
     public static func hasFree(_ count: Int) -> Bool {
         var missing = count
         var end = max

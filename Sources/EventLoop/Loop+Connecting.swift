@@ -64,7 +64,7 @@ extension Loop {
         guard let index = streams.index(of: id), streams[index].phase != .closing,
             let tcp = unsafe streams[index].tcp
         else { return }
-        // Rejected after our FIN: then close it normally.
+        // Rejected after FIN was sent: then close it normally.
         guard unsafe uv_tcp_close_reset(tcp, streamHandleClosed) == 0 else {
             return closeStream(index)
         }

@@ -1,20 +1,20 @@
-// The end that the peer can read. close(2) on a socket with unread input sends RST, and RST makes
-// the peer's kernel throw away what it has received but not delivered, our last frame with it
-// (RFC 1122, 4.2.2.13; RFC 9112, 9.6 describes the same for HTTP). A client that is being told to
-// go is often in the middle of sending. So a stream that says goodbye
+// Graceful close. close(2) on a socket with unread input sends RST, and RST makes the peer's kernel
+// discard what it has received but not delivered, including the last frame (RFC 1122, 4.2.2.13;
+// RFC 9112, 9.6 describes the same for HTTP). A client whose connection is closed is often sending.
+// So a stream that is closed gracefully
 //
 //   1. writes what is pending, then FIN (uv_shutdown),
-//   2. reads on and throws away, so that the receive buffer is empty,
-//   3. is closed when the peer's FIN has come, when the connection breaks, or after
+//   2. reads and discards input, so that the receive buffer is empty,
+//   3. is closed when the peer's FIN has arrived, when the connection breaks, or after
 //      `lingerMilliseconds`, whatever the peer does.
 //
-// All streams linger equally long, so the deadlines stand in a queue in their order, and one timer
-// is armed for the first. A stream that is closed sooner leaves a stale id there, which nobody
-// misses. The handler hears nothing but `streamClosed` from a stream that lingers.
+// All streams linger equally long, so a queue has their deadlines in order, and one timer is armed
+// for the first. A stream that is closed earlier leaves a stale id in the queue, which is ignored.
+// The handler receives nothing but `streamClosed` from a lingering stream.
 
 import CLibUV
 
-/// The streams that say goodbye, in the order of their deadlines.
+/// The lingering streams, in the order of their deadlines.
 @safe struct Linger {
     let timer: UnsafeMutablePointer<uv_timer_t>
     let milliseconds: UInt64
@@ -27,12 +27,12 @@ import CLibUV
         self.milliseconds = milliseconds
     }
 
-    /// Takes the next one whose time has come.
+    /// Removes and returns the next stream whose deadline has passed.
     mutating func popDue(_ now: UInt64) -> StreamID? {
         guard first < queue.count, queue[first].deadline <= now else { return nil }
         let id = queue[first].id
         first += 1
-        // Given back in halves, so that each entry is moved once on average.
+        // Removed once it is half of the queue, so that each entry is moved once on average.
         if first * 2 > queue.count {
             queue.removeFirst(first)
             first = 0
@@ -42,17 +42,17 @@ import CLibUV
 }
 
 extension Loop {
-    /// Writes what is pending, says FIN, and closes when the peer has done the same.
+    /// Writes what is pending, sends FIN, and closes after the peer's FIN.
     ///
-    /// The peer is waited for at most `lingerMilliseconds`. Reading and `streamDrained` stop for
-    /// the handler at once; `streamClosed` comes. Idempotent; `close` cuts it short.
+    /// Waits for the peer for at most `lingerMilliseconds`. The handler receives no more bytes and
+    /// no `streamDrained`, only `streamClosed`. Idempotent; `close` ends it early.
     public func closeAfterWrites(_ id: StreamID) {
         guard let index = streams.index(of: id), streams[index].phase == .open,
             let tcp = unsafe streams[index].tcp
         else { return }
         streams[index].phase = .lingering
         let request = UnsafeMutablePointer<uv_shutdown_t>.allocate(capacity: 1)
-        // It waits for the pending write by itself.
+        // uv_shutdown waits for the pending write.
         let failure = unsafe uv_shutdown(request, cuv_tcp_stream(tcp), streamShutDown)
         guard failure == 0 else {
             unsafe request.deallocate()

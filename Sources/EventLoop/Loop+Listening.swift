@@ -1,32 +1,32 @@
-// Listening and accepting. The listening socket is ours and libuv only watches it (`uv_poll_t`),
-// instead of `uv_listen`. The reason is what libuv 1.44 does when descriptors run out:
+// Listening and accepting. The loop opens the listening socket itself and libuv only polls it
+// (`uv_poll_t`); `uv_listen` is not used. The reason is what libuv 1.44 does without descriptors:
 //
-//   * At EMFILE and ENFILE it gives up a reserve descriptor, accepts and closes *everybody* in
-//     the backlog, takes the reserve back, and tells nobody (`uv__emfile_trick`).
+//   * At EMFILE and ENFILE it closes a reserve descriptor, accepts and closes *every* connection in
+//     the backlog, opens the reserve again, and reports nothing (`uv__emfile_trick`).
 //   * Without the reserve, and at ENOBUFS and ENOMEM, `uv__server_io` calls the connection
-//     callback with the error and tries again, without end, inside one turn: the callback can
-//     only close the listener. (Measured: 100,000 calls at EMFILE, and no other event between.)
+//     callback with the error and retries indefinitely within one turn: the callback can only
+//     close the listener. (Measured: 100,000 calls at EMFILE, and no other event between.)
 //
-// Here a failure is reported once, and accepting rests until the descriptors that are reserved for
-// the rest of the process are free again. Connections wait in the backlog meanwhile, except one
-// that was accepted with a reserved descriptor: it is reset. So there is no spinning and no
-// stopping for good. Accepts per turn are bounded, so that a reconnect storm shares the loop with
-// the clients that are connected; and a paused listener accepts nothing (libuv's holds one
-// accepted connection in limbo).
+// Here a failure is reported once, and accepting is suspended until the descriptors that are
+// reserved for the rest of the process are free again. Connections wait in the backlog, except one
+// that was accepted with a reserved descriptor: it is reset. So the loop does not spin, and does
+// not stop accepting permanently. Accepts per turn are bounded, so that a reconnect storm shares
+// the loop with connected clients. A paused listener accepts nothing (libuv's would hold one
+// accepted connection).
 
 import CLibUV
 import Glibc
 
-/// The listening socket and whether it is watched.
+/// The listening socket and its state.
 @safe struct Listener {
     enum Phase: Equatable {
-        /// The address is ours; who connects is refused. Exits: accepting.
+        /// The address is bound, and connections are refused. Exits: accepting.
         case bound
-        /// The socket is watched. Exits: resting, paused.
+        /// The socket is polled. Exits: suspended, paused.
         case accepting
-        /// After a failure, until a look at the descriptors finds enough of them free, the next
-        /// one after `milliseconds`. Exits: accepting, paused.
-        case resting(milliseconds: UInt64)
+        /// After a failure, until enough descriptors are free; the next check is after
+        /// `milliseconds`. Exits: accepting, paused.
+        case suspended(milliseconds: UInt64)
         /// Until `resumeAccepting`. Exits: accepting.
         case paused
     }
@@ -35,31 +35,31 @@ import Glibc
     let poll: UnsafeMutablePointer<uv_poll_t>
     var phase = Phase.bound
 
-    /// A turn's share: about a millisecond of accept4 and what belongs to it.
+    /// Bounds the accepts of a turn to about a millisecond.
     static let acceptsPerTurnMax = 64
-    /// How long a rest is before the first look, and at most: a look costs milliseconds where
-    /// there are a hundred thousand descriptors.
-    static let restMilliseconds: UInt64 = 100
-    static let restMillisecondsMax: UInt64 = 800
+    /// The time before the first check for free descriptors, and the longest: a check costs
+    /// milliseconds if there are a hundred thousand descriptors.
+    static let suspensionMilliseconds: UInt64 = 100
+    static let suspensionMillisecondsMax: UInt64 = 800
     static let keepAliveSeconds: CInt = 60
     static let keepAliveProbeSeconds: CInt = 10
     static let keepAliveProbesMax: CInt = 6
 }
 
 extension Loop {
-    /// Listens at a numeric IPv4 or IPv6 address; port 0 is any.
+    /// Listens on a numeric IPv4 or IPv6 address; port 0 is any free port.
     ///
-    /// One listener per loop. Answers the address really bound.
+    /// One listener per loop. Returns the bound address.
     public func listen(host: String, port: UInt16) throws(UVError) -> ListenAddress {
         let address = try bind(host: host, port: port)
         try startListening()
         return address
     }
 
-    /// Makes a numeric IPv4 or IPv6 address ours, port 0 being any, and lets nobody in yet.
+    /// Binds a numeric IPv4 or IPv6 address, without listening; port 0 is any free port.
     ///
-    /// Who connects before `startListening` is refused at once, and tries again. In a backlog
-    /// that nobody empties he would wait, and those for whom there is no room in it for long.
+    /// A client that connects before `startListening` is refused immediately, and can retry. In a
+    /// backlog that is not emptied it would wait, and for long if the backlog is full.
     public func bind(host: String, port: UInt16) throws(UVError) -> ListenAddress {
         precondition(listener == nil, "bind while bound")
         let wanted = try SocketAddress(host: host, port: port)
@@ -76,12 +76,12 @@ extension Loop {
         }
     }
 
-    /// Lets connections in. The kernel caps `backlog` at `net.core.somaxconn`.
+    /// Starts to accept connections. The kernel caps `backlog` at `net.core.somaxconn`.
     ///
-    /// Fails when somebody else has begun to listen at the address since it was bound.
+    /// Fails if another socket listens on the address by now.
     public func startListening(backlog: CInt = 65_535) throws(UVError) {
         guard let listener, listener.phase == .bound else {
-            preconditionFailure("startListening without an address, or twice")
+            preconditionFailure("startListening before bind, or twice")
         }
         try checkSystem(Glibc.listen(listener.fd, backlog), "listen")
         beginAccepting()
@@ -95,23 +95,23 @@ extension Loop {
         if let poll = unsafe listener?.poll { unsafe uv_poll_stop(poll) }
     }
 
-    /// Takes new connections again; idempotent.
+    /// Accepts connections again; idempotent.
     public func resumeAccepting() {
         guard listener?.phase == .paused else { return }
         beginAccepting()
     }
 
-    /// Closes the listening socket; who is in stays; idempotent.
+    /// Closes the listening socket, not the accepted connections; idempotent.
     public func stopListening() {
         guard let listener = listener else { return }
         unsafe uv_timer_stop(acceptBackoffTimer)
         unsafe uv_close(cuv_poll_handle(listener.poll), loopHandleClosed)
-        // Allowed at once: uv_close has taken the descriptor out of the poll set.
+        // Safe here: uv_close has removed the descriptor from the poll set.
         _ = Glibc.close(listener.fd)
         self.listener = nil
     }
 
-    // Accepted sockets inherit these on Linux: once here instead of five calls per connection.
+    // Accepted sockets inherit these options on Linux: that saves six calls per connection.
     private func configure(_ fd: CInt) throws(UVError) {
         let options: [(level: CInt, name: CInt, value: CInt)] = [
             (SOL_SOCKET, SO_REUSEADDR, 1),
@@ -137,7 +137,7 @@ extension Loop {
         let poll = UnsafeMutablePointer<uv_poll_t>.allocate(capacity: 1)
         let failure = unsafe uv_poll_init(uvLoop, poll, fd)
         guard failure == 0 else {
-            // uv_poll_init checks before it makes the handle known: there is nothing to close.
+            // uv_poll_init checks before it registers the handle: there is nothing to close.
             unsafe poll.deallocate()
             throw UVError(code: failure, operation: "uv_poll_init")
         }
@@ -151,44 +151,44 @@ extension Loop {
         precondition(failure == 0, "a listening socket cannot be watched")
     }
 
-    private func rest(_ error: UVError) {
+    private func suspend(_ error: UVError) {
         if let poll = unsafe listener?.poll { unsafe uv_poll_stop(poll) }
-        rest(milliseconds: Listener.restMilliseconds)
+        suspend(milliseconds: Listener.suspensionMilliseconds)
         handler?.acceptFailed(error)
     }
 
-    private func rest(milliseconds: UInt64) {
-        listener?.phase = .resting(milliseconds: milliseconds)
-        // Timers begin at the time that the loop last looked at, which may be long ago.
+    private func suspend(milliseconds: UInt64) {
+        listener?.phase = .suspended(milliseconds: milliseconds)
+        // Timers start from the loop's cached time, which may be long ago.
         unsafe uv_update_time(uvLoop)
-        unsafe uv_timer_start(acceptBackoffTimer, restOver, milliseconds, 0)
+        unsafe uv_timer_start(acceptBackoffTimer, suspensionEnded, milliseconds, 0)
     }
 
-    fileprivate func restIsOver() {
-        guard case .resting(let milliseconds) = listener?.phase else { return }
+    fileprivate func retryAccepting() {
+        guard case .suspended(let milliseconds) = listener?.phase else { return }
         guard Descriptors.hasFree(descriptorsReserved + 1) else {
-            return rest(milliseconds: min(milliseconds * 2, Listener.restMillisecondsMax))
+            return suspend(milliseconds: min(milliseconds * 2, Listener.suspensionMillisecondsMax))
         }
         beginAccepting()
     }
 
-    /// From which number on descriptors are left to the rest of the process. The kernel gives the
-    /// lowest free number, so all below one that it has given are in use.
+    /// The lowest descriptor that is reserved for the rest of the process. The kernel assigns the
+    /// lowest free number, so all lower ones are in use.
     private var reservedFrom: Int {
         descriptorsReserved > 0 ? Descriptors.max - descriptorsReserved : .max
     }
 
     fileprivate func acceptReady(_ status: CInt) {
-        guard status == 0 else { return rest(UVError(code: status, operation: "uv_poll_start")) }
+        guard status == 0 else { return suspend(UVError(code: status, operation: "uv_poll_start")) }
         let reservedFrom = reservedFrom
         for _ in 0..<Listener.acceptsPerTurnMax {
-            // The handler may have paused or closed the listener meanwhile.
+            // The handler may have paused or closed the listener.
             guard let listener = listener, listener.phase == .accepting else { return }
             let fd = cuv_accept(listener.fd)
             if fd >= 0 {
                 guard Int(fd) < reservedFrom else {
                     _ = Glibc.close(fd)
-                    return rest(UVError(code: UV_EMFILE.rawValue, operation: "accept4"))
+                    return suspend(UVError(code: UV_EMFILE.rawValue, operation: "accept4"))
                 }
                 handler?.streamAccepted(adopt(fd))
                 continue
@@ -196,18 +196,18 @@ extension Loop {
             switch AcceptFailure(errno) {
             case .nothingThere: return
             case .thatConnection: continue
-            case .resources(let error): return rest(error)
+            case .resources(let error): return suspend(error)
             }
         }
     }
 }
 
-/// What an errno of accept4 asks for.
+/// The kinds of errors of accept4.
 private enum AcceptFailure {
     case nothingThere
-    /// The connection died in the backlog; the next one may be well.
+    /// The connection failed in the backlog; the next one may not.
     case thatConnection
-    /// Descriptors or memory are short, or something unforeseen: rest, and try again.
+    /// Out of descriptors or memory, or an unexpected error: retry later.
     case resources(UVError)
 
     init(_ code: CInt) {
@@ -232,6 +232,6 @@ private func listenerReadable(
     unsafe withLoop(of: poll) { $0.acceptReady(status) }
 }
 
-private func restOver(_ timer: UnsafeMutablePointer<uv_timer_t>?) {
-    unsafe withLoop(of: timer) { $0.restIsOver() }
+private func suspensionEnded(_ timer: UnsafeMutablePointer<uv_timer_t>?) {
+    unsafe withLoop(of: timer) { $0.retryAccepting() }
 }

@@ -25,8 +25,8 @@ extension Loop {
 
     /// Closes the stream now; what waits to be written is dropped.
     ///
-    /// Idempotent. If the peer has sent bytes that were not read, it receives RST and may lose our
-    /// last bytes. Use `closeAfterWrites` for bytes that must arrive.
+    /// Idempotent. If the peer has sent bytes that were not read, it receives RST and may lose the
+    /// last bytes written. Use `closeAfterWrites` for bytes that must arrive.
     public func close(_ id: StreamID) {
         guard let index = streams.index(of: id) else { return }
         closeStream(index)
@@ -42,7 +42,7 @@ extension Loop {
         return unsafe SocketAddress.peer(of: tcp)?.listenAddress.description
     }
 
-    /// The network that the peer counts as for limits; nil when it is gone, or not of IP.
+    /// The network of the peer, for limits; nil if it is disconnected or not connected over IP.
     ///
     /// One system call.
     public func peerNetwork(of id: StreamID) -> ClientNetwork? {
@@ -81,7 +81,7 @@ extension Loop {
         guard count != 0 else { return }
         let index = Int(slot)
         guard count > 0 else { return readEnded(index, CInt(count)) }
-        // Lingering: the peer's bytes are read so that they cannot turn our FIN into RST.
+        // Lingering: the peer's bytes are read so that they cannot turn the FIN into RST.
         guard streams[index].phase == .open else { return }
         let bytes = unsafe UnsafeRawBufferPointer(rebasing: readBuffer[..<count])
         unsafe handler?.streamReceived(streams.id(slot), bytes)
@@ -104,7 +104,7 @@ extension Loop {
         case .open:
             handler?.streamEnded(streams.id(UInt32(index)), end)
         case .lingering:
-            // After both FINs nothing is left to wait for; without ours, it follows in a moment.
+            // After both FINs there is nothing to wait for; otherwise the own FIN follows soon.
             let isOver = end != .endOfFile || streams[index].activity.contains(.shutDown)
             if isOver { closeStream(index) }
         case .closing, .free:

@@ -25,7 +25,7 @@ extension Loop {
     /// For a stale id, or one that is being closed, returns `.failed` with ECANCELED. Writing again
     /// while a remainder is pending is a programming error.
     public func write(_ id: StreamID, _ bytes: UnsafeRawBufferPointer) -> WriteOutcome {
-        // Looked at once: each use of a property of an object is checked for overlaps.
+        // Read once: each use of a property of an object is checked for overlaps.
         guard let (index, stream) = streams.find(id), stream.phase == .open else {
             return .failed(UVError(code: UV_ECANCELED.rawValue, operation: "send"))
         }

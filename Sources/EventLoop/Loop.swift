@@ -17,7 +17,7 @@ import Glibc
 
 /// One thread's event loop: a listener, its connections, one timer, signals and a wake-up.
 @safe public final class Loop {
-    /// What other threads may hold in order to call `wokenUp`.
+    /// Lets other threads cause a call of `wokenUp`.
     public let wakeup: Wakeup
 
     let uvLoop: UnsafeMutablePointer<uv_loop_t>
@@ -55,7 +55,7 @@ import Glibc
     ) throws(UVError) {
         precondition(descriptorsReserved >= 0)
         self.descriptorsReserved = descriptorsReserved
-        // A write to a connection that the peer has reset is an error code, not the end of us.
+        // A write to a connection that the peer has reset is an error code, not a signal.
         signal(SIGPIPE, SIG_IGN)
         unsafe uvLoop = .allocate(capacity: 1)
         let failure = unsafe uv_loop_init(uvLoop)

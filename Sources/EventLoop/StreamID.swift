@@ -1,20 +1,20 @@
-/// A connection of a loop: the slot it sits in, and which of the slot's tenants it is.
+/// A connection of a loop: its slot, and the generation of the slot.
 ///
-/// An id outlives its connection harmlessly: every call with an id of an earlier tenant is ignored.
+/// A stale id is harmless: every call with the id of an earlier connection is ignored.
 public struct StreamID: Hashable, Sendable {
     /// The index of the slot; small and reused, so that an owner may index an array by it.
     public let slot: UInt32
-    /// Counts the slot's tenants.
+    /// Counts the connections of the slot.
     public let generation: UInt32
 
-    /// An id as the loop gives them out; for owners' tests.
+    /// An id; for tests of the loop's owners.
     public init(slot: UInt32, generation: UInt32) {
         self.slot = slot
         self.generation = generation
     }
 }
 
-/// Why a stream is over; told once, then the handler closes the stream.
+/// Why a stream has ended; reported once, then the handler closes the stream.
 public enum StreamEnd: Equatable, Sendable {
     /// The peer has sent FIN. Writing is still possible.
     case endOfFile
@@ -22,9 +22,9 @@ public enum StreamEnd: Equatable, Sendable {
     case failed(UVError)
 }
 
-/// What became of a write.
+/// The result of a write.
 public enum WriteOutcome: Equatable, Sendable {
-    /// All bytes are with the kernel.
+    /// The kernel has accepted all bytes.
     case written
     /// `bytes` of them wait in the loop; `streamDrained` follows, or `streamEnded`.
     case pending(bytes: Int)

@@ -28,7 +28,7 @@ import CLibUV
         static let writePending = Activity(rawValue: 2)
         /// `streamEnded`, or its silent counterpart in other phases, has happened.
         static let ended = Activity(rawValue: 4)
-        /// Our FIN has been sent.
+        /// FIN has been sent.
         static let shutDown = Activity(rawValue: 8)
         /// `connect` has been called; its result is not known yet.
         static let connecting = Activity(rawValue: 16)
