@@ -4,8 +4,8 @@ let arrayHeaderBytes = 32
 extension Array {
     /// Makes room for `additional` elements, doubling up to `doublingLimit`, then by an eighth.
     ///
-    /// An array left to itself doubles, so that a slab of ten million entries may hold ten
-    /// million more that nobody uses. An eighth wastes at most 12.5 % and costs about eight
+    /// By default an array doubles, so that a slab of ten million entries may hold ten
+    /// million more that are not used. An eighth wastes at most 12.5 % and costs about eight
     /// moves for each element over its life.
     mutating func reserveGrowth(of additional: Int, doublingLimit: Int) {
         precondition(additional >= 0 && doublingLimit > 0)

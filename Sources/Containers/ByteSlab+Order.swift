@@ -1,5 +1,5 @@
 extension ByteSlab {
-    /// Whether the first string stands before the second, byte by byte.
+    /// Whether the first string precedes the second, byte by byte.
     func precedes(_ first: SlabRef, _ second: SlabRef) -> Bool {
         let firstRange = range(of: first)
         let secondRange = range(of: second)

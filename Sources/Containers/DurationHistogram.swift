@@ -1,25 +1,25 @@
-/// How long things took: how many fell into each of a fixed row of buckets.
+/// A histogram of durations: how many fell into each of a fixed row of buckets.
 ///
 /// Takes some 200 bytes, whatever is counted. The buckets reach from 10 µs to 10 s in steps of 1,
-/// 2.5 and 5, so that what is told of a quantile is off by a factor of 2.5 at most.
+/// 2.5 and 5, so that a quantile is off by a factor of 2.5 at most.
 public struct DurationHistogram: Hashable, Sendable {
-    /// The upper bounds of all buckets but the last, which holds what is longer.
+    /// The upper bounds of all buckets except the last, which has the longer durations.
     public static let boundsMicroseconds: [UInt64] = [
         10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000,
         500_000, 1_000_000, 2_500_000, 5_000_000, 10_000_000,
     ]
 
-    /// How many there are in each bucket, the last of which has no bound.
+    /// The count of each bucket; the last has no bound.
     public private(set) var counts: [UInt64]
-    /// How long all took together.
+    /// The sum of all durations.
     public private(set) var sumMicroseconds: UInt64 = 0
 
-    /// A histogram of nothing.
+    /// An empty histogram.
     public init() {
         counts = Array(repeating: 0, count: Self.boundsMicroseconds.count + 1)
     }
 
-    /// Counts something that took so long.
+    /// Counts a duration.
     ///
     /// - Complexity: O(1): one comparison for each bucket at most, one or two for what is short.
     public mutating func observe(microseconds: UInt64) {
@@ -37,6 +37,6 @@ public struct DurationHistogram: Hashable, Sendable {
         left.sumMicroseconds &+= right.sumMicroseconds
     }
 
-    /// How many things were counted.
+    /// The number of durations.
     public var count: UInt64 { counts.reduce(0, +) }
 }

@@ -5,7 +5,7 @@
 // `slots` finds a handle by name: open addressing with linear probing, 8 bytes a slot, which are
 // the handle and 32 bits of the name's hash.
 //
-// The hash stands in the slot so that a probe touches neither entries nor bytes until the right
+// The slot contains the hash so that a probe touches neither entries nor bytes until the right
 // name is as good as found (a wrong one agrees in 32 bits once in four thousand million), and so
 // that growing and removing never read a name again.
 //
@@ -45,7 +45,7 @@ public struct NameTable: ~Copyable {
     /// The most bytes that a name may have.
     public static var byteCountMax: Int { ByteSlab.byteCountMax }
 
-    /// Makes an empty table; `seed` should be secret where names come from strangers.
+    /// Makes an empty table; `seed` should be secret if clients choose the names.
     public init(seed: UInt64) {
         entries = []
         slots = []
@@ -116,7 +116,7 @@ public struct NameTable: ~Copyable {
         slab.equals(ref(of: handle), bytes)
     }
 
-    /// Whether the first name stands before the second, byte by byte.
+    /// Whether the first name precedes the second, byte by byte.
     public func precedes(_ first: UInt32, _ second: UInt32) -> Bool {
         slab.precedes(ref(of: first), ref(of: second))
     }

@@ -1,8 +1,8 @@
 extension RandomAccessCollection {
-    /// The first place whose element does not belong to the beginning; `endIndex`: all do.
+    /// The index of the first element that does not belong to the beginning; `endIndex` if all do.
     ///
-    /// Those that belong to it must all stand before those that do not. May be inlined into other
-    /// rooms, where it costs what a loop that is written out there does.
+    /// All elements that belong to it must precede those that do not. It can be inlined into other
+    /// modules, where it costs as much as a loop.
     /// - Complexity: O(log n)
     @inlinable
     public func partitionPoint(where belongsToBeginning: (Element) -> Bool) -> Index {

@@ -2,8 +2,8 @@
 ///
 /// Names are chosen by clients. Under a hash without a secret they can be chosen to collide, and
 /// each look-up then walks through all of them. One compression and three finalisation rounds
-/// is what Rust, CPython and Swift's own `Hasher` settled on for tables; ours is written out
-/// since `Hasher` takes no seed and a run must be replayable from one.
+/// is what Rust, CPython and Swift's own `Hasher` chose for tables. `Hasher` is not used because it
+/// takes no seed, and a run must be replayable from one.
 struct SipHash13: Sendable {
     private let key0: UInt64
     private let key1: UInt64

@@ -1,6 +1,6 @@
 /// Numbers that are the same for the same seed: SplitMix64, by Steele, Lea and Flood.
 ///
-/// For runs that can be repeated and for waits that are spread by chance. Not for secrets.
+/// For runs that can be repeated and for jitter. Not for secrets.
 public struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -135,7 +135,7 @@ extension TimingWheel {
         return earliest
     }
 
-    /// Empties a list and places its entries anew, in their order.
+    /// Empties a list and places its entries again, in their order.
     private mutating func spread(_ list: Int) {
         var index = entries[list].next
         let last = entries[list].previous
@@ -143,7 +143,7 @@ extension TimingWheel {
         entries[list].previous = UInt32(list)
         occupied[list >> Self.slotBits] &= ~(1 &<< UInt64(list & 63))
         while true {
-            // Parked entries may come back into the same list: it ends with `last`.
+            // Parked entries may return to the same list: it ends with `last`.
             let next = entries[Int(index)].next
             link(index, at: entries[Int(index)].deadline)
             guard index != last else { return }

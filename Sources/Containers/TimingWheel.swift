@@ -7,15 +7,15 @@
 // the next slot is the lowest bit of the lowest occupancy word that is not zero.
 //
 // `current` never steps over an occupied slot: it goes to the slot's first tick, and the slot's
-// entries are placed anew, each on a lower level. An entry moves at most six times in its life,
+// entries are placed again, each on a lower level. An entry moves at most six times in its life,
 // and empty time costs nothing, however long.
 //
 // All entries of one deadline are always in one list, and lists are first in, first out, also
 // when they move: that is what makes the order of equal deadlines the order of the calls.
 //
 // The lists are circular and doubly linked by index through one slab, whose first 384 entries
-// are their heads: so unlinking has no special case and tells by itself which slot is now empty.
-// The wheel calls nobody and reads no clock: it is pulled, and told the time.
+// are their heads: so unlinking has no special case and shows which slot is now empty.
+// The wheel has no callbacks and reads no clock: its owner pops entries and passes the time.
 
 /// Names one scheduled entry of a `TimingWheel`, until it is popped or cancelled.
 ///
@@ -76,7 +76,7 @@ public struct TimingWheel: ~Copyable {
     var occupied: [6 of UInt64]
     /// The wheel's tick.
     var current: UInt64
-    /// The greatest `now` told: beyond `current` while due entries wait to be popped.
+    /// The greatest `now` passed: beyond `current` while due entries wait to be popped.
     var latestNow: UInt64
     /// The first free entry, `freeMark` for none.
     var freeHead: UInt32
@@ -110,7 +110,7 @@ public struct TimingWheel: ~Copyable {
 
     /// Gives a scheduled entry another deadline, earlier or later, under the same id.
     ///
-    /// Among equal deadlines it then stands last, also where the deadline is the same.
+    /// It is then the last of equal deadlines, even if its deadline has not changed.
     ///
     /// - Complexity: O(1).
     public mutating func reschedule(_ id: TimerID, at deadline: UInt64) {
