@@ -102,7 +102,7 @@ public final class Service {
             throw .system(error)
         }
         store.start(
-            outcome: { [mailbox] in mailbox.post($0) }, rested: { Loop.returnFreeMemory() })
+            outcome: { [mailbox] in mailbox.post($0) }, becameIdle: { Loop.returnFreeMemory() })
         driver.signals = signals
         let cleaning = cleaning
         driver.connections.withHost { host, now in

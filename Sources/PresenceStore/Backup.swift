@@ -35,7 +35,7 @@ public enum Backup {
         try make(of: directory, to: file, existing: existing, whileReading: {})
     }
 
-    /// As above; `whileReading` is called when the moment is chosen of which the copy is.
+    /// As above; `whileReading` is called once the state that is copied is fixed.
     package static func make(
         of directory: String, to file: String, existing: Existing, whileReading: () throws -> Void
     ) throws(StoreFileError) -> Int {
@@ -166,7 +166,7 @@ public enum Backup {
         for suffix in ["", "-wal", "-shm", "-journal"] { _ = unsafe unlink(path + suffix) }
     }
 
-    /// The fileError for an error while `source` was being copied to, or from, `file`.
+    /// The error for an error of SQLite while `source` was being copied to, or from, `file`.
     private static func fileError(
         _ error: any Error, reading source: String, _ file: String
     ) -> StoreFileError {
@@ -180,7 +180,7 @@ public enum Backup {
         }
     }
 
-    /// Turns a fileError of a database into one of a backup.
+    /// Turns the error of a database into that of a backup.
     private static func ofCopy(_ fileError: StoreFileError) -> StoreFileError {
         let why: String
         switch fileError.reason {

@@ -4,12 +4,12 @@ internal import Synchronization
 /// The queue of submissions for the store's thread.
 ///
 /// Adding is a lock and an append; the thread is woken only when it sleeps. What arrives while it
-/// commits is taken out at once: that is the group commit.
+/// commits is taken out together: that is the group commit.
 final class Inbox: Sendable {
     /// Why a wait ended.
-    enum Wakening {
+    enum WaitResult {
         /// Something arrived.
-        case called
+        case woken
         /// Nothing arrived in time.
         case timedOut
     }
@@ -23,26 +23,26 @@ final class Inbox: Sendable {
 
     fileprivate struct State {
         var contents = Contents()
-        /// Whether something in the queue must not wait.
-        var isPressing = false
+        /// Whether a submission in the queue must not wait.
+        var isUrgent = false
         var sleep = Sleep.awake
     }
 
     fileprivate enum Sleep {
         case awake
         case untilAnything
-        case untilPressing
+        case untilUrgent
     }
 
     private let state = Mutex(State())
-    private let call = DispatchSemaphore(value: 0)
+    private let wakeUp = DispatchSemaphore(value: 0)
 
     func add(_ batch: consuming [Submission]) {
         let batch = batch
-        let isPressing = batch.contains { !$0.isPatient }
-        let mustCall = state.withLock { state in
+        let isUrgent = batch.contains { !$0.canWait }
+        let mustWake = state.withLock { state in
             precondition(!state.contents.isLast, "submit after stop")
-            state.isPressing = state.isPressing || isPressing
+            state.isUrgent = state.isUrgent || isUrgent
             if state.contents.submissions.isEmpty {
                 state.contents.submissions = batch
             } else {
@@ -50,23 +50,23 @@ final class Inbox: Sendable {
             }
             return state.wake()
         }
-        if mustCall { call.signal() }
+        if mustWake { wakeUp.signal() }
     }
 
     func close() {
-        let mustCall = state.withLock { state in
+        let mustWake = state.withLock { state in
             state.contents.isLast = true
-            state.isPressing = true
+            state.isUrgent = true
             return state.wake()
         }
-        if mustCall { call.signal() }
+        if mustWake { wakeUp.signal() }
     }
 
     func take() -> Contents {
         state.withLock { state in
             let contents = state.contents
             state.contents.submissions = []
-            state.isPressing = false
+            state.isUrgent = false
             return contents
         }
     }
@@ -74,50 +74,50 @@ final class Inbox: Sendable {
     /// Sleeps until something arrives, at most for the given time.
     ///
     /// Only the store's thread may call it.
-    func wait(milliseconds: Int?) -> Wakening {
+    func wait(milliseconds: Int?) -> WaitResult {
         let mustSleep = state.withLock { state in
             guard state.contents.submissions.isEmpty, !state.contents.isLast else { return false }
             state.sleep = .untilAnything
             return true
         }
-        guard mustSleep else { return .called }
+        guard mustSleep else { return .woken }
         guard let milliseconds else {
-            call.wait()
-            return .called
+            wakeUp.wait()
+            return .woken
         }
         return sleep(milliseconds: milliseconds)
     }
 
-    /// Waits while the queue contains only what may wait, at most for the given time: a lazy status
-    /// is not worth a commit of its own.
+    /// Waits while the queue contains only submissions that can wait, at most for the given time: a
+    /// lazy status is not worth a commit of its own.
     ///
     /// Only the store's thread may call it.
     func gather(milliseconds: Int) {
         let mustSleep = state.withLock { state in
-            guard !state.contents.submissions.isEmpty, !state.isPressing else { return false }
-            state.sleep = .untilPressing
+            guard !state.contents.submissions.isEmpty, !state.isUrgent else { return false }
+            state.sleep = .untilUrgent
             return true
         }
         if mustSleep { _ = sleep(milliseconds: milliseconds) }
     }
 
-    private func sleep(milliseconds: Int) -> Wakening {
-        if call.wait(timeout: .now() + .milliseconds(milliseconds)) == .success { return .called }
-        let wasCalled = state.withLock { state in
+    private func sleep(milliseconds: Int) -> WaitResult {
+        if wakeUp.wait(timeout: .now() + .milliseconds(milliseconds)) == .success { return .woken }
+        let wasWoken = state.withLock { state in
             defer { state.sleep = .awake }
             return state.sleep == .awake
         }
-        // Called between the end of the wait and here: the semaphore has one more signal to
+        // Woken between the end of the wait and here: the semaphore has one more signal to
         // consume.
-        if wasCalled { call.wait() }
-        return wasCalled ? .called : .timedOut
+        if wasWoken { wakeUp.wait() }
+        return wasWoken ? .woken : .timedOut
     }
 }
 
 extension Inbox.State {
-    /// Whether the thread sleeps, has not been called yet, and there is reason to.
+    /// Whether the thread sleeps, has not been woken yet, and there is reason to.
     fileprivate mutating func wake() -> Bool {
-        guard sleep == .untilAnything || sleep == .untilPressing && isPressing else {
+        guard sleep == .untilAnything || sleep == .untilUrgent && isUrgent else {
             return false
         }
         sleep = .awake

@@ -68,7 +68,7 @@ enum Inspection {
         }
     }
 
-    /// The fileError for an error at opening.
+    /// The error for an error of SQLite at opening.
     static func fileError(_ error: any Error, _ files: StoreFiles) -> StoreFileError {
         if let fileError = error as? StoreFileError { return fileError }
         let storeError = StoreError(error)

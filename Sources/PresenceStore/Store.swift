@@ -101,18 +101,18 @@ public final class Store: Sendable {
     /// Starts the thread.
     ///
     /// `outcome` is called on it after each transaction that has a write with a ticket, with the
-    /// outcomes in the order of submission; `rested` when it has been idle for a while and has
+    /// outcomes in the order of submission; `becameIdle` when it has been idle for a while and has
     /// freed its cache.
     public func start(
         outcome: @escaping @Sendable ([Outcome]) -> Void,
-        rested: @escaping @Sendable () -> Void = {}
+        becameIdle: @escaping @Sendable () -> Void = {}
     ) {
         phase.withLock { phase in
             guard case .opened = phase else { preconditionFailure("start a second time") }
             phase = .running
         }
         let thread = Thread { [self] in
-            run(outcome, rested)
+            run(outcome, becameIdle)
             ended.signal()
         }
         thread.name = "porchlight-store"
@@ -151,10 +151,10 @@ public final class Store: Sendable {
     }
 
     /// The thread: round after round, until the last one.
-    private func run(_ report: Writer.Report, _ rested: () -> Void) {
+    private func run(_ report: Writer.Report, _ becameIdle: () -> Void) {
         writer.withLock { writer in
             var backoffMilliseconds = tuning.backoffMillisecondsMin
-            var hasRested = false
+            var isIdle = false
             while true {
                 inbox.gather(milliseconds: tuning.gatherMilliseconds)
                 let contents = inbox.take()
@@ -162,16 +162,16 @@ public final class Store: Sendable {
                 if isRetry {
                     let pause =
                         writer.hasRetained
-                        ? backoffMilliseconds : hasRested ? nil : tuning.restMilliseconds
-                    if inbox.wait(milliseconds: pause) == .called { continue }
+                        ? backoffMilliseconds : isIdle ? nil : tuning.idleMilliseconds
+                    if inbox.wait(milliseconds: pause) == .woken { continue }
                     guard writer.hasRetained else {
-                        writer.rest()
-                        rested()
-                        hasRested = true
+                        writer.releaseMemory()
+                        becameIdle()
+                        isIdle = true
                         continue
                     }
                 }
-                hasRested = false
+                isIdle = false
                 do throws(StoreError) {
                     try writer.perform(contents.submissions, report)
                     backoffMilliseconds = tuning.backoffMillisecondsMin

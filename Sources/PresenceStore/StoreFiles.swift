@@ -55,7 +55,7 @@ struct StoreFiles: Sendable {
         }
     }
 
-    /// Refuses to read a database that does not exist, or that this user may not read.
+    /// Rejects a database that does not exist, or that this user may not read.
     func checkReadable() throws(StoreFileError) {
         for path in [database, log] { try Self.checkPermission(toRead: path) }
         guard kind(of: database) == S_IFREG else {
@@ -63,7 +63,7 @@ struct StoreFiles: Sendable {
         }
     }
 
-    /// Refuses a path that may not be read: without permission, whether it exists is unknown.
+    /// Rejects a path that may not be read: without permission, whether it exists is unknown.
     static func checkPermission(toRead path: String) throws(StoreFileError) {
         guard unsafe access(path, R_OK) != 0, errno == EACCES else { return }
         throw StoreFileError(.notReadable, path: path, detail: systemError(EACCES))

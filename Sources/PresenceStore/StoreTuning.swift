@@ -19,7 +19,7 @@ package struct StoreTuning: Sendable {
     /// The page cache, in KiB, while there are writes.
     package var cacheKibibytes = 16_384
     /// How long the store must be idle before it gives memory back.
-    package var restMilliseconds = 3_000
+    package var idleMilliseconds = 3_000
     /// The most pages of the database; nil for no limit.
     package var databasePagesMax: Int?
     /// Injected faults; nil in the product.

@@ -66,7 +66,7 @@ public struct Submission: Sendable {
 extension Submission {
     /// Whether it may wait for others: a lazy status, of which a publisher makes many. Sessions do
     /// not wait: after a crash the service must know which accounts were online.
-    var isPatient: Bool {
+    var canWait: Bool {
         guard ticket == nil, case .putStatus = write else { return false }
         return true
     }

@@ -129,7 +129,7 @@ final class Writer {
     }
 
     /// Frees memory that is needed only under load.
-    func rest() {
+    func releaseMemory() {
         connection?.releaseMemory()
         counters.cached(bytes: connection?.cacheBytes ?? 0)
     }
