@@ -1,12 +1,12 @@
-/// Accounts in groups, each watching all others of its group.
+/// Accounts in groups, each subscribed to all others of its group.
 struct Groups {
     let accounts: Int
     let size: Int
 
-    /// How many groups; the last may be smaller.
+    /// The number of groups; the last may be smaller.
     var count: Int { (accounts + size - 1) / size }
 
-    /// The group that an account is in.
+    /// The group of an account.
     func group(of account: Int) -> Range<Int> {
         let start = account / size * size
         return start..<Swift.min(start + size, accounts)
@@ -22,7 +22,7 @@ struct Groups {
     /// Requests with which an account subscribes to the others.
     func requests(of account: Int) -> Int { (subscribers(of: account) + 99) / 100 }
 
-    /// Subscriptions in all.
+    /// The number of all subscriptions.
     var subscriptions: Int {
         (0..<count).reduce(0) { sum, number in
             let members = group(of: number * size).count

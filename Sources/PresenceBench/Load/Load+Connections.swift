@@ -1,12 +1,12 @@
 // How clients connect and disconnect. At most `connectingMax` connect at the same time; a reconnect
-// storm has a large `connectingMax`. A client that is refused or lost returns as the protocol asks:
-// after `retryAfter` plus jitter if it was given one, else after a pause that doubles.
+// storm has a large `connectingMax`. A client that is rejected or disconnected reconnects as the
+// protocol requires: after `retryAfter` plus jitter if it has one, else after a pause that doubles.
 
 import EventLoop
 import PresenceWire
 
 extension Load {
-    /// Makes room for clients up to `count`.
+    /// Adds clients, up to `count`.
     func grow(to count: Int) {
         while clients.count < count { clients.append(LoadClient()) }
     }
@@ -20,7 +20,7 @@ extension Load {
         }
     }
 
-    /// Ends connections without a word, as a crash or a lost network would.
+    /// Ends connections without a logout, like a crash or a lost network.
     func drop(_ range: Range<Int>, _ end: DropMethod) {
         for client in range where clients[client].phase != .away {
             let stream = clients[client].stream
@@ -32,7 +32,7 @@ extension Load {
         }
     }
 
-    /// Moves a client out of whatever phase it is in, and counts.
+    /// Moves a client to another phase, and updates the counts.
     func leave(_ client: Int, to phase: LoadClient.Phase) {
         switch clients[client].phase {
         case .connecting, .loggingIn, .listing: connectingCount -= 1
@@ -53,7 +53,7 @@ extension Load {
         clients[client].phase = phase
     }
 
-    /// Lets those connect whose turn it is.
+    /// Connects the next clients of the queue.
     func pump() {
         while openingFirst < opening.count, connectingCount < connectingMax {
             let client = Int(opening[openingFirst])
@@ -81,19 +81,19 @@ extension Load {
         }
     }
 
-    /// Loopback has many addresses, which share the ports among them.
+    /// Each loopback address has its own ports.
     private func localHost(of client: Int) -> String? {
         target.host == "127.0.0.1" ? Self.localHosts[client % Self.localHosts.count] : nil
     }
 
     private static let localHosts = (1...8).map { "127.0.0.\($0)" }
 
-    /// Nanoseconds after which a client that gets nowhere tries again.
+    /// Nanoseconds after which an attempt to connect is repeated.
     ///
-    /// Shorter than the kernel's own: one whose SYN is dropped six times waits for a minute.
+    /// The kernel's own timeout is too long: after six dropped SYNs a client waits for a minute.
     private static let patienceNanoseconds: UInt64 = 10_000_000_000
 
-    /// Gives up attempts that take too long.
+    /// Aborts attempts that take too long.
     func giveUpAttempts() {
         guard connectingCount > 0 else { return }
         for client in clients.indices
@@ -116,7 +116,7 @@ extension Load {
         }
     }
 
-    /// Whom a stream belongs to, or nil when it is not of this time.
+    /// The client of a stream; nil if the id is stale.
     @inline(__always)
     func client(of id: StreamID) -> Int? {
         let slot = Int(id.slot)
@@ -152,7 +152,7 @@ extension Load {
         lost(client, "found its connection closed", retryAfterSeconds: nil)
     }
 
-    /// A connection has ended that should not have, or not by our will.
+    /// A connection has ended that the load did not close.
     func lost(_ client: Int, _ how: String, retryAfterSeconds: Int?) {
         counters.losses += 1
         guard lossPolicy == .reconnect else {
@@ -176,7 +176,7 @@ extension Load {
 
     // MARK: Writing
 
-    /// Sends frames; what the socket does not take waits.
+    /// Sends frames; bytes that the socket does not accept wait.
     func send(_ bytes: [UInt8], by client: Int) {
         if clients[client].isBlocked {
             clients[client].outbox.append(contentsOf: bytes)
@@ -193,7 +193,7 @@ extension Load {
         }
     }
 
-    /// Sends requests of which each is answered.
+    /// Sends requests that are each answered.
     func request(_ bytes: [UInt8], by client: Int, count: Int = 1) {
         counters.requestsOutstanding += count
         send(bytes, by: client)
@@ -209,5 +209,5 @@ extension Load {
     }
 }
 
-/// How a connection is ended from our side.
+/// How the load ends a connection.
 enum DropMethod: Sendable { case reset, close }

@@ -1,7 +1,7 @@
 import EventLoop
 import PresenceWire
 
-// What comes from the service.
+// Frames of the service.
 
 extension Load {
     private static let bodyBytesMax = 1 << 20
@@ -10,7 +10,7 @@ extension Load {
         guard let client = client(of: id) else { return }
         now = loop.monotonicNanoseconds
         let chunk = unsafe RawSpan(_unsafeBytes: bytes)
-        // Out of the array while it is used: what a frame sets off may change the array.
+        // Moved out of the array while it is used: handling a frame may change the array.
         var splitter = clients[client].splitter
         clients[client].splitter = FrameSplitter()
         var offset = 0
@@ -20,7 +20,7 @@ extension Load {
             case .keepAlive: break
             case .frame(let body):
                 splitter.withBody(body, in: chunk) { take($0, by: client) }
-                // The frame may have been the end of the connection.
+                // Handling the frame may have closed the connection.
                 guard clients[client].stream == id else { return }
             case .violation(let count):
                 return fail("A frame claims to have \(count) bytes.")

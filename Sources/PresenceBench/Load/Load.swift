@@ -1,9 +1,9 @@
 // Thousands of clients on one loop. A client is a struct in an array, its account is its index.
-// A scenario is a script: it asks for something (`bring`, `send`), then lets the loop run until
-// a condition holds (`wait`). What comes meanwhile is counted, checked and told to the scenario.
+// A scenario is a script: it starts something (`bring`, `send`), then runs the loop until a
+// condition is true (`wait`). Messages that arrive are counted, checked and passed to the scenario.
 //
-// The loop's own turn is the unit of everything: conditions are looked at when it ends, and a tick
-// of some milliseconds sees to keep-alives, to clients that come back, and to the progress line.
+// Conditions are evaluated at the end of each turn of the loop. A tick every few milliseconds sends
+// keep-alives, reconnects clients, and updates the progress line.
 
 import Containers
 import EventLoop
@@ -11,11 +11,11 @@ import Glibc
 import PresenceWire
 
 final class Load: LoopHandler {
-    /// What to do when a connection ends that the load did not close.
+    /// What happens when a connection ends that the load did not close.
     enum LossPolicy {
         /// The run has failed.
         case fail
-        /// Return, as the protocol asks of clients.
+        /// The client reconnects, as the protocol requires.
         case reconnect
     }
 
@@ -30,12 +30,12 @@ final class Load: LoopHandler {
     var lossPolicy = LossPolicy.fail
     var loginList = LoginSync.online
     var serverKey: String?
-    /// Nanoseconds, read once for all that one read brings.
+    /// Nanoseconds; read once for all frames of one read.
     var now: UInt64
     var random: SplitMix64
-    /// Who is at the end of the way.
+    /// Clients in the phase online.
     var onlineCount = 0
-    /// The clients in phases connecting to listing.
+    /// Clients in the phases connecting to listing.
     var connectingCount = 0
     var connectingMax = 256
     var opening: [Int32] = []
@@ -44,7 +44,7 @@ final class Load: LoopHandler {
     var clientOfSlot: [Int32] = []
     var scratch: [UInt8] = []
     var keepAliveSeconds = 20.0
-    /// One where something is due at a time, and not when something has come.
+    /// 1 if a scenario has events that are due at a time.
     var tickMilliseconds: UInt64 = 5
 
     private var isDone: () -> Bool = { true }
@@ -67,22 +67,22 @@ final class Load: LoopHandler {
         tickedAt = now
     }
 
-    /// Closes all connections at once.
+    /// Closes all connections.
     func close() {
         lossPolicy = .reconnect
         loop.close()
     }
 
-    /// Makes ^C and SIGTERM end the run in order, so that the service goes with it.
+    /// Makes ^C and SIGTERM end the run in order, so that the service is stopped with it.
     func watchInterrupts() {
-        // Where that cannot be they end the process at once; the run is as good.
+        // Without it they end the process immediately, which does not affect the result.
         try? loop.watchSignals([SIGINT, SIGTERM])
     }
 
-    /// Seconds of the clock that never jumps.
+    /// Seconds of the monotonic clock.
     var seconds: Double { Double(loop.monotonicNanoseconds) / 1e9 }
 
-    /// Runs the loop until the condition holds, which is looked at when a turn ends.
+    /// Runs the loop until the condition is true. It is evaluated at the end of each turn.
     func wait(
         for what: String, atMostSeconds: Double, until condition: @escaping () -> Bool
     ) throws(BenchError) {
@@ -104,7 +104,7 @@ final class Load: LoopHandler {
         }
     }
 
-    /// Lets time pass.
+    /// Runs the loop for a time.
     func rest(seconds: Double, _ what: String) throws(BenchError) {
         let end = loop.monotonicNanoseconds + UInt64(seconds * 1e9)
         try wait(for: what, atMostSeconds: seconds + 30) { [unowned self] in
@@ -112,7 +112,7 @@ final class Load: LoopHandler {
         }
     }
 
-    /// Makes the run fail at the end of this turn; the first reason counts.
+    /// Makes the run fail at the end of this turn; the first reason is reported.
     func fail(_ reason: String) {
         if counters.unexpected == nil { counters.unexpected = reason }
         loop.stop()
@@ -146,7 +146,7 @@ final class Load: LoopHandler {
         loop.armTimer(atMonotonicMilliseconds: loop.monotonicMilliseconds + tickMilliseconds)
     }
 
-    /// Gives each client its turn to send a keep-alive once in `keepAliveSeconds`.
+    /// Sends a keep-alive of each client once in `keepAliveSeconds`.
     private func keepAlive() {
         let passed = min(Double(now - tickedAt) / 1e9, keepAliveSeconds)
         tickedAt = now

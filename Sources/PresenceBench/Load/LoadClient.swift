@@ -4,11 +4,11 @@ import PresenceWire
 /// One connection of the load, and its phase.
 struct LoadClient {
     enum Phase: UInt8 {
-        /// Not wanted. Exits: opening.
+        /// Not connected. Exits: opening.
         case away
         /// In the queue of clients that may connect. Exits: connecting.
         case opening
-        /// Was lost or refused, and returns at its deadline. Exits: connecting.
+        /// Was disconnected or rejected, and reconnects at its deadline. Exits: connecting.
         case waiting
         /// Exits: loggingIn, waiting.
         case connecting
@@ -25,17 +25,17 @@ struct LoadClient {
     var stream = StreamID(slot: .max, generation: 0)
     var phase = Phase.away
     var role = Role.account
-    /// The socket has not taken all; what follows waits in `outbox`.
+    /// The socket has not accepted all bytes; later ones wait in `outbox`.
     var isBlocked = false
-    /// Failures in a row.
+    /// Consecutive failures.
     var failures: UInt8 = 0
-    /// When a client that waits comes back, or an attempt to connect is given up.
+    /// When a waiting client reconnects, or an attempt to connect is aborted.
     var deadline: UInt64 = 0
     var splitter = FrameSplitter()
     var outbox: [UInt8] = []
 }
 
-/// What the load has counted.
+/// The counters of the load.
 struct LoadCounters {
     var events = 0
     var eventBytes = 0

@@ -2,7 +2,7 @@
 protocol LoadObserver: AnyObject {
     /// A client's connection is established; it logs in now.
     func connected(_ client: Int)
-    /// Something has happened to a publisher. `body` is the frame it came in.
+    /// An event of a publisher. `body` is its frame.
     func received(_ event: ScannedEvent, by client: Int, in body: RawSpan)
     /// A state in the list with which a login begins.
     func listed(_ event: ScannedEvent, by client: Int)

@@ -1,6 +1,6 @@
 /// The accounts of a run: two letters that differ from run to run, and six digits.
 ///
-/// Eight bytes, so that a name that comes in an event is one load and no text.
+/// Eight bytes, so that a name in an event is read by one load, without a string.
 struct Names {
     static let byteCount = 8
     static let accountsMax = 1_000_000
@@ -31,7 +31,7 @@ struct Names {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Whose name begins at `offset`; nil where it is nobody's of this run.
+    /// The account whose name begins at `offset`; nil if it is not of this run.
     @inline(__always)
     func account(in body: RawSpan, at offset: Int) -> Int? {
         guard body.byteCount - offset > Self.byteCount, body.byte(offset) == tag.0,

@@ -1,4 +1,4 @@
-/// The requests of a run. A request's id tells its kind, so that an answer does the same.
+/// The requests of a run. The id of a request is its kind, so that a response names it too.
 enum RequestKind: Int {
     case login = 1
     case subscribe, unsubscribe, publish, ping, query, logout, clear, stats

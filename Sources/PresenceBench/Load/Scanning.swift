@@ -1,5 +1,5 @@
-// What a load program needs of a frame, found without a parser: one that understood everything
-// would cost more than the server that is measured. Keys are found as eight bytes at a time, in
+// Finds the parts of a frame that a load program needs, without a parser: a parser would cost more
+// than the server that is measured. Keys are found as eight bytes at a time, in
 // the order in which the service writes them. A text inside a string cannot be taken for a key,
 // because its quotation marks are escaped. One event in 1,024 is verified by a real parser.
 
@@ -14,7 +14,7 @@ extension RawSpan {
         unsafe unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self)
     }
 
-    /// Where eight bytes stand at or behind `start`, or nil.
+    /// The offset of eight bytes at or after `start`; nil if there is none.
     @inline(__always)
     func find(_ key: UInt64, from start: Int, before end: Int) -> Int? {
         let last = Swift.min(end, byteCount) - 8
@@ -26,7 +26,7 @@ extension RawSpan {
         return nil
     }
 
-    /// The integer that begins at `offset`, which moves behind it.
+    /// The integer that begins at `offset`; moves `offset` to its end.
     @inline(__always)
     func integer(_ offset: inout Int) -> UInt64 {
         var value: UInt64 = 0
@@ -47,11 +47,11 @@ func keyWord(_ text: StaticString) -> UInt64 {
         littleEndian: UnsafeRawPointer(text.utf8Start).loadUnaligned(as: UInt64.self))
 }
 
-/// What has happened, by the service's word for it.
+/// The cause of an event.
 enum ScannedCause: UInt8 {
     case login, logout, disconnect, publish, restart, sync, other
 
-    /// By the word's first four letters.
+    /// Recognised by its first four letters.
     @inline(__always)
     init(_ letters: UInt32) {
         switch letters {
@@ -66,7 +66,7 @@ enum ScannedCause: UInt8 {
     }
 }
 
-/// What a load program knows of an event.
+/// The parts of an event that are read.
 struct ScannedEvent {
     /// −1: not an account of this run.
     var publisher: Int
@@ -93,7 +93,7 @@ enum ScannedResponse: Equatable {
     case error(code: Int, retryAfterSeconds: Int)
 }
 
-/// Finds what is wanted in frames.
+/// Finds the parts of frames.
 struct Scanner {
     private let method = keyWord("\"method\"")
     private let publisher = keyWord("\"publish")
@@ -106,11 +106,11 @@ struct Scanner {
     private let error = keyWord("\"error\":")
     private let listEnd = keyWord("\":true}}")
 
-    /// Tells what a frame is.
+    /// Classifies a frame.
     func frame(_ body: RawSpan) -> ScannedFrame {
         guard let method = body.find(method, from: 1, before: 64), body.byteCount > method + 12
         else { return answer(body) }
-        // After `"method":"` two letters tell all apart.
+        // After `"method":"` two letters distinguish all methods.
         switch (body.byte(method + 10), body.byte(method + 11)) {
         case (UInt8(ascii: "e"), UInt8(ascii: "v")): return .events
         case (UInt8(ascii: "e"), _): return .expired
@@ -140,13 +140,13 @@ struct Scanner {
                 retryAfterSeconds: integer(after: retryAfter, 12, in: body) ?? 0))
     }
 
-    /// Whether the states of a list that opens a session, and not changes, are in a frame.
+    /// Whether a frame has states of a login list, not events.
     @inline(__always)
     func isList(_ body: RawSpan) -> Bool {
         body.byteCount >= 8 && body.word(body.byteCount - 8) == listEnd
     }
 
-    /// Takes the next event from `offset` on, or nil where there is none.
+    /// The next event from `offset` on; nil if there is none.
     @inline(__always)
     func nextEvent(_ body: RawSpan, _ offset: inout Int, _ names: Names) -> ScannedEvent? {
         let end = body.byteCount

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A line on the terminal that says what is going on; nothing where it is none.
+/// A line that shows the progress on a terminal; a no-op without a terminal.
 final class ProgressLine {
     var stage = ""
 
@@ -18,7 +18,7 @@ final class ProgressLine {
         put("\r\u{1b}[K\(stage): \(details())")
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     func clear() {
         if isShown, shownAt > 0 { put("\r\u{1b}[K") }
     }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// What a run has found.
+/// The result of a run.
 public struct Report {
-    /// Which scenario.
+    /// The name of the scenario.
     public let scenario: String
-    /// With which the run can be repeated.
+    /// The seed, with which the run can be repeated.
     public let seed: UInt64
     private(set) var settings: [(name: String, value: String)] = []
     private(set) var figures: [Figure] = []
@@ -44,7 +44,7 @@ public struct Report {
         add("\(name) max", values.maxMilliseconds, "ms", digits: 3)
     }
 
-    /// What the service used between two samples, in all and for each of `operations`.
+    /// The CPU time of the service between two samples, in total and per operation.
     mutating func addCPU(
         _ name: String, from begin: ProcessSample?, to end: ProcessSample?, per operations: Int
     ) {
@@ -59,7 +59,7 @@ public struct Report {
     /// A figure by its name.
     public func value(_ name: String) -> Double? { figures.first { $0.name == name }?.value }
 
-    /// A table, for people.
+    /// The result as a table.
     public var table: String {
         let width = figures.map(\.name.count).max() ?? 0
         let head =
@@ -75,7 +75,7 @@ public struct Report {
         return ([head] + lines).joined(separator: "\n")
     }
 
-    /// One object for a program.
+    /// The result as one JSON object.
     public var json: String {
         var object: [String: Any] = ["scenario": scenario, "seed": "\(seed)"]
         object["settings"] = Dictionary(settings.map { ($0.name, $0.value) }) { $1 }

@@ -1,18 +1,18 @@
 import EventLoop
 
-/// `porchlight bench celebrity`: one publisher whom many watch, and others who want to be served.
+/// `porchlight bench celebrity`: one publisher with many subscribers, and other clients that ping.
 public struct Celebrity: Sendable {
     /// Followers that are online.
     public var followers = 10_000
-    /// Followers that are not.
+    /// Followers that are offline.
     public var offline = 0
-    /// Events a second.
+    /// Events per second.
     public var rate = 2.0
     /// Clients that ping.
     public var pingers = 20
-    /// Pings a second, of all together.
+    /// Pings per second of all clients together.
     public var pingsPerSecond = 200
-    /// For how long.
+    /// Duration of the run.
     public var seconds = 10.0
 
     /// The defaults.
@@ -22,7 +22,7 @@ public struct Celebrity: Sendable {
 
     /// Runs it.
     ///
-    /// - Throws: what went wrong, also where the last event did not reach every follower.
+    /// - Throws: what went wrong, also if the last event did not reach every follower.
     public func run(_ options: BenchOptions) throws(BenchError) -> Report {
         guard followers >= 1, pingers >= 1, rate > 0, rate <= 1_000 else {
             throw BenchError(

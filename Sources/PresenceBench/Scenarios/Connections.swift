@@ -1,14 +1,14 @@
 import EventLoop
 
-/// `porchlight bench connections`: what a client costs that does nothing.
+/// `porchlight bench connections`: the cost of an idle client.
 public struct Connections: Sendable {
-    /// How many clients; nil: as many as there can be.
+    /// The number of clients; nil: as many as the descriptors allow.
     public var accounts: Int? = 10_000
-    /// The number of accounts that watch each other; 1: no subscriptions.
+    /// The number of accounts in a group, which are subscribed to each other; 1: no subscriptions.
     public var group = 100
-    /// For how long the idle service is watched.
+    /// How long the idle service is measured.
     public var seconds = 20.0
-    /// Seconds between the signs of life of a client; the heartbeat is 30 unless set otherwise.
+    /// Seconds between the keep-alives of a client; the default heartbeat is 30.
     public var keepAliveSeconds = 27.0
 
     /// The defaults.
@@ -46,7 +46,7 @@ public struct Connections: Sendable {
         report.addBytes(
             "memory a subscription", from: connected, to: subscribed, per: groups.subscriptions)
         report.addBytes("memory of both together", from: empty, to: subscribed, per: accounts)
-        // The store has given back by then what it needed to write.
+        // By then the store has freed its page cache.
         report.addBytes("memory of both together, at rest", from: empty, to: rested, per: accounts)
         report.addCPU("login", from: empty, to: connected, per: accounts)
         report.addCPU("subscription", from: connected, to: subscribed, per: groups.subscriptions)
@@ -66,7 +66,7 @@ public struct Connections: Sendable {
 }
 
 extension Report {
-    /// Adds how much the resident memory has grown for each of `count` things.
+    /// Adds the growth of resident memory for each of `count` objects.
     mutating func addBytes(
         _ name: String, from begin: ProcessSample?, to end: ProcessSample?, per count: Int
     ) {

@@ -1,9 +1,9 @@
 // The common part of scenarios with a large crowd: all clients are online in groups, one watcher is
-// outside of them, and while the crowd reconnects no client may receive an event.
+// not in any group, and while the crowd reconnects no client may receive an event.
 
 import EventLoop
 
-/// A crowd of clients that must be able to return without causing an event.
+/// A crowd of clients that must be able to reconnect without causing an event.
 final class Crowd: LoadObserver {
     let load: Load
     let groups: Groups
@@ -20,7 +20,7 @@ final class Crowd: LoadObserver {
     private var began: UInt64 = 0
     private var before: LoadCounters
 
-    /// The one that is outside.
+    /// The client that is in no group.
     var watcher: Int { groups.accounts }
     /// Clients of the crowd and the watcher.
     var clientCount: Int { groups.accounts + 1 }
@@ -53,14 +53,14 @@ final class Crowd: LoadObserver {
         load.observer = self
     }
 
-    /// From each group some.
+    /// Some accounts of each group.
     private var watchedAccounts: some Sequence<Int> {
         stride(
             from: 0, to: groups.accounts,
             by: max(1, (groups.accounts + Self.watchedMax - 1) / Self.watchedMax))
     }
 
-    /// From now on all clients are expected to return, and no event is.
+    /// From now on all clients are expected to reconnect, and no event is expected.
     func begin() {
         load.lossPolicy = .reconnect
         load.connectingMax = .max
@@ -96,7 +96,7 @@ final class Crowd: LoadObserver {
         }
     }
 
-    /// Each group's first account publishes; fails where that does not reach each watcher once.
+    /// Each group's first account publishes; fails if an event does not reach each subscriber once.
     func checkDelivery() throws(BenchError) {
         let stream = EventStream(load, groups, pace: .single)
         load.observer = stream
@@ -104,7 +104,7 @@ final class Crowd: LoadObserver {
         load.observer = self
     }
 
-    /// Adds what happened since `begin`.
+    /// Adds the figures since `begin` to a report.
     func describe(in report: inout Report, _ prefix: String = "") {
         let now = load.counters
         report.add(prefix + "time until connected", connects)

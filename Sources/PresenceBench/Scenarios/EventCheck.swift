@@ -4,7 +4,7 @@ import Foundation
 struct EventCheck {
     let names: Names
 
-    /// What is wrong with the frame as the news that `publisher` has published `value`, or nil.
+    /// Why the frame is not the event that `publisher` has published `value`; nil if it is.
     func mismatch(in body: RawSpan, publisher: Int, value: Int, seq: UInt64) -> String? {
         let data = unsafe body.withUnsafeBytes { unsafe Data($0) }
         guard

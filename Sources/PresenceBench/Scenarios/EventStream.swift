@@ -3,7 +3,7 @@
 
 import EventLoop
 
-/// Publishes one event after the other and checks that each watcher gets each exactly once.
+/// Publishes one event after the other and checks that each subscriber receives each exactly once.
 final class EventStream: LoadObserver {
     /// What was measured between two samples of the server.
     struct Measured {
@@ -48,7 +48,7 @@ final class EventStream: LoadObserver {
     private static let firstValue = 1_000_000_000
     private static let checkedEvery = 1_024
 
-    /// `patienceSeconds` is how long may come nothing of what is out.
+    /// After `patienceSeconds` without any delivery, pending deliveries count as lost.
     init(_ load: Load, _ groups: Groups, pace: Fanout.Pace, patienceSeconds: Double = 10) {
         self.patienceSeconds = patienceSeconds
         self.load = load
@@ -58,11 +58,11 @@ final class EventStream: LoadObserver {
         check = EventCheck(names: load.names)
         ring = Array(repeating: Flight(), count: 1 << 16)
         newest = Array(repeating: -1, count: groups.accounts * groups.size)
-        // Neighbours are of different groups, so that the window is spread over all receivers.
+        // Consecutive publishers are of different groups, so that all receivers share the window.
         publishers = (0..<groups.accounts).map(Int32.init).shuffled(using: &load.random)
         frame = []
         frame.appendPublish(value: Self.firstValue)
-        // Ten digits stand before the two closing braces.
+        // Ten digits precede the two closing braces.
         valueOffset = frame.count - 12
         if case .paced = pace { load.tickMilliseconds = 1 }
     }
@@ -122,7 +122,7 @@ final class EventStream: LoadObserver {
         case .single:
             if isQuiet { send(due: load.loop.monotonicNanoseconds) }
         case .saturated(let window):
-            // A turn's share, so that what comes is read in between.
+            // Bounded per turn, so that deliveries are read in between.
             let perEvent = groups.size - 1
             var room = min((window - deliveriesOut) / perEvent, 64)
             let due = room > 0 ? load.loop.monotonicNanoseconds : 0
@@ -139,7 +139,7 @@ final class EventStream: LoadObserver {
         }
     }
 
-    /// An event that does not come is lost; waiting for it would hide that.
+    /// An event that does not arrive in time is lost; waiting for it would hide that.
     private func noticeLoss() {
         let now = load.loop.monotonicNanoseconds
         if deliveriesOut == 0 || deliveries > deliveriesSeen {
@@ -176,7 +176,7 @@ final class EventStream: LoadObserver {
     // MARK: Receiving
 
     func received(_ event: ScannedEvent, by client: Int, in body: RawSpan) {
-        // Not a member of a group: the watcher outside.
+        // Not a member of a group: the separate watcher.
         guard client < groups.accounts else { return }
         let number = event.value - Self.firstValue
         guard event.cause == .publish, number >= 0, number < eventsSent else {
@@ -213,7 +213,7 @@ final class EventStream: LoadObserver {
 }
 
 extension Fanout.End {
-    /// A tenth, before it counts.
+    /// A tenth of the events is published before measuring.
     var warmUp: Self {
         switch self {
         case .events(let count): .events(max(count / 10, 1))

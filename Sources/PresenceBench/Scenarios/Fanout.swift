@@ -1,6 +1,7 @@
-// Accounts in groups, each watching all others of its group; then one after the other publishes.
+// Accounts in groups, each subscribed to all others of its group; then one after the other
+// publishes.
 // The scenario measures the server's CPU time per delivery, and checks that each event reaches each
-// watcher exactly once and in order: the value names the event, an event has a countdown of its
+// subscriber exactly once and in order: the value names the event, an event has a countdown of its
 // deliveries, and the events of one publisher must rise at each receiver. A countdown that ends at
 // zero with rising numbers at every receiver excludes losses and duplicates.
 
@@ -16,24 +17,24 @@ public struct Fanout: Sendable {
         case paced(perSecond: Int)
     }
 
-    /// When it is over.
+    /// When the run ends.
     public enum End: Sendable {
         case events(Int)
         case seconds(Double)
     }
 
-    /// How many accounts, all online.
+    /// The number of accounts, all online.
     public var accounts = 1_000
-    /// How many watch each other.
+    /// The number of accounts in a group, which are subscribed to each other.
     public var group = 100
     /// How events follow each other.
     public var pace = Pace.single
-    /// When it is over.
+    /// When the run ends.
     public var end = End.seconds(10)
-    /// Seconds without any delivery after which those that are out count as lost.
+    /// Seconds without any delivery after which pending deliveries count as lost.
     public var patienceSeconds = 10.0
 
-    /// Whether the least that it can cost is measured, too, right after.
+    /// Whether the least possible cost is also measured, right after it.
     public var isFloorMeasured = false
 
     /// The defaults.
@@ -41,7 +42,7 @@ public struct Fanout: Sendable {
 
     /// Runs it.
     ///
-    /// - Throws: what went wrong, also where an event was lost, doubled or out of order.
+    /// - Throws: what went wrong, also if an event was lost, duplicated or out of order.
     public func run(_ options: BenchOptions) throws(BenchError) -> Report {
         guard accounts >= 2, group >= 2, accounts <= Names.accountsMax else {
             throw BenchError(
@@ -54,7 +55,7 @@ public struct Fanout: Sendable {
         let own = try measure(.service, options, &report)
         guard isFloorMeasured, case .child = options.target else { return report }
         var floorOptions = options
-        // The floor server knows one run's names only.
+        // The floor server knows the names of one run only.
         floorOptions.seed = 0
         var floorReport = Report("floor", floorOptions)
         let floor = try measure(.floor(group: group), floorOptions, &floorReport)
@@ -65,7 +66,7 @@ public struct Fanout: Sendable {
         return report
     }
 
-    /// Measures a service and gives its CPU time per delivery in microseconds, where it is known.
+    /// Measures a service. Returns its CPU time per delivery in microseconds, if known.
     private func measure(
         _ program: ChildServer.Program, _ options: BenchOptions, _ report: inout Report
     ) throws(BenchError) -> Double? {

@@ -1,29 +1,29 @@
 import EventLoop
 
-/// `porchlight bench mixed`: a day of an app, in proportions that are settings.
+/// `porchlight bench mixed`: a mix of actions of clients, in configurable proportions.
 public struct Mixed: Sendable {
-    /// How many accounts, all online.
+    /// The number of accounts, all online.
     public var accounts = 2_000
-    /// How many watch each other.
+    /// The number of accounts in a group, which are subscribed to each other.
     public var group = 100
-    /// Things that clients do a second, of all together.
+    /// Actions per second of all clients together.
     public var rate = 500
-    /// For how long.
+    /// Duration of the run.
     public var seconds = 20.0
-    /// How many of a hundred things are of each kind.
+    /// The shares of the actions, in percent.
     public var shares = Shares()
 
-    /// How often things are done, against each other.
+    /// The relative frequency of each action.
     public struct Shares: Sendable {
-        /// Logging out, and in again at once.
+        /// A logout, and a login immediately after it.
         public var logins = 5
-        /// Connections that are lost, and return at once.
+        /// A lost connection, and an immediate reconnect.
         public var returns = 5
         /// A new status.
         public var statuses = 40
         /// A client renews its subscriptions.
         public var renewals = 20
-        /// An app server asks who is online.
+        /// An app server queries the states of accounts.
         public var queries = 10
         /// A ping.
         public var pings = 20
@@ -46,7 +46,7 @@ public struct Mixed: Sendable {
 
     /// Runs it.
     ///
-    /// - Throws: what went wrong, also where a client ends up with anything but the newest state.
+    /// - Throws: what went wrong, also if a client does not have the newest state at the end.
     public func run(_ options: BenchOptions) throws(BenchError) -> Report {
         let actions = shares.all.flatMap { Array(repeating: $0.0, count: max(0, $0.1)) }
         guard accounts >= 2, group >= 2, rate >= 1, !actions.isEmpty else {
@@ -67,7 +67,7 @@ public struct Mixed: Sendable {
         try load.arrive(appServers)
         let mix = MixedActions(load, groups, appServers: appServers, actions: actions, rate: rate)
         load.observer = mix
-        // All clients return once, to know the state of all others before it changes.
+        // All clients reconnect once, to know the state of all others before it changes.
         load.loginList = .all
         load.drop(0..<accounts, .close)
         try load.arrive(0..<accounts)

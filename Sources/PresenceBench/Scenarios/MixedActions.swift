@@ -1,12 +1,11 @@
-// A mix of what clients do, each one thing at a time, at times that are fixed in advance. At the
-// end every client must have the newest state of each account that it watches, by `seq`: that is
-// what the service promises, whatever happened in between.
+// A mix of actions, one at a time per client, at times that are fixed in advance. At the end every
+// client must have the newest state of each account that it is subscribed to, by `seq`.
 
 import EventLoop
 
 /// Chooses actions at random, measures each, and tracks what each client knows.
 final class MixedActions: LoadObserver {
-    /// What a client can do.
+    /// What a client does.
     enum Action: Int, CaseIterable {
         case login, reconnect, publish, renew, query, ping
     }
@@ -22,13 +21,13 @@ final class MixedActions: LoadObserver {
     private let pauseNanoseconds: UInt64
     private var isActive = false
     private var dueNext: UInt64 = 0
-    /// What each client is doing, and when it was due.
+    /// The action of each client, and when it was due.
     private var doing: [Action?]
     private var due: [UInt64]
     private var busyCount = 0
     /// The newest `seq` that each client has of each member of its group.
     private var known: [UInt64]
-    /// The newest there is of each account.
+    /// The newest `seq` of each account.
     private var newest: [UInt64]
     private var value = 10_000
     private var bytes: [UInt8] = []
@@ -51,7 +50,7 @@ final class MixedActions: LoadObserver {
         dueNext = load.loop.monotonicNanoseconds
     }
 
-    /// Waits for the end of what is in progress.
+    /// Waits until all actions have ended.
     func end() throws(BenchError) {
         isActive = false
         try load.wait(for: "the end of the day", atMostSeconds: 60) { [unowned self] in
@@ -61,7 +60,7 @@ final class MixedActions: LoadObserver {
         try load.rest(seconds: 0.5, "silence")
     }
 
-    /// Fails if a client does not know the newest state of an account that it watches.
+    /// Fails if a client does not know the newest state of an account that it is subscribed to.
     func check() throws(BenchError) {
         for client in 0..<groups.accounts {
             let group = groups.group(of: client)
@@ -76,7 +75,7 @@ final class MixedActions: LoadObserver {
         }
     }
 
-    // MARK: Doing
+    // MARK: Actions
 
     func turnEnded() {
         guard isActive else { return }
@@ -136,7 +135,7 @@ final class MixedActions: LoadObserver {
     // MARK: Observing
 
     func answered(_ kind: RequestKind, of client: Int, in body: RawSpan) {
-        // A logout is half of it.
+        // A logout is half of the action.
         guard kind != .logout else { return reconnect(client, .close) }
         done(client)
     }
@@ -149,7 +148,7 @@ final class MixedActions: LoadObserver {
         guard client < groups.accounts, event.publisher >= 0 else {
             return load.fail("An event of a publisher without subscribers: \(load.text(of: body)).")
         }
-        // The client's own other sessions are told, too; here there is one.
+        // The other sessions of the account also receive it; here there are none.
         guard event.publisher != client else { return }
         let group = groups.group(of: client)
         guard group.contains(event.publisher) else {

@@ -11,7 +11,7 @@ public struct Restart: Sendable {
 
     /// The number of clients.
     public var accounts = 15_000
-    /// The number of others that each watches.
+    /// The number of accounts that each is subscribed to.
     public var subscriptions = 100
     /// Stored subscriptions of accounts that are offline, in addition.
     public var stored = 0
@@ -25,7 +25,7 @@ public struct Restart: Sendable {
 
     /// Runs it.
     ///
-    /// - Throws: what went wrong, such as an event of a client that returned in time.
+    /// - Throws: what went wrong, such as an event of a client that reconnected in time.
     public func run(_ options: BenchOptions) throws(BenchError) -> Report {
         guard case .child = options.target else {
             throw BenchError("The scenario starts and stops the service itself: omit --connect.")

@@ -1,11 +1,11 @@
-/// `porchlight bench storm`: all clients lose their connections at once and return at once.
+/// `porchlight bench storm`: all clients are disconnected together and reconnect immediately.
 public struct Storm: Sendable {
     /// How the connections end.
     public enum Drop: String, Sendable { case reset, close }
 
     /// The number of clients.
     public var accounts = 15_000
-    /// The number of others that each watches.
+    /// The number of accounts that each is subscribed to.
     public var subscriptions = 100
     /// How the connections end.
     public var drop = Drop.reset
@@ -17,7 +17,7 @@ public struct Storm: Sendable {
 
     /// Runs it.
     ///
-    /// - Throws: what went wrong, such as an event of a client that returned in time.
+    /// - Throws: what went wrong, such as an event of a client that reconnected in time.
     public func run(_ options: BenchOptions) throws(BenchError) -> Report {
         guard accounts >= 2, subscriptions >= 1, times >= 1 else {
             throw BenchError(
@@ -46,7 +46,7 @@ public struct Storm: Sendable {
             let after = bench.sample()
             report.addCPU(prefix + "client that returns", from: before, to: after, per: accounts)
             crowd.describe(in: &report, prefix)
-            // A late event would be as false as one that came at once.
+            // A late event would be as wrong as an early one.
             try bench.load.rest(seconds: 1, "silence")
             try crowd.checkSilence()
             try crowd.checkDelivery()
@@ -57,7 +57,7 @@ public struct Storm: Sendable {
 }
 
 extension Report {
-    /// Adds the memory of the service before and after something, and the most there ever was.
+    /// Adds the memory of the service before, after, and at its peak.
     mutating func addMemory(
         _ prefix: String, before: ProcessSample?, after: ProcessSample?
     ) {

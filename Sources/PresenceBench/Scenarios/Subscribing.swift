@@ -2,11 +2,11 @@ import EventLoop
 
 /// `porchlight bench subscribe`: making, renewing and ending subscriptions.
 public struct Subscribing: Sendable {
-    /// How many accounts, all online.
+    /// The number of accounts, all online.
     public var accounts = 5_000
-    /// How many watch each other.
+    /// The number of accounts in a group, which are subscribed to each other.
     public var group = 101
-    /// Requests that are out at a time.
+    /// The most pending requests.
     public var window = 512
     /// How often all subscriptions are renewed.
     public var renewals = 3

@@ -1,22 +1,22 @@
 public import EventLoop
 
-/// Which service a run is made against.
+/// The service that a run measures.
 public enum BenchTarget: Sendable {
-    /// One that the run starts, from this program.
+    /// A service that the run starts, from this program.
     case child(executable: String, options: [String])
-    /// One that runs already; `process` is its number, where its CPU time is to be read.
+    /// A running service; `process` is its process id, if its CPU time is to be read.
     case running(ListenAddress, process: Int32?)
 }
 
-/// What every scenario needs to know.
+/// The options of every scenario.
 public struct BenchOptions: Sendable {
-    /// Which service.
+    /// The service.
     public var target: BenchTarget
     /// Fixes names, order and jitter.
     public var seed: UInt64
     /// An app server's key; nil with `--auth open`.
     public var serverKey: String?
-    /// Whether a line on the terminal says what is going on.
+    /// Whether a line on the terminal shows the progress.
     public var isProgressShown: Bool
 
     /// Options of a run.
@@ -37,7 +37,7 @@ final class Bench {
     let progress: ProgressLine
     private let process: Int32?
 
-    /// Starts or finds the service. `connections` is how many there will be at once.
+    /// Starts the service or connects to it. `connections` is the most open connections.
     init(
         _ options: BenchOptions, connections: Int, serverOptions: [String] = [],
         program: ChildServer.Program = .service
@@ -72,13 +72,13 @@ final class Bench {
         load.watchInterrupts()
     }
 
-    /// What the service has used until now; zeros where it is not known.
+    /// The resources that the service has used so far; zeros if unknown.
     func sample() -> ProcessSample? {
         guard let process = child?.process ?? process else { return nil }
         return ProcessSample(process: process)
     }
 
-    /// Closes everything and ends the service, if it was started here.
+    /// Closes all connections, and stops the service if the run has started it.
     func end() {
         progress.clear()
         load.close()

@@ -1,5 +1,5 @@
 // The service as a child process, on a processor of its own where there is more than one, and
-// with a data directory that goes with the run.
+// with a data directory that is removed after the run.
 
 import EventLoop
 import Foundation
@@ -9,7 +9,7 @@ import Glibc
 final class ChildServer {
     let directory: String
     private(set) var process: pid_t = 0
-    /// What runs in the child.
+    /// The program of the child process.
     enum Program {
         case service
         /// `FloorServer`, for groups of this size.
@@ -41,7 +41,7 @@ final class ChildServer {
             decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Starts the service; `poll` tells when it is ready.
+    /// Starts the service; `poll` says when it is ready.
     func start(port: UInt16) throws(BenchError) {
         precondition(process == 0, "a child is started while it runs")
         var pipeEnds: [CInt] = [-1, -1]
@@ -76,7 +76,7 @@ final class ChildServer {
             process = 0
             throw BenchError("\(executable) cannot be started (errno \(failure)).")
         }
-        // Before it has threads of its own: they inherit it.
+        // Before it starts threads: they inherit the setting.
         if let processor { try? Processors.pin(process: process, to: processor) }
     }
 
@@ -95,7 +95,7 @@ final class ChildServer {
         }
     }
 
-    /// Where it listens, once it is ready; nil before.
+    /// Its address; nil until it is ready.
     func poll() throws(BenchError) -> ListenAddress? {
         var buffer = [UInt8](repeating: 0, count: 256)
         let count = unsafe read(output, &buffer, buffer.count)
@@ -125,7 +125,7 @@ final class ChildServer {
         if process != 0 { kill(process, number) }
     }
 
-    /// Whether it has ended; a process that has is buried.
+    /// Whether it has ended; if so, it is reaped.
     func hasEnded() -> Bool {
         guard process != 0 else { return true }
         var status: CInt = 0
@@ -135,7 +135,7 @@ final class ChildServer {
         return true
     }
 
-    /// Ends it in whatever state it is, and removes its data.
+    /// Ends it in any state, and removes its data.
     func end() {
         if process != 0 {
             kill(process, SIGKILL)

@@ -1,11 +1,11 @@
 import EventLoop
 
-/// The number of files and sockets that this process may have open.
+/// The limit on open descriptors of this process.
 enum DescriptorLimit {
-    /// What the loop and the standard streams take, generously.
+    /// A generous number for the loop and the standard streams.
     static let spare = 100
 
-    /// Refuses a run that needs more connections than there can be.
+    /// Throws if a run needs more connections than the limit allows.
     static func require(_ connections: Int) throws(BenchError) {
         let bound = Descriptors.raiseMax()
         guard connections + spare <= bound else {

@@ -1,16 +1,16 @@
-// The least that a fan-out can cost: a service that knows nothing, looks at nothing and writes
-// ready-made bytes. It understands what the scenario fanout sends and no more. What it takes is the
-// kernel's share, on this machine and in this hour; what the real service takes beyond that is its
-// own. Like it, it writes once a connection and turn.
+// The lower bound of a fan-out's cost: a server without state or checks that writes prepared bytes.
+// It understands only the requests of the scenario fanout. Its CPU time is the kernel's share, on
+// this machine at this time; anything more is the service's own. Like the service, it writes once
+// per connection and turn.
 
 import Containers
 public import EventLoop
 import Glibc
 import PresenceWire
 
-/// A service without a rule, to compare with.
+/// A server without rules, for comparison.
 public enum Floor {
-    /// Serves groups of this size until SIGTERM; `ready` is told where.
+    /// Serves groups of this size until SIGTERM; `ready` gets the address.
     public static func serve(
         host: String, port: UInt16, group: Int, ready: (ListenAddress) -> Void
     ) throws(UVError) {
@@ -106,7 +106,7 @@ private final class FloorServer: LoopHandler {
         }
     }
 
-    /// As long as the real one.
+    /// As long as the service's.
     private func event(of account: Int, _ value: Int) -> [UInt8] {
         var frame: [UInt8] = []
         frame.appendFrame { bytes in

@@ -1,22 +1,22 @@
 import Foundation
 import Glibc
 
-/// What the kernel has counted for a process.
+/// The kernel's counters of a process.
 struct ProcessSample {
     var userSeconds = 0.0
     var systemSeconds = 0.0
     var residentBytes = 0
-    /// Its share of what it shares with others is counted in parts.
+    /// Memory shared with other processes is divided among them.
     var proportionalBytes = 0
-    /// The most it has ever been.
+    /// The peak of the resident memory.
     var peakBytes = 0
 
     var cpuSeconds: Double { userSeconds + systemSeconds }
 
-    /// Reads them; nil where the process is gone or is another user's.
+    /// Reads the counters; nil if the process has ended or is another user's.
     init?(process: Int32) {
         guard let stat = Self.text("/proc/\(process)/stat"),
-            // The name of the program is in parentheses and may hold anything.
+            // The name of the program is in parentheses and may contain any character.
             let nameEnd = stat.lastIndex(of: ")")
         else { return nil }
         let fields = stat[nameEnd...].split(separator: " ")
