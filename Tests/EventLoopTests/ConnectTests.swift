@@ -24,7 +24,7 @@ import Testing
         loop.close()
     }
 
-    @Test func `what is written before the connection is there arrives`() throws {
+    @Test func `bytes written before the connection is established arrive`() throws {
         let loop = try Loop()
         let recorder = connecting(loop)
         let port = try loop.listenAnywhere()
@@ -36,7 +36,7 @@ import Testing
         loop.close()
     }
 
-    @Test func `where nobody listens the stream ends`() throws {
+    @Test func `a stream to a port without a listener ends`() throws {
         let loop = try Loop()
         let recorder = connecting(loop)
         let port = try loop.listenAnywhere()
@@ -54,7 +54,7 @@ import Testing
         loop.close()
     }
 
-    @Test func `a connection closed before it came about says only that`() throws {
+    @Test func `a stream closed before it is connected reports only that`() throws {
         let loop = try Loop()
         let recorder = connecting(loop)
         let port = try loop.listenAnywhere()
@@ -80,7 +80,7 @@ import Testing
         loop.close()
     }
 
-    @Test func `an address that is none is refused`() throws {
+    @Test func `an invalid address is rejected`() throws {
         let loop = try Loop()
         #expect(throws: UVError.self) {
             _ = try loop.connect(to: ListenAddress(host: "localhost", port: 1))

@@ -24,7 +24,7 @@ import Testing
         #expect(recorder.closed.count == 1_000)
     }
 
-    @Test func `a crowd at the door does not keep a turn from ending`() throws {
+    @Test func `a full backlog does not prolong a turn`() throws {
         raiseDescriptorLimit()
         let loop = try Loop()
         let recorder = Recorder(loop)
@@ -39,7 +39,8 @@ import Testing
         withExtendedLifetime(clients) { loop.close() }
     }
 
-    @Test func `without descriptors accepting rests, and goes on when there are some`() async {
+    @Test func `without descriptors accepting is suspended, and resumes when some are free`() async
+    {
         await #expect(processExitsWith: .exitCode(0)) {
             let loop = try Loop()
             let recorder = Recorder(loop)
@@ -93,7 +94,7 @@ import Testing
         }
     }
 
-    @Test func `pausing while accepting rests stays a pause`() async {
+    @Test func `a pause while accepting is suspended stays a pause`() async {
         await #expect(processExitsWith: .exitCode(0)) {
             let loop = try Loop()
             let recorder = Recorder(loop)

@@ -57,7 +57,7 @@ import Testing
         loop.close()
     }
 
-    @Test func `an id of an earlier tenant of the slot does nothing`() throws {
+    @Test func `an id of an earlier connection of the slot is ignored`() throws {
         let loop = try Loop()
         let recorder = Recorder(loop)
         let port = try loop.listenAnywhere()
@@ -86,7 +86,7 @@ import Testing
         withExtendedLifetime(first) { loop.close() }
     }
 
-    @Test func `an id that never was does nothing`() throws {
+    @Test func `an id that was never assigned is ignored`() throws {
         let loop = try Loop()
         let id = StreamID(slot: 40, generation: 1)
         loop.startReading(id)

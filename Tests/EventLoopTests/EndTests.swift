@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 @Suite struct EndTests {
-    @Test func `the peer's FIN is told once, and writing is still possible`() throws {
+    @Test func `the peer's FIN is reported once, and writing is still possible`() throws {
         let loop = try Loop()
         let recorder = Recorder(loop)
         let client = try Client(port: try loop.listenAnywhere())
@@ -18,7 +18,7 @@ import Testing
         loop.close()
     }
 
-    @Test func `the peer's RST is told once`() throws {
+    @Test func `the peer's RST is reported once`() throws {
         let loop = try Loop()
         let recorder = Recorder(loop)
         let client = try Client(port: try loop.listenAnywhere())
@@ -69,7 +69,7 @@ import Testing
         if let reader { #expect(reader.join() == WriteTests.large.count) }
     }
 
-    @Test func `closing twice tells the end of the stream once`() throws {
+    @Test func `closing twice reports the end of the stream once`() throws {
         let loop = try Loop()
         let recorder = Recorder(loop)
         let client = try Client(port: try loop.listenAnywhere())

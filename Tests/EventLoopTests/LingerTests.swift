@@ -15,7 +15,7 @@ import Testing
         return (client, try #require(recorder.accepted.first))
     }
 
-    @Test func `unread input does not cost the peer the last words`() throws {
+    @Test func `the last frame arrives despite unread input`() throws {
         let loop = try Loop(lingerMilliseconds: 60_000)
         let recorder = Recorder(loop)
         let (client, id) = try Self.connectWithUnreadInput(recorder)

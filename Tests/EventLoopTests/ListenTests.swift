@@ -2,7 +2,7 @@ import EventLoop
 import Testing
 
 @Suite struct ListenTests {
-    @Test func `the address really bound is answered`() throws {
+    @Test func `the bound address is returned`() throws {
         let loop = try Loop()
         let address = try loop.listen(host: "127.0.0.1", port: 0)
         #expect(address.host == "127.0.0.1")
@@ -11,7 +11,7 @@ import Testing
         loop.close()
     }
 
-    @Test func `who connects before anybody listens is refused at once`() throws {
+    @Test func `a connection before startListening is refused immediately`() throws {
         let loop = try Loop()
         let address = try loop.bind(host: "127.0.0.1", port: 0)
         #expect(throws: TestClientError.self) { try Client(port: address.port) }
@@ -47,7 +47,7 @@ import Testing
         loop.close()
     }
 
-    @Test func `a paused listener takes nobody until it is resumed`() throws {
+    @Test func `a paused listener accepts nothing until it is resumed`() throws {
         let loop = try Loop()
         let recorder = Recorder(loop)
         let port = try loop.listenAnywhere()
@@ -74,7 +74,7 @@ import Testing
         withExtendedLifetime(clients) { loop.close() }
     }
 
-    @Test func `stopListening refuses newcomers and keeps who is in`() throws {
+    @Test func `stopListening keeps accepted connections`() throws {
         let loop = try Loop()
         let recorder = Recorder(loop)
         let port = try loop.listenAnywhere()

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 
 @Suite struct SignalTests {
-    @Test func `a watched signal is told instead of ending the process`() throws {
+    @Test func `a watched signal is reported instead of ending the process`() throws {
         let loop = try Loop()
         let recorder = Recorder(loop)
         try loop.watchSignals([SIGUSR1, SIGUSR2])
@@ -13,7 +13,7 @@ import Testing
         loop.close()
     }
 
-    @Test func `a signal that cannot be caught is refused`() throws {
+    @Test func `a signal that cannot be caught is rejected`() throws {
         let loop = try Loop()
         let error = #expect(throws: UVError.self) { try loop.watchSignals([SIGKILL]) }
         #expect(error?.name == "EINVAL")

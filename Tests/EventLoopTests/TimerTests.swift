@@ -114,7 +114,7 @@ import Testing
         loop.close()
     }
 
-    @Test func `a timer that is always late starves nobody`() throws {
+    @Test func `a timer that is always late does not starve streams`() throws {
         let loop = try Loop()
         let handler = TimerLog(loop)
         loop.armTimer(atMonotonicMilliseconds: 0)

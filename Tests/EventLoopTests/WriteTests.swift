@@ -70,7 +70,7 @@ import Testing
         #expect(recorder.closed == [id])
     }
 
-    @Test func `a pending remainder that fails is told once as the end`() throws {
+    @Test func `a pending remainder that fails is reported once as the end`() throws {
         let loop = try Loop()
         let recorder = Recorder(loop)
         recorder.onAccepted = { _ in }

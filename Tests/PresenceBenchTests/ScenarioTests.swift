@@ -25,7 +25,7 @@ import Testing
         #expect(try #require(report.value("events")) >= 1_000)
     }
 
-    @Test func `fanout, beside its floor`() throws {
+    @Test func `fanout, with its floor`() throws {
         var fanout = Fanout()
         fanout.accounts = 40
         fanout.group = 20
@@ -35,7 +35,7 @@ import Testing
         #expect(try #require(report.value("ratio to the floor")) > 0)
     }
 
-    @Test func `fanout, at a pace`() throws {
+    @Test func `fanout, at a fixed rate`() throws {
         var fanout = Fanout()
         fanout.accounts = 10
         fanout.group = 10

@@ -49,7 +49,7 @@ import Testing
         #expect(failure.description.contains("another publisher"))
     }
 
-    @Test func `a storm that somebody hears of is found`() throws {
+    @Test func `a storm that causes events is found`() throws {
         var storm = Storm()
         storm.accounts = 40
         storm.subscriptions = 9

@@ -17,7 +17,7 @@ import Testing
 }
 
 @Suite struct JSONTests {
-    @Test func `values come back as they went`() throws {
+    @Test func `values survive a round trip`() throws {
         let value: JSON = [
             "a": 1, "b": "x\"\\\u{1}é", "c": [true, false, .null], "d": .number(1.5),
             "e": [:], "f": -9_007_199_254_740_993,
@@ -25,11 +25,11 @@ import Testing
         #expect(try JSON(parsing: Array(value.text.utf8)) == value)
     }
 
-    @Test func `one and zero are no truth values`() throws {
+    @Test func `1 and 0 are not booleans`() throws {
         #expect(try JSON(parsing: Array("[1,0,true]".utf8)) == [1, 0, true])
     }
 
-    @Test func `what is no JSON is said to be none`() {
+    @Test func `invalid JSON is rejected`() {
         #expect(throws: ClientError.self) { try JSON(parsing: Array("{".utf8)) }
     }
 }

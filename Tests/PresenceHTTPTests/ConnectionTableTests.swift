@@ -18,7 +18,7 @@ private final class Connection: TableConnection, CustomStringConvertible {
     private let home = ClientNetwork(address: [127, 0, 0, 1])
     private let away = ClientNetwork(address: [192, 0, 2, 1])
 
-    @Test func `gives up the connection that has been waiting longest`() {
+    @Test func `closes the connection that has been waiting longest`() {
         var table = ConnectionTable<Connection>(connectionsMax: 3, perNetworkMax: 3)
         let all = "abcde".map { Connection(String($0)) }
         for connection in all[..<3] { #expect(table.enter(connection, from: nil) == nil) }
@@ -34,7 +34,7 @@ private final class Connection: TableConnection, CustomStringConvertible {
         #expect(table.enter(all[1], from: nil) === all[3])
     }
 
-    @Test func `gives up the newest when all others are being answered`() {
+    @Test func `closes the newest when all others have a pending request`() {
         var table = ConnectionTable<Connection>(connectionsMax: 2, perNetworkMax: 2)
         let all = "abc".map { Connection(String($0)) }
         for connection in all[..<2] {
@@ -44,7 +44,7 @@ private final class Connection: TableConnection, CustomStringConvertible {
         #expect(table.enter(all[2], from: away) === all[2])
     }
 
-    @Test func `has a network give up one of its own`() {
+    @Test func `closes a connection of the network that exceeds its limit`() {
         var table = ConnectionTable<Connection>(connectionsMax: 10, perNetworkMax: 2)
         let all = "abcd".map { Connection(String($0)) }
         #expect(table.enter(all[0], from: away) == nil)
@@ -57,7 +57,7 @@ private final class Connection: TableConnection, CustomStringConvertible {
         #expect(table.enter(all[1], from: home) === all[2])
     }
 
-    @Test func `agrees with a list that is searched`() {
+    @Test func `agrees with a searched list`() {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("connection table seed \(seed)")
         var random = SplitMix64(seed: seed)

@@ -12,11 +12,11 @@ import Testing
             (4_107_542_400, "Mon, 01 Mar 2100 00:00:00 GMT"),
             (1_795_300_000, "Sat, 21 Nov 2026 22:26:40 GMT"),
         ] as [(Int64, String)])
-    func `is as RFC 9110 says`(second: Int64, text: String) {
+    func `has the format of RFC 9110`(second: Int64, text: String) {
         #expect(DateField.text(of: second) == text)
     }
 
-    @Test func `goes with the clock`() {
+    @Test func `follows the clock`() {
         let milliseconds = Mutex<Int64>(784_111_777_999)
         let date = DateField { milliseconds.withLock { $0 } }
         #expect(date.text.hasSuffix(":37 GMT"))

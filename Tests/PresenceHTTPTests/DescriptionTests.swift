@@ -47,7 +47,7 @@ import Testing
         #expect(members.map { Set($0) } == operation.bodyMembers.map { Set($0) })
     }
 
-    @Test func `stands in the tree as it is served`() throws {
+    @Test func `is served unchanged`() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
         let page = try Data(contentsOf: root.appending(path: "docs/openapi.json"))

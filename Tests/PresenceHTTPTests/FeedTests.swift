@@ -14,12 +14,12 @@ import Testing
         #expect(event(params) == "event: change\nid: 00C\ndata: \(params)\n\n")
     }
 
-    @Test func `has no id while a snapshot is under way`() {
+    @Test func `has no id during a snapshot`() {
         let params = #"{"events":[{},{}],"snapshot":true}"#
         #expect(event(params) == "event: state\ndata: \(params)\n\n")
     }
 
-    @Test func `takes the id back when all begins anew`() {
+    @Test func `clears the id at a reset`() {
         #expect(event(#"{"reset":true}"#) == "event: reset\nid: \ndata: {}\n\n")
         let first = ServerSentEvent.first(ByteBuffer(string: #"{"reset":true}"#))
         #expect(first.map { String(buffer: $0) } == event(#"{"reset":true}"#))
@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: ["{}", "[]", #"{"reset":false}"#, #"{"events":[]}"#])
-    func `is not made of what we do not know`(params: String) {
+    func `is not made from an unknown message`(params: String) {
         #expect(event(params) == nil)
     }
 }

@@ -35,7 +35,7 @@ import Testing
         #expect(asked.withLock { $0 } == 2)
     }
 
-    @Test func `is not what a client that has gone would have heard`() async {
+    @Test func `ignores a check whose client has disconnected`() async {
         await #expect(throws: CancellationError.self) {
             try await readiness.check(at: at(0)) { throw CancellationError() }
         }

@@ -25,14 +25,14 @@ import Testing
         #expect(find(operation.method, "/" + path).hasPrefix("\(operation.rawValue) "))
     }
 
-    @Test func `takes names as they stand in the path`() {
+    @Test func `takes names unchanged from the path`() {
         #expect(find(.get, "/v1/accounts/a%2Fb/state") == "getState a%2Fb")
         #expect(find(.put, "/v1/accounts//statuses/1") == "publishStatus  1")
         #expect(find(.delete, "/v1/accounts/a/sessions/d%20") == "kickSession a d%20")
         #expect(find(.head, "/livez") == "getLiveness ")
     }
 
-    @Test func `tells what else could be done`() {
+    @Test func `says which methods are allowed`() {
         #expect(find(.patch, "/v1/accounts/a/subscriptions") == "DELETE,GET,POST")
         #expect(find(.head, "/v1/states") == "POST")
     }
@@ -45,7 +45,7 @@ import Testing
         #expect(find(.get, path) == "nothing")
     }
 
-    @Test func `is decoded, or refused`() {
+    @Test func `is decoded, or rejected`() {
         #expect(PercentEncoding.decode("a%2Fb+%C3%a9%00", plus: .literal) == "a/b+é\0")
         #expect(PercentEncoding.decode("a+b%2B", plus: .space) == "a b+")
         #expect(PercentEncoding.decode("é", plus: .literal) == "é")
@@ -70,16 +70,16 @@ import Testing
     @Test(arguments: [
         "localhost", "LOCALHOST:80", "127.0.0.1", "127.0.0.1:7401", "[::1]:7401", "10.1.2.3",
     ])
-    func `comes by a local name`(authority: String) {
+    func `is for a local host`(authority: String) {
         #expect(Authority.isLocal(authority))
     }
 
     @Test(arguments: ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "1.2.3"])
-    func `comes by a foreign name`(authority: String) {
+    func `is not for a local host`(authority: String) {
         #expect(!Authority.isLocal(authority))
     }
 
-    @Test func `says JSON in several ways`() {
+    @Test func `may write the media type in several ways`() {
         for type in ["application/json", "Application/JSON; charset=utf-8", " application/json ;"] {
             #expect(ContentType.isJSON(type), "\(type)")
         }

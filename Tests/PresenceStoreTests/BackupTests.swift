@@ -34,7 +34,7 @@ import Testing
         _ = try Backup.make(of: directory.data, to: file, existing: existing)
     }
 
-    @Test func `is the database of one moment, however much is written meanwhile`() throws {
+    @Test func `is the database at one moment, whatever is written meanwhile`() throws {
         let store = try started()
         _ = try store.write(put(0), into: outcomes)
         for number in 1...2_000 { store.submit([Submission(write: put(number))]) }
@@ -83,7 +83,7 @@ import Testing
         #expect(try Contents(of: directory.data).subscriptions.count == 1_002)
     }
 
-    @Test func `goes on with numbers that nobody has seen`() throws {
+    @Test func `continues with unused sequence numbers`() throws {
         let store = try started()
         _ = try store.write(.reserveSequence(upTo: 1 << 32), into: outcomes)
         try backUp()
@@ -96,7 +96,7 @@ import Testing
         #expect(sequence < 1 << 53)
     }
 
-    @Test func `goes on with others where it is brought back a second time`() throws {
+    @Test func `skips more sequence numbers when it is restored again`() throws {
         let store = try started()
         _ = try store.write(.reserveSequence(upTo: 1 << 32), into: outcomes)
         try backUp()
@@ -114,7 +114,7 @@ import Testing
         #expect(second < 1 << 53)
     }
 
-    @Test func `is one file, which only its owner reads`() throws {
+    @Test func `is one file that only its owner can read`() throws {
         let store = try started()
         _ = try store.write(put(0), into: outcomes)
         try backUp()
@@ -125,7 +125,7 @@ import Testing
         #expect(mode as? Int == 0o600)
     }
 
-    @Test func `can be made of what a crash has left`() throws {
+    @Test func `can be made after a crash`() throws {
         let store = try started()
         _ = try store.write(put(0), into: outcomes)
         let image = try directory.crashImage()
@@ -136,7 +136,7 @@ import Testing
         #expect(try Contents(of: image.data).subscriptions.count == 2)
     }
 
-    @Test func `replaces a file only when it is told to, and never the database`() throws {
+    @Test func `replaces a file only on request, and never the database`() throws {
         #expect(errorReason { try backUp() } == .noDatabase)
         try started().stop()
         try backUp()
@@ -158,7 +158,7 @@ import Testing
         #expect(nowhere == .backupNotWritable)
     }
 
-    @Test func `is not brought back where there is a database, or one in use`() throws {
+    @Test func `is not restored over a database, or one in use`() throws {
         let store = try started()
         try backUp()
         let inUse = errorReason { try Backup.restore(from: file, to: directory.data) }
@@ -170,7 +170,7 @@ import Testing
         #expect(try directory.contents() == before)
     }
 
-    @Test func `that is none, damaged or another's is not brought back`() throws {
+    @Test func `that is invalid, damaged or foreign is not restored`() throws {
         let store = try started()
         for number in 0..<500 { _ = try store.write(put(number), into: outcomes) }
         try backUp()

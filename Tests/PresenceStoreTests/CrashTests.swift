@@ -33,7 +33,7 @@ import Testing
         store.stop()
     }
 
-    @Test func `garbage behind the log is passed over`() throws {
+    @Test func `garbage after the log is ignored`() throws {
         let store = try Store.open(directory: directory.data, durability: .full)
         store.start(outcome: outcomes.report)
         _ = try store.write(put(1), into: outcomes)
@@ -46,7 +46,7 @@ import Testing
         #expect(try Contents(of: image.data).subscriptions.count == 2)
     }
 
-    @Test func `a database whose making was interrupted is made again`() throws {
+    @Test func `a database whose creation was interrupted is created again`() throws {
         try FileManager.default.createDirectory(
             atPath: directory.data, withIntermediateDirectories: true)
         let half = directory.database + ".new"

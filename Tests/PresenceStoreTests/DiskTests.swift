@@ -15,7 +15,7 @@ import Testing
             expires: 2)
     }
 
-    @Test func `a database at its largest refuses, and takes writes again when emptied`() throws {
+    @Test func `a database at its largest size rejects writes until it is emptied`() throws {
         var tuning = StoreTuning()
         tuning.databasePagesMax = 40
         let store = try Store.open(directory: directory.data, durability: .full, tuning: tuning)
@@ -38,7 +38,9 @@ import Testing
             try Contents(of: directory.data).subscriptions.count == acknowledged * 100 - 50)
     }
 
-    @Test func `a full disk refuses, and lazy writes follow when there is room again`() throws {
+    @Test func `a full disk rejects writes, and lazy writes follow when there is space again`()
+        throws
+    {
         guard let disk = SmallDisk(at: directory.data, kibibytes: 1_024) else { return }
         let committed = DispatchSemaphore(value: 0)
         var tuning = StoreTuning()
@@ -68,7 +70,7 @@ import Testing
         for number in 0..<3 { #expect(found.subscriptions(of: "lazy \(number)").count == 100) }
     }
 
-    @Test func `a disk that may only be read is refused`() throws {
+    @Test func `a read-only disk is rejected`() throws {
         guard let disk = SmallDisk(at: directory.data, kibibytes: 1_024) else { return }
         try Store.open(directory: disk.path, durability: .full).stop()
         let before = try directory.contents()

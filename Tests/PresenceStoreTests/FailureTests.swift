@@ -73,7 +73,7 @@ import Testing
 
     /// After such a checkpoint the next commit begins the log again: the failed one, or one before.
     @Test(arguments: ["FULL", "RESTART", "TRUNCATE"], [0, 1, 2, 12])
-    func `a write that failed stays away whoever made the last checkpoint`(
+    func `a write that failed stays away, whichever process made the last checkpoint`(
         mode: String, goodCommits: Int
     ) throws {
         let store = try start()
@@ -123,7 +123,7 @@ import Testing
         #expect(try stored(store) == [])
     }
 
-    @Test func `a retained removal followed by a put ends anew`() throws {
+    @Test func `a retained removal followed by a put ends as a new row`() throws {
         let store = try start()
         _ = try store.write(put("x", created: 1), into: outcomes)
         faults.fail(.commit, code: Self.full, times: 2)
@@ -178,7 +178,7 @@ import Testing
         #expect(store.counters.failures == 4)
     }
 
-    @Test func `a stop tells how many lazy writes are lost`() throws {
+    @Test func `a stop reports how many lazy writes are lost`() throws {
         let store = try start()
         faults.fail(.commit, code: Self.full, times: .max)
         store.writeLazily(put("x"), put("y"), put("x"))

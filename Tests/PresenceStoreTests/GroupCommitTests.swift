@@ -12,7 +12,7 @@ import Testing
             created: 1, expires: 2)
     }
 
-    @Test func `many submissions make one commit, told in order`() throws {
+    @Test func `many submissions make one commit, reported in order`() throws {
         let store = try Store.open(directory: directory.data, durability: .full)
         outcomes.hold()
         store.start(outcome: outcomes.report)
@@ -34,7 +34,7 @@ import Testing
         #expect(try Contents(of: directory.data).subscriptions.count == 202)
     }
 
-    @Test func `statuses that nobody waits for wait for each other, and for nobody else`() throws {
+    @Test func `lazy statuses wait for each other, and delay no other write`() throws {
         var tuning = StoreTuning()
         // For as long as the test may take: only what presses ends it.
         tuning.gatherMilliseconds = 600_000

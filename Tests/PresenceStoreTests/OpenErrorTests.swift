@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func `a log whose database is gone`() throws {
+    @Test func `a log without its database`() throws {
         try fill()
         try FileManager.default.moveItem(atPath: path, toPath: path + "-wal")
         try expectError(
@@ -117,7 +117,7 @@ import Testing
                 + "restore the database, or move the log away to start empty.")
     }
 
-    @Test func `a log that is none`() throws {
+    @Test func `a file that is not a log`() throws {
         try fill()
         try Data("Dear diary. Today I was a log.".utf8)
             .write(to: URL(filePath: path + "-wal"))
@@ -142,7 +142,7 @@ import Testing
         #expect(try image.contents() == before)
     }
 
-    @Test func `a directory that another store has`() throws {
+    @Test func `a directory in use by another store`() throws {
         let store = try Store.open(directory: directory.data, durability: .full)
         try expectError(
             "The data directory \(directory.data) is in use by another Porchlight; "
@@ -163,7 +163,7 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == Data("x".utf8))
     }
 
-    @Test func `a directory that cannot be made`() {
+    @Test func `a directory that cannot be created`() {
         let path = directory.path + "/missing/data"
         #expect(
             openError(of: path)?.description

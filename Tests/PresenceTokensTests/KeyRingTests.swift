@@ -20,7 +20,7 @@ import Testing
         #expect(KeyRing().name(of: bytes(first)) == nil)
     }
 
-    @Test func `other keys can take their place while it is in use`() throws {
+    @Test func `the keys can be replaced while they are in use`() throws {
         let ring = KeyRing([try key("old", "a-key-that-has-leaked-somewhere")])
         ring.replace(with: [try key("new", "a-key-that-nobody-else-knows-yet")])
         #expect(ring.name(of: bytes("a-key-that-has-leaked-somewhere")) == nil)
@@ -28,14 +28,14 @@ import Testing
         #expect(ring.count == 1)
     }
 
-    @Test func `a key is neither guessable nor endless`() {
+    @Test func `a key has a minimum and a maximum length`() {
         #expect(ServerKey(name: "k", key: Array(repeating: 65, count: 15)) == nil)
         #expect(ServerKey(name: "k", key: Array(repeating: 65, count: 16)) != nil)
         #expect(ServerKey(name: "k", key: Array(repeating: 65, count: 512)) != nil)
         #expect(ServerKey(name: "k", key: Array(repeating: 65, count: 513)) == nil)
     }
 
-    @Test func `a key that was made holds by its line`() throws {
+    @Test func `a generated key is valid by its line`() throws {
         let made = ServerKey.generate(name: "billing")
         let file = try ServerKeyFile(bytes(made.key.line + "\n"))
         #expect(file.keys == [made.key])
@@ -73,11 +73,11 @@ import Testing
             ("a sha256:" + String(repeating: "0g", count: 32), .invalidHash(line: 1)),
             ("same-key-same-key\nsame-key-same-key", .duplicateKey(line: 2, other: "key-1")),
         ] as [(String, ServerKeyFileError)])
-    func `a file that is not right is refused by line`(text: String, error: ServerKeyFileError) {
+    func `an invalid file is rejected with its line`(text: String, error: ServerKeyFileError) {
         #expect(throws: error) { try ServerKeyFile(bytes(text)) }
     }
 
-    @Test func `a name stands once, and there is an end`() {
+    @Test func `a name is unique, and the number of keys is limited`() {
         let one = "n sha256:" + String(repeating: "1", count: 64)
         let other = "n sha256:" + String(repeating: "2", count: 64)
         #expect(throws: ServerKeyFileError.duplicateName(line: 2, name: "n")) {

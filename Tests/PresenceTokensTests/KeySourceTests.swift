@@ -64,7 +64,7 @@ private final class ScriptedFetcher: KeyFetcher {
         return (TokenVerifier(fetching: source, rules: TokenRules()), source)
     }
 
-    @Test func `a name that is new is looked for, one that stays unknown not again`() async throws {
+    @Test func `a new key is fetched, an unknown one is not fetched again`() async throws {
         let published = try await PublishedKeys(["one", "two"])
         let first = try await PublishedKeys(["one"])
         let fetcher = ScriptedFetcher(.success(first.json))
@@ -94,7 +94,7 @@ private final class ScriptedFetcher: KeyFetcher {
         #expect(fetcher.count == 3)
     }
 
-    @Test func `all who come at once wait for one fetch`() async throws {
+    @Test func `concurrent tokens wait for one fetch`() async throws {
         let published = try await PublishedKeys(["one"])
         let fetcher = ScriptedFetcher(.success(published.json))
         fetcher.state.withLock { $0.isHeld = true }
@@ -110,7 +110,7 @@ private final class ScriptedFetcher: KeyFetcher {
         #expect(fetcher.count == 1)
     }
 
-    @Test func `only so many wait for a fetch`() async throws {
+    @Test func `the number of tokens that wait for a fetch is limited`() async throws {
         let fetcher = ScriptedFetcher(.failure(Self.down))
         fetcher.state.withLock { $0.isHeld = true }
         let (_, source) = judge(fetcher)
@@ -125,7 +125,7 @@ private final class ScriptedFetcher: KeyFetcher {
         #expect(fetcher.count == 1)
     }
 
-    @Test func `while nobody answers, what is known holds, and the rest is not judged`()
+    @Test func `without a response known keys stay valid, and other tokens are not verified`()
         async throws
     {
         let published = try await PublishedKeys(["one", "two"])
@@ -144,7 +144,7 @@ private final class ScriptedFetcher: KeyFetcher {
         #expect(await verifier.error(other, at: now + 20_000) == .keysUnavailable)
     }
 
-    @Test func `a set that makes no sense does not replace one that does`() async throws {
+    @Test func `an invalid set does not replace a valid one`() async throws {
         let published = try await PublishedKeys(["one"])
         let fetcher = ScriptedFetcher(.success(published.json))
         let (verifier, source) = judge(fetcher)
@@ -156,7 +156,7 @@ private final class ScriptedFetcher: KeyFetcher {
         #expect(await verifier.error(try published.token("one")) == nil)
     }
 
-    @Test func `a key that is withdrawn does not hold any more`() async throws {
+    @Test func `a key that is withdrawn is not valid any more`() async throws {
         let published = try await PublishedKeys(["one"])
         let fetcher = ScriptedFetcher(.success(published.json))
         let (verifier, source) = judge(fetcher)
@@ -166,7 +166,7 @@ private final class ScriptedFetcher: KeyFetcher {
         #expect(await verifier.error(try published.token("one")) == .unknownKey)
     }
 
-    @Test func `keys are fetched again and again`() async throws {
+    @Test func `keys are fetched periodically`() async throws {
         let published = try await PublishedKeys(["one"])
         let fetcher = ScriptedFetcher(.success(published.json))
         let (_, source) = judge(fetcher)
@@ -214,7 +214,7 @@ private final class ScriptedFetcher: KeyFetcher {
     @Test(arguments: [
         "404 Not Found", "500 Oops", "302 Found", "204 No Content", "nonsense",
     ])
-    func `are not taken from another answer`(status: String) async throws {
+    func `are not taken from another response`(status: String) async throws {
         let server = try HTTPServer(try await PublishedKeys(["one"]).json)
         defer { server.stop() }
         server.change { page in
@@ -225,7 +225,7 @@ private final class ScriptedFetcher: KeyFetcher {
         #expect(server.requests == 1)
     }
 
-    @Test func `are not waited for without end`() async throws {
+    @Test func `are fetched with a timeout`() async throws {
         let server = try HTTPServer(try await PublishedKeys(["one"]).json)
         defer { server.stop() }
         server.change { $0.stalls = true }
@@ -236,13 +236,13 @@ private final class ScriptedFetcher: KeyFetcher {
         #expect(error?.description == "no response within 1 s")
     }
 
-    @Test func `are not read without end`() async throws {
+    @Test func `are read up to a limit`() async throws {
         let server = try HTTPServer(Array(repeating: 0x20, count: HTTPKeyFetcher.bytesMax + 1))
         defer { server.stop() }
         #expect(try await source(server).refresh() == false)
     }
 
-    @Test func `are taken from where nobody can put others in`() {
+    @Test func `are fetched over https, or from this machine`() {
         for text in ["https://a.example/jwks", "http://localhost:8/x", "http://[::1]:8/x"] {
             #expect(KeyURL(text) != nil, "\(text)")
             #expect(KeyURL.looksLikeURL(text))

@@ -15,7 +15,7 @@ import Testing
     ]
 
     @Test(arguments: pairs)
-    func `what one file signs the other checks`(
+    func `a token signed with one file is verified with the other`(
         own: String, others: String, algorithm: TokenAlgorithm
     ) async throws {
         let maker = try await TokenIssuer(file: bytes(own))
@@ -26,7 +26,7 @@ import Testing
         #expect(try await verifier.verify(token, at: now).account == "alice")
     }
 
-    @Test func `a public key is no secret`() async throws {
+    @Test func `a public key is not used as a secret`() async throws {
         for file in [TestKeys.rsaPublic, TestKeys.ecPublic, TestKeys.edPublic] {
             let verifier = TokenVerifier(
                 keys: try await KeySet(file: bytes(file)), rules: TokenRules())
@@ -75,7 +75,7 @@ import Testing
             (#"{"kty":"OKP","crv":"Ed25519","x":"a","d":"b"}"#, .privateKey),
             (#"{"kty":"oct","k":"c2hvcnQ"}"#, .secretLength(5)),
         ] as [(String, TokenKeyError)])
-    func `a file that is not right is refused`(text: String, error: TokenKeyError) async {
+    func `an invalid file is rejected`(text: String, error: TokenKeyError) async {
         await #expect(throws: error) { try await KeySet(file: bytes(text)) }
     }
 
@@ -85,7 +85,7 @@ import Testing
         #"{"kty":"RSA","alg":"RS512","n":"a","e":"AQAB"}"#, #"{"kty":"AKP"}"#,
         #"{"kty":"EC","crv":"P-256","x":"AAAA","y":"AAAA"}"#,
     ])
-    func `a key that is not for us is refused`(text: String) async {
+    func `an unsupported key is rejected`(text: String) async {
         await #expect {
             try await KeySet(file: bytes(text))
         } throws: { error in
@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    @Test func `a public key without its wrapping is no secret`() async throws {
+    @Test func `a bare public key is not used as a secret`() async throws {
         let text = TestKeys.rsaPublic.split(separator: "\n").dropFirst().dropLast()
         for bare in [text.joined(), text.joined(separator: "\n")] {
             await #expect(throws: TokenKeyError.notASecret) {
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func `who signs needs one key that signs`() async {
+    @Test func `an issuer needs exactly one signing key`() async {
         for (file, error) in [
             (TestKeys.rsaPublic, TokenKeyError.publicKey),
             (TestKeys.edPrivate + "\n" + TestKeys.ecPrivate, .severalKeys),

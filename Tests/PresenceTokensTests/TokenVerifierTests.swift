@@ -5,14 +5,14 @@ import Testing
 @Suite struct TokenVerifierTests {
     static let good = #"{"sub":"alice","exp":1763700600}"#
 
-    @Test func `a token tells whose it is, and until when`() async throws {
+    @Test func `a token has an account and an expiry`() async throws {
         let verified = try await verifier().verify(try await token(Self.good), at: now)
         #expect(verified.account == "alice")
         #expect(verified.expires == 1_763_700_600_000)
         #expect(verified.acceptedUntil == 1_763_700_630_000)
     }
 
-    @Test func `another secret does not sign for us`() async throws {
+    @Test func `a token signed with another secret is invalid`() async throws {
         let other = try await token(Self.good, secret: "another secret of as many bytes, too")
         #expect(try await verifier().error(other) == .signature)
     }
@@ -34,7 +34,7 @@ import Testing
         #expect(try await verifier().error(try await token(header: header, Self.good)) == error)
     }
 
-    @Test func `an unsigned token is none, whatever it says of itself`() async throws {
+    @Test func `an unsigned token is invalid, whatever its header says`() async throws {
         let whole = try await token(Self.good)
         let parts = whole.split(separator: 46).map { String(decoding: $0, as: UTF8.self) }
         let none = Base64URL.encode(bytes(#"{"alg":"none"}"#))
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    @Test func `any byte that differs breaks it`() async throws {
+    @Test func `a token with any byte changed is invalid`() async throws {
         let whole = try await token(Self.good)
         let verifier = try await verifier()
         for place in whole.indices {
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func `a token ends thirty seconds after it says`() async throws {
+    @Test func `a token expires thirty seconds after its exp`() async throws {
         let verifier = try await verifier()
         let token = try await token(Self.good)
         #expect(await verifier.error(token, at: 1_763_700_629_999) == nil)
@@ -70,7 +70,7 @@ import Testing
         #expect(await verifier.error(token, at: .max) == .expired)
     }
 
-    @Test func `a token begins thirty seconds before it says`() async throws {
+    @Test func `a token is valid from thirty seconds before its nbf`() async throws {
         let verifier = try await verifier()
         let token = try await token(#"{"sub":"alice","exp":1763700600,"nbf":1763700030}"#)
         #expect(await verifier.error(token, at: now) == nil)
@@ -89,7 +89,7 @@ import Testing
             (#"{"sub":"alice","exp":1763700600,"iss":5}"#, .malformed), ("5", .malformed),
             (#"{"sub":"alice","exp":1763700600,"more":{"a":[1,2,{"b":null}]}}"#, nil),
         ] as [(String, TokenError?)])
-    func `claims must be there and be what they are`(
+    func `claims must be present and of the right type`(
         claims: String, error: TokenError?
     ) async throws {
         #expect(try await verifier().error(try await token(claims)) == error)
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test(arguments: [#""sub":5,"#, #""sub":null,"#, #""sub":["a"],"#, ""])
-    func `a token without an account is for nobody`(sub: String) async throws {
+    func `a token without an account is invalid`(sub: String) async throws {
         let claims = "{" + sub + #""exp":1763700600}"#
         #expect(try await verifier().error(try await token(claims)) == .subject)
     }
@@ -121,13 +121,15 @@ import Testing
             (#","aud":"mail""#, .audience), (#","aud":[]"#, .audience),
             (#","aud":"chatter""#, .audience), (#","aud":{"a":1}"#, .malformed),
         ] as [(String, TokenError?)])
-    func `a token for others is not for us`(audience: String, error: TokenError?) async throws {
+    func `a token for another audience is invalid`(audience: String, error: TokenError?)
+        async throws
+    {
         let verifier = try await verifier(TokenRules(audience: "chat"))
         let claims = #"{"sub":"alice","exp":1763700600\#(audience)}"#
         #expect(await verifier.error(try await token(claims)) == error)
     }
 
-    @Test func `who is nobody in particular takes no token for somebody`() async throws {
+    @Test func `without a configured audience a token with one is invalid`() async throws {
         let claims = #"{"sub":"alice","exp":1763700600,"aud":"mail"}"#
         #expect(try await verifier().error(try await token(claims)) == .audience)
     }
@@ -136,7 +138,7 @@ import Testing
         arguments: [
             ("", .issuer), (#","iss":"us""#, nil), (#","iss":"US""#, .issuer),
         ] as [(String, TokenError?)])
-    func `an issuer that is asked for must be there`(issuer: String, error: TokenError?)
+    func `a configured issuer is required`(issuer: String, error: TokenError?)
         async throws
     {
         let verifier = try await verifier(TokenRules(issuer: "us"))

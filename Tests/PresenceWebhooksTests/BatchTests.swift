@@ -19,7 +19,7 @@ import Testing
         batch.map { String(buffer: $0.body(id: "1")) } ?? "none"
     }
 
-    @Test func `hold what has come together`() throws {
+    @Test func `contain the events that arrived together`() throws {
         var builder = BatchBuilder(try message(#"{"reset":false,"cursor":"A"}"#))
         #expect(!builder.hasContent)
         #expect(builder.add(try changes(1...2, #""cursor":"B""#)) == nil)
@@ -32,7 +32,7 @@ import Testing
         #expect(!text(builder.take()).contains("cursor"))
     }
 
-    @Test func `hold no more than they may`() throws {
+    @Test func `are limited in size`() throws {
         var builder = BatchBuilder(try message(#"{"reset":false,"cursor":"A"}"#))
         #expect(builder.add(try changes(1...400, #""cursor":"B""#)) == nil)
         let first = builder.add(try changes(401...600, #""cursor":"C""#))
@@ -44,7 +44,7 @@ import Testing
         #expect(builder.add(try message(long))?.count == 1)
     }
 
-    @Test func `tell a reset, the states, and their end`() throws {
+    @Test func `contain a reset, the states, and their end`() throws {
         var builder = BatchBuilder(try message(#"{"reset":true}"#))
         #expect(!builder.hasContent)
         #expect(builder.add(try changes(1...1, #""snapshot":true"#)) == nil)
@@ -66,7 +66,7 @@ import Testing
         #expect(text(only) == #"{"id":"1",\#(marks),"cursor":"A","events":[]}"#)
     }
 
-    @Test func `end where a reader begins anew`() throws {
+    @Test func `end at a reset`() throws {
         var builder = BatchBuilder(try message(#"{"reset":false,"cursor":"A"}"#))
         #expect(builder.add(try changes(1...1, #""cursor":"B""#)) == nil)
         let before = builder.add(try message(#"{"reset":true}"#))
@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test(arguments: ["", "[]", "{", #"{"events":5}"#, #"{"events":[1}"#])
-    func `are made of nothing else`(json: String) {
+    func `are not made from invalid messages`(json: String) {
         #expect(FeedMessage(ByteBuffer(string: json)) == nil)
     }
 }

@@ -20,7 +20,7 @@ import Testing
         "http://a#b", "http://user:word@a", "http://a:0", "http://a:65536", "http://a:x",
         "http://[::1", "http://[]", "http://é", "http://a/" + String(repeating: "x", count: 2_048),
     ])
-    func `is no other thing`(url: String) {
+    func `rejects an invalid URL`(url: String) {
         #expect {
             try WebhookEndpoint(name: "crm", url: url, secret: secret)
         } throws: { error in
@@ -31,7 +31,7 @@ import Testing
     }
 
     @Test(arguments: ["", "A", "a/b", "..", "ä", String(repeating: "x", count: 33)])
-    func `has a name that can be a file's`(name: String) {
+    func `has a name that can be a file name`(name: String) {
         #expect(throws: WebhookEndpointError.name(name)) {
             try WebhookEndpoint(name: name, url: "http://a", secret: secret)
         }
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func `signs as other programs do`() {
+    @Test func `signs like other programs`() {
         // printf '1763700001.{"id":"1"}' | openssl dgst -sha256 -hmac 'a secret of some length'
         let value = Signature.value(
             of: Array(#"{"id":"1"}"#.utf8), seconds: 1_763_700_001, secret: secret)

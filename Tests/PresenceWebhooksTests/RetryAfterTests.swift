@@ -10,12 +10,12 @@ import Testing
         ("Fri, 01 Mar 2024 00:00:00 GMT", 1_709_251_200),
         ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
     ])
-    func `is told in seconds, or as a date`(text: String, seconds: Int) {
+    func `it says so in seconds, or as a date`(text: String, seconds: Int) {
         #expect(RetryAfter(text)?.seconds(at: 0) == seconds)
     }
 
     @Test(arguments: [(784_111_770, 7), (784_111_777, 0), (784_111_800, 0)] as [(Int64, Int)])
-    func `counts from now, where it is a date`(now: Int64, seconds: Int) {
+    func `a date counts from now`(now: Int64, seconds: Int) {
         #expect(RetryAfter("Sun, 06 Nov 1994 08:49:37 GMT")?.seconds(at: now) == seconds)
     }
 
@@ -27,7 +27,7 @@ import Testing
         "Sun, 06 Nov 1994 08:49:61 GMT", "Sun, 06 Nov 1994 08:49:37 CET",
         "Sun, 0٣ Nov 1994 08:49:37 GMT",
     ])
-    func `is not told by anything else`(text: String) {
+    func `other texts are ignored`(text: String) {
         #expect(RetryAfter(text) == nil)
     }
 }

@@ -62,7 +62,7 @@ private struct Receiver {
         return outcome
     }
 
-    @Test func `is not waited for without end`() async throws {
+    @Test func `has a timeout`() async throws {
         let receiver = try Receiver()
         defer { receiver.close() }
         try receiver.answer("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nx", then: .stalls)
@@ -71,7 +71,7 @@ private struct Receiver {
         #expect(!outcome.isAccepted)
     }
 
-    @Test func `is told when to come again`() async throws {
+    @Test func `reads Retry-After`() async throws {
         let receiver = try Receiver()
         defer { receiver.close() }
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -83,19 +83,19 @@ private struct Receiver {
 
     // A client that tried by itself would do so for an hour.
     @Test(.timeLimit(.minutes(10)), arguments: ["127.0.0.1", "localhost"])
-    func `says at once that nobody takes connections`(host: String) async throws {
+    func `fails immediately if the connection is refused`(host: String) async throws {
         let receiver = try Receiver()
         defer { receiver.close() }
         let outcome = try await attempt(to: "http://\(host):\(receiver.port)/")
         #expect(outcome == .noResponse("cannot connect: Connection refused"))
     }
 
-    @Test func `says that a host is not known`() async throws {
+    @Test func `fails with an unknown host`() async throws {
         let outcome = try await attempt(to: "http://nowhere.invalid/")
         #expect(outcome == .noResponse("cannot connect: unknown host"))
     }
 
-    @Test func `says that a connection was closed without an answer`() async throws {
+    @Test func `fails if the connection is closed without a response`() async throws {
         let receiver = try Receiver()
         defer { receiver.close() }
         try receiver.answer("", then: .closes)
@@ -103,7 +103,7 @@ private struct Receiver {
         #expect(reason.hasPrefix("no response: "), "\(reason)")
     }
 
-    @Test func `says that a receiver does not speak TLS`() async throws {
+    @Test func `fails if the receiver does not support TLS`() async throws {
         let receiver = try Receiver()
         defer { receiver.close() }
         try receiver.answer("HTTP/1.1 400 Bad Request\r\n\r\n", then: .stalls)

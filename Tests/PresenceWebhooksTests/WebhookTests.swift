@@ -107,7 +107,7 @@ final class Stage: WebhookDelivery, FeedConnection, Sendable {
         #"{"events":[{"type":1,"publisher":"a","value":1,"seq":\#(seq),"time":5}],\#(end)}"#
     }
 
-    @Test func `forgets its position before it posts a reset, and keeps it after`() async throws {
+    @Test func `removes its position before it posts a reset, and stores it after`() async throws {
         let stage = Stage([
             #"{"reset":true}"#, change(1, #""snapshot":true"#), #"{"synced":true,"cursor":"B"}"#,
             change(2, #""cursor":"C""#),
@@ -122,7 +122,7 @@ final class Stage: WebhookDelivery, FeedConnection, Sendable {
         #expect(counters.lastStatus == 204 && counters.failures == 0)
     }
 
-    @Test func `goes on where it was`() async throws {
+    @Test func `continues at its position`() async throws {
         let stage = Stage(
             [#"{"reset":false,"cursor":"B"}"#, change(2, #""cursor":"C""#)],
             kept: "\(mark)\nB\n")
@@ -130,13 +130,13 @@ final class Stage: WebhookDelivery, FeedConnection, Sendable {
     }
 
     @Test(arguments: ["", "B", "porchlight webhook 1\nB", "porchlight webhook 1\n\n"])
-    func `begins anew where its position is not whole`(kept: String) async throws {
+    func `is reset if its position is incomplete`(kept: String) async throws {
         let stage = Stage([#"{"reset":true}"#, #"{"synced":true,"cursor":"B"}"#], kept: kept)
         #expect(try await stage.play(1).story == ["open -"])
     }
 
     @Test(arguments: [[500], [0], [301, 404, 410, 429, 503]])
-    func `posts the same batch until it is taken`(statuses: [Int]) async throws {
+    func `posts the same batch until it is accepted`(statuses: [Int]) async throws {
         let stage = Stage(
             [
                 #"{"reset":false,"cursor":"A"}"#, change(1, #""cursor":"B""#),
@@ -147,7 +147,7 @@ final class Stage: WebhookDelivery, FeedConnection, Sendable {
         #expect(counters.failures == statuses.count && counters.failuresInARow == 0)
     }
 
-    @Test func `posts no reset before its position is forgotten`() async throws {
+    @Test func `posts no reset before its position is removed`() async throws {
         let stage = Stage(
             [#"{"reset":true}"#, #"{"synced":true,"cursor":"B"}"#], writesFail: 2)
         #expect(
