@@ -55,7 +55,7 @@ extension Owner {
         case 28: continueFanOuts()
         case 29: missed(&input)
         case 30: rest(&input)
-        default: hear(anyConnection(&input))
+        default: drainedOrSilent(&input)
         }
     }
 
@@ -169,11 +169,19 @@ extension Owner {
         }
     }
 
+    private func drainedOrSilent(_ input: inout Input) {
+        guard let connection = anyConnection(&input) else { return }
+        switch input.byte() % 4 {
+        case 0: fallSilent(connection, heardMillisecondsAgo: UInt64(input.byte()) * 500)
+        default: drained(connection)
+        }
+    }
+
     private func missed(_ input: inout Input) {
         guard let connection = anyConnection(&input), topicsSeen > 0 else { return }
-        let topics = (0..<input.below(4)).map { _ in
-            TopicHandle(index: UInt32(input.below(min(topicsSeen, 256))))
+        for _ in 0..<input.below(4) {
+            missed(
+                TopicHandle(index: UInt32(input.below(min(topicsSeen, 256)))), by: connection)
         }
-        appendStates(of: Array(Set(topics)), for: connection)
     }
 }

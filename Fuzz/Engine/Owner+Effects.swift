@@ -37,6 +37,8 @@ extension Owner {
         case .synced(let connection, _):
             // An app server has no list.
             listing.remove(connection)
+        case .caughtUp(let connection):
+            conflated.remove(connection)
         case .expired(_, _, let receivers):
             for slot in effects.receivers[receivers] {
                 guard let connection = open[slot] else { return require(false, "told nobody") }
@@ -87,6 +89,7 @@ extension Owner {
         require(Set(slots).count == slots.count, "told twice")
         for slot in slots {
             guard let connection = open[slot] else { return require(false, "told nobody") }
+            require(!conflated.contains(connection), "an event that was to be withheld")
             if let key {
                 learn(key, seq, connection)
             } else {

@@ -10,6 +10,10 @@ extension Owner {
         (storeWaits, listsWait, fanOutsWait) = (false, false, false)
         defer { (storeWaits, listsWait, fanOutsWait) = waits }
         carryOut()
+        for connection in conflated.sorted(by: { $0.slot < $1.slot }) {
+            for _ in 0..<10_000 where conflated.contains(connection) { drained(connection) }
+        }
+        require(conflated.isEmpty, "never caught up: \(conflated)")
         pass(milliseconds: 0)
         require(awaiting.isEmpty, "never answered: \(awaiting)")
         require(engine.changesInFlight == 0, "changes in flight")

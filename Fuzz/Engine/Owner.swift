@@ -16,6 +16,8 @@ final class Owner {
     /// Connections whose request is under way.
     var awaiting: Set<ConnectionID> = []
     var listing: Set<ConnectionID> = []
+    /// Connections that have missed events and are sent none.
+    var conflated: Set<ConnectionID> = []
     var kept: Set<FanOutID> = []
     var peers: [ConnectionID: Peer] = [:]
 
@@ -106,8 +108,14 @@ final class Owner {
         carryOut()
     }
 
-    func hear(_ connection: ConnectionID?) {
-        if let connection { engine.heard(connection, at: now.mono) }
+    /// The connection was last heard so long ago that it is taken for lost.
+    func fallSilent(_ connection: ConnectionID, heardMillisecondsAgo age: UInt64) {
+        trace("\(mono) \(connection.slot): silent")
+        forget(connection)
+        engine.connectionLost(
+            connection, .silent, lastHeard: Mono(milliseconds: mono - min(mono, age)), at: now,
+            into: &effects)
+        carryOut()
     }
 
     func drop(_ connection: ConnectionID?) {
@@ -122,6 +130,7 @@ final class Owner {
         open[connection.slot] = nil
         awaiting.remove(connection)
         listing.remove(connection)
+        conflated.remove(connection)
         peers[connection] = nil
     }
 
@@ -168,7 +177,11 @@ final class Owner {
 
     func continueList(of connection: ConnectionID?) {
         guard let connection, listing.contains(connection) else { return }
-        engine.continueList(of: connection, at: now, into: &effects)
+        drained(connection)
+    }
+
+    func drained(_ connection: ConnectionID) {
+        engine.drained(connection, at: now, into: &effects)
         carryOut()
     }
 
@@ -177,9 +190,16 @@ final class Owner {
         carryOut()
     }
 
-    func appendStates(of missed: [TopicHandle], for connection: ConnectionID) {
-        engine.appendStates(of: missed, for: connection, at: now, into: &effects)
-        carryOut()
+    /// The connection has not taken an event.
+    func missed(_ topic: TopicHandle, by connection: ConnectionID) {
+        trace("\(mono) \(connection.slot): missed \(topic.index)")
+        engine.missed(topic, seq: seqMax, by: connection, at: now.wall)
+        if engine.topicsMissed(by: connection) > 0 {
+            conflated.insert(connection)
+        } else {
+            // Nothing that it has missed matters to it any more.
+            conflated.remove(connection)
+        }
     }
 
     /// The process dies; of what the store had not yet reported, some is on disk.
@@ -190,6 +210,7 @@ final class Owner {
         open = [:]
         awaiting = []
         listing = []
+        conflated = []
         kept = []
         peers = [:]
         topicsSeen = 0
