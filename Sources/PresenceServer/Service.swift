@@ -20,7 +20,7 @@ public final class Service {
     /// - Throws: why not, in one sentence. A database that is rejected is unchanged.
     public init(
         _ configuration: Configuration, logger: Logger, shift: ClockShift? = nil
-    ) throws(ServiceRefusal) {
+    ) throws(ServiceError) {
         var configuration = configuration
         configuration.admission.fillInFromMachine()
         configuration.checkRelations()
@@ -95,7 +95,7 @@ public final class Service {
     /// `ready` is called once, on this thread, when clients are accepted.
     public func run(
         signals: [CInt: SignalMeaning] = [:], ready: @escaping () -> Void
-    ) throws(ServiceRefusal) {
+    ) throws(ServiceError) {
         do throws(UVError) {
             if !signals.isEmpty { try loop.watchSignals(signals.keys.sorted()) }
         } catch {
@@ -112,13 +112,13 @@ public final class Service {
         let report = store.stop()
         for socket in mailbox.close().internalSockets { SocketPair.close(socket) }
         loop.close()
-        let refusal = driver.connections.link.host.refusal
-        if let log = driver.connections.link.host.feed?.log, refusal == nil,
+        let error = driver.connections.link.host.serviceError
+        if let log = driver.connections.link.host.feed?.log, error == nil,
             report.lostWrites == 0
         {
             feedFile.put(log, driver.connections.logger, at: driver.connections.now())
         }
-        if let refusal { throw refusal }
+        if let error { throw error }
         if report.lostWrites > 0 { throw .lostWrites(report.lostWrites) }
     }
 }
@@ -147,7 +147,7 @@ public struct ServiceControl: Sendable {
     /// non-blocking socket that speaks the protocol.
     ///
     /// No rate limit applies to it. When either end is closed, so is the other. Any thread.
-    public func connect() throws(ServiceRefusal) -> CInt {
+    public func connect() throws(ServiceError) -> CInt {
         let pair: SocketPair
         do throws(UVError) { pair = try SocketPair() } catch { throw .system(error) }
         guard mailbox.post(internalSocket: pair.loopEnd) else {
@@ -165,24 +165,24 @@ public struct ServiceControl: Sendable {
 }
 
 /// Why a service did not start, or did not shut down cleanly.
-public enum ServiceRefusal: Error, CustomStringConvertible {
+public enum ServiceError: Error, CustomStringConvertible {
     case store(StoreFileError)
     case address(String, UVError)
     case system(UVError)
-    case storeFault(StoreError)
+    case storeWrite(StoreError)
     case lostWrites(Int)
     case ended
 
     /// One sentence for the operator.
     public var description: String {
         switch self {
-        case .store(let refusal): refusal.description
+        case .store(let error): error.description
         case .address(let address, let error):
             "Cannot listen on \(address) (\(error)); choose another address or port with --listen."
         case .system(let error):
             "A system call failed (\(error)); check the limits of the process."
-        case .storeFault(let fault):
-            "The database cannot be written (\(fault)); the service did not start."
+        case .storeWrite(let error):
+            "The database cannot be written (\(error)); the service did not start."
         case .lostWrites(let count):
             "The database could not be written at shutdown; \(count) changes of sessions or "
                 + "statuses that did not have to be durable are lost."

@@ -32,7 +32,7 @@ struct ChosenAccount {
         // Byte by byte, as the service does; `==` would treat two encodings of é as equal.
         guard let name, !name.utf8.elementsEqual(account.utf8) else { return }
         let typed = visible(name)
-        throw Failure(
+        throw CommandError(
             "\(flag) is \(typed), and the token in \(token.place) is for \(visible(account)): "
                 + "give a token for \(typed), or omit \(flag).")
     }
@@ -49,7 +49,7 @@ struct ChosenAccount {
                 throw error
             }
             let owner = account.map { "\(visible($0)) cannot log in. " } ?? ""
-            throw Failure(
+            throw CommandError(
                 "\(owner)\(error.description) Log out one of its sessions, or give another account "
                     + "with \(flag).")
         }

@@ -27,7 +27,7 @@ struct BackupVerb: ParsableCommand {
         do throws(StoreFileError) {
             bytes = try Backup.make(of: data, to: file, existing: force ? .replaced : .kept)
         } catch {
-            throw Failure(error.description)
+            throw CommandError(error.description)
         }
         try announce("\(file) holds the database, \(bytes) bytes")
     }
@@ -51,7 +51,7 @@ struct Restore: ParsableCommand {
         do throws(StoreFileError) {
             try Backup.restore(from: file, to: data)
         } catch {
-            throw Failure(error.description)
+            throw CommandError(error.description)
         }
         try announce("\(data) holds the database from \(file)")
     }

@@ -77,7 +77,7 @@ struct BenchArguments: ParsableArguments {
     }
 
     private static func parts(ofAddress text: String) throws -> (host: String, port: UInt16) {
-        do throws(AddressFault) {
+        do throws(AddressError) {
             return try addressParts(text)
         } catch {
             throw ValidationError(
@@ -99,14 +99,15 @@ struct BenchArguments: ParsableArguments {
         do {
             report = try scenario(options)
         } catch let failure as BenchError {
-            throw Failure("\(failure) (--seed \(options.seed))")
+            throw CommandError("\(failure) (--seed \(options.seed))")
         }
         try announce(json ? report.json : report.table)
         guard let plot else { return }
         do {
             try Data(report.plot.utf8).write(to: URL(filePath: plot))
         } catch {
-            throw Failure("The plot cannot be written to \(plot): \(error.localizedDescription)")
+            throw CommandError(
+                "The plot cannot be written to \(plot): \(error.localizedDescription)")
         }
     }
 }
@@ -183,7 +184,7 @@ struct BenchFloorServer: ParsableCommand {
                 try? announce("ready on \($0)")
             }
         } catch {
-            throw Failure("Cannot listen on \(listen) (\(error)).")
+            throw CommandError("Cannot listen on \(listen) (\(error)).")
         }
     }
 }

@@ -12,7 +12,7 @@ struct ConnectOptions: ParsableArguments {
     func validate() throws { _ = try parts() }
 
     private func parts() throws -> (host: String, port: UInt16) {
-        do throws(AddressFault) {
+        do throws(AddressError) {
             return try addressParts(address)
         } catch {
             throw ValidationError(

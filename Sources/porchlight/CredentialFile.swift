@@ -11,16 +11,16 @@ struct CredentialFile {
     /// - Throws: which file is at fault, and why.
     func firstLine() throws -> String {
         let bytes: [UInt8]
-        do throws(FileFault) {
+        do throws(FileError) {
             bytes = try readFile(path)
         } catch {
-            throw Failure("\(name) cannot be read: \(error.words).")
+            throw CommandError("\(name) cannot be read: \(error.words).")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw Failure("\(name) holds no \(content): it is not UTF-8.")
+            throw CommandError("\(name) holds no \(content): it is not UTF-8.")
         }
         guard let line = text.split(whereSeparator: \.isNewline).first else {
-            throw Failure("\(name) holds no \(content): it is empty.")
+            throw CommandError("\(name) holds no \(content): it is empty.")
         }
         return String(line)
     }

@@ -1,16 +1,16 @@
 import Foundation
 
 /// Why a file that was named cannot be read, such as `Permission denied`.
-struct FileFault: Error {
+struct FileError: Error {
     let words: String
 }
 
 /// Reads a file whole.
 ///
 /// By system calls, which say why they fail; `FileManager` returns nil.
-func readFile(_ path: String) throws(FileFault) -> [UInt8] {
+func readFile(_ path: String) throws(FileError) -> [UInt8] {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-    guard descriptor >= 0 else { throw lastFileFault() }
+    guard descriptor >= 0 else { throw lastFileError() }
     defer { close(descriptor) }
     var bytes: [UInt8] = []
     var part = [UInt8](repeating: 0, count: 4_096)
@@ -19,13 +19,13 @@ func readFile(_ path: String) throws(FileFault) -> [UInt8] {
             unsafe read(descriptor, space.baseAddress, space.count)
         }
         if count < 0 && errno == EINTR { continue }
-        guard count >= 0 else { throw lastFileFault() }
+        guard count >= 0 else { throw lastFileError() }
         guard count > 0 else { return bytes }
         bytes += part[..<count]
     }
 }
 
 /// Of the last call of the system.
-private func lastFileFault() -> FileFault {
-    FileFault(words: unsafe String(cString: strerror(errno)))
+private func lastFileError() -> FileError {
+    FileError(words: unsafe String(cString: strerror(errno)))
 }

@@ -63,7 +63,7 @@ extension ServerOptions {
         do {
             try body()
         } catch let error as ClientError where interrupts.hasCome {
-            throw Failure(error.description)
+            throw CommandError(error.description)
         }
     }
 }

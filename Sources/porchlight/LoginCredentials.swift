@@ -18,7 +18,7 @@ enum LoginCredentials {
             return try login()
         } catch let error as ClientError {
             guard case .refused(let reply) = error, reply.code == 401 else { throw error }
-            throw Failure(sentence(for: error))
+            throw CommandError(sentence(for: error))
         }
     }
 

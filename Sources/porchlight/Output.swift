@@ -44,7 +44,7 @@ func watchOutput() {
 private let closedPipe = ExitCode(128 + SIGPIPE)
 
 private func outputFailure(_ number: CInt) -> any Error {
-    number == EPIPE ? closedPipe : Failure(cannotWrite(number))
+    number == EPIPE ? closedPipe : CommandError(cannotWrite(number))
 }
 
 private func cannotWrite(_ number: CInt) -> String {

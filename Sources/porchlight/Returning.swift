@@ -17,7 +17,7 @@ struct Returning {
     /// - Throws: if another attempt would end as this one has, or there was no first success.
     mutating func wait(after error: ClientError) throws {
         guard hasConnected, Self.isWorthAnotherTry(error) else {
-            throw Failure(error.description)
+            throw CommandError(error.description)
         }
         pauseSeconds = max(pauseSeconds, Self.retryAfterSeconds(error))
         note("\(error.description) Trying again in \(pauseSeconds) s.")

@@ -22,7 +22,7 @@ final class ServiceDoor: Sendable {
     }
 
     /// A connection to the service from within this process.
-    func connect() throws(ServiceRefusal) -> CInt {
+    func connect() throws(ServiceError) -> CInt {
         guard let control = control.withLock({ $0 }) else { throw .ended }
         return try control.connect()
     }
@@ -62,10 +62,10 @@ extension ServiceSettings {
                 settings, logger: Logger(label: "porchlight.http"),
                 connect: { try door.connect() })
         } catch {
-            guard let number = error.errorNumber else { throw Failure(error.description) }
+            guard let number = error.errorNumber else { throw CommandError(error.description) }
             // In the words of the native port.
             let cause = UVError(code: -number, operation: "bind")
-            throw Failure(
+            throw CommandError(
                 "Cannot listen on \(http) (\(cause)); choose another address or port with --http.")
         }
     }

@@ -32,7 +32,7 @@ extension WebhookSettings {
         _ name: String, _ url: String, _ secretPath: String
     ) throws(SettingsRefusal) -> WebhookEndpoint {
         var secret: [UInt8]
-        do throws(FileFault) {
+        do throws(FileError) {
             secret = try readFile(secretPath)
         } catch {
             throw SettingsRefusal(
@@ -49,7 +49,7 @@ extension WebhookSettings {
 
     private static func endpoints(in path: String) throws(SettingsRefusal) -> [WebhookEndpoint] {
         let content: [UInt8]
-        do throws(FileFault) {
+        do throws(FileError) {
             content = try readFile(path)
         } catch {
             throw SettingsRefusal(
@@ -58,7 +58,7 @@ extension WebhookSettings {
         let lines: [WebhookLine]
         do {
             lines = try JSONDecoder().decode([WebhookLine].self, from: Data(content))
-        } catch let error as WebhookLine.UnknownMembers {
+        } catch let error as WebhookLine.UnknownMembersError {
             throw SettingsRefusal("The file \(path) given with --webhooks: \(error.words).")
         } catch {
             throw SettingsRefusal(

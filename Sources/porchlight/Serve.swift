@@ -52,7 +52,7 @@ struct Serve: ParsableCommand {
             logger: logger)
         defer { outgoing.loop.wait { await webhooks.stop() } }
         configuration.furtherMetrics = { webhooks.metricsText() }
-        do throws(ServiceRefusal) {
+        do throws(ServiceError) {
             let service = try Service(configuration, logger: logger)
             door.open(to: service.control)
             let address = "\(service.address)" + (http.map { ", http on \($0.address)" } ?? "")
@@ -73,7 +73,7 @@ struct Serve: ParsableCommand {
                 }
             }
         } catch {
-            throw Failure(error.description)
+            throw CommandError(error.description)
         }
     }
 }

@@ -49,7 +49,7 @@ struct ServerOptions: ParsableArguments {
         } else {
             account = chosen.name ?? chosen.standard
             guard let account else {
-                throw Failure("No account is given: use \(chosen.flag) or --token-file.")
+                throw CommandError("No account is given: use \(chosen.flag) or --token-file.")
             }
             params["account"] = .string(account)
         }
@@ -90,6 +90,6 @@ func report<T>(_ body: () throws -> T) throws -> T {
     do {
         return try body()
     } catch let error as ClientError {
-        throw Failure(error.description)
+        throw CommandError(error.description)
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// An error that is printed as it is, on standard error, with exit code 1.
-struct Failure: Error, CustomStringConvertible {
+struct CommandError: Error, CustomStringConvertible {
     let description: String
 
     init(_ description: String) {
@@ -10,7 +10,7 @@ struct Failure: Error, CustomStringConvertible {
 }
 
 /// Why a text is not an address with a port.
-enum AddressFault: Error {
+enum AddressError: Error {
     case form
     case portOutOfRange
 
@@ -24,7 +24,7 @@ enum AddressFault: Error {
 }
 
 /// `127.0.0.1:7400` or `[::1]:7400` in its parts.
-func addressParts(_ text: String) throws(AddressFault) -> (host: String, port: UInt16) {
+func addressParts(_ text: String) throws(AddressError) -> (host: String, port: UInt16) {
     guard let colon = text.lastIndex(of: ":") else { throw .form }
     var host = String(text[..<colon])
     let digits = text[text.index(after: colon)...]

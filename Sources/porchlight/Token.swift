@@ -64,10 +64,10 @@ struct Token: ParsableCommand {
 
     func run() throws {
         let content: [UInt8]
-        do throws(FileFault) {
+        do throws(FileError) {
             content = try readFile(key)
         } catch {
-            throw Failure("The file \(key) given with --key cannot be read: \(error.words).")
+            throw CommandError("The file \(key) given with --key cannot be read: \(error.words).")
         }
         let now = Int64(Date().timeIntervalSince1970)
         var claims = TokenIssuer.Claims(
@@ -84,12 +84,12 @@ struct Token: ParsableCommand {
         do {
             let maker = try made.get()
             guard alg == nil || alg == maker.algorithm.rawValue else {
-                throw Failure(
+                throw CommandError(
                     "The key in \(key) is for \(maker.algorithm.rawValue), not for \(alg ?? "").")
             }
             try announce(maker.token(claims, kid: kid))
         } catch let fault as TokenKeyError {
-            throw Failure("The file \(key) given with --key \(fault)")
+            throw CommandError("The file \(key) given with --key \(fault)")
         }
     }
 

@@ -68,7 +68,7 @@ import Testing
             ])
         }
         let options = try ServerOptions.parse(["--connect", service.address])
-        let failure = #expect(throws: Failure.self) {
+        let failure = #expect(throws: CommandError.self) {
             try options.openSession(of: ChosenAccount(name: "bob", by: "--as"), from: "watch")
         }
         #expect(

@@ -4,14 +4,14 @@ import Testing
 
 /// Taking JSON apart, and putting it together.
 @Suite struct `JSON` {
-    private func members(_ text: String) throws(JSONFault) -> [String] {
+    private func members(_ text: String) throws(JSONError) -> [String] {
         try JSONObject(ByteBuffer(string: text)).members.map {
             "\($0.name)=\(String(buffer: $0.value))"
         }
     }
 
-    private func fault(_ bytes: [UInt8]) -> JSONFault? {
-        do throws(JSONFault) {
+    private func fault(_ bytes: [UInt8]) -> JSONError? {
+        do throws(JSONError) {
             _ = try JSONObject(ByteBuffer(bytes: bytes))
             return nil
         } catch {

@@ -108,7 +108,7 @@ import Testing
 
     func restored(
         _ bytes: [UInt8], stamp: UInt64 = 5, wall: Int64 = 1_000_000
-    ) throws(FeedLog.Damage) -> FeedLog? {
+    ) throws(FeedLogError) -> FeedLog? {
         try FeedLog(
             bytes, stamp: stamp, bytesMax: 3_000, seconds: 60, at: moment(500_000, wall))
     }
@@ -137,10 +137,10 @@ import Testing
         for place in good.indices {
             var bad = good
             bad[place] ^= 0x10
-            #expect(throws: FeedLog.Damage.self) { try restored(bad) }
-            #expect(throws: FeedLog.Damage.self) { try restored(Array(good[..<place])) }
+            #expect(throws: FeedLogError.self) { try restored(bad) }
+            #expect(throws: FeedLogError.self) { try restored(Array(good[..<place])) }
         }
-        #expect(throws: FeedLog.Damage.self) { try restored(good + [0]) }
+        #expect(throws: FeedLogError.self) { try restored(good + [0]) }
     }
 }
 

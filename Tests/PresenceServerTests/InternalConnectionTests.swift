@@ -36,7 +36,7 @@ import Testing
             service.stop()
             #expect(try backend.closing() == "4503 shutting_down")
             #expect(backend.end())
-            #expect(throws: ServiceRefusal.self) { try service.connectInternally() }
+            #expect(throws: ServiceError.self) { try service.connectInternally() }
         }
     }
 }

@@ -22,7 +22,7 @@ public struct JSONObject: Sendable {
     public let members: [Member]
 
     /// Splits an object into members. O(bytes); the values share the memory of `text`.
-    public init(_ text: ByteBuffer) throws(JSONFault) {
+    public init(_ text: ByteBuffer) throws(JSONError) {
         members = try Self.members(of: text)
     }
 
@@ -31,7 +31,7 @@ public struct JSONObject: Sendable {
         members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
     }
 
-    private static func members(of text: ByteBuffer) throws(JSONFault) -> [Member] {
+    private static func members(of text: ByteBuffer) throws(JSONError) -> [Member] {
         let bytes = text.readableBytesUInt8Span
         do { _ = try UTF8Span(validating: bytes) } catch { throw .invalidUTF8 }
         var members: [Member] = []
@@ -61,7 +61,7 @@ public struct JSONObject: Sendable {
 
     private static func member(
         of text: ByteBuffer, _ bytes: Span<UInt8>, _ at: inout Int
-    ) throws(JSONFault) -> Member {
+    ) throws(JSONError) -> Member {
         let start = at
         let hasEscapes = try JSONScanner.skipString(bytes, &at)
         let raw = slice(of: text, start + 1..<at - 1)
@@ -76,7 +76,7 @@ public struct JSONObject: Sendable {
         text.getSlice(at: text.readerIndex + range.lowerBound, length: range.count) ?? ByteBuffer()
     }
 
-    private static func end(_ bytes: Span<UInt8>, _ at: inout Int) throws(JSONFault) {
+    private static func end(_ bytes: Span<UInt8>, _ at: inout Int) throws(JSONError) {
         JSONScanner.skipSpace(bytes, &at)
         guard at == bytes.count else { throw .invalid }
     }

@@ -19,7 +19,7 @@ enum JSONScanner {
     /// Moves `at` from the first byte of a value past its end.
     static func skipValue(
         _ bytes: Span<UInt8>, _ at: inout Int, depth: Int = 1
-    ) throws(JSONFault) {
+    ) throws(JSONError) {
         guard at < bytes.count else { throw .invalid }
         switch bytes[at] {
         case UInt8(ascii: "\""): try skipString(bytes, &at)
@@ -34,7 +34,7 @@ enum JSONScanner {
 
     /// Moves `at` past a string; true if it contains escapes.
     @discardableResult
-    static func skipString(_ bytes: Span<UInt8>, _ at: inout Int) throws(JSONFault) -> Bool {
+    static func skipString(_ bytes: Span<UInt8>, _ at: inout Int) throws(JSONError) -> Bool {
         guard at < bytes.count, bytes[at] == UInt8(ascii: "\"") else { throw .invalid }
         at += 1
         var hasEscapes = false
@@ -54,7 +54,7 @@ enum JSONScanner {
     }
 
     /// Moves `at` past what follows a backslash.
-    private static func skipEscape(_ bytes: Span<UInt8>, _ at: inout Int) throws(JSONFault) {
+    private static func skipEscape(_ bytes: Span<UInt8>, _ at: inout Int) throws(JSONError) {
         guard at < bytes.count else { throw .invalid }
         let byte = bytes[at]
         at += 1
@@ -76,7 +76,7 @@ enum JSONScanner {
     /// Reads four hexadecimal digits.
     static func hexadecimal(
         _ bytes: Span<UInt8>, _ at: inout Int
-    ) throws(JSONFault) -> UInt32 {
+    ) throws(JSONError) -> UInt32 {
         guard bytes.count - at >= 4 else { throw .invalid }
         var unit: UInt32 = 0
         for place in at..<at + 4 {
@@ -91,7 +91,7 @@ enum JSONScanner {
 
     private static func skipObject(
         _ bytes: Span<UInt8>, _ at: inout Int, depth: Int
-    ) throws(JSONFault) {
+    ) throws(JSONError) {
         guard depth <= JSONObject.depthMax else { throw .tooDeep }
         at += 1
         skipSpace(bytes, &at)
@@ -109,7 +109,7 @@ enum JSONScanner {
 
     private static func skipArray(
         _ bytes: Span<UInt8>, _ at: inout Int, depth: Int
-    ) throws(JSONFault) {
+    ) throws(JSONError) {
         guard depth <= JSONObject.depthMax else { throw .tooDeep }
         at += 1
         skipSpace(bytes, &at)
@@ -124,13 +124,13 @@ enum JSONScanner {
     }
 
     /// Moves `at` past a colon and the spaces around it.
-    static func skipColon(_ bytes: Span<UInt8>, _ at: inout Int) throws(JSONFault) {
+    static func skipColon(_ bytes: Span<UInt8>, _ at: inout Int) throws(JSONError) {
         skipSpace(bytes, &at)
         try skip(":", bytes, &at)
         skipSpace(bytes, &at)
     }
 
-    private static func skipNumber(_ bytes: Span<UInt8>, _ at: inout Int) throws(JSONFault) {
+    private static func skipNumber(_ bytes: Span<UInt8>, _ at: inout Int) throws(JSONError) {
         if bytes[at] == UInt8(ascii: "-") { at += 1 }
         guard at < bytes.count else { throw .invalid }
         if bytes[at] == UInt8(ascii: "0") { at += 1 } else { try skipDigits(bytes, &at) }
@@ -147,7 +147,7 @@ enum JSONScanner {
         }
     }
 
-    private static func skipDigits(_ bytes: Span<UInt8>, _ at: inout Int) throws(JSONFault) {
+    private static func skipDigits(_ bytes: Span<UInt8>, _ at: inout Int) throws(JSONError) {
         let start = at
         while at < bytes.count, UInt8(ascii: "0")...UInt8(ascii: "9") ~= bytes[at] { at += 1 }
         guard at > start else { throw .invalid }
@@ -156,7 +156,7 @@ enum JSONScanner {
     /// Skips `byte` if it comes next; whether it did.
     static func skipIf(
         _ byte: UInt8, _ bytes: Span<UInt8>, _ at: inout Int
-    ) throws(JSONFault) -> Bool {
+    ) throws(JSONError) -> Bool {
         guard at < bytes.count else { throw .invalid }
         guard bytes[at] == byte else { return false }
         at += 1
@@ -165,7 +165,7 @@ enum JSONScanner {
 
     static func skip(
         _ word: StaticString, _ bytes: Span<UInt8>, _ at: inout Int
-    ) throws(JSONFault) {
+    ) throws(JSONError) {
         let isThere = word.withUTF8Buffer { word in
             guard bytes.count - at >= word.count else { return false }
             for place in 0..<word.count where unsafe bytes[at + place] != word[place] {

@@ -6,7 +6,7 @@ public enum JSONText {
     public static func string(_ value: ByteBuffer) -> String? {
         let bytes = value.readableBytesUInt8Span
         var at = 0
-        do throws(JSONFault) {
+        do throws(JSONError) {
             let hasEscapes = try JSONScanner.skipString(bytes, &at)
             guard at == bytes.count else { return nil }
             var raw = value
@@ -54,7 +54,7 @@ public enum JSONText {
     }
 
     /// The content of a scanned string, between its quotes, without escapes.
-    static func unescaped(_ raw: ByteBuffer) throws(JSONFault) -> String {
+    static func unescaped(_ raw: ByteBuffer) throws(JSONError) -> String {
         let bytes = raw.readableBytesUInt8Span
         var text: [UInt8] = []
         var at = 0
@@ -81,7 +81,7 @@ public enum JSONText {
         return String(decoding: text, as: UTF8.self)
     }
 
-    private static func scalar(_ bytes: Span<UInt8>, _ at: inout Int) throws(JSONFault) -> String {
+    private static func scalar(_ bytes: Span<UInt8>, _ at: inout Int) throws(JSONError) -> String {
         var code = try JSONScanner.hexadecimal(bytes, &at)
         if code & 0xFC00 == 0xD800 {
             try JSONScanner.skip("\\u", bytes, &at)

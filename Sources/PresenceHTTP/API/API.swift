@@ -84,7 +84,7 @@ struct API {
         }
         do {
             return try JSONObject(try await request.body.collect(upTo: bytesMax))
-        } catch let error as JSONFault {
+        } catch let error as JSONError {
             throw HTTPError(error)
         } catch is NIOTooManyBytesError {
             throw HTTPError.bodyTooLarge(bytesMax: bytesMax)

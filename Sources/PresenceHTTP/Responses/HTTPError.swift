@@ -134,7 +134,7 @@ extension HTTPError {
         ).with("retryAfter", 10).with(.retryAfter, "10")
     }
 
-    init(_ error: JSONFault) {
+    init(_ error: JSONError) {
         switch error {
         case .invalidUTF8: self.init(.badRequest, "invalid_utf8", "The body is not UTF-8.")
         case .invalid:

@@ -51,7 +51,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     private(set) var phase = Phase.starting
     var ready: () -> Void = {}
     /// Why the service ended before it was told to.
-    var refusal: ServiceRefusal?
+    var serviceError: ServiceError?
 
     /// How far the service has come.
     enum Phase: Equatable {
@@ -212,7 +212,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
                     ])
             }
             guard ticket != .start else {
-                refusal = .storeFault(fault)
+                serviceError = .storeWrite(fault)
                 return stop()
             }
             engine.failed(ticket, at: now, into: &output.shared.effects)
@@ -228,7 +228,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     /// The port accepts connections, or why it does not.
     mutating func listening(_ error: UVError?, at now: Moment) {
         if let error {
-            refusal = .address("\(configuration.host):\(configuration.port)", error)
+            serviceError = .address("\(configuration.host):\(configuration.port)", error)
             return stop()
         }
         enter(.serving)

@@ -20,7 +20,7 @@ struct FeedFile {
     func take(stamp: UInt64, _ logger: Logger, at now: Moment) -> FeedLog? {
         // The limit may have been different when the file was written.
         guard let kept = file.take(bytesMax: 2 << 30) else { return nil }
-        do throws(FeedLog.Damage) {
+        do throws(FeedLogError) {
             return try FeedLog(
                 kept, stamp: stamp, bytesMax: limits.feedBytesMax, seconds: limits.feedSeconds,
                 at: now)

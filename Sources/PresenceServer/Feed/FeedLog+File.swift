@@ -7,10 +7,10 @@
 
 import PresenceCore
 
-extension FeedLog {
-    /// The bytes are not those that were written.
-    struct Damage: Error {}
+/// The bytes of a stored feed are not those that were written.
+struct FeedLogError: Error {}
 
+extension FeedLog {
     private static let mark = Array("PLFEED01".utf8)
 
     /// The ring as bytes.
@@ -40,19 +40,19 @@ extension FeedLog {
     }
 
     /// The stored ring; nil if it belongs to another database, or is too old by now.
-    /// - Throws: `Damage` if the bytes are not those that were written.
+    /// - Throws: `FeedLogError` if the bytes are not those that were written.
     init?(
         _ kept: [UInt8], stamp: UInt64, bytesMax: Int, seconds: Int, at now: Moment
-    ) throws(Damage) {
+    ) throws(FeedLogError) {
         var input = Input(bytes: kept)
-        guard kept.count >= 8, try input.bytes(8) == Self.mark[...] else { throw Damage() }
+        guard kept.count >= 8, try input.bytes(8) == Self.mark[...] else { throw FeedLogError() }
         let epoch = try input.number()
         let floor = try input.number()
         let count = try input.number()
         let keptStamp = try input.number()
         let keptAt = Int64(bitPattern: try input.number())
         guard Self.checksum(of: kept.span.extracting(..<(kept.count - 8))) == (try input.last())
-        else { throw Damage() }
+        else { throw FeedLogError() }
         self.init(after: floor, epoch: epoch, bytesMax: bytesMax, seconds: seconds)
         guard keptStamp == stamp else { return nil }
         // A clock that was set back does not tell how long it has been.
@@ -63,14 +63,14 @@ extension FeedLog {
             let seq = try input.number()
             let age = try input.number().addingReportingOverflow(absence)
             let event = try input.bytes(try input.number())
-            guard seq > head, event.count <= Int(Int32.max) else { throw Damage() }
+            guard seq > head, event.count <= Int(Int32.max) else { throw FeedLogError() }
             let time = Mono(
                 milliseconds: now.mono.milliseconds
                     - min(now.mono.milliseconds, age.overflow ? .max : age.partialValue))
             // Topics get new numbers with the engine, and no reader is in the middle of a snapshot.
             append(event, seq: seq, topic: TopicHandle(index: 0), at: time)
         }
-        guard input.rest == 8 else { throw Damage() }
+        guard input.rest == 8 else { throw FeedLogError() }
         trim(at: now.mono)
     }
 
@@ -102,19 +102,19 @@ private struct Input {
 
     var rest: Int { bytes.count - place }
 
-    mutating func bytes(_ count: UInt64) throws(FeedLog.Damage) -> ArraySlice<UInt8> {
-        guard count <= UInt64(rest) else { throw FeedLog.Damage() }
+    mutating func bytes(_ count: UInt64) throws(FeedLogError) -> ArraySlice<UInt8> {
+        guard count <= UInt64(rest) else { throw FeedLogError() }
         defer { place += Int(count) }
         return bytes[place..<place + Int(count)]
     }
 
-    mutating func number() throws(FeedLog.Damage) -> UInt64 {
+    mutating func number() throws(FeedLogError) -> UInt64 {
         try bytes(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 
     /// The number at the end.
-    func last() throws(FeedLog.Damage) -> UInt64 {
-        guard rest >= 8 else { throw FeedLog.Damage() }
+    func last() throws(FeedLogError) -> UInt64 {
+        guard rest >= 8 else { throw FeedLogError() }
         return bytes.suffix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
 }

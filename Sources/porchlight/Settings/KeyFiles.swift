@@ -62,7 +62,7 @@ struct KeyFiles: Sendable {
     private static func content(
         of path: String, givenWith flag: String
     ) throws(SettingsRefusal) -> [UInt8] {
-        do throws(FileFault) {
+        do throws(FileError) {
             return try readFile(path)
         } catch {
             throw SettingsRefusal(

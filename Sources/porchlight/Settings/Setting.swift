@@ -148,7 +148,7 @@ extension Setting.Kind {
             return .text(text)
         case .address:
             let address: (host: String, port: UInt16)
-            do throws(AddressFault) {
+            do throws(AddressError) {
                 address = try addressParts(text)
             } catch {
                 throw mismatch(error.words)

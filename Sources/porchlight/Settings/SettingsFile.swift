@@ -27,7 +27,7 @@ struct SettingsFile: Sendable {
     /// Parses a file. Names and values are checked by `read`.
     init(path: String) throws(SettingsRefusal) {
         let bytes: [UInt8]
-        do throws(FileFault) {
+        do throws(FileError) {
             bytes = try readFile(path)
         } catch {
             throw SettingsRefusal("The settings file \(path) cannot be read: \(error.words).")

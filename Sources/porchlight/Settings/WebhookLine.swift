@@ -10,7 +10,7 @@ struct WebhookLine: Decodable {
     private enum Member: String, CodingKey, CaseIterable { case name, url, secret }
 
     /// Members that a webhook does not have: a misspelt one must not be ignored.
-    struct UnknownMembers: Error {
+    struct UnknownMembersError: Error {
         /// The place of the webhook in the list, from 1.
         let number: Int
         let names: [String]
@@ -37,7 +37,7 @@ struct WebhookLine: Decodable {
         let unknown = names.filter { Member(rawValue: $0) == nil }
         guard unknown.isEmpty else {
             let place = decoder.codingPath.last?.intValue ?? 0
-            throw UnknownMembers(number: place + 1, names: unknown.sorted())
+            throw UnknownMembersError(number: place + 1, names: unknown.sorted())
         }
         let members = try decoder.container(keyedBy: Member.self)
         name = try members.decode(String.self, forKey: .name)

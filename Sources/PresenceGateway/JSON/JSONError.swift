@@ -1,5 +1,5 @@
 /// Why bytes are not a valid JSON object.
-public enum JSONFault: Error, Hashable, Sendable {
+public enum JSONError: Error, Hashable, Sendable {
     /// Not UTF-8.
     case invalidUTF8
     /// Not a single JSON value.
