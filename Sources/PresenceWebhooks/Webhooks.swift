@@ -27,7 +27,7 @@ public final class Webhooks: Sendable {
     /// Begins to read and to post. `connect` returns a socket that is connected to the service as
     /// an app server.
     public func start(
-        _ limits: ConnectionLimits = ConnectionLimits(),
+        _ limits: GatewayConnectionLimits = GatewayConnectionLimits(),
         connect: @escaping @Sendable () throws -> CInt
     ) {
         tasks.withLock { tasks in

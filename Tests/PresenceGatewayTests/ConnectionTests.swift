@@ -9,10 +9,10 @@ import Testing
 
     private func open(
         for use: ConnectionUse = .requests,
-        _ adjust: (inout ConnectionLimits) -> Void = { _ in }
+        _ adjust: (inout GatewayConnectionLimits) -> Void = { _ in }
     ) async throws -> (Peer, GatewayConnection) {
         let (peer, socket) = try Peer.pair()
-        var limits = ConnectionLimits()
+        var limits = GatewayConnectionLimits()
         adjust(&limits)
         let connection = try await GatewayConnection.open(
             socket: socket, on: Self.group, for: use, limits)

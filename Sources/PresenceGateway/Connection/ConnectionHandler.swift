@@ -20,19 +20,19 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// A pending request.
     private struct Pending {
         var id: Int
-        var promise: EventLoopPromise<Answer>
+        var promise: EventLoopPromise<ServiceResponse>
         var deadline: Scheduled<Void>?
     }
 
-    private let limits: ConnectionLimits
+    private let limits: GatewayConnectionLimits
     private let use: ConnectionUse
     private var context: ChannelHandlerContext?
     private var received = ByteBuffer()
     private var pending = CircularBuffer<Pending>(initialCapacity: 2)
     private var lastID = 0
-    private var queue = CircularBuffer<Notification>(initialCapacity: 0)
+    private var queue = CircularBuffer<ServiceNotification>(initialCapacity: 0)
     private var queueBytes = 0
-    private var taker: EventLoopPromise<Notification?>?
+    private var taker: EventLoopPromise<ServiceNotification?>?
     private var takerDeadline: Scheduled<Void>?
     private var followers: [ByteBuffer]?
     private var followerBytes = 0
@@ -40,7 +40,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     private var isReading = false
     private var keepAlive: RepeatedTask?
 
-    init(_ use: ConnectionUse, _ limits: ConnectionLimits) {
+    init(_ use: ConnectionUse, _ limits: GatewayConnectionLimits) {
         self.use = use
         self.limits = limits
     }
@@ -48,7 +48,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     /// Sends a request for `method`; the promise is always completed.
     func send(
         _ method: String, _ params: ByteBuffer, within time: TimeAmount?,
-        _ promise: EventLoopPromise<Answer>, _ flush: Flush
+        _ promise: EventLoopPromise<ServiceResponse>, _ flush: Flush
     ) {
         guard ending == nil, let context else { return promise.fail(ending ?? .ended) }
         lastID += 1
@@ -91,7 +91,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     /// Completes with the next notification, or with nil after `time`; for one consumer at a time.
-    func take(_ promise: EventLoopPromise<Notification?>, within time: TimeAmount?) {
+    func take(_ promise: EventLoopPromise<ServiceNotification?>, within time: TimeAmount?) {
         precondition(taker == nil, "only one task at a time may wait for notifications")
         if let next = queue.popFirst() {
             queueBytes -= next.params.readableBytes
@@ -108,7 +108,7 @@ final class ConnectionHandler: ChannelInboundHandler {
     }
 
     /// The consumer has to ask again.
-    private func endTaking() -> EventLoopPromise<Notification?>? {
+    private func endTaking() -> EventLoopPromise<ServiceNotification?>? {
         takerDeadline?.cancel()
         takerDeadline = nil
         defer { taker = nil }
@@ -210,7 +210,7 @@ final class ConnectionHandler: ChannelInboundHandler {
         }
     }
 
-    private func receive(_ notification: Notification) {
+    private func receive(_ notification: ServiceNotification) {
         if notification.method == "close" {
             return end(CloseNotice(notification.params).map { .closed($0) } ?? .notUnderstood)
         }

@@ -10,7 +10,7 @@ public enum ConnectionUse: Sendable {
 }
 
 /// The limits of a connection.
-public struct ConnectionLimits: Sendable {
+public struct GatewayConnectionLimits: Sendable {
     /// Bytes in the body of a frame from the service.
     public var frameBytesMax = 1 << 20
     /// Bytes in the body of a request.
@@ -45,7 +45,7 @@ public final class GatewayConnection: Sendable {
     /// - Throws: if the socket cannot be watched; it is closed then.
     public static func open(
         socket: CInt, on group: any EventLoopGroup, for use: ConnectionUse = .requests,
-        _ limits: ConnectionLimits = ConnectionLimits()
+        _ limits: GatewayConnectionLimits = GatewayConnectionLimits()
     ) async throws -> GatewayConnection {
         try await ClientBootstrap(group: group)
             .channelOption(.autoRead, value: false)
@@ -80,8 +80,8 @@ public final class GatewayConnection: Sendable {
     public func call(
         _ method: String, _ params: ByteBuffer = ByteBuffer(staticString: "{}"),
         within time: TimeAmount? = nil
-    ) async throws -> Answer {
-        let promise = channel.eventLoop.makePromise(of: Answer.self)
+    ) async throws -> ServiceResponse {
+        let promise = channel.eventLoop.makePromise(of: ServiceResponse.self)
         onLoop { $0.send(method, params, within: time, promise, .now) }
         return try await wait(for: promise)
     }
@@ -92,9 +92,9 @@ public final class GatewayConnection: Sendable {
     /// A `ping` after the request marks the end: when it is answered, no more states follow.
     public func callForStates(
         _ method: String, _ params: ByteBuffer, within time: TimeAmount? = nil
-    ) async throws -> Answer {
-        let answer = channel.eventLoop.makePromise(of: Answer.self)
-        let pong = channel.eventLoop.makePromise(of: Answer.self)
+    ) async throws -> ServiceResponse {
+        let answer = channel.eventLoop.makePromise(of: ServiceResponse.self)
+        let pong = channel.eventLoop.makePromise(of: ServiceResponse.self)
         let followers = channel.eventLoop.makePromise(of: [ByteBuffer].self)
         onLoop {
             $0.beginFollowing()
@@ -114,11 +114,11 @@ public final class GatewayConnection: Sendable {
     }
 
     /// The notifications, for one consumer; ends with an error.
-    public var notifications: Notifications { Notifications(connection: self) }
+    public var notifications: ServiceNotifications { ServiceNotifications(connection: self) }
 
     /// The next notification; nil if none arrives within `time`. The connection stays open then.
-    public func notification(within time: TimeAmount) async throws -> Notification? {
-        let promise = channel.eventLoop.makePromise(of: Notification?.self)
+    public func notification(within time: TimeAmount) async throws -> ServiceNotification? {
+        let promise = channel.eventLoop.makePromise(of: ServiceNotification?.self)
         onLoop { $0.take(promise, within: time) }
         return try await wait(for: promise)
     }
@@ -128,8 +128,8 @@ public final class GatewayConnection: Sendable {
         onLoop { $0.end(.ended) }
     }
 
-    fileprivate func next() async throws -> Notification? {
-        let promise = channel.eventLoop.makePromise(of: Notification?.self)
+    fileprivate func next() async throws -> ServiceNotification? {
+        let promise = channel.eventLoop.makePromise(of: ServiceNotification?.self)
         onLoop { $0.take(promise, within: nil) }
         return try await wait(for: promise)
     }
@@ -157,7 +157,7 @@ public final class GatewayConnection: Sendable {
 ///
 /// Above a limit on queued notifications the socket is not read. Cancelling the consumer closes the
 /// connection.
-public struct Notifications: AsyncSequence, Sendable {
+public struct ServiceNotifications: AsyncSequence, Sendable {
     fileprivate let connection: GatewayConnection
 
     /// The consumer's iterator: one at a time.
@@ -168,7 +168,7 @@ public struct Notifications: AsyncSequence, Sendable {
         fileprivate let connection: GatewayConnection
 
         /// The next notification. Never nil: the sequence ends with an error that says why.
-        public mutating func next() async throws -> Notification? {
+        public mutating func next() async throws -> ServiceNotification? {
             try await connection.next()
         }
     }

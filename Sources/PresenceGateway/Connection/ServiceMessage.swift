@@ -1,7 +1,7 @@
 public import NIOCore
 
 /// The service's response to a request.
-public enum Answer: Hashable, Sendable {
+public enum ServiceResponse: Hashable, Sendable {
     /// The `result`, unchanged.
     case result(ByteBuffer)
     /// The `error`, unchanged.
@@ -9,7 +9,7 @@ public enum Answer: Hashable, Sendable {
 }
 
 /// A notification of the service.
-public struct Notification: Hashable, Sendable {
+public struct ServiceNotification: Hashable, Sendable {
     /// Its method: `events`, `feed` …
     public var method: String
     /// Its `params`, unchanged.
@@ -21,8 +21,8 @@ public struct Notification: Hashable, Sendable {
 /// The service writes its envelopes in one form only, so they are recognised by their first bytes
 /// and their content is not parsed.
 enum ServiceMessage {
-    case answer(id: Int?, Answer)
-    case notification(Notification)
+    case answer(id: Int?, ServiceResponse)
+    case notification(ServiceNotification)
 
     /// Nil if the service does not write such a body.
     init?(_ body: ByteBuffer) {
@@ -47,7 +47,7 @@ enum ServiceMessage {
         }
         guard rest.skip("\"method\":\""), let method = rest.readWord(), rest.skip("\",\"params\":")
         else { return nil }
-        self = .notification(Notification(method: method, params: rest))
+        self = .notification(ServiceNotification(method: method, params: rest))
     }
 }
 

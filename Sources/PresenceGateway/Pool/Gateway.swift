@@ -20,7 +20,7 @@ public struct GatewayLimits: Sendable {
     /// service requires.
     public var idleTime = TimeAmount.seconds(20)
     /// The limits of each connection.
-    public var connection = ConnectionLimits()
+    public var connection = GatewayConnectionLimits()
 
     /// The defaults.
     public init() {}
@@ -78,13 +78,15 @@ public final class Gateway: Sendable {
     /// - Throws: `GatewayError` or `CancellationError`.
     public func call(
         _ method: String, _ params: ByteBuffer = ByteBuffer(staticString: "{}")
-    ) async throws -> Answer {
+    ) async throws -> ServiceResponse {
         let time = limits.requestTime
         return try await borrowing { try await $0.call(method, params, within: time) }
     }
 
     /// Requests states, including those that follow the response.
-    public func callForStates(_ method: String, _ params: ByteBuffer) async throws -> Answer {
+    public func callForStates(_ method: String, _ params: ByteBuffer) async throws
+        -> ServiceResponse
+    {
         let time = limits.requestTime
         return try await borrowing { try await $0.callForStates(method, params, within: time) }
     }
@@ -105,8 +107,8 @@ public final class Gateway: Sendable {
     }
 
     private func borrowing(
-        _ body: @Sendable (GatewayConnection) async throws -> Answer
-    ) async throws -> Answer {
+        _ body: @Sendable (GatewayConnection) async throws -> ServiceResponse
+    ) async throws -> ServiceResponse {
         let connection = try await borrow()
         do {
             let answer = try await body(connection)

@@ -62,11 +62,11 @@ extension API {
         try answer(await gateway.call(method, params))
     }
 
-    private func answer(_ answer: Answer) throws(HTTPError) -> Response {
+    private func answer(_ answer: ServiceResponse) throws(HTTPError) -> Response {
         .json(try Self.result(of: answer))
     }
 
-    static func result(of answer: Answer) throws(HTTPError) -> ByteBuffer {
+    static func result(of answer: ServiceResponse) throws(HTTPError) -> ByteBuffer {
         switch answer {
         case .result(let result): return result
         case .error(let error): throw HTTPError(serviceError: error)
