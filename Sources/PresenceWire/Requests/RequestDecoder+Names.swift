@@ -19,7 +19,7 @@ extension RequestDecoder {
         }
         let start = names.count
         let elements = elements
-        nameTable.removeAll(for: min(Int(member.count), countMax))
+        nameSet.removeAll(for: min(Int(member.count), countMax))
         for index in Int(member.start)..<Int(member.start) + Int(member.count) {
             let element = elements[index]
             guard element.kind == CSJ_STRING else {
@@ -27,14 +27,14 @@ extension RequestDecoder {
             }
             let range = ByteRange(start: Int32(element.start), count: Int32(element.count))
             try checkName(range, parameter, bytesMax: limits.accountBytesMax)
-            guard nameTable.isNew(range, hash: element.hash, names, from: start, text) else {
+            guard nameSet.isNew(range, hash: element.hash, names, from: start, text) else {
                 continue
             }
             guard names.count - start < countMax else {
                 throw Refusal(.tooMany, field: parameter.field, limit: countMax)
             }
             names.append(range)
-            nameTable.insertLast(hash: element.hash, names.count - start)
+            nameSet.insertLast(hash: element.hash, names.count - start)
         }
         return NameList(start: Int32(start), count: Int32(names.count - start))
     }
@@ -96,7 +96,7 @@ extension RequestDecoder {
 ///
 /// At most half full. Hashes are keyed per process, so that clients cannot construct names that
 /// collide.
-struct NameTable {
+struct NameSet {
     private struct Slot {
         var hash: UInt32 = 0
         /// The position in the list, from 1; 0 if the slot is free.

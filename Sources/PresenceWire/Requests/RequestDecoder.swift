@@ -30,7 +30,7 @@ public struct RequestDecoder: ~Copyable {
     private(set) var text: [UInt8]
     /// Bytes of `text` that the last request may use.
     private var textCount = 0
-    var nameTable = NameTable()
+    var nameSet = NameSet()
     let vocabularies = Vocabularies()
 
     /// A decoder with memory for the frames that the limits allow.
