@@ -40,12 +40,12 @@ struct Serve: ParsableCommand {
         let outgoing = OutgoingHTTP.onThreadOfItsOwn()
         // Also if the start is refused: a client that was not stopped traps when it is freed.
         defer { outgoing.loop.wait { await outgoing.stop() } }
-        let doorkeeper = Doorkeeper(
+        let authenticator = CredentialAuthenticator(
             keyFiles, inForce.settings.tokenRules, over: outgoing, logger: logger)
         var configuration = inForce.settings.service
-        configuration.authenticator = doorkeeper
+        configuration.authenticator = authenticator
         let door = ServiceDoor()
-        let http = try inForce.settings.startHTTP(doorkeeper.keys, door)
+        let http = try inForce.settings.startHTTP(authenticator.keys, door)
         defer { http?.stop() }
         let webhooks = Webhooks(
             webhookSettings, over: outgoing, directory: configuration.dataDirectory,
@@ -57,7 +57,7 @@ struct Serve: ParsableCommand {
             door.open(to: service.control)
             let address = "\(service.address)" + (http.map { ", http on \($0.address)" } ?? "")
             let reloading = Reloading(
-                sources, inForce: inForce, keys: keyFiles, doorkeeper: doorkeeper,
+                sources, inForce: inForce, keys: keyFiles, authenticator: authenticator,
                 of: service.control, logger: logger)
             let signals: [CInt: SignalMeaning] = [
                 SIGTERM: .stop, SIGINT: .stop, SIGHUP: .call { reloading.ask() },

@@ -57,9 +57,9 @@ import Testing
     @Test func `says what to do where the account has too many sessions`() throws {
         let service = try ScriptedService()
         Thread.detachNewThread {
-            let visitor = try? service.accept()
-            let request = try? visitor?.nextMessage(withinMilliseconds: 30_000)
-            try? visitor?.send([
+            let connection = try? service.accept()
+            let request = try? connection?.nextMessage(withinMilliseconds: 30_000)
+            try? connection?.send([
                 "jsonrpc": "2.0", "id": request?["id"] ?? .null,
                 "error": [
                     "code": 419, "message": "The account has 10 sessions.",
@@ -81,9 +81,9 @@ import Testing
         let isLoggedOut = Mailbox<Bool>()
         Thread.detachNewThread {
             isLoggedOut.put {
-                let visitor = try service.accept()
-                _ = try visitor.answer("login", ["account": "alice"])
-                _ = try visitor.answer("logout")
+                let connection = try service.accept()
+                _ = try connection.answer("login", ["account": "alice"])
+                _ = try connection.answer("logout")
                 return true
             }
         }

@@ -12,7 +12,7 @@ final class Reloading: Sendable {
     private let sources: SettingSources
     private let logger: Logger
     private let control: ServiceControl
-    private let doorkeeper: Doorkeeper
+    private let authenticator: CredentialAuthenticator
     private let queue = DispatchQueue(label: "porchlight.settings")
     private let state: Mutex<State>
 
@@ -26,11 +26,11 @@ final class Reloading: Sendable {
 
     init(
         _ sources: SettingSources, inForce: SettingsInForce, keys: KeyFiles,
-        doorkeeper: Doorkeeper, of control: ServiceControl, logger: Logger
+        authenticator: CredentialAuthenticator, of control: ServiceControl, logger: Logger
     ) {
         self.sources = sources
         self.control = control
-        self.doorkeeper = doorkeeper
+        self.authenticator = authenticator
         self.logger = logger
         state = Mutex(State(inForce: inForce, keys: keys))
     }
@@ -57,9 +57,9 @@ final class Reloading: Sendable {
             let keys = try KeyFiles(settings)
             // Nothing can fail from here on.
             var configuration = settings.service
-            configuration.authenticator = doorkeeper
+            configuration.authenticator = authenticator
             control.apply(configuration)
-            doorkeeper.replace(with: keys)
+            authenticator.replace(with: keys)
             AdjustableLog.setThreshold(settings.logLevel)
             keys.warn(logger, before: keysBefore)
             state.withLock { ($0.inForce, $0.keys) = (next, keys) }

@@ -5,7 +5,7 @@ import PresenceServer
 import PresenceTokens
 
 /// Verifies credentials for the service.
-struct Doorkeeper: Authenticator {
+struct CredentialAuthenticator: Authenticator {
     let keys: KeyRing
     /// Verifies tokens; nil: none are accepted.
     private let verifier: TokenVerifier?
