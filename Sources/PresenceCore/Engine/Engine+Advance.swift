@@ -35,8 +35,8 @@ extension Engine {
                 statusExpired(number, at: now, into: &effects)
             case .session(let number):
                 phaseEnded(number, at: now, into: &effects)
-            case .remembrance:
-                forgetLongGone(at: now, into: &effects)
+            case .accountRetention:
+                forgetUnusedAccounts(at: now, into: &effects)
             }
         }
         reserveSequence(into: &effects)

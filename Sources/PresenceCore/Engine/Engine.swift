@@ -69,8 +69,8 @@ public struct Engine: ~Copyable {
     var interned: [UInt32] = []
     /// Accounts that may have lost their last reference in the call before this one.
     var retired: [UInt32] = []
-    /// The progress of forgetting, see `Engine+Remembrance`.
-    var remembrance = Remembrance()
+    /// The progress of forgetting, see `Engine+AccountRetention`.
+    var retention = AccountRetention()
     /// Reused wherever a short list of topics is needed.
     var topicScratch: [TopicHandle] = []
 

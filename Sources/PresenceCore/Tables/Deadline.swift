@@ -7,14 +7,14 @@ enum Deadline {
     /// This session's phase ends: grace, push or restart.
     case session(UInt32)
     /// Unused accounts are to be checked.
-    case remembrance
+    case accountRetention
 
     var payload: UInt64 {
         switch self {
         case .subscriptions(let number): UInt64(number)
         case .status(let number): 1 << 32 | UInt64(number)
         case .session(let number): 2 << 32 | UInt64(number)
-        case .remembrance: 3 << 32
+        case .accountRetention: 3 << 32
         }
     }
 
@@ -24,7 +24,7 @@ enum Deadline {
         case 0: self = .subscriptions(number)
         case 1: self = .status(number)
         case 2: self = .session(number)
-        case 3: self = .remembrance
+        case 3: self = .accountRetention
         default: preconditionFailure("a payload that no deadline has made")
         }
     }

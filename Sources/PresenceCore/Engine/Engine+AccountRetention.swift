@@ -24,30 +24,30 @@ extension Engine {
 
     /// Starts forgetting, once clients are accepted.
     mutating func beginForgetting(at now: Moment) {
-        remembrance.lastLook = now
-        remembrance.isEvenSince = now.mono
+        retention.lastCheck = now
+        retention.evenSince = now.mono
         scheduleForgetting(at: now)
     }
 
     private mutating func scheduleForgetting(at now: Moment) {
         _ = wheel.schedule(
-            Deadline.remembrance.payload, at: now.mono.advanced(bySeconds: 60).milliseconds)
+            Deadline.accountRetention.payload, at: now.mono.advanced(bySeconds: 60).milliseconds)
     }
 
     /// Checks the next accounts, and forgets those that have been unused for too long.
-    mutating func forgetLongGone(at now: Moment, into effects: inout Effects) {
+    mutating func forgetUnusedAccounts(at now: Moment, into effects: inout Effects) {
         scheduleForgetting(at: now)
         guard isEven(at: now), !accounts.isEmpty else { return }
         let count = max(Self.accountsPerMinuteMin, accounts.count / Self.minutesPerRound + 1)
         var left = Self.forgottenPerMinuteMax
         for _ in 0..<min(count, accounts.count) where left > 0 {
-            if Int(remembrance.next) >= accounts.count { remembrance.next = 0 }
-            if forgetIfLongGone(remembrance.next, at: now.wall, into: &effects) { left -= 1 }
-            remembrance.next += 1
+            if Int(retention.next) >= accounts.count { retention.next = 0 }
+            if forgetIfUnused(retention.next, at: now.wall, into: &effects) { left -= 1 }
+            retention.next += 1
         }
     }
 
-    private mutating func forgetIfLongGone(
+    private mutating func forgetIfUnused(
         _ number: UInt32, at now: Wall, into effects: inout Effects
     ) -> Bool {
         let account = accounts[Int(number)]
@@ -63,24 +63,24 @@ extension Engine {
 
     /// Whether both clocks have advanced equally for long enough.
     private mutating func isEven(at now: Moment) -> Bool {
-        let before = remembrance.lastLook
-        remembrance.lastLook = now
+        let before = retention.lastCheck
+        retention.lastCheck = now
         let expected = before.wall(at: now.mono)
         let earliest = expected.earlier(bySeconds: Self.unevenSecondsMax)
         let latest = expected.earlier(bySeconds: -Self.unevenSecondsMax)
-        if now.wall < earliest || now.wall > latest { remembrance.isEvenSince = now.mono }
-        return remembrance.isEvenSince.advanced(bySeconds: settings.evenClockSeconds) <= now.mono
+        if now.wall < earliest || now.wall > latest { retention.evenSince = now.mono }
+        return retention.evenSince.advanced(bySeconds: settings.evenClockSeconds) <= now.mono
     }
 }
 
 /// The progress of forgetting.
-struct Remembrance {
+struct AccountRetention {
     /// The account to be checked next.
     var next: UInt32 = 0
     /// When accounts were last checked.
-    var lastLook = Moment(mono: Mono(milliseconds: 0), wall: Wall(milliseconds: 0))
+    var lastCheck = Moment(mono: Mono(milliseconds: 0), wall: Wall(milliseconds: 0))
     /// Since when the wall clock has run as evenly as the monotonic one.
-    var isEvenSince = Mono(milliseconds: 0)
+    var evenSince = Mono(milliseconds: 0)
 }
 
 extension Wall {

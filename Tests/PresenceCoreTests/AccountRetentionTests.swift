@@ -1,7 +1,7 @@
 import PresenceCore
 import Testing
 
-@Suite struct `Accounts that have gone` {
+@Suite struct `Account retention` {
     static let day = 86_400
 
     /// A world whose clients have been let in, and that remembers accounts for two days.
@@ -34,7 +34,7 @@ import Testing
         world.checkInvariants()
     }
 
-    @Test func `are remembered for as long as somebody watches them`() {
+    @Test func `are kept while they have a subscriber`() {
         let world = world()
         visit(world, "bob")
         let alice = world.login("alice")
