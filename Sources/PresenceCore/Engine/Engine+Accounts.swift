@@ -28,9 +28,9 @@ extension Engine {
             accounts.append(Account())
             firstSession.append(none)
         }
-        let before = accounts[Int(number)].tenant
+        let before = accounts[Int(number)].generation
         accounts[Int(number)] = Account()
-        accounts[Int(number)].tenant = before &+ 1
+        accounts[Int(number)].generation = before &+ 1
         interned.append(number)
         return AccountHandle(index: number)
     }

@@ -37,7 +37,7 @@ extension Engine {
         }
         history.events.append(
             EventNote(
-                seq: seq, time: now.wall, of: noted(record.account), record.type,
+                seq: seq, time: now.wall, of: historyAccount(record.account), record.type,
                 value: happening.value, happening.cause, receivers: fanned.receivers,
                 fanned.walk))
         return seq

@@ -29,7 +29,7 @@ extension Engine {
         let busiest = sums.sums.greatest(
             countMax,
             where: {
-                names.contains($0.account.number) && noted($0.account.number) == $0.account
+                names.contains($0.account.number) && historyAccount($0.account.number) == $0.account
             },
             by: { ($0.deliveries, $0.events) < ($1.deliveries, $1.events) })
         return busiest.map { sum in

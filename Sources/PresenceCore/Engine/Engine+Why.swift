@@ -82,9 +82,9 @@ extension Engine {
                     behind: conflations[session]?.topics.count ?? 0))
             session = links[Int(session)].next
         }
-        let noted = noted(account.index)
+        let wanted = historyAccount(account.index)
         history.connections.forEachNewestFirst { note in
-            guard note.account == noted else { return .on }
+            guard note.account == wanted else { return .on }
             party.ended.append(
                 WhyConnection(
                     session: note.session, device: device(of: note, into: &effects),

@@ -34,7 +34,7 @@ extension Engine {
 
     private func newestEvents(_ question: WhyQuestion) -> [EventNote] {
         guard let publisher = question.publisher else { return [] }
-        let watched = noted(publisher.index)
+        let watched = historyAccount(publisher.index)
         var notes: [EventNote] = []
         history.events.forEachNewestFirst { note in
             guard note.account == watched, note.type == question.type else { return .on }
@@ -120,10 +120,10 @@ extension Engine {
             }
             session = links[Int(session)].next
         }
-        let noted = noted(account.index)
+        let wanted = historyAccount(account.index)
         for place in history.connections.places {
             let note = history.connections[place]
-            guard note.account == noted else { continue }
+            guard note.account == wanted else { continue }
             audience.add(
                 Listener(
                     session: note.session, loggedIn: note.loggedIn, list: note.list,

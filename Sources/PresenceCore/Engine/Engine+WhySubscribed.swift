@@ -48,7 +48,7 @@ extension Engine {
         guard let subscriber = question.subscriber, let publisher = question.publisher else {
             return found
         }
-        let (watcher, watched) = (noted(subscriber.index), noted(publisher.index))
+        let (watcher, watched) = (historyAccount(subscriber.index), historyAccount(publisher.index))
         /// The `created` of the last span, until its beginning is found.
         var open: Wall?
         if let current {

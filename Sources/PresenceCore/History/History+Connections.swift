@@ -12,7 +12,7 @@ struct ConnectionNote {
     let lastHeard: Wall
     let ended: Wall
     let device: SlabRef
-    let account: NotedAccount
+    let account: HistoryAccount
     /// Bytes that it was sent and had not accepted.
     let unsentBytes: UInt32
     let client: ClientKind

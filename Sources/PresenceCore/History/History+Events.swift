@@ -9,8 +9,8 @@ struct EventNote {
     /// The number of connections that it was sent to, and two marks.
     private var receiversAndMarks: UInt32
     private let typeNumber: UInt16
-    /// Ten bits of the tenant, six of the cause.
-    private let tenantAndCause: UInt16
+    /// Ten bits of the generation, six of the cause.
+    private let generationAndCause: UInt16
 
     private static let largeMark: UInt32 = 1 << 31
     private static let gaveWayMark: UInt32 = 1 << 30
@@ -20,7 +20,7 @@ struct EventNote {
     enum Walk { case atOnce, inSlices }
 
     init(
-        seq: UInt64, time: Wall, of account: NotedAccount, _ type: EventType, value: Int32,
+        seq: UInt64, time: Wall, of account: HistoryAccount, _ type: EventType, value: Int32,
         _ cause: Cause, receivers: Int, _ walk: Walk
     ) {
         self.seq = seq
@@ -28,16 +28,16 @@ struct EventNote {
         self.value = value
         number = account.number
         typeNumber = type.number
-        tenantAndCause = account.tenant & 0x3FF | UInt16(cause.rawValue) << 10
+        generationAndCause = account.generation & 0x3FF | UInt16(cause.rawValue) << 10
         receiversAndMarks = min(UInt32(clamping: receivers), Self.receiversMask)
         if walk == .inSlices { receiversAndMarks |= Self.largeMark }
     }
 
-    var account: NotedAccount {
-        NotedAccount(number: number, tenant: tenantAndCause & 0x3FF)
+    var account: HistoryAccount {
+        HistoryAccount(number: number, generation: generationAndCause & 0x3FF)
     }
     var type: EventType { EventType(number: typeNumber) }
-    var cause: Cause { Cause(rawValue: UInt8(tenantAndCause >> 10)) ?? .sync }
+    var cause: Cause { Cause(rawValue: UInt8(generationAndCause >> 10)) ?? .sync }
     var receivers: Int { Int(receiversAndMarks & Self.receiversMask) }
     var isLarge: Bool { receiversAndMarks & Self.largeMark != 0 }
     /// It was dropped for newer events of its topic before it was sent to any connection.

@@ -7,8 +7,8 @@ struct SubscriptionNote {
     let created: Wall
     private let subscriberNumber: UInt32
     private let publisherNumber: UInt32
-    private let subscriberTenant: UInt16
-    private let publisherTenant: UInt16
+    private let subscriberGeneration: UInt16
+    private let publisherGeneration: UInt16
     let type: EventType
     let change: Change
 
@@ -23,7 +23,7 @@ struct SubscriptionNote {
     }
 
     init(
-        _ change: Change, of subscriber: NotedAccount, to publisher: NotedAccount?,
+        _ change: Change, of subscriber: HistoryAccount, to publisher: HistoryAccount?,
         _ type: EventType, created: Wall, seq: UInt64, time: Wall
     ) {
         self.change = change
@@ -32,16 +32,16 @@ struct SubscriptionNote {
         self.created = created
         self.type = type
         subscriberNumber = subscriber.number
-        subscriberTenant = subscriber.tenant & 0x3FF
+        subscriberGeneration = subscriber.generation & 0x3FF
         publisherNumber = publisher?.number ?? none
-        publisherTenant = (publisher?.tenant ?? 0) & 0x3FF
+        publisherGeneration = (publisher?.generation ?? 0) & 0x3FF
     }
 
-    var subscriber: NotedAccount {
-        NotedAccount(number: subscriberNumber, tenant: subscriberTenant)
+    var subscriber: HistoryAccount {
+        HistoryAccount(number: subscriberNumber, generation: subscriberGeneration)
     }
-    var publisher: NotedAccount {
-        NotedAccount(number: publisherNumber, tenant: publisherTenant)
+    var publisher: HistoryAccount {
+        HistoryAccount(number: publisherNumber, generation: publisherGeneration)
     }
 }
 

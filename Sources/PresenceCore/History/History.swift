@@ -55,7 +55,7 @@ struct History: ~Copyable {
 }
 
 /// An account in the history: its handle, and which of the accounts with that handle it is.
-struct NotedAccount: Equatable {
+struct HistoryAccount: Equatable {
     var number: UInt32
-    var tenant: UInt16
+    var generation: UInt16
 }

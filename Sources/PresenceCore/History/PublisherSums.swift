@@ -5,18 +5,18 @@
 struct PublisherSums {
     struct Sum {
         private let number: UInt32
-        private let tenant: UInt16
+        private let generation: UInt16
         var events: UInt32 = 1
         /// At most 2^32 - 1.
         var deliveries: UInt32
 
-        fileprivate init(_ account: NotedAccount, deliveries: UInt32) {
+        fileprivate init(_ account: HistoryAccount, deliveries: UInt32) {
             number = account.number
-            tenant = account.tenant
+            generation = account.generation
             self.deliveries = deliveries
         }
 
-        var account: NotedAccount { NotedAccount(number: number, tenant: tenant) }
+        var account: HistoryAccount { HistoryAccount(number: number, generation: generation) }
     }
 
     /// In the order in which the publishers were first added.
@@ -35,10 +35,10 @@ struct PublisherSums {
     }
 
     /// Adds an event that was sent to `deliveries` connections.
-    mutating func add(_ account: NotedAccount, deliveries: Int) {
+    mutating func add(_ account: HistoryAccount, deliveries: Int) {
         let deliveries = UInt32(clamping: deliveries)
         // Fibonacci hashing: neighbouring numbers are placed far apart.
-        let key = UInt64(account.number) << 16 | UInt64(account.tenant)
+        let key = UInt64(account.number) << 16 | UInt64(account.generation)
         let hash = key &* 0x9E37_79B9_7F4A_7C15
         let placeMask = (UInt32(1) << bits) - 1
         let tag = UInt32(truncatingIfNeeded: hash >> 16) & ~placeMask

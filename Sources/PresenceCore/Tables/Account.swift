@@ -28,5 +28,5 @@ struct Account {
     /// How the last session ended; `unknown` before the first.
     var lastValue: UInt8 = 0
     /// How many earlier accounts had the same handle, for the history.
-    var tenant: UInt16 = 0
+    var generation: UInt16 = 0
 }

@@ -4,8 +4,8 @@ import Containers
 
 extension Engine {
     /// The entry for an account in the history.
-    func noted(_ account: UInt32) -> NotedAccount {
-        NotedAccount(number: account, tenant: accounts[Int(account)].tenant & 0x3FF)
+    func historyAccount(_ account: UInt32) -> HistoryAccount {
+        HistoryAccount(number: account, generation: accounts[Int(account)].generation & 0x3FF)
     }
 
     // MARK: Subscriptions
@@ -16,7 +16,7 @@ extension Engine {
     ) {
         history.subscriptions.append(
             SubscriptionNote(
-                .began, of: noted(subscriber.index), to: nil, type, created: created,
+                .began, of: historyAccount(subscriber.index), to: nil, type, created: created,
                 seq: sequence.last, time: now))
     }
 
@@ -26,12 +26,12 @@ extension Engine {
         at now: Wall
     ) {
         guard history.subscriptions.countMax > 0 else { return }
-        let watcher = noted(subscriber.index)
+        let watcher = historyAccount(subscriber.index)
         for edge in edges {
             let topic = topics[edge.topic]
             history.subscriptions.append(
                 SubscriptionNote(
-                    change, of: watcher, to: noted(topic.account), topic.type,
+                    change, of: watcher, to: historyAccount(topic.account), topic.type,
                     created: edge.created, seq: sequence.last, time: now))
         }
     }
@@ -51,7 +51,7 @@ extension Engine {
                 session: record.id, endSeq: sequence.last, listedSeq: record.listedSeq,
                 loggedIn: record.loggedIn, lastHeard: lastHeard,
                 ended: now.wall, device: history.devices.insert(device.span),
-                account: noted(record.account), unsentBytes: UInt32(clamping: unsentBytes),
+                account: historyAccount(record.account), unsentBytes: UInt32(clamping: unsentBytes),
                 client: record.client, list: record.list, end: end))
     }
 
