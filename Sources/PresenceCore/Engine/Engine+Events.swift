@@ -6,7 +6,7 @@ import Containers
 
 extension Engine {
     /// What an event is about, besides the publisher's state.
-    struct Happening {
+    struct EventDraft {
         var value: Int32
         var cause: Cause
         /// The device whose session caused it, in `Effects.bytes`.
@@ -20,39 +20,39 @@ extension Engine {
     /// number.
     @discardableResult
     mutating func emit(
-        _ happening: Happening, on topic: TopicHandle, alsoTo own: OwnReceivers = .nobody,
+        _ draft: EventDraft, on topic: TopicHandle, alsoTo own: OwnReceivers = .nobody,
         at now: Moment, into effects: inout Effects
     ) -> UInt64 {
         let seq = sequence.next()
         topics[topic.index].seq = seq
         stats.events += 1
-        tallies.count(happening.cause)
+        tallies.count(draft.cause)
         let record = topics[topic.index]
         let hasReceivers = hasReceivers(topic, own)
         var fanned = FannedOut(receivers: 0, walk: .atOnce)
         if hasReceivers || feed == .on {
-            appendEvent(happening, on: topic, at: now, into: &effects)
+            appendEvent(draft, on: topic, at: now, into: &effects)
             if hasReceivers { fanned = fanOut(topic, alsoTo: own, into: &effects) }
             if feed == .on { effects.feedLast(topic) }
         }
         history.events.append(
             EventNote(
                 seq: seq, time: now.wall, of: historyAccount(record.account), record.type,
-                value: happening.value, happening.cause, receivers: fanned.receivers,
+                value: draft.value, draft.cause, receivers: fanned.receivers,
                 fanned.walk))
         return seq
     }
 
     private func appendEvent(
-        _ happening: Happening, on topic: TopicHandle, at now: Moment, into effects: inout Effects
+        _ draft: EventDraft, on topic: TopicHandle, at now: Moment, into effects: inout Effects
     ) {
         let record = topics[topic.index]
         let account = AccountHandle(index: record.account)
         var event = Event(
             type: record.type, publisher: effects.copyName(of: record.account, from: self),
-            value: happening.value, cause: happening.cause, seq: record.seq, time: now.wall)
-        event.origin = happening.origin
-        event.ext = happening.ext
+            value: draft.value, cause: draft.cause, seq: record.seq, time: now.wall)
+        event.origin = draft.origin
+        event.ext = draft.ext
         appendState(of: account, status: record.status, to: &event, at: now, into: &effects)
         effects.events.append(event)
     }

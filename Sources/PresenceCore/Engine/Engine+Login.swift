@@ -39,7 +39,7 @@ extension Engine {
         if arrival == .noticed {
             let origin = deviceEntry(of: session, into: &effects)
             emit(
-                Happening(value: OwnValue.login, cause: .login, origin: origin), on: topic,
+                EventDraft(value: OwnValue.login, cause: .login, origin: origin), on: topic,
                 at: now, into: &effects)
         }
         continueList(of: connection, at: now, into: &effects)

@@ -64,15 +64,15 @@ extension Engine {
         setStatus(
             of: topic, value: request.value, ext: request.ext, audience: request.audience,
             deadline: deadline)
-        var happening = Happening(value: request.value, cause: .publish)
-        happening.origin = origin.map {
+        var draft = EventDraft(value: request.value, cause: .publish)
+        draft.origin = origin.map {
             DeviceEntry(client: $0.client, name: effects.copy($0.device), reach: .connection)
         }
-        happening.ext = request.ext.map { effects.copy($0) }
+        draft.ext = request.ext.map { effects.copy($0) }
         let own: OwnReceivers = request.ownSessions == .told ? .allBut(connection) : .nobody
         let answer = effects.answers.count
         effects.answer(connection, .published(seq: 0, time: now.wall, expires: expires))
-        let seq = emit(happening, on: topic, alsoTo: own, at: now, into: &effects)
+        let seq = emit(draft, on: topic, alsoTo: own, at: now, into: &effects)
         effects.answers[answer] = .published(seq: seq, time: now.wall, expires: expires)
     }
 
@@ -134,7 +134,7 @@ extension Engine {
         topics[topic.index].status = none
         accounts[Int(topics[topic.index].account)].statusCount -= 1
         emit(
-            Happening(value: ownValue(of: topic), cause: cause), on: topic, at: now,
+            EventDraft(value: ownValue(of: topic), cause: cause), on: topic, at: now,
             into: &effects)
         releaseIfIdle(topic)
     }

@@ -134,10 +134,10 @@ extension Engine {
             effects.persist(.putAccount(account: account, value: value, lastSeen: lastSeen))
         }
         let topic = makeTopic(.presence, of: account)
-        let happening = Happening(
+        let draft = EventDraft(
             value: value, cause: cause,
             origin: DeviceEntry(client: origin.client, name: origin.name, reach: .connection))
-        emit(happening, on: topic, at: now, into: &effects)
+        emit(draft, on: topic, at: now, into: &effects)
         releaseIfIdle(topic)
     }
 }
