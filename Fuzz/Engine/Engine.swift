@@ -20,7 +20,7 @@ public func fuzzEngine(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     settings.heartbeatSeconds = input.pick([30, 300, 5])
     settings.pushReachable = input.pick([.online, .offline])
     settings.pushReachableSeconds = input.pick([600, 1])
-    settings.watchersPerSlice = input.pick([1, 2, 1_000])
+    settings.subscribersPerSlice = input.pick([1, 2, 1_000])
     let owner = Owner(settings, storeWaits: input.below(2) == 0)
     var steps = 0
     while !input.isEmpty, steps < 400 {

@@ -186,7 +186,7 @@ final class Owner {
     }
 
     func continueFanOuts() {
-        _ = engine.continueFanOuts(watchersMax: 1, receiversMax: 1, into: &effects)
+        _ = engine.continueFanOuts(subscribersMax: 1, receiversMax: 1, into: &effects)
         carryOut()
     }
 

@@ -86,8 +86,8 @@ public struct ConnectionLimits: Sendable {
     public var listFramesPerTurn = 8
     /// What outboxes may share in a turn.
     public var shares = SharedFrames.Limits()
-    /// Watchers of large fans that are looked at in one turn of the loop: about a millisecond.
-    public var watchersPerTurn = 20_000
+    /// Subscribers of large fans that are looked at in one turn of the loop: about a millisecond.
+    public var subscribersPerTurn = 20_000
     /// Receivers of large fan-outs that are written to in one turn: some three milliseconds,
     /// nearly all of them the kernel's.
     public var receiversPerTurn = 250

@@ -86,7 +86,7 @@ extension [Seen] {
         var random = SplitMix64(seed: UInt64(seed))
         var settings = Settings()
         settings.limits.statesPerFrameMax = 2
-        settings.watchersPerSlice = [1, 1_000].randomElement(using: &random) ?? 1
+        settings.subscribersPerSlice = [1, 1_000].randomElement(using: &random) ?? 1
         let world = World(settings)
         let names = (0..<6).map { "p\($0)" }
         let first = world.login("alice", "first")

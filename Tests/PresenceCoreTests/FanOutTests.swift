@@ -8,7 +8,7 @@ import Testing
 
     init() {
         var settings = Settings()
-        settings.watchersPerSlice = 2
+        settings.subscribersPerSlice = 2
         world = World(settings)
         bob = world.login("bob")
         world.fanOutsWait = true
@@ -118,7 +118,7 @@ import Testing
         print("convergence seed \(seed)")
         var random = SplitMix64(seed: UInt64(seed))
         var settings = Settings()
-        settings.watchersPerSlice = 1
+        settings.subscribersPerSlice = 1
         settings.limits.statesPerFrameMax = 2
         settings.disconnectGraceSeconds = 1
         let world = World(settings)

@@ -49,7 +49,7 @@ import Testing
         let deadlinePoint = Mono(milliseconds: deadline)
         var new: [Int] = []
         for topic in some.sorted() {
-            if let place = index.position(of: topics([topic])[0], watchedBy: account(who)) {
+            if let place = index.position(of: topics([topic])[0], by: account(who)) {
                 index.renew(account(who), at: place, deadline: deadlinePoint)
             } else {
                 new.append(topic)
@@ -65,9 +65,10 @@ import Testing
         for who in 0..<12 {
             let expected = model[who] ?? [:]
             #expect(index.count(of: account(who)) == expected.count)
-            let edges = who < index.edges.count ? index.edges[who] : []
-            #expect(edges.map { Int($0.topic) } == expected.keys.sorted())
-            #expect(edges.allSatisfy { expected[Int($0.topic)] == $0.deadline.milliseconds })
+            let subscriptions = who < index.subscriptions.count ? index.subscriptions[who] : []
+            #expect(subscriptions.map { Int($0.topic) } == expected.keys.sorted())
+            #expect(
+                subscriptions.allSatisfy { expected[Int($0.topic)] == $0.deadline.milliseconds })
         }
         for topic in 0..<40 {
             let fan = topic < index.fans.count ? index.fans[topic] : []
@@ -79,13 +80,13 @@ import Testing
     @Test func `keeps times of 48 bits exact`() {
         let latest = Mono(milliseconds: 1 << 48 - 1)
         let created = Wall(milliseconds: 4_102_444_800_123)
-        var edge = Edge(topic: 1, position: 2, created: created, deadline: latest)
-        #expect(edge.deadline == latest)
-        #expect(edge.created == created)
-        edge.deadline = Mono(milliseconds: 0x1_0000_0001)
-        #expect(edge.deadline.milliseconds == 0x1_0000_0001)
-        #expect(edge.created == created)
-        #expect(MemoryLayout<Edge>.stride == 20)
+        var subscription = Subscription(topic: 1, position: 2, created: created, deadline: latest)
+        #expect(subscription.deadline == latest)
+        #expect(subscription.created == created)
+        subscription.deadline = Mono(milliseconds: 0x1_0000_0001)
+        #expect(subscription.deadline.milliseconds == 0x1_0000_0001)
+        #expect(subscription.created == created)
+        #expect(MemoryLayout<Subscription>.stride == 20)
     }
 
     /// A million subscriptions of 10,000 accounts with a hundred each, as one request made them.

@@ -2,7 +2,7 @@ import PresenceCore
 import Testing
 
 /// alice watches bob; what does she see of his sessions?
-@Suite struct `Sessions as watchers see them` {
+@Suite struct `Sessions as subscribers see them` {
     let world: World
     let alice: ConnectionID
 

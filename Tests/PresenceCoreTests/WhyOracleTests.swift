@@ -6,7 +6,7 @@ import Testing
     @Test(arguments: 1...150)
     func `is what has happened`(seed: Int) {
         let run = OracleRun(seed: UInt64(seed))
-        guard run.world.settings.watchersPerSlice == 1_000 else { return }
+        guard run.world.settings.subscribersPerSlice == 1_000 else { return }
         for _ in 0..<200 { run.step() }
         for subscriber in ["a", "b", "c", "d"] {
             for publisher in ["a", "b", "c", "d", "e"] where publisher != subscriber {

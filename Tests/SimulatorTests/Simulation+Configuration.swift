@@ -22,7 +22,7 @@ extension Simulation {
         configuration.switchOffPace()
         configuration.authenticator = SimulatedAuthenticator()
         drawPaces(&configuration, &random)
-        configuration.engine.watchersPerSlice = Int.random(in: 1...4, using: &random)
+        configuration.engine.subscribersPerSlice = Int.random(in: 1...4, using: &random)
         configuration.engine.limits.statesPerFrameMax = Int.random(
             in: 1...Bound.statesPerFrameMax, using: &random)
         configuration.engine.limits.subscriptionsPerAccountMax = Int.random(
@@ -38,7 +38,7 @@ extension Simulation {
         configuration.connection.listFramesPerTurn = Int.random(in: 1...3, using: &random)
         configuration.connection.shares.bytesMax = Int.random(in: 0...2_000, using: &random)
         configuration.connection.shares.shareCountMax = Int.random(in: 0...20, using: &random)
-        configuration.connection.watchersPerTurn = Int.random(in: 1...6, using: &random)
+        configuration.connection.subscribersPerTurn = Int.random(in: 1...6, using: &random)
         configuration.connection.receiversPerTurn = Int.random(in: 1...4, using: &random)
         configuration.connection.deadlinesPerTurn = Int.random(in: 1...4, using: &random)
         configuration.engine.rememberSeconds = Int.random(in: 60...3_000, using: &random)

@@ -60,7 +60,7 @@ extension Simulation {
 
     /// No topic has more watchers than it may have, unless it had them before the cap.
     func checkWatchers(_ auditor: SimulatedClient) {
-        guard let max = watchersMax else { return }
+        guard let max = subscribersMax else { return }
         for account in accounts {
             for type in Self.types {
                 let list = answer(

@@ -27,7 +27,7 @@ final class Simulation {
     var random: SplitMix64
     private(set) var configuration: Configuration
     /// The highest cap on watchers that there was; nil: there was none for a while.
-    private(set) var watchersMax: Int?
+    private(set) var subscribersMax: Int?
     let disk: SimulatedDisk
     private(set) var network = SimulatedNetwork()
     private(set) var service: SimulatedService
@@ -49,7 +49,7 @@ final class Simulation {
         random = SplitMix64(seed: seed)
         let configuration = Self.someConfiguration(&random)
         self.configuration = configuration
-        watchersMax = configuration.engine.subscribersPerPublisherMax
+        subscribersMax = configuration.engine.subscribersPerPublisherMax
         disk = SimulatedDisk(canary: canary)
         service = Self.start(configuration, network, disk, loopCount, seed)
         begin()
@@ -168,7 +168,7 @@ final class Simulation {
         new.feed = configuration.feed
         configuration = new
         let cap = new.engine.subscribersPerPublisherMax
-        watchersMax = watchersMax.flatMap { old in cap.map { max($0, old) } }
+        subscribersMax = subscribersMax.flatMap { old in cap.map { max($0, old) } }
         service.withHost { host, _ in host.apply(new) }
     }
 

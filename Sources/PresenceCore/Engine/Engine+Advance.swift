@@ -60,10 +60,10 @@ extension Engine {
         let number = Int(account.index)
         accounts[number].expiryTimer = .none
         var removed: [TopicHandle] = []
-        var ended: [Edge] = []
-        let earliest = index.remove(from: account, into: &removed) { edge in
-            guard edge.deadline <= now.mono else { return false }
-            ended.append(edge)
+        var ended: [Subscription] = []
+        let earliest = index.remove(from: account, into: &removed) { subscription in
+            guard subscription.deadline <= now.mono else { return false }
+            ended.append(subscription)
             return true
         }
         if let earliest { expectExpiry(of: account, at: earliest) }

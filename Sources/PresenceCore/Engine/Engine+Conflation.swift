@@ -146,8 +146,8 @@ extension Engine {
         _ topic: TopicHandle, to account: AccountHandle, listed: ListCursor
     ) -> Bool {
         guard Int(topic.index) < topics.elements.count else { return false }
-        let isWatched = index.position(of: topic, watchedBy: account) != nil
-        return isWatched ? listed.covers(topic) : isOwn(topic, account)
+        let isSubscribed = index.position(of: topic, by: account) != nil
+        return isSubscribed ? listed.covers(topic) : isOwn(topic, account)
     }
 
     private func isOwn(_ topic: TopicHandle, _ account: AccountHandle) -> Bool {

@@ -23,13 +23,13 @@ extension Engine {
         let event = effects.events.count - 1
         let start = effects.receivers.count
         let isLarge =
-            index.watcherCount(of: topic) > settings.watchersPerSlice
+            index.subscriberCount(of: topic) > settings.subscribersPerSlice
             || fanOuts.isWalking(topic)
         if isLarge {
             enqueue(event, of: topic, into: &effects)
-        } else if index.watcherCount(of: topic) > 0 {
-            for watcher in index.fans[Int(topic.index)] {
-                collectSessions(of: watcher, for: topic, into: &effects)
+        } else if index.subscriberCount(of: topic) > 0 {
+            for subscriber in index.fans[Int(topic.index)] {
+                collectSessions(of: subscriber, for: topic, into: &effects)
             }
         }
         if case .allBut(let origin) = own {
@@ -45,22 +45,22 @@ extension Engine {
 
     /// Whether an event of `topic` would have a receiver.
     func hasReceivers(_ topic: TopicHandle, _ own: OwnReceivers) -> Bool {
-        if index.watcherCount(of: topic) > 0 { return true }
+        if index.subscriberCount(of: topic) > 0 { return true }
         if case .nobody = own { return false }
         return firstSession[Int(topics[topic.index].account)] != none
     }
 
     private mutating func collectSessions(
-        of watcher: UInt32, for topic: TopicHandle, into effects: inout Effects
+        of subscriber: UInt32, for topic: TopicHandle, into effects: inout Effects
     ) {
-        var session = firstSession[Int(watcher)]
+        var session = firstSession[Int(subscriber)]
         while session != none {
             let link = links[Int(session)]
             if link.connection != none {
                 if link.cursor.covers(topic) {
                     effects.receivers.append(link.connection)
                 } else if !conflations.isEmpty {
-                    withhold(topic, from: session, of: AccountHandle(index: watcher))
+                    withhold(topic, from: session, of: AccountHandle(index: subscriber))
                 }
             }
             session = link.next
@@ -72,7 +72,7 @@ extension Engine {
         of topic: TopicHandle, but origin: ConnectionID, into effects: inout Effects
     ) {
         let account = AccountHandle(index: topics[topic.index].account)
-        guard index.position(of: topic, watchedBy: account) == nil else { return }
+        guard index.position(of: topic, by: account) == nil else { return }
         // The slot may have been reused, if the change has waited for the store.
         let excluded = isLoggedIn(origin) ? origin.slot : none
         var session = firstSession[Int(account.index)]
@@ -105,36 +105,36 @@ extension Engine {
         if added.isFirst { index.beginWalk(of: topic) }
     }
 
-    /// Continues large fan-outs: visits at most `watchersMax` subscribers, and stops when
+    /// Continues large fan-outs: visits at most `subscribersMax` subscribers, and stops when
     /// `receiversMax` connections have been found for this turn.
     public mutating func continueFanOuts(
-        watchersMax: Int, receiversMax: Int, into effects: inout Effects
+        subscribersMax: Int, receiversMax: Int, into effects: inout Effects
     ) -> Progress {
         sweep()
-        var watchersLeft = watchersMax
+        var subscribersLeft = subscribersMax
         let receiversEnd = effects.receivers.count + receiversMax
         while !fanOuts.isEmpty {
-            guard watchersLeft > 0, effects.receivers.count < receiversEnd else {
+            guard subscribersLeft > 0, effects.receivers.count < receiversEnd else {
                 return .moreIsDue
             }
             let receiversLeft = receiversEnd - effects.receivers.count
-            let share = min(watchersLeft, settings.watchersPerSlice, max(1, receiversLeft))
-            watchersLeft -= walkSlice(share, into: &effects)
+            let share = min(subscribersLeft, settings.subscribersPerSlice, max(1, receiversLeft))
+            subscribersLeft -= walkSlice(share, into: &effects)
         }
         return .done
     }
 
     /// Walks a slice for the topic whose turn it is; returns the number of subscribers visited.
-    private mutating func walkSlice(_ watchersMax: Int, into effects: inout Effects) -> Int {
+    private mutating func walkSlice(_ subscribersMax: Int, into effects: inout Effects) -> Int {
         let topic = TopicHandle(index: fanOuts.turns[0])
         guard let seq = fanOuts.walks[topic.index]?.events.first else {
             preconditionFailure("a topic's turn without an event")
         }
         let start = effects.receivers.count
-        let slice = index.nextOfWalk(of: topic, watchersMax: watchersMax)
+        let slice = index.nextOfWalk(of: topic, subscribersMax: subscribersMax)
         for place in slice.reversed() {
-            let watcher = index.fans[Int(topic.index)][place]
-            collectLate(watcher, seq, of: topic, into: &effects)
+            let subscriber = index.fans[Int(topic.index)][place]
+            collectLate(subscriber, seq, of: topic, into: &effects)
         }
         let receivers = start..<effects.receivers.count
         if !receivers.isEmpty {
@@ -161,9 +161,9 @@ extension Engine {
 
     /// As `collectSessions`, for an event that may be older than what some sessions know.
     private mutating func collectLate(
-        _ watcher: UInt32, _ seq: UInt64, of topic: TopicHandle, into effects: inout Effects
+        _ subscriber: UInt32, _ seq: UInt64, of topic: TopicHandle, into effects: inout Effects
     ) {
-        var session = firstSession[Int(watcher)]
+        var session = firstSession[Int(subscriber)]
         while session != none {
             let link = links[Int(session)]
             if link.connection != none, sessions[session].id.ordinal < seq,
@@ -172,7 +172,7 @@ extension Engine {
                 if link.cursor.covers(topic) {
                     effects.receivers.append(link.connection)
                 } else if !conflations.isEmpty {
-                    withhold(topic, from: session, of: AccountHandle(index: watcher))
+                    withhold(topic, from: session, of: AccountHandle(index: subscriber))
                 }
             }
             session = link.next

@@ -53,9 +53,10 @@ extension Engine {
             (index.count(of: account) > 0) == (record.expiryTimer != .none),
             "subscriptions and their deadline")
         guard index.count(of: account) > 0 else { return }
-        for edge in index.edges[Int(account.index)] {
-            precondition(record.expiryDeadline <= edge.deadline, "a deadline after an expiry")
-            precondition(names.contains(topics[edge.topic].account), "publisher unknown")
+        for subscription in index.subscriptions[Int(account.index)] {
+            precondition(
+                record.expiryDeadline <= subscription.deadline, "a deadline after an expiry")
+            precondition(names.contains(topics[subscription.topic].account), "publisher unknown")
         }
     }
 }

@@ -61,10 +61,10 @@ extension Engine {
         into effects: inout Effects
     ) -> UInt32? {
         guard index.count(of: account) > 0 else { return nil }
-        let edges = index.edges[Int(account.index)]
+        let subscriptions = index.subscriptions[Int(account.index)]
         let statesMax = effects.events.count + settings.limits.statesPerFrameMax
-        for place in index.lowerBound(of: begin, in: edges)..<edges.count {
-            let topic = edges[place].topic
+        for place in index.lowerBound(of: begin, in: subscriptions)..<subscriptions.count {
+            let topic = subscriptions[place].topic
             if effects.events.count == statesMax { return topic }
             if list == .all || belongsInOnlineList(topic) {
                 appendState(TopicHandle(index: topic), at: now, into: &effects)

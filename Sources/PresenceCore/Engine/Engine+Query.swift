@@ -33,16 +33,16 @@ extension Engine {
         let start = effects.subscriptions.count
         var cursor: UInt64?
         if index.count(of: account) > 0 {
-            let edges = index.edges[Int(account.index)]
+            let subscriptions = index.subscriptions[Int(account.index)]
             let begin = UInt32(clamping: request.cursor ?? 0)
-            for place in index.lowerBound(of: begin, in: edges)..<edges.count {
-                let edge = edges[place]
-                guard isWanted(topics[edge.topic], by: request) else { continue }
+            for place in index.lowerBound(of: begin, in: subscriptions)..<subscriptions.count {
+                let subscription = subscriptions[place]
+                guard isWanted(topics[subscription.topic], by: request) else { continue }
                 if effects.subscriptions.count - start == request.entriesMax {
-                    cursor = UInt64(edge.topic)
+                    cursor = UInt64(subscription.topic)
                     break
                 }
-                effects.subscriptions.append(entry(for: edge, at: now, into: &effects))
+                effects.subscriptions.append(entry(for: subscription, at: now, into: &effects))
             }
         }
         effects.answer(
@@ -59,12 +59,12 @@ extension Engine {
     }
 
     private func entry(
-        for edge: Edge, at now: Moment, into effects: inout Effects
+        for subscription: Subscription, at now: Moment, into effects: inout Effects
     ) -> SubscriptionEntry {
-        let topic = topics[edge.topic]
+        let topic = topics[subscription.topic]
         return SubscriptionEntry(
             type: topic.type, publisher: effects.copyName(of: topic.account, from: self),
-            created: edge.created, expires: now.wall(at: edge.deadline))
+            created: subscription.created, expires: now.wall(at: subscription.deadline))
     }
 
     /// A page of the subscribers of a publisher, in the order of their handles.
@@ -79,15 +79,15 @@ extension Engine {
         var cursor: UInt64?
         var count = 0
         if let publisher = request.publisher, let topic = topic(request.type, of: publisher) {
-            count = index.watcherCount(of: topic)
+            count = index.subscriberCount(of: topic)
             let begin = UInt32(clamping: request.cursor ?? 0)
             // One more than the page has, to know whether and where another begins.
             let page =
                 count == 0
                 ? []
                 : smallest(request.entriesMax + 1, of: index.fans[Int(topic.index)], from: begin)
-            for watcher in page.prefix(request.entriesMax) {
-                appendSubscriber(watcher, of: topic, at: now, into: &effects)
+            for subscriber in page.prefix(request.entriesMax) {
+                appendSubscriber(subscriber, of: topic, at: now, into: &effects)
             }
             if page.count > request.entriesMax { cursor = page.last.map { UInt64($0) } }
         }
@@ -98,17 +98,18 @@ extension Engine {
     }
 
     private func appendSubscriber(
-        _ watcher: UInt32, of topic: TopicHandle, at now: Moment, into effects: inout Effects
+        _ subscriber: UInt32, of topic: TopicHandle, at now: Moment, into effects: inout Effects
     ) {
-        let account = AccountHandle(index: watcher)
-        guard let place = index.position(of: topic, watchedBy: account) else {
-            preconditionFailure("a watcher without its edge")
+        let account = AccountHandle(index: subscriber)
+        guard let place = index.position(of: topic, by: account) else {
+            preconditionFailure("a subscriber without its subscription")
         }
-        let edge = index.edges[Int(watcher)][place]
+        let subscription = index.subscriptions[Int(subscriber)][place]
         effects.subscribers.append(
             SubscriberEntry(
-                account: effects.copyName(of: watcher, from: self), created: edge.created,
-                expires: now.wall(at: edge.deadline)))
+                account: effects.copyName(of: subscriber, from: self),
+                created: subscription.created,
+                expires: now.wall(at: subscription.deadline)))
     }
 
     /// The sessions of an account, in order of login.

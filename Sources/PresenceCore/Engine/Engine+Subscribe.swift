@@ -26,7 +26,7 @@ extension Engine {
         guard count + request.publishers.count > limit else { return }
         let added = request.publishers.count { publisher in
             topic(request.type, of: publisher)
-                .flatMap { index.position(of: $0, watchedBy: account) } == nil
+                .flatMap { index.position(of: $0, by: account) } == nil
         }
         // An account that has more since the limit was lowered may renew all of it.
         guard added > 0, count + added > limit else { return }
@@ -41,11 +41,11 @@ extension Engine {
         guard let limit = settings.subscribersPerPublisherMax else { return [] }
         let joined = request.publishers.filter { publisher in
             topic(request.type, of: publisher)
-                .flatMap { index.position(of: $0, watchedBy: account) } == nil
+                .flatMap { index.position(of: $0, by: account) } == nil
         }
         let start = effects.names.count
         for publisher in joined {
-            let now = topic(request.type, of: publisher).map { index.watcherCount(of: $0) } ?? 0
+            let now = topic(request.type, of: publisher).map { index.subscriberCount(of: $0) } ?? 0
             guard now + joining[key(request.type, publisher), default: 0] >= limit else { continue }
             effects.names.append(effects.copyName(of: publisher.index, from: self))
         }
@@ -120,7 +120,7 @@ extension Engine {
         topicScratch.removeAll(keepingCapacity: true)
         for publisher in publishers {
             let topic = makeTopic(type, of: publisher)
-            if let place = index.position(of: topic, watchedBy: account) {
+            if let place = index.position(of: topic, by: account) {
                 index.renew(account, at: place, deadline: deadline)
             } else {
                 topicScratch.append(topic)
@@ -175,16 +175,17 @@ extension Engine {
         into effects: inout Effects
     ) {
         var removed: [TopicHandle] = []
-        var ended: [Edge] = []
+        var ended: [Subscription] = []
         if let publishers = request.publishers {
             var unwanted = publishers.compactMap { topic(request.type, of: $0) }
             unwanted.sort()
-            removeSubscriptions(of: change.account, into: &removed, &ended) { _, edge in
-                contains(edge.topic, in: unwanted)
+            removeSubscriptions(of: change.account, into: &removed, &ended) { _, subscription in
+                contains(subscription.topic, in: unwanted)
             }
         } else {
-            removeSubscriptions(of: change.account, into: &removed, &ended) { topics, edge in
-                topics[edge.topic].type == request.type
+            removeSubscriptions(of: change.account, into: &removed, &ended) {
+                topics, subscription in
+                topics[subscription.topic].type == request.type
             }
         }
         noteEnds(
@@ -197,12 +198,12 @@ extension Engine {
     }
 
     private mutating func removeSubscriptions(
-        of account: AccountHandle, into removed: inout [TopicHandle], _ ended: inout [Edge],
-        where isUnwanted: (borrowing Slab<Topic>, Edge) -> Bool
+        of account: AccountHandle, into removed: inout [TopicHandle], _ ended: inout [Subscription],
+        where isUnwanted: (borrowing Slab<Topic>, Subscription) -> Bool
     ) {
-        _ = index.remove(from: account, into: &removed) { edge in
-            guard isUnwanted(topics, edge) else { return false }
-            ended.append(edge)
+        _ = index.remove(from: account, into: &removed) { subscription in
+            guard isUnwanted(topics, subscription) else { return false }
+            ended.append(subscription)
             return true
         }
         forgetExpiryIfNoneIsLeft(of: account)

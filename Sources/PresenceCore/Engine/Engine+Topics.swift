@@ -28,7 +28,7 @@ extension Engine {
     /// Removes a topic that has no subscribers and no state to keep.
     mutating func releaseIfIdle(_ topic: TopicHandle) {
         let record = topics[topic.index]
-        guard record.status == none, index.watcherCount(of: topic) == 0,
+        guard record.status == none, index.subscriberCount(of: topic) == 0,
             !fanOuts.isWalking(topic)
         else { return }
         let account = AccountHandle(index: record.account)

@@ -32,23 +32,24 @@ extension Engine {
     /// The current subscription, if there is one.
     func subscription(
         of subscriber: AccountHandle, to publisher: AccountHandle, _ type: EventType
-    ) -> Edge? {
+    ) -> Subscription? {
         guard let topic = topic(type, of: publisher),
-            let place = index.position(of: topic, watchedBy: subscriber)
+            let place = index.position(of: topic, by: subscriber)
         else { return nil }
-        return index.edges[Int(subscriber.index)][place]
+        return index.subscriptions[Int(subscriber.index)][place]
     }
 
     /// When the subscriber was subscribed to the publisher. O(history).
     ///
     /// From new to old, an end is followed by its beginning before the end of an older one. A
     /// beginning that is no longer in the history is that of the oldest.
-    func subscribed(_ question: WhyQuestion, _ current: Edge?) -> SubscribedSpans {
+    func subscribed(_ question: WhyQuestion, _ current: Subscription?) -> SubscribedSpans {
         var found = SubscribedSpans()
         guard let subscriber = question.subscriber, let publisher = question.publisher else {
             return found
         }
-        let (watcher, watched) = (historyAccount(subscriber.index), historyAccount(publisher.index))
+        let from = historyAccount(subscriber.index)
+        let to = historyAccount(publisher.index)
         /// The `created` of the last span, until its beginning is found.
         var open: Wall?
         if let current {
@@ -57,9 +58,9 @@ extension Engine {
             open = current.created
         }
         history.subscriptions.forEachNewestFirst { note in
-            guard note.subscriber == watcher, note.type == question.type else { return .on }
+            guard note.subscriber == from, note.type == question.type else { return .on }
             if let end = WhySubscription.End(note.change) {
-                guard note.publisher == watched else { return .on }
+                guard note.publisher == to else { return .on }
                 if found.ended.count < Self.whyEndedMax {
                     found.ended.append(
                         WhySubscription(created: note.created, until: note.time, end: end))

@@ -22,17 +22,18 @@ extension Engine {
 
     /// Records that subscriptions have ended; their topics still exist.
     mutating func noteEnds(
-        of edges: [Edge], of subscriber: AccountHandle, _ change: SubscriptionNote.Change,
+        of subscriptions: [Subscription], of subscriber: AccountHandle,
+        _ change: SubscriptionNote.Change,
         at now: Wall
     ) {
         guard history.subscriptions.countMax > 0 else { return }
-        let watcher = historyAccount(subscriber.index)
-        for edge in edges {
-            let topic = topics[edge.topic]
+        let account = historyAccount(subscriber.index)
+        for subscription in subscriptions {
+            let topic = topics[subscription.topic]
             history.subscriptions.append(
                 SubscriptionNote(
-                    change, of: watcher, to: historyAccount(topic.account), topic.type,
-                    created: edge.created, seq: sequence.last, time: now))
+                    change, of: account, to: historyAccount(topic.account), topic.type,
+                    created: subscription.created, seq: sequence.last, time: now))
         }
     }
 

@@ -1,10 +1,10 @@
 // Subscriptions, in both directions.
 //
-// The subscriptions of an account are an array of edges, sorted by topic: searched by binary
-// search, merged with the hundred publishers of a request in one pass, listed in pages by topic.
-// The subscribers of a topic are its fan: a plain array of account handles, which is all that a
-// fan-out reads. An edge knows its position in the fan, so that removal from a fan of a million
-// costs a swap with its last member, whose own edge is then corrected.
+// The subscriptions of an account are an array, sorted by topic: searched by binary search, merged
+// with the hundred publishers of a request in one pass, listed in pages by topic. The subscribers
+// of a topic are its fan: a plain array of account handles, which is all that a fan-out reads. A
+// subscription knows its position in the fan, so that removal from a fan of a million costs a swap
+// with its last member, whose own subscription is then corrected.
 //
 // There is no wheel entry per subscription: an account has one, for the earliest of its deadlines,
 // and a renewal does not touch it (see `Engine.expectExpiry`). In total 24 bytes per subscription,
@@ -17,8 +17,8 @@ import Containers
 
 /// The subscriptions of all accounts.
 struct SubscriptionIndex {
-    /// By account: its edges in the order of their topics.
-    var edges: [[Edge]] = []
+    /// By account: its subscriptions in the order of their topics.
+    var subscriptions: [[Subscription]] = []
     /// By topic: the accounts that subscribe to it, in no particular order.
     var fans: [[UInt32]] = []
     /// The number of subscriptions.
@@ -27,42 +27,43 @@ struct SubscriptionIndex {
     private var walks: [UInt32: Int] = [:]
     /// The number of lists and fans that are not empty.
     private var arraysInUse = 0
-    /// The number of edges that the arrays have room for.
-    private var edgeCapacity = 0
+    /// The number of subscriptions that the arrays have room for.
+    private var subscriptionCapacity = 0
     /// The number of subscribers that the fans have room for.
     private var fanCapacity = 0
 
     /// The number of subscriptions of `account`.
     func count(of account: AccountHandle) -> Int {
         let index = Int(account.index)
-        return index < edges.count ? edges[index].count : 0
+        return index < subscriptions.count ? subscriptions[index].count : 0
     }
 
     /// The number of accounts that subscribe to `topic`.
-    func watcherCount(of topic: TopicHandle) -> Int {
+    func subscriberCount(of topic: TopicHandle) -> Int {
         let index = Int(topic.index)
         return index < fans.count ? fans[index].count : 0
     }
 
-    /// The position of the edge from `account` to `topic`. O(log n).
-    func position(of topic: TopicHandle, watchedBy account: AccountHandle) -> Int? {
+    /// The position of the subscription of `account` to `topic`. O(log n).
+    func position(of topic: TopicHandle, by account: AccountHandle) -> Int? {
         let index = Int(account.index)
-        guard index < edges.count else { return nil }
-        let place = lowerBound(of: topic.index, in: edges[index])
-        guard place < edges[index].count, edges[index][place].topic == topic.index else {
+        guard index < subscriptions.count else { return nil }
+        let place = lowerBound(of: topic.index, in: subscriptions[index])
+        guard place < subscriptions[index].count, subscriptions[index][place].topic == topic.index
+        else {
             return nil
         }
         return place
     }
 
-    /// The position of the first edge whose topic is not before `topic`.
-    func lowerBound(of topic: UInt32, in list: [Edge]) -> Int {
+    /// The position of the first subscription whose topic is not before `topic`.
+    func lowerBound(of topic: UInt32, in list: [Subscription]) -> Int {
         list.partitionPoint { $0.topic < topic }
     }
 
     /// Gives an existing subscription a new deadline.
     mutating func renew(_ account: AccountHandle, at place: Int, deadline: Mono) {
-        edges[Int(account.index)][place].deadline = deadline
+        subscriptions[Int(account.index)][place].deadline = deadline
     }
 
     /// Adds subscriptions to `topics`, none of which `account` has, in one merge.
@@ -74,13 +75,14 @@ struct SubscriptionIndex {
         guard !topics.isEmpty else { return }
         let index = Int(account.index)
         makeRoom(forAccount: index)
-        var list: [Edge] = []
-        swap(&list, &edges[index])
+        var list: [Subscription] = []
+        swap(&list, &subscriptions[index])
         let before = list.count
         if before == 0 { arraysInUse += 1 }
         reserve(&list, adding: topics.count)
         for topic in topics {
-            list.append(Edge(topic: topic.index, position: 0, created: created, deadline: deadline))
+            list.append(
+                Subscription(topic: topic.index, position: 0, created: created, deadline: deadline))
         }
         var source = before - 1
         var target = list.count - 1
@@ -91,12 +93,12 @@ struct SubscriptionIndex {
                 target -= 1
             }
             precondition(source < 0 || list[source].topic != topic.index, "subscribed twice")
-            list[target] = Edge(
+            list[target] = Subscription(
                 topic: topic.index, position: join(topic, account), created: created,
                 deadline: deadline)
             target -= 1
         }
-        swap(&list, &edges[index])
+        swap(&list, &subscriptions[index])
         count += topics.count
     }
 
@@ -119,19 +121,19 @@ struct SubscriptionIndex {
     }
 
     private mutating func makeRoom(forAccount index: Int) {
-        while edges.count <= index {
-            growByAnEighth(&edges)
-            edges.append([])
+        while subscriptions.count <= index {
+            growByAnEighth(&subscriptions)
+            subscriptions.append([])
         }
     }
 
-    private mutating func reserve(_ list: inout [Edge], adding added: Int) {
+    private mutating func reserve(_ list: inout [Subscription], adding added: Int) {
         let needed = list.count + added
         guard needed > list.capacity else { return }
         let before = list.capacity
         // The first request is likely to be the whole list; later ones have few each.
         list.reserveCapacity(before == 0 ? needed : needed + needed / 8)
-        edgeCapacity += list.capacity - before
+        subscriptionCapacity += list.capacity - before
     }
 }
 
@@ -144,40 +146,40 @@ extension SubscriptionIndex {
     /// rest. O(subscriptions of the account).
     mutating func remove(
         from account: AccountHandle, into removed: inout [TopicHandle],
-        where isGone: (Edge) -> Bool
+        where isGone: (Subscription) -> Bool
     ) -> Mono? {
         let index = Int(account.index)
-        guard index < edges.count, !edges[index].isEmpty else { return nil }
-        var list: [Edge] = []
-        swap(&list, &edges[index])
+        guard index < subscriptions.count, !subscriptions[index].isEmpty else { return nil }
+        var list: [Subscription] = []
+        swap(&list, &subscriptions[index])
         var kept = 0
         var earliest: Mono?
         for place in list.indices {
-            let edge = list[place]
-            if isGone(edge) {
-                leave(edge)
-                removed.append(TopicHandle(index: edge.topic))
+            let subscription = list[place]
+            if isGone(subscription) {
+                leave(subscription)
+                removed.append(TopicHandle(index: subscription.topic))
             } else {
-                list[kept] = edge
+                list[kept] = subscription
                 kept += 1
-                earliest = min(earliest ?? edge.deadline, edge.deadline)
+                earliest = min(earliest ?? subscription.deadline, subscription.deadline)
             }
         }
         count -= list.count - kept
         list.removeLast(list.count - kept)
         trim(&list)
-        swap(&list, &edges[index])
+        swap(&list, &subscriptions[index])
         return earliest
     }
 
-    /// Removes the subscriber of `edge` from the fan: the last one moves to its position.
-    private mutating func leave(_ edge: Edge) {
-        let topic = Int(edge.topic)
-        let place = hole(left: edge)
+    /// Removes the subscriber of `subscription` from the fan: the last one moves to its position.
+    private mutating func leave(_ subscription: Subscription) {
+        let topic = Int(subscription.topic)
+        let place = hole(left: subscription)
         let last = fans[topic].removeLast()
         if place < fans[topic].count {
             fans[topic][place] = last
-            correct(position: UInt32(place), of: edge.topic, watchedBy: last)
+            correct(position: UInt32(place), of: subscription.topic, by: last)
         }
         let capacity = fans[topic].capacity
         if fans[topic].isEmpty {
@@ -189,13 +191,15 @@ extension SubscriptionIndex {
         fanCapacity -= capacity - fans[topic].capacity
     }
 
-    private mutating func correct(position: UInt32, of topic: UInt32, watchedBy account: UInt32) {
-        let place = lowerBound(of: topic, in: edges[Int(account)])
-        precondition(edges[Int(account)][place].topic == topic, "a watcher without its edge")
-        edges[Int(account)][place].position = position
+    private mutating func correct(position: UInt32, of topic: UInt32, by account: UInt32) {
+        let place = lowerBound(of: topic, in: subscriptions[Int(account)])
+        precondition(
+            subscriptions[Int(account)][place].topic == topic,
+            "a subscriber without its subscription")
+        subscriptions[Int(account)][place].position = position
     }
 
-    private mutating func trim(_ list: inout [Edge]) {
+    private mutating func trim(_ list: inout [Subscription]) {
         let capacity = list.capacity
         if list.isEmpty {
             arraysInUse -= 1
@@ -203,7 +207,7 @@ extension SubscriptionIndex {
         } else if capacity > 16, capacity > list.count * 2 {
             list = Array(list)
         }
-        edgeCapacity -= capacity - list.capacity
+        subscriptionCapacity -= capacity - list.capacity
     }
 }
 
@@ -218,13 +222,13 @@ extension SubscriptionIndex {
     /// Starts a walk through the current fan of `topic`.
     mutating func beginWalk(of topic: TopicHandle) {
         precondition(walks[topic.index] == nil, "one walk of a topic at a time")
-        walks[topic.index] = watcherCount(of: topic)
+        walks[topic.index] = subscriberCount(of: topic)
     }
 
-    /// The positions of the next `watchersMax` members; the walk visits the last of them first.
-    mutating func nextOfWalk(of topic: TopicHandle, watchersMax: Int) -> Range<Int> {
+    /// The positions of the next `subscribersMax` members; the walk visits the last of them first.
+    mutating func nextOfWalk(of topic: TopicHandle, subscribersMax: Int) -> Range<Int> {
         guard let left = walks[topic.index] else { preconditionFailure("no walk") }
-        let next = max(0, left - watchersMax)
+        let next = max(0, left - subscribersMax)
         walks[topic.index] = next
         return next..<left
     }
@@ -239,16 +243,18 @@ extension SubscriptionIndex {
         walks[topic.index] = nil
     }
 
-    /// The position for the last member of the fan that `edge` is about to leave.
-    private mutating func hole(left edge: Edge) -> Int {
-        let place = Int(edge.position)
-        guard !walks.isEmpty, let left = walks[edge.topic], place < left else { return place }
+    /// The position for the last member of the fan that `subscription` is about to leave.
+    private mutating func hole(left subscription: Subscription) -> Int {
+        let place = Int(subscription.position)
+        guard !walks.isEmpty, let left = walks[subscription.topic], place < left else {
+            return place
+        }
         let next = left - 1
-        walks[edge.topic] = next
+        walks[subscription.topic] = next
         if place != next {
-            let mover = fans[Int(edge.topic)][next]
-            fans[Int(edge.topic)][place] = mover
-            correct(position: edge.position, of: edge.topic, watchedBy: mover)
+            let mover = fans[Int(subscription.topic)][next]
+            fans[Int(subscription.topic)][place] = mover
+            correct(position: subscription.position, of: subscription.topic, by: mover)
         }
         return next
     }
@@ -260,28 +266,33 @@ extension SubscriptionIndex {
     /// The memory of the index, in bytes, including all overhead.
     var bytesReserved: Int {
         let headers = 32 + 16  // An array's own header, and malloc's.
-        let slots = (edges.capacity + fans.capacity) * MemoryLayout<[Edge]>.stride
+        let slots = (subscriptions.capacity + fans.capacity) * MemoryLayout<[Subscription]>.stride
         let lists = arraysInUse * headers
-        return slots + lists + edgeCapacity * MemoryLayout<Edge>.stride + fanCapacity * 4
+        return slots + lists + subscriptionCapacity * MemoryLayout<Subscription>.stride
+            + fanCapacity * 4
     }
 
     /// Traps unless both directions agree. O(all subscriptions); for tests.
     func checkInvariants() {
         var total = 0
-        for (account, list) in edges.enumerated() {
-            for (place, edge) in list.enumerated() {
-                precondition(place == 0 || list[place - 1].topic < edge.topic, "out of order")
-                let fan = fans[Int(edge.topic)]
-                precondition(Int(edge.position) < fan.count, "beyond the fan")
-                precondition(fan[Int(edge.position)] == account, "a place of another account")
+        for (account, list) in subscriptions.enumerated() {
+            for (place, subscription) in list.enumerated() {
+                precondition(
+                    place == 0 || list[place - 1].topic < subscription.topic, "out of order")
+                let fan = fans[Int(subscription.topic)]
+                precondition(Int(subscription.position) < fan.count, "beyond the fan")
+                precondition(
+                    fan[Int(subscription.position)] == account, "a place of another account")
             }
             total += list.count
         }
-        precondition(total == count, "miscounted edges")
-        let used = edges.count { !$0.isEmpty } + fans.count { !$0.isEmpty }
+        precondition(total == count, "miscounted subscriptions")
+        let used = subscriptions.count { !$0.isEmpty } + fans.count { !$0.isEmpty }
         precondition(used == arraysInUse, "miscounted arrays")
         precondition(fans.reduce(0) { $0 + $1.count } == count, "miscounted fans")
-        precondition(edges.reduce(0) { $0 + $1.capacity } == edgeCapacity, "edge capacity")
+        precondition(
+            subscriptions.reduce(0) { $0 + $1.capacity } == subscriptionCapacity,
+            "subscription capacity")
         precondition(fans.reduce(0) { $0 + $1.capacity } == fanCapacity, "fan capacity")
     }
 }

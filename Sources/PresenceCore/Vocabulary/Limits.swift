@@ -84,7 +84,7 @@ public struct Settings: Hashable, Sendable {
     /// Subscribers of one type of one publisher; nil for any number.
     public var subscribersPerPublisherMax: Int?
     /// Subscribers that an event is sent to at once; a larger fan is walked in slices of this size.
-    public var watchersPerSlice = 1_000
+    public var subscribersPerSlice = 1_000
     /// The size of the history for `why` and `top`.
     public var history = HistoryLimits()
     /// The limits of the protocol.

@@ -142,7 +142,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
             sort(at: now)
         }
         let fanOuts = engine.continueFanOuts(
-            watchersMax: configuration.connection.watchersPerTurn,
+            subscribersMax: configuration.connection.subscribersPerTurn,
             receiversMax: configuration.connection.receiversPerTurn, into: &output.shared.effects)
         if fanOuts == .moreIsDue { isMoreDue = true }
         sort(at: now)

@@ -36,7 +36,7 @@ final class OracleRun {
         settings.publishPace = [nil, slow].randomElement(using: &random) ?? nil
         settings.loginPace = [nil, single].randomElement(using: &random) ?? nil
         settings.subscribersPerPublisherMax = [nil, 2, 3].randomElement(using: &random) ?? nil
-        settings.watchersPerSlice = [1, 2, 1_000].randomElement(using: &random) ?? 1
+        settings.subscribersPerSlice = [1, 2, 1_000].randomElement(using: &random) ?? 1
         world = World(settings)
         world.withEngine { $0.setFeed(.on) }
         world.storeWaits = Bool.random(using: &random)

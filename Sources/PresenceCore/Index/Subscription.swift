@@ -2,7 +2,7 @@
 ///
 /// Times have 48 bits each (8,900 years of milliseconds): an expiry is exact to the millisecond,
 /// for four bytes more than coarser 32-bit times.
-struct Edge {
+struct Subscription {
     /// The topic.
     var topic: UInt32
     /// The position of the subscriber in the topic's fan.
