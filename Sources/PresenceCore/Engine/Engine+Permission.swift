@@ -24,7 +24,7 @@ extension Engine {
     func caller(of connection: ConnectionID) -> Caller {
         guard isLoggedIn(connection) else { return .anonymous }
         switch connections[Int(connection.slot)].peer {
-        case .nobody: return .anonymous
+        case .notLoggedIn: return .anonymous
         case .appServer: return .appServer
         case .client(let session):
             return .client(
@@ -37,7 +37,7 @@ extension Engine {
         let slot = Int(connection.slot)
         guard slot < connections.count, connections[slot].generation == connection.generation
         else { return false }
-        if case .nobody = connections[slot].peer { return false }
+        if case .notLoggedIn = connections[slot].peer { return false }
         return true
     }
 

@@ -49,16 +49,16 @@ extension Engine {
     }
 
     /// Records the peer of a connection.
-    mutating func register(_ connection: ConnectionID, as peer: Connection.Peer) {
+    mutating func register(_ connection: ConnectionID, as peer: ConnectionSlot.Peer) {
         let slot = Int(connection.slot)
         while connections.count <= slot {
             growByAnEighth(&connections)
-            connections.append(Connection(generation: 0, peer: .nobody))
+            connections.append(ConnectionSlot(generation: 0, peer: .notLoggedIn))
         }
-        guard case .nobody = connections[slot].peer else {
+        guard case .notLoggedIn = connections[slot].peer else {
             preconditionFailure("a slot that is still in use")
         }
-        connections[slot] = Connection(generation: connection.generation, peer: peer)
+        connections[slot] = ConnectionSlot(generation: connection.generation, peer: peer)
     }
 
     /// Forgets a connection; its session, if it has one, remains without a connection.
@@ -78,7 +78,7 @@ extension Engine {
         } else {
             stats.appServers -= 1
         }
-        connections[slot].peer = .nobody
+        connections[slot].peer = .notLoggedIn
     }
 
     /// The connections of the sessions of an account, those that have one.

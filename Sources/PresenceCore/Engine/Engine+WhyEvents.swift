@@ -8,7 +8,7 @@ extension Engine {
         _ question: WhyQuestion, _ subscribed: SubscribedSpans, into effects: inout Effects
     ) -> [WhyEvent] {
         let notes = newestEvents(question)
-        let audience = question.subscriber.map { self.audience(of: notes, $0) }
+        let connections = question.subscriber.map { subscriberConnections(during: notes, of: $0) }
         return notes.indices.map { place in
             let note = notes[place]
             var event = WhyEvent(
@@ -19,11 +19,11 @@ extension Engine {
                 event.subscribed = note.time >= history.subscriptionsSince ? .no : .unknown
                 return event
             }
-            guard let audience else { return event }
-            event.fates = audience.present[place].map { listener in
-                fate(of: note, at: listener, audience.delays[listener.session] ?? [], &effects)
+            guard let connections else { return event }
+            event.fates = connections.present[place].map { listener in
+                fate(of: note, at: listener, connections.delays[listener.session] ?? [], &effects)
             }
-            if event.fates.isEmpty, let next = audience.nextLogin(after: place) {
+            if event.fates.isEmpty, let next = connections.nextLogin(after: place) {
                 event.nextLogin = WhyLogin(
                     session: next.session, device: device(of: next, into: &effects),
                     time: next.loggedIn, list: next.list)
@@ -34,10 +34,10 @@ extension Engine {
 
     private func newestEvents(_ question: WhyQuestion) -> [EventNote] {
         guard let publisher = question.publisher else { return [] }
-        let watched = historyAccount(publisher.index)
+        let wanted = historyAccount(publisher.index)
         var notes: [EventNote] = []
         history.events.forEachNewestFirst { note in
-            guard note.account == watched, note.type == question.type else { return .on }
+            guard note.account == wanted, note.type == question.type else { return .on }
             notes.append(note)
             return notes.count == Self.whyEventsMax ? .stop : .on
         }
@@ -47,7 +47,7 @@ extension Engine {
     // MARK: Connections
 
     /// A connection of the subscriber, open or closed.
-    private struct Listener {
+    private struct SubscriberConnection {
         var session: SessionID
         var loggedIn: Wall
         var list: LoginList
@@ -72,13 +72,13 @@ extension Engine {
     }
 
     /// The connections that matter to some events.
-    private struct Audience {
+    private struct SubscriberConnections {
         /// The events, newest first.
         let notes: [EventNote]
         /// By event: the connections of that time.
-        var present: [[Listener]]
+        var present: [[SubscriberConnection]]
         /// By event: the first login after it and before the event that follows it.
-        var next: [Listener?]
+        var next: [SubscriberConnection?]
         /// When these connections were behind, by session.
         var delays: [SessionID: [DelayNote]] = [:]
 
@@ -88,7 +88,7 @@ extension Engine {
             next = Array(repeating: nil, count: notes.count)
         }
 
-        mutating func add(_ listener: Listener) {
+        mutating func add(_ listener: SubscriberConnection) {
             let span = listener.span
             var place = notes.partitionPoint { $0.seq > span.upTo }
             while place < notes.count, notes[place].seq > span.after {
@@ -101,20 +101,22 @@ extension Engine {
         }
 
         /// The first login after an event.
-        func nextLogin(after place: Int) -> Listener? {
+        func nextLogin(after place: Int) -> SubscriberConnection? {
             next[...place].last { $0 != nil } ?? nil
         }
     }
 
-    private func audience(of notes: [EventNote], _ account: AccountHandle) -> Audience {
-        var audience = Audience(notes)
-        guard !notes.isEmpty else { return audience }
+    private func subscriberConnections(
+        during notes: [EventNote], of account: AccountHandle
+    ) -> SubscriberConnections {
+        var connections = SubscriberConnections(notes)
+        guard !notes.isEmpty else { return connections }
         var session = firstSession[Int(account.index)]
         while session != none {
             let record = sessions[session]
             if record.phase == .connected {
-                audience.add(
-                    Listener(
+                connections.add(
+                    SubscriberConnection(
                         session: record.id, loggedIn: record.loggedIn, list: record.list,
                         listedSeq: record.listedSeq, connection: .open(session)))
             }
@@ -124,25 +126,26 @@ extension Engine {
         for place in history.connections.places {
             let note = history.connections[place]
             guard note.account == wanted else { continue }
-            audience.add(
-                Listener(
+            connections.add(
+                SubscriberConnection(
                     session: note.session, loggedIn: note.loggedIn, list: note.list,
                     listedSeq: note.listedSeq, connection: .ended(note)))
         }
-        addDelays(to: &audience)
-        return audience
+        addDelays(to: &connections)
+        return connections
     }
 
-    private func addDelays(to audience: inout Audience) {
-        for listener in audience.present.joined() { audience.delays[listener.session] = [] }
-        guard !audience.delays.isEmpty else { return }
+    private func addDelays(to connections: inout SubscriberConnections) {
+        for listener in connections.present.joined() { connections.delays[listener.session] = [] }
+        guard !connections.delays.isEmpty else { return }
         for place in history.delays.places {
             let delay = history.delays[place]
-            audience.delays[delay.session]?.append(delay)
+            connections.delays[delay.session]?.append(delay)
         }
     }
 
-    private func device(of listener: Listener, into effects: inout Effects) -> ByteRange {
+    private func device(of listener: SubscriberConnection, into effects: inout Effects) -> ByteRange
+    {
         switch listener.connection {
         case .open(let session): deviceEntry(of: session, into: &effects).name
         case .ended(let note): device(of: note, into: &effects)
@@ -152,7 +155,8 @@ extension Engine {
     // MARK: Fates
 
     private func fate(
-        of note: EventNote, at listener: Listener, _ delays: [DelayNote], _ effects: inout Effects
+        of note: EventNote, at listener: SubscriberConnection, _ delays: [DelayNote],
+        _ effects: inout Effects
     ) -> WhyFate {
         var fate = WhyFate(
             session: listener.session, device: device(of: listener, into: &effects), what: .sent)

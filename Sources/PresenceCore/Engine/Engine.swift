@@ -41,7 +41,7 @@ public struct Engine: ~Copyable {
     var conflations: [UInt32: Conflation] = [:]
     var strings = ByteSlab()
     /// By slot of the connection.
-    var connections: [Connection] = []
+    var connections: [ConnectionSlot] = []
 
     /// Whether there is a feed reader, or was one lately.
     var feed = FeedSwitch.off

@@ -55,16 +55,17 @@ struct SessionLink {
     var cursor: ListCursor
 }
 
-/// A connection that has logged in.
-struct Connection {
+/// A slot of the table of connections.
+struct ConnectionSlot {
     /// Distinguishes the connections that had this slot.
     var generation: UInt32
-    /// Its peer.
+    /// The peer that is logged in on the connection.
     var peer: Peer
 
     /// The peer of a connection.
     enum Peer {
-        case nobody
+        /// None: the slot is free, or its connection has not logged in.
+        case notLoggedIn
         /// A session of an account, by its slot.
         case client(UInt32)
         case appServer
