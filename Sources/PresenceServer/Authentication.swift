@@ -7,12 +7,12 @@ public import PresenceCore
 public protocol Authenticator: Sendable {
     /// The name of an app server's key, for the log; nil if the key is unknown.
     ///
-    /// Called on the loop's thread: it must take no more than microseconds, and its duration must
-    /// not reveal how close a candidate is to a key.
+    /// Called on the engine host's thread: it must take no more than microseconds, and its duration
+    /// must not reveal how close a candidate is to a key.
     func name(ofServerKey candidate: [UInt8]) -> String?
 
-    /// Verifies a token at the wall clock's `now`. Called on any thread but the loop's; it may
-    /// block.
+    /// Verifies a token at the wall clock's `now`. It may block: it is called on no thread of the
+    /// engine host or of a connection loop.
     ///
     /// An account that it returns satisfies the protocol's rule for names.
     func verify(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialFault>

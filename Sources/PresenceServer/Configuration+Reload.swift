@@ -1,5 +1,5 @@
-// What a reload changes. Nothing else says so: the reactor, the engine and the decoder use the
-// result, and a test compares the settings table of the command with it.
+// What a reload changes. Nothing else says so: the engine host, the connection loops, the engine
+// and the decoders use the result, and a test compares the settings table of the command with it.
 
 import PresenceCore
 

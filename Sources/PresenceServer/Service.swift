@@ -3,7 +3,7 @@ public import Logging
 import PresenceCore
 public import PresenceStore
 
-/// The presence service: a loop, an engine, a store, and the connections between them.
+/// The presence service: an event loop with its connections, an engine and a store.
 ///
 /// Created and run on one thread, which `run` occupies until the service has been stopped.
 public final class Service {

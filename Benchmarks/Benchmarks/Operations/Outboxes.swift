@@ -1,8 +1,8 @@
 import Outboxes
 
 extension Operation {
-    /// What a delivery costs between the engine and the kernel: as in `Reactor`, with a sink for
-    /// what would be written.
+    /// What a delivery costs between the engine and the kernel: as in
+    /// `ConnectionLoop`, with a sink for what would be written.
     static let outboxes: [Operation] = [
         Operation("outboxes: a delivery, of one event to 100", perRun: 100) {
             let crowd = Crowd()

@@ -65,7 +65,7 @@ extension Engine {
         }
     }
 
-    /// The table of permissions. Whatever it does not allow is rejected.
+    /// The table of permissions. Clients may use every kind that is not listed as forbidden.
     func refusal(of kind: CommandKind, by caller: Caller) -> Refusal? {
         switch (caller, kind) {
         case (.anonymous, .login): nil

@@ -45,7 +45,7 @@ struct Connection {
         case anonymous
         /// It has. To: `ending`, `closing`.
         case serving
-        /// The peer sends no more; what it has asked for is still answered. To: `closing`.
+        /// The peer has closed its half; its pending request is still answered. To: `closing`.
         case ending
         /// Flushing the final frame; input is ignored. To: `closing`, when it is cut short.
         case closing
@@ -85,9 +85,9 @@ struct Connection {
         static let isFeedReader = State(rawValue: 256)
         /// Its request shows a new token.
         static let isRefreshing = State(rawValue: 512)
-        /// It came beyond a limit, and is given time to read that.
+        /// It was accepted above a limit, and is given time to read the reason.
         static let isTurnedAway = State(rawValue: 1_024)
-        /// It was closed in the turn in which it came.
+        /// It was closed in the turn in which it was accepted.
         static let isDismissed = State(rawValue: 2_048)
         /// It was not read from for a while: what is read next may have arrived long ago.
         static let isCatchingUp = State(rawValue: 4_096)

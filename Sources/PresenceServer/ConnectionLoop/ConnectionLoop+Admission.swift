@@ -3,10 +3,10 @@ import EventLoop
 import PresenceCore
 import PresenceStore
 
-// Pace and room: of connections when they come, and of requests.
+// Limits on connections when they are accepted, and the rate limit of their requests.
 
 extension ConnectionLoop where Link: ~Copyable {
-    /// Whether a new connection may stay. One that may not is told when to come back.
+    /// Whether a new connection may stay. One that may not is sent when to reconnect.
     mutating func admit(_ slot: Int) -> Bool {
         let limits = configuration.admission
         guard clientCount <= limits.connectionsMax else {
@@ -55,8 +55,8 @@ extension ConnectionLoop where Link: ~Copyable {
             at: now.mono.advanced(byMilliseconds: wait).milliseconds)
     }
 
-    /// The wait that `countRequest` has begun is over. (Of another tenant of the slot, perhaps; to
-    /// look once too often does no harm.)
+    /// The wait that `countRequest` has begun is over. (Perhaps that of an earlier connection in
+    /// the slot; to check once too often does no harm.)
     mutating func throttleEnded(of slot: Int) {
         connections[slot].state.remove(.isThrottled)
         hearWhatWaits(in: slot)

@@ -4,11 +4,11 @@ import Outboxes
 import PresenceCore
 import PresenceWire
 
-// How connections end, and the deadlines of those that have not logged in, have begun a frame,
-// or are being given our last words.
+// How connections end, and the deadlines of the loop: for a login, a frame, progress, silence, the
+// end of a token, and a final frame.
 
 extension ConnectionLoop where Link: ~Copyable {
-    /// Tells the peer why, and lets it go when it has taken that.
+    /// Sends the peer the reason, and closes the connection when that has been written.
     mutating func close(
         _ slot: Int, _ reason: CloseReason?, retryAfterSeconds: Int? = nil,
         by message: CloseMessage = .frame
@@ -30,7 +30,7 @@ extension ConnectionLoop where Link: ~Copyable {
         finish(slot)
     }
 
-    /// Lets a connection go when it has taken what waits for it.
+    /// Closes a connection when its outbox has been written.
     mutating func finish(_ slot: Int) {
         beginClosing(slot)
         setDeadline(of: slot, afterSeconds: configuration.connection.farewellSeconds)
@@ -53,7 +53,7 @@ extension ConnectionLoop where Link: ~Copyable {
         loop.close(id)
     }
 
-    /// Closes a connection that takes nothing more.
+    /// Closes a connection that accepts no more bytes.
     mutating func abandon(_ slot: Int) {
         count(.lost, of: slot)
         loseSession(of: slot)
@@ -73,7 +73,7 @@ extension ConnectionLoop where Link: ~Copyable {
         stopWatchingSilence(of: slot)
     }
 
-    /// Tells the engine host that a connection has ended, unless everybody's does.
+    /// Tells the engine host that a connection has ended, except during shutdown: sessions stay.
     mutating func loseSession(of slot: Int, _ end: ConnectionEnd = .lost) {
         guard mayHaveSession(slot), phase == .serving else { return }
         inbound.append(
@@ -83,7 +83,7 @@ extension ConnectionLoop where Link: ~Copyable {
                     unsentBytes: connections[slot].outbox.count + connections[slot].bytesPending)))
     }
 
-    /// Whether the engine may know the connection: it has logged in, or its login is under way.
+    /// Whether the engine may know the connection: it has logged in, or its login is in progress.
     private func mayHaveSession(_ slot: Int) -> Bool {
         switch connections[slot].phase {
         case .free, .closing: false

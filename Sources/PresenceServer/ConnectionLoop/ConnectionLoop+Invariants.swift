@@ -2,7 +2,7 @@ import Containers
 import Outboxes
 import PresenceCore
 
-// What must hold between the reactor's tables. What costs O(1) is asserted at the entries of a
+// What must hold between the loop's tables. What costs O(1) is asserted at the entries of a
 // turn, also in release; the rest is for tests.
 
 extension ConnectionLoop where Link: ~Copyable {
@@ -23,7 +23,7 @@ extension ConnectionLoop where Link: ~Copyable {
         assertTurnEnded()
         var blocked = 0
         var heldBack = 0
-        // A list may also have the slot of a connection that is gone; that does no harm.
+        // A list may also have the slot of a connection that has ended; that does no harm.
         let dirty = Set(dirty)
         let resumable = Set(resumable)
         for (slot, connection) in connections.enumerated() {

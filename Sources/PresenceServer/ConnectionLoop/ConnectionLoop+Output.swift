@@ -3,7 +3,7 @@ import Outboxes
 import PresenceCore
 import PresenceWire
 
-// What the engine host has for the connections: frames into outboxes, connections closed.
+// Carries out what the engine host has for the loop: frames into outboxes, connections closed.
 
 extension ConnectionLoop where Link: ~Copyable {
     /// Hands over what there is for the engine host, and does what comes back, until nothing is
@@ -142,7 +142,7 @@ extension ConnectionLoop where Link: ~Copyable {
         markDirty(slot)
     }
 
-    /// Tells every connection that the service shuts down.
+    /// Closes every connection because the service shuts down.
     private mutating func sayFarewell() {
         enter(.farewell)
         for slot in connections.indices {

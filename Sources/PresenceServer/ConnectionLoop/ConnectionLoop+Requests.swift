@@ -86,8 +86,8 @@ extension ConnectionLoop where Link: ~Copyable {
         if connections[slot].phase == .serving { cancelDeadline(of: slot) }
     }
 
-    /// Whether the next frame may be read: not while a request waits for the store, nor while the
-    /// client does not read its responses.
+    /// Whether the next frame may be read: not while a request waits for its response, nor while
+    /// the client does not read its responses or is throttled.
     private func isListening(_ slot: Int) -> Bool {
         connections[slot].awaiting == nil
             && connections[slot].outbox.count < configuration.connection.outboxBytesMax
@@ -154,7 +154,7 @@ extension ConnectionLoop where Link: ~Copyable {
             if case .refresh = method { connections[slot].state.insert(.isRefreshing) }
             return inbound.append(method, of: decoder, from: connection, at: origin(of: slot))
         case .subscribers, .stats, .metrics, .why, .top:
-            // These look at all watchers, or at all there is.
+            // These read large tables: they count as 32 frames.
             turnWorkLeft -= 31
         default:
             break
@@ -185,8 +185,8 @@ extension ConnectionLoop where Link: ~Copyable {
         endIfServed(slot)
     }
 
-    /// Ends a connection whose peer sends no more, once it has been given what it asked for: the
-    /// answer to its request, and its login list.
+    /// Ends a connection whose peer sends no more, once it has been sent the response to its
+    /// request and its login list.
     mutating func endIfServed(_ slot: Int) {
         guard connections[slot].phase == .ending, connections[slot].awaiting == nil,
             !connections[slot].state.contains(.isListing)

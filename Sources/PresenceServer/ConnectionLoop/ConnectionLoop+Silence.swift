@@ -2,11 +2,11 @@ import Containers
 import EventLoop
 import PresenceCore
 
-// Signs of life, and the end of connections that give none.
+// Silence: connections whose clients send nothing for one and a half heartbeats are closed.
 //
-// They count from the time at which bytes arrived, not from that at which the service read them: a
-// connection that is not read from for a while is neither judged silent for that, nor does what it
-// sent long ago make it look alive.
+// Bytes count from the time at which they arrived, not from that at which the service read them: a
+// connection that is not read from for a while does not count as silent for that, nor do bytes
+// that arrived long ago count as recent.
 
 extension ConnectionLoop where Link: ~Copyable {
     /// The milliseconds within which bytes that have arrived are certainly read.

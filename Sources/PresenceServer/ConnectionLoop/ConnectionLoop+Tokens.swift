@@ -1,9 +1,8 @@
 import Containers
 import PresenceCore
 
-// The end of tokens. What a session may do is not changed by the end of its token, only that it
-// ends: the connection is closed with 4402, and a client that returns in time with a new token has
-// never been away.
+// The expiry of tokens. The connection is then closed with 4402. A client that reconnects within
+// the grace with a new token causes no event.
 
 extension ConnectionLoop where Link: ~Copyable {
     /// Has a session end when its token does.

@@ -2,12 +2,12 @@ import Containers
 import EventLoop
 import PresenceCore
 
-// The end of a turn, when everybody who spoke in it has been heard.
+// The end of a turn, when all input that has arrived in it has been processed.
 //
-// A deadline is met only when the sockets have been looked at since it came. A process that has
-// stood still wakes up in the wait for them, with nothing from it (EINTR, or a timeout that is
-// long over), although the kernel may hold what everybody has said meanwhile. So a deadline that
-// comes while the loop waits makes one more turn, without waiting, and is judged at its end.
+// A deadline fires only when the sockets have been polled since it was due. A process that was
+// suspended wakes up in that poll, which then reports nothing (EINTR, or a timeout that is long
+// over), although the kernel may hold what clients have sent meanwhile. So a deadline that comes
+// while the loop waits makes one more turn, without waiting, and is checked at its end.
 
 extension ConnectionLoop where Link: ~Copyable {
     mutating func turnEnded() {

@@ -41,7 +41,7 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
     var deadlines: TimingWheel
     /// When bytes of each connection last arrived.
     var heard: HeardTable.Writer
-    /// What had come in by then has been taken in.
+    /// Input that had arrived by then has been processed.
     var heardUpTo: Mono
     /// Slots that have something to write, or more frames in their splitter.
     var dirty: [UInt32] = []
@@ -56,7 +56,7 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
     var addresses: AddressBook
     /// Connections from this process.
     var internalCount = 0
-    /// Connections beyond a limit that are being told so.
+    /// Connections above a limit that are given time to read the reason.
     var turnedAwayCount = 0
     /// Connections beyond a limit that were closed in this turn.
     var dismissedCount = 0
@@ -78,7 +78,7 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
         case starting
         /// To: `farewell`.
         case serving
-        /// Every connection has been told; the last ones are closing. To: `finished`.
+        /// Every connection is being closed. To: `finished`.
         case farewell
         /// There is no connection any more. To: `stopped`.
         case finished

@@ -1,11 +1,12 @@
 import PresenceCore
 import PresenceStore
 
-// Pace and room for what the engine is asked to do.
+// Rate limits of logins, and limits on memory and on the store's backlog.
 
 extension EngineHost {
-    /// Whether a login may be carried out now. One that may not ends its connection: so that
-    /// many who come at once are spread over as many seconds as it takes to serve them.
+    /// Whether a login may be carried out now. If not, its connection is closed with a time after
+    /// which to reconnect: clients that reconnect at once are spread over the time that it takes
+    /// to serve them.
     mutating func admitLogin(of connection: ConnectionID, at now: Moment) -> Bool {
         guard let wait = logins.take(configuration.admission.loginPace, at: now.mono) else {
             return true

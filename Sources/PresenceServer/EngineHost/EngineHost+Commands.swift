@@ -142,7 +142,7 @@ extension EngineHost {
         source.withBytes(name) { engine.find($0) }
     }
 
-    /// Those of the names that the engine knows: nobody can watch or be watched under others.
+    /// Those of the names that the engine knows: an unknown account has no subscriptions.
     private mutating func known(
         _ names: NameList, _ source: RequestSource
     ) -> [AccountHandle] {

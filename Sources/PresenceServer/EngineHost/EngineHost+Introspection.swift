@@ -86,7 +86,7 @@ extension EngineHost {
         return report
     }
 
-    /// Adds what only the owners of the connections know.
+    /// Adds what only the connection loops know.
     private func fillIn(_ party: inout WhyParty, _ reports: [LoopReport], at now: Moment) {
         for index in party.sessions.indices {
             let entry = party.sessions[index].entry

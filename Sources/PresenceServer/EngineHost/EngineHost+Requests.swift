@@ -88,8 +88,8 @@ extension EngineHost {
             command, from: request.connection, at: now, into: &output.shared.effects)
     }
 
-    /// Refuses what the peer may not ask, before anything else is done about it: names are
-    /// interned, limits applied and logins logged for those that may.
+    /// Rejects a request without permission before anything else is done about it: before names
+    /// are interned, limits compared and logins logged.
     private mutating func authorise(
         _ request: ClientRequest, _ source: RequestSource
     ) throws(Refusal) {

@@ -1,7 +1,8 @@
 import PresenceCore
 
-// The end in order: no new connections, what is under way is answered, every connection is sent
-// 4503, and only then are the loops left. Sessions stay: a restart is nobody's logout.
+// Orderly shutdown: no new connections, requests in progress are answered, every connection is
+// closed with 4503, and then the loops stop. Sessions are not ended: they are restored at the next
+// startup.
 
 extension EngineHost {
     mutating func beginStopping() {

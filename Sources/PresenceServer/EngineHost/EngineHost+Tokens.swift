@@ -1,6 +1,6 @@
-// Tokens: a signature costs what some deliveries do, and its key may have to be fetched. So a token
-// is verified on another thread. Its connection waits meanwhile as one does that waits for the
-// store, and may end, in which case what follows is dropped.
+// Tokens: a signature costs as much as some deliveries, and its key may have to be fetched. So a
+// token is verified on another thread. Its connection waits like one that waits for the store. If
+// it ends meanwhile, the result is discarded.
 
 import Containers
 import PresenceCore

@@ -50,8 +50,8 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
 
     private(set) var phase = Phase.starting
     var ready: () -> Void = {}
-    /// Why the service ended before it was told to.
-    var serviceError: ServiceError?
+    /// Why the service ended by itself.
+    var refusal: ServiceError?
 
     /// How far the service has come.
     enum Phase: Equatable {
@@ -61,9 +61,9 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         case listening
         /// To: `stopping`.
         case serving
-        /// No new requests; those under way are being answered. To: `farewell`.
+        /// New requests are rejected; those in progress are answered. To: `farewell`.
         case stopping
-        /// Every connection has been told; the last ones are closing. To: `stopped`.
+        /// Every connection is being closed. To: `stopped`.
         case farewell
         case stopped
 
@@ -173,8 +173,8 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         return [engineDeadline, feedCheckAt, memory.nextDeadline].compactMap { $0 }.min()
     }
 
-    /// When the engine will have something to do. Nothing, before clients can come and once
-    /// everybody is being sent away.
+    /// When the engine will have something to do. Never, before clients are accepted and once all
+    /// connections are being closed.
     private var engineDeadline: Mono? {
         phase == .serving || phase == .stopping ? engine.nextWake : nil
     }
@@ -188,7 +188,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
 
     // MARK: The store
 
-    /// Learns what has become of writes that requests wait for.
+    /// Passes the outcomes of writes to the engine.
     mutating func report(_ outcomes: [Outcome], at now: Moment) {
         for outcome in outcomes {
             report(outcome, at: now)

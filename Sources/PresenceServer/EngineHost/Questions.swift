@@ -18,9 +18,9 @@ struct Question: Sendable {
 
 /// Questions about the service, in the order in which they came.
 ///
-/// Each goes through all that there is to tell of, a millisecond or two, and the connection loops
-/// are asked first for what they have measured. So there is one at a time, and the others wait:
-/// however many app servers ask, clients wait for one answer at most.
+/// Each reads large tables, which takes a millisecond or two, and the connection loops are asked
+/// first for what they have measured. So there is one at a time, and the others wait: however many
+/// app servers ask, clients wait for one answer at most.
 struct Questions {
     private var waiting: [Question] = []
     private var asked: Asked?

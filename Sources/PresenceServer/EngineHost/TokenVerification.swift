@@ -3,7 +3,7 @@ import PresenceCore
 
 /// The tokens that are being verified elsewhere.
 struct TokenVerification {
-    /// Has tokens verified; nil: nobody does.
+    /// Verifies tokens; nil: none are accepted.
     var verifier: (any TokenVerifying)?
     /// Tokens that are being verified.
     private(set) var underWay = 0
@@ -21,8 +21,8 @@ struct TokenVerification {
         failedLogins = FailedLogins(seed: seed)
     }
 
-    /// Whether one more token may wait. Of a network whose logins fail too often, few may: so they
-    /// take what others leave, and no more.
+    /// Whether one more token may wait. Those of a network whose logins fail too often may wait
+    /// only while few tokens do: they take what others leave.
     mutating func hasRoom(
         for network: ClientNetwork?, _ limits: AdmissionLimits, at now: Mono
     ) -> Bool {

@@ -9,8 +9,8 @@ protocol EngineLink: ~Copyable {
     /// put into `outbound`, which is empty before.
     mutating func exchange(_ inbound: inout Inbound, into outbound: inout Outbound, at now: Moment)
 
-    /// The loop has read what came, and will write its outboxes next. Deadlines of the engine are
-    /// met that came by `heardUpTo`, when the sockets had last been looked at.
+    /// The loop has read what arrived, and will write its outboxes next. Deadlines of the engine
+    /// fire that are due by `heardUpTo`, when the sockets were last polled.
     mutating func advance(
         to now: Moment, heardUpTo: Mono, into outbound: inout Outbound
     )
@@ -18,6 +18,6 @@ protocol EngineLink: ~Copyable {
     /// The loop's turn has ended: hands what is to be stored to the store.
     mutating func endTurn(at now: Moment, into outbound: inout Outbound)
 
-    /// When the loop is to call `advance` on the engine host's behalf; nil: not for that.
+    /// When the engine host needs a call of `advance`; nil: never, or it has a timer of its own.
     func nextDeadline(at now: Moment) -> Mono?
 }

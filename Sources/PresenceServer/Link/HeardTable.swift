@@ -3,9 +3,9 @@ import Synchronization
 
 /// When bytes of each connection last arrived, by slot.
 ///
-/// Written by the loop that reads from the connections. What the engine tells of sessions is filled
-/// in from here: so a keep-alive costs the engine nothing. Relaxed: a reader may see a time that is
-/// a moment old.
+/// Written by the loop that reads from the connections. The engine host fills in from here what
+/// the engine reports of sessions: so a keep-alive costs the engine nothing. Relaxed: a reader may
+/// see a time that is slightly out of date.
 final class HeardTable: Sendable {
     /// The times of 4,096 slots, in milliseconds of the monotonic clock.
     private final class Segment: Sendable {

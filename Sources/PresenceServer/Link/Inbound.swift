@@ -59,16 +59,17 @@ struct ConnectionOrigin: Sendable {
 enum InboundItem: Sendable {
     /// A request; the origin is there if it shows a credential.
     case request(ClientRequest, ConnectionOrigin?)
-    /// A request of this kind whose parameters are invalid. It is refused with that, unless its
-    /// peer has no permission, which is told first.
+    /// A request of this kind whose parameters are invalid. It is rejected for that, unless its
+    /// peer has no permission: that is reported first.
     case invalid(ConnectionID, CommandKind, Refusal)
     /// A connection of this process, which is an app server's without a login.
     case internalConnection(ConnectionID)
     /// The connection has not taken an event.
     case missed(ConnectionID, TopicHandle, seq: UInt64)
-    /// The connection has written everything: what it is sent piece by piece can go on.
+    /// The connection has written everything: the next piece of a list can follow.
     case drained(ConnectionID)
-    /// A connection with a session has ended.
+    /// A connection that the engine may know has ended: it was logged in, or its login is in
+    /// progress.
     case lost(LostConnection)
     /// What a loop has measured for the question with this number.
     case measured(LoopReport, question: UInt64)
@@ -78,7 +79,7 @@ enum InboundItem: Sendable {
     case finished
 }
 
-/// A connection whose session has ended.
+/// A connection that has ended. Its session may continue on another one.
 struct LostConnection: Sendable {
     var connection: ConnectionID
     var end: ConnectionEnd

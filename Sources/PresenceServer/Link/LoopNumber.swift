@@ -3,8 +3,8 @@ import PresenceCore
 
 /// Which of the connection loops: the low bits of the slots that the engine knows.
 ///
-/// The engine's tables by slot stay dense, whichever loop has most connections, and nobody has to
-/// look up which loop has a connection. With one loop there are no such bits.
+/// The engine's tables by slot stay dense, whichever loop has most connections, and a slot tells
+/// which loop has the connection. With one loop there are no such bits.
 struct LoopNumber: Hashable, Sendable {
     /// The loop's index, from 0.
     let index: Int

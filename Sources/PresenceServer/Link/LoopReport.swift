@@ -5,7 +5,7 @@ enum LoopQuestion: Sendable {
     case nothing
     /// The bytes that wait for these connections.
     case bytesWaiting([ConnectionID])
-    /// The slowest connections, at most so many.
+    /// The slowest connections, at most this number.
     case slowest(countMax: Int)
 }
 

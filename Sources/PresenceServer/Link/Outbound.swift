@@ -77,7 +77,7 @@ enum OutboundItem: Sendable {
     case states(ConnectionID, Range<Int>, StatesKind)
     /// The login list of the connection is complete.
     case synced(ConnectionID, count: Int)
-    /// The connection has been sent the states of all that it had missed.
+    /// The connection has been sent the states of all topics that it had missed.
     case caughtUp(ConnectionID)
     /// Something for a feed reader.
     case feed(ConnectionID, FeedMessage)
