@@ -34,8 +34,14 @@ public final class HTTPServer: Sendable {
         let loop = group.next()
         let bound = loop.makePromise(of: (any Channel).self)
         let ended = loop.makePromise(of: Void.self)
-        let gateway = Gateway(on: group, configuration.gateway, connect: connect)
-        let server = Self.server(configuration, gateway, on: group, bound: bound, logger: logger)
+        let startup = Startup()
+        let gateway = Gateway(on: group, configuration.gateway) {
+            let socket = try connect()
+            startup.end()
+            return socket
+        }
+        let server = Self.server(
+            configuration, gateway, startup, on: group, bound: bound, logger: logger)
         task = TaskLoop(loop).task {
             do { try await server.run() } catch { bound.fail(error) }
             // No effect if the address is known; otherwise the server has ended without one.
@@ -82,14 +88,15 @@ public final class HTTPServer: Sendable {
     }
 
     private static func server(
-        _ configuration: HTTPConfiguration, _ gateway: Gateway,
+        _ configuration: HTTPConfiguration, _ gateway: Gateway, _ startup: Startup,
         on group: MultiThreadedEventLoopGroup, bound: EventLoopPromise<any Channel>, logger: Logger
     ) -> Server<HTTP1Channel> {
         let limits = configuration.limits
         let counters = HTTPCounters()
         let api = API(
             gateway: gateway, access: configuration.access, limits: limits, counters: counters,
-            readiness: Readiness(), date: DateField(configuration.wallMilliseconds))
+            startup: startup, readiness: Readiness(startup),
+            date: DateField(configuration.wallMilliseconds))
         let connections = ConnectionLimiter(limits, on: group.next())
         var logger = logger
         // Hummingbird logs every start and end, which the service logs itself.

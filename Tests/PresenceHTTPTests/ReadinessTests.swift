@@ -1,13 +1,19 @@
 import HTTPTypes
 import NIOCore
+import PresenceGateway
 import Synchronization
 import Testing
 
 @testable import PresenceHTTP
 
 @Suite final class `The readiness` {
-    private let readiness = Readiness()
+    private let startup = Startup()
+    private let readiness: Readiness
     private let asked = Mutex(0)
+
+    init() {
+        readiness = Readiness(startup)
+    }
 
     private func at(_ milliseconds: Int64) -> NIODeadline {
         .uptimeNanoseconds(1_000_000_000) + .milliseconds(milliseconds)
@@ -33,6 +39,23 @@ import Testing
         #expect(await check(at: 1_000) == true)
         #expect(await check(at: 1_999, error) == true)
         #expect(asked.withLock { $0 } == 2)
+    }
+
+    @Test func `tells a startup from a shutdown`() async {
+        func failure(at milliseconds: Int64) async -> HTTPError? {
+            do {
+                try await readiness.check(at: at(milliseconds)) { throw GatewayError.ended }
+                return nil
+            } catch {
+                return error as? HTTPError
+            }
+        }
+        let atStartup = await failure(at: 0)
+        #expect(atStartup?.reason == "starting_up")
+        #expect(atStartup?.status == .serviceUnavailable)
+        #expect(HTTPError.title(of: atStartup?.reason ?? "") == "Starting up")
+        startup.end()
+        #expect(await failure(at: 1_000)?.reason == "shutting_down")
     }
 
     @Test func `ignores a check whose client has disconnected`() async {

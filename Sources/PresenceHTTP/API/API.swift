@@ -10,6 +10,7 @@ struct API {
     let access: HTTPAccess
     let limits: HTTPLimits
     let counters: HTTPCounters
+    let startup: Startup
     let readiness: Readiness
     let date: DateField
     private let routes = RouteTable()
@@ -30,7 +31,7 @@ struct API {
             counters.end(routing.operation, nil)
             throw error.cause
         } catch {
-            response = HTTPError(error).response
+            response = startup.httpError(error).response
         }
         counters.end(routing.operation, response.status)
         response.headers[.date] = date.text

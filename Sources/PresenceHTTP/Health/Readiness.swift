@@ -19,7 +19,12 @@ final class Readiness: Sendable {
         var isAsking = false
     }
 
+    private let startup: Startup
     private let state = Mutex(State())
+
+    init(_ startup: Startup) {
+        self.startup = startup
+    }
 
     /// Throws if the service is not ready.
     func check(_ gateway: Gateway) async throws {
@@ -47,7 +52,7 @@ final class Readiness: Sendable {
             state.withLock { $0.isAsking = false }
             throw CancellationError()
         } catch {
-            failure = HTTPError(error)
+            failure = startup.httpError(error)
         }
         state.withLock {
             $0 = State(latest: Check(time: now, failure: failure), isAsking: false)

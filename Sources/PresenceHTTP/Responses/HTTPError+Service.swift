@@ -69,7 +69,7 @@ extension HTTPError {
         case GatewayError.closed, GatewayError.ended, is CancellationError:
             self = HTTPError(
                 .serviceUnavailable, "shutting_down",
-                "The service is starting up or shutting down; try again later."
+                "The service is shutting down; try again later."
             )
             .retryingAfter(seconds: 1)
         default: self = .notUnderstood
@@ -78,6 +78,13 @@ extension HTTPError {
 
     private func retryingAfter(seconds: Int) -> HTTPError {
         with("retryAfter", seconds).with(.retryAfter, String(seconds))
+    }
+
+    static var startingUp: HTTPError {
+        HTTPError(
+            .serviceUnavailable, "starting_up", "The service is starting up; try again later."
+        )
+        .retryingAfter(seconds: 1)
     }
 
     static var notUnderstood: HTTPError {
