@@ -116,6 +116,25 @@ class Words(Scripts):
                 self.assertEqual((code, fault), (0, ""))
                 self.assertTrue(said.startswith("scripts/" + name), said)
 
+    def test_the_help_of_faults_has_a_usage_and_every_case(self):
+        for words in (("--help",), ("-h",), ("quick", "--help")):
+            code, said, fault = self.run_script("scripts/faults", *words)
+            self.assertEqual((code, fault), (0, ""))
+            self.assertTrue(said.startswith("usage: scripts/faults [all | quick"), said)
+            self.assertRegex(said, r"(?m)^  disk-full \(quick\)\n      the disk is full: ")
+            self.assertLessEqual(max(map(len, said.splitlines())), 100)
+        code, said, fault = self.run_script("scripts/faults", "nope")
+        self.assertEqual((code, said), (64, ""))
+        self.assertIn("no such case: nope", fault)
+
+    def test_the_help_of_the_metrics_test_has_a_usage(self):
+        code, said, fault = self.run_script("Tests/Metrics/run", "--help")
+        self.assertEqual((code, fault), (0, ""))
+        self.assertTrue(said.startswith("usage: Tests/Metrics/run "), said)
+        code, said, fault = self.run_script("Tests/Metrics/run", "/nope")
+        self.assertEqual((code, said), (1, ""))
+        self.assertEqual(fault, "metrics: /nope is not a program; run `swift build`\n")
+
     def test_wrong_words_are_refused_before_anything_is_done(self):
         for words in (("setup", "tests"), ("test", "nope"), ("test", "check", "x"),
                       ("sanitize",), ("sanitize", "nope"), ("fuzz", "nope"), ("fuzz",),

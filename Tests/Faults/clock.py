@@ -41,7 +41,7 @@ def jump(client, clock, seconds):
     require(abs(shown - seconds) < 2, "the clock is ahead by %.1f, not %d", shown, seconds)
 
 
-@case("the wall clock jumps while running: nothing expires, nobody is thrown out", quick=True)
+@case("the wall clock jumps while the service runs: nothing expires, no client is closed", quick=True)
 def clock_jumps():
     with Service("--rate-limits", "off", start=False) as service:
         clock = Clock(service)
@@ -67,7 +67,7 @@ def clock_jumps():
         say("hours, years, and before 1970")
 
 
-@case("nothing lives for ever: subscriptions of 60 s end after 60 s, whatever the wall clock did")
+@case("subscriptions of 60 s expire after 60 s, whatever the wall clock does")
 def clock_no_immortals():
     with Service("--rate-limits", "off", "--heartbeat", "300", start=False) as service:
         clock = Clock(service)
@@ -91,7 +91,7 @@ def clock_no_immortals():
         say("it ended after %.1f s", took)
 
 
-@case("the wall clock is wrong at the start: what is left is never more than was asked for",
+@case("the wall clock is wrong at startup: no expiry is later than requested",
       quick=True)
 def clock_wrong_at_start():
     with Service("--rate-limits", "off", start=False) as service:

@@ -110,7 +110,7 @@ def kill_9_long():
     crash_loop(int(os.environ.get("FAULTS_ROUNDS", "60")), 2)
 
 
-@case("kill -9 during the start, again and again", quick=True)
+@case("kill -9 during startup, repeatedly", quick=True)
 def kill_9_at_start():
     randoms = random.Random(3)
     with Service("--rate-limits", "off") as service:
@@ -130,7 +130,7 @@ def kill_9_at_start():
         say("25 starts cut short within %.2f s; then a start in %.2f s", ready * 1.2, took)
 
 
-@case("kill -9 while a new database is being made", quick=True)
+@case("kill -9 while a database is being created", quick=True)
 def kill_9_at_creation():
     randoms = random.Random(4)
     for round in range(12):
@@ -143,7 +143,7 @@ def kill_9_at_creation():
     say("12 times; each started afterwards")
 
 
-@case("kill -9: a publisher who does not come back is told as 3 restart, one who does is not",
+@case("kill -9: a publisher that does not reconnect is sent as `3 restart`, others are not",
       quick=True)
 def restart_grace():
     with Service("--restart-grace", "2", "--rate-limits", "off") as service:
@@ -162,7 +162,7 @@ def restart_grace():
         back.close()
 
 
-@case("SIGTERM with 5,000 clients: everybody hears 4503, exit 0 in less than 10 s")
+@case("SIGTERM with 5,000 clients: each is closed with 4503, exit code 0 within 10 s")
 def sigterm_crowd():
     count = 5000
     with Service("--rate-limits", "off", prefix=["prlimit", "--nofile=20000"]) as service:
@@ -177,7 +177,7 @@ def sigterm_crowd():
             client.close()
 
 
-@case("SIGTERM with clients who read nothing, and twice: exit 0 in less than 15 s", quick=True)
+@case("SIGTERM, also twice, with clients that read nothing: exit code 0 within 15 s", quick=True)
 def sigterm_deaf():
     with Service("--rate-limits", "off") as service:
         deaf = [service.connect(receive_bytes=2048).login("d%d" % n) for n in range(5)]

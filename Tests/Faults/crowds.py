@@ -51,7 +51,7 @@ def wave(service, count, healthy, first=b""):
     return last - begin, slowest
 
 
-@case("a crowd that never logs in is thrown out at 10 s, and its memory comes back")
+@case("clients that never log in are closed after 10 s, and their memory is returned")
 def silent_crowd():
     count = 5000
     room_for(count + 500)
@@ -70,7 +70,7 @@ def silent_crowd():
         require(service.descriptors() < 30, "%d descriptors are left", service.descriptors())
 
 
-@case("a crowd from one address does not keep others out", quick=True)
+@case("many clients of one address do not keep others out", quick=True)
 def crowd_from_one_address():
     room_for(3000)
     with Service(prefix=["prlimit", "--nofile=4000"]) as service:
@@ -91,7 +91,7 @@ def crowd_from_one_address():
             connection.close()
 
 
-@case("little address space: a crowd is served or refused, and it does not die", quick=True)
+@case("little address space: many clients are served or rejected, the service lives", quick=True)
 def little_memory():
     room_for(3000)
     # Stacks, libraries and SQLite's map take most of it before anybody has come.
@@ -107,7 +107,7 @@ def little_memory():
         say("200 clients that read nothing: %d KiB resident", service.memory_kibibytes())
 
 
-@case("memory that a crowd of slow readers needed comes back", quick=True)
+@case("the memory that slow clients needed is returned", quick=True)
 def memory_comes_back():
     room_for(3000)
     with Service("--rate-limits", "off", "--disconnect-grace", "0") as service:

@@ -158,7 +158,7 @@ def under_flood(descriptors, webhooks, seconds, held):
             probes)
 
 
-@case("a flood of strangers leaves descriptors to the database, HTTP, webhooks and the log",
+@case("a flood of connections leaves descriptors to the database, HTTP, webhooks and the log",
       quick=True)
 def flood_of_strangers():
     need("taskset")
@@ -166,7 +166,7 @@ def flood_of_strangers():
         under_flood(descriptors, webhooks, 4, 2000)
 
 
-@case("floods with other limits, for longer")
+@case("longer floods, with other limits")
 def long_flood_of_strangers():
     need("taskset")
     for descriptors, webhooks, held in (
@@ -175,7 +175,7 @@ def long_flood_of_strangers():
         under_flood(descriptors, webhooks, 15, held)
 
 
-@case("a flood of HTTP connections: it lives, and HTTP is there afterwards", quick=True)
+@case("a flood of HTTP connections: the service lives, and HTTP responds afterwards", quick=True)
 def flood_of_http():
     need("taskset")
     with HTTPService(256, 4, prefix=["taskset", "-c", "0"]) as service:
@@ -193,7 +193,7 @@ def flood_of_http():
         say("%d connections, %d descriptors in use at most", web.count, most)
 
 
-@case("not one descriptor is left for a while: nothing ends, and all goes on", quick=True)
+@case("no descriptor is free for a while: the service lives and recovers", quick=True)
 def no_descriptor_at_all():
     need("taskset")
     # Many tasks on one processor: the pools of the runtime have work that waits.
@@ -240,7 +240,7 @@ def come_back(service, end):
         time.sleep(0.1)
 
 
-@case("descriptors run out: who is in is served and stored, the others wait, it recovers",
+@case("descriptors run out: connected clients are served, others wait, the service recovers",
       quick=True)
 def descriptors_run_out():
     with Service("--rate-limits", "off", prefix=["prlimit", "--nofile=256:256"]) as service:
@@ -281,7 +281,7 @@ def descriptors_run_out():
         require(set(service.login("in1").subscriptions()) == {"in2", "in3"}, "not stored")
 
 
-@case("descriptors are few from the start: it refuses, and says what it needs", quick=True)
+@case("too few descriptors at startup: the service does not start, and says what it needs", quick=True)
 def few_descriptors():
     # With fewer than 13, libuv and libdispatch abort before anything can be said.
     for count in (13, 16, 32, 100, 255):

@@ -27,7 +27,7 @@ def fill(folder):
     return path
 
 
-@case("the disk is full: 503 and nothing is lost; it recovers by itself", quick=True)
+@case("the disk is full: 503, nothing is lost, the service recovers by itself", quick=True)
 def disk_full():
     with small_disk(6) as disk:
         with Service("--rate-limits", "off", data=os.path.join(disk, "data")) as service:
@@ -86,7 +86,7 @@ def disk_full():
             require(state.get("status", {}).get("value") == status, "the status: %s", state)
 
 
-@case("the disk is full and the service dies: what was answered is there")
+@case("the disk is full and the service is killed: every acknowledged change is there")
 def disk_full_kill_9():
     for round in range(10):
         with small_disk(5) as disk:
@@ -140,7 +140,7 @@ def failing_disk():
             subprocess.run(["umount", "-l", folder], check=False)
 
 
-@case("the kernel makes the disk read-only while running: 503, reads go on; all is there after",
+@case("the disk becomes read-only: 503, queries are answered, nothing is lost",
       quick=True)
 def read_only_while_running():
     with failing_disk() as (image, disk):
@@ -172,7 +172,7 @@ def read_only_while_running():
             require(set(service.login("a").subscriptions()) == answered, "lost")
 
 
-@case("writes and syncs fail with EIO for a while: 503, never answered and lost; it recovers",
+@case("writes and syncs fail with EIO: 503, no acknowledged change is lost, it recovers",
       quick=True)
 def disk_errors():
     need("strace")
@@ -218,7 +218,7 @@ def disk_errors():
         require(known == answered, "missing %s, come back %s", answered - known, known - answered)
 
 
-@case("the disk stands still for 10 s: who waits for it and speaks is not thrown out")
+@case("the disk stalls for 10 s: waiting clients that send keep-alives are not closed")
 def disk_stalls():
     need("strace")
     with Service("--rate-limits", "off", "--heartbeat", "5", "--disconnect-grace", "1") as service:
@@ -254,7 +254,7 @@ def disk_stalls():
             tracer.communicate(timeout=20)
 
 
-@case("a read-only disk at the start is refused in one sentence", quick=True)
+@case("a read-only disk at startup: one sentence", quick=True)
 def read_only_at_start():
     with small_disk(16) as disk:
         data = os.path.join(disk, "data")
@@ -274,7 +274,7 @@ def read_only_at_start():
             sentence(*service.refusal())
 
 
-@case("directories that cannot be used are refused in one sentence", quick=True)
+@case("unusable data directories: one sentence each", quick=True)
 def wrong_directory():
     with Service() as first:
         with Service(data=first.data, start=False) as second:
@@ -421,7 +421,7 @@ def size(folder, path):
     return os.path.getsize(os.path.join(folder, path))
 
 
-@case("the database is cut, a page is zeroed, it is text, or empty", quick=True)
+@case("the database is truncated, zeroed in part, text, or empty", quick=True)
 def damaged_database():
     def harm(source):
         whole = size(source, DATABASE)
@@ -435,7 +435,7 @@ def damaged_database():
     damage_loop(False, harm)
 
 
-@case("the database's log is cut, removed, or another file's", quick=True)
+@case("the write-ahead log is truncated, removed, or of another database", quick=True)
 def damaged_log():
     log = DATABASE + "-wal"
 
@@ -451,7 +451,7 @@ def damaged_log():
     damage_loop(True, harm, [END])
 
 
-@case("each page of the database flipped at eight places, and every 4 KiB cut")
+@case("bytes of each page of the database are flipped, and it is truncated at every 4 KiB")
 def damaged_pages():
     def harm(source):
         whole = size(source, DATABASE)
@@ -461,7 +461,7 @@ def damaged_pages():
     damage_loop(False, harm, [LETTER])
 
 
-@case("each frame of the log flipped and cut: what is lost is the end, never the middle")
+@case("each frame of the log is flipped and truncated: only its end is lost, never the middle")
 def damaged_frames():
     log = DATABASE + "-wal"
 

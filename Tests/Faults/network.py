@@ -57,7 +57,7 @@ def two_machines():
             subprocess.run(["ip", "netns", "delete", name], capture_output=True)
 
 
-@case("a peer vanishes without a word: 3 within 1.5 heartbeats and the grace")
+@case("a client vanishes: disconnect event within 1.5 heartbeats and the grace")
 def half_open():
     heartbeat, grace = 5, 2
     with two_machines() as (here, there):
@@ -88,7 +88,7 @@ def half_open():
             say("20 peers; the last 3 after %.1f s, of %.1f s", last, 1.5 * heartbeat + grace)
 
 
-@case("the cable is out for a moment: nobody is lost")
+@case("the cable is out for a moment: no account goes offline")
 def short_outage():
     with two_machines() as (here, there):
         with Service("--rate-limits", "off", "--heartbeat", "10", "--i-know-this-is-open",

@@ -47,17 +47,17 @@ def frozen(seconds, count):
             seconds, count, took)
 
 
-@case("the service stands still for 9 s: who spoke meanwhile is not thrown out", quick=True)
+@case("the service is stopped for 9 s: clients that sent something are not closed", quick=True)
 def service_frozen():
     frozen(9, 200)
 
 
-@case("the service stands still for 60 s")
+@case("the service is stopped for 60 s")
 def service_frozen_long():
     frozen(60, 1000)
 
 
-@case("a client stands still while 100 MB are published: little memory, and it ends up right",
+@case("a client is stopped while 100 MB are published: little memory, correct states after",
       quick=True)
 def client_frozen():
     count = 50
@@ -113,7 +113,7 @@ def deaf_crowd(service, publishers, count):
     return most
 
 
-@case("clients that take nothing are closed after 15 s, and the next ones cost no more memory")
+@case("clients that read nothing are closed after 15 s, and later ones need no more memory")
 def client_frozen_for_good():
     count = 300
     with Service("--rate-limits", "off") as service:
@@ -152,7 +152,7 @@ def seconds_until_offline(service, burst):
     return offline
 
 
-@case("what a client sent long ago does not make it look alive while it is throttled", quick=True)
+@case("old unread bytes do not keep a throttled client connected", quick=True)
 def throttled_ghost():
     body = b'{"jsonrpc":"2.0","id":1,"method":"ping"}'
     ping = len(body).to_bytes(4, "big") + body
@@ -165,7 +165,7 @@ def throttled_ghost():
             say("after a burst of %s: offline after %.1f s", name, took)
 
 
-@case("a login list is completed for a client that has ended its side and reads slowly", quick=True)
+@case("a login list is completed for a half-closed client that reads slowly", quick=True)
 def half_closed_reader():
     count = 700
     names = ["p%d" % number for number in range(count)]

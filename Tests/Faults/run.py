@@ -1,7 +1,8 @@
-"""Runs the cases: all, the quick ones, or those that are named."""
+"""Runs cases of tests that break what the service uses: all, the quick ones, or named ones."""
 
 import importlib
 import os
+import signal
 import sys
 import time
 import traceback
@@ -15,16 +16,42 @@ for file in sorted(os.listdir(os.path.dirname(os.path.abspath(__file__)))):
         importlib.import_module(file[:-3])
 
 
+USAGE = """\
+usage: scripts/faults [all | quick | list | CASE...]
+
+Runs the service while the machine or the network fails: no descriptors, a full disk, kill -9,
+clocks that jump. Without arguments, or with `all`, runs every case: about seven minutes. `quick`
+runs the short ones, as `make test` does; `list` lists the cases. Some cases need root.
+
+PORCHLIGHT_BIN names the binary. By default it is .build/release/porchlight, or
+.build/debug/porchlight if there is no release build.
+
+Cases:
+"""
+
+
+def list_cases():
+    for name, title, quick, _ in CASES:
+        print("  %s%s\n      %s" % (name, " (quick)" if quick else "", title))
+
+
 def main(names):
-    if names in (["-h"], ["--help"], ["list"]):
-        for name, title, quick, _ in CASES:
-            print("%-28s %s%s" % (name, title, " (quick)" if quick else ""))
+    if names == ["list"] or {"-h", "--help"} & set(names):
+        # `head` may close the pipe early.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    if {"-h", "--help"} & set(names):
+        print(USAGE, end="")
+        list_cases()
+        return 0
+    if names == ["list"]:
+        list_cases()
         return 0
     known = {name for name, *_ in CASES}
     unknown = [name for name in names if name not in known | {"all", "quick"}]
     if unknown:
-        print("no such case: %s; `scripts/faults list` lists them" % " ".join(unknown))
-        return 2
+        print("no such case: %s; `scripts/faults list` lists them" % " ".join(unknown),
+              file=sys.stderr)
+        return 64
     chosen = [entry for entry in CASES if not names or "all" in names or entry[0] in names
               or ("quick" in names and entry[2])]
     print("against %s" % binary())

@@ -73,7 +73,7 @@ def login(port, source, account):
     raise AssertionError("%s was sent away five times" % account)
 
 
-@case("a flood of bad tokens does not keep honest logins out", quick=True)
+@case("a flood of invalid tokens does not keep valid logins out", quick=True)
 def bad_tokens():
     with Service("--auth", "jwt", start=False) as service:
         path = os.path.join(service.temporary, "secret")

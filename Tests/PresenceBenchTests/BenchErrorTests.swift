@@ -20,7 +20,9 @@ import Testing
         let options = BenchOptions(
             target: .running(address, process: nil), seed: 1, isProgressShown: false)
         let error = #expect(throws: BenchError.self) { _ = try fanout.run(options) }
-        #expect(error?.description.contains("ECONNREFUSED") == true)
+        #expect(
+            error?.description == "Cannot connect to \(address) (uv_tcp_connect: connection "
+                + "refused (ECONNREFUSED)). Is `porchlight serve` running there?")
         loop.close()
     }
 }

@@ -77,7 +77,7 @@ extension Load {
             clientOfSlot[slot] = Int32(client)
         } catch {
             counters.connectFailures += 1
-            lost(client, "cannot connect (\(error))", retryAfterSeconds: nil)
+            notConnected(client, "\(error)")
         }
     }
 
@@ -100,7 +100,7 @@ extension Load {
         where clients[client].phase == .connecting && now > clients[client].deadline {
             counters.connectFailures += 1
             counters.timeouts += 1
-            lost(client, "could not connect within 10 s", retryAfterSeconds: nil)
+            notConnected(client, "no answer within 10 s")
         }
     }
 
@@ -143,8 +143,12 @@ extension Load {
         let owner = client(of: id)
         loop.close(id)
         guard let client = owner else { return }
-        if clients[client].phase == .connecting { counters.connectFailures += 1 }
-        lost(client, "lost its connection (\(reason))", retryAfterSeconds: nil)
+        if clients[client].phase == .connecting {
+            counters.connectFailures += 1
+            notConnected(client, reason.summary)
+        } else {
+            lost(client, "lost its connection (\(reason.summary))", retryAfterSeconds: nil)
+        }
     }
 
     func streamClosed(_ id: StreamID) {
@@ -153,11 +157,27 @@ extension Load {
     }
 
     /// A connection has ended that the load did not close.
-    func lost(_ client: Int, _ how: String, retryAfterSeconds: Int?) {
+    func lost(_ client: Int, _ how: @autoclosure () -> String, retryAfterSeconds: Int?) {
+        lost(
+            client, message: "The client of \(names.text(client)) \(how()).",
+            retryAfterSeconds: retryAfterSeconds)
+    }
+
+    /// A connection was never established.
+    private func notConnected(_ client: Int, _ why: @autoclosure () -> String) {
+        lost(
+            client,
+            message: "Cannot connect to \(target) (\(why())). Is `porchlight serve` running there?",
+            retryAfterSeconds: nil)
+    }
+
+    private func lost(
+        _ client: Int, message: @autoclosure () -> String, retryAfterSeconds: Int?
+    ) {
         counters.losses += 1
         guard lossPolicy == .reconnect else {
             leave(client, to: .away)
-            return fail("The client of \(names.text(client)) \(how).")
+            return fail(message())
         }
         let stream = clients[client].stream
         leave(client, to: .waiting)
@@ -211,3 +231,13 @@ extension Load {
 
 /// How the load ends a connection.
 enum DropMethod: Sendable { case reset, close }
+
+extension StreamEnd {
+    /// For a sentence in parentheses.
+    fileprivate var summary: String {
+        switch self {
+        case .endOfFile: "the service closed it"
+        case .failed(let error): "\(error)"
+        }
+    }
+}
