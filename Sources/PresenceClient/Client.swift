@@ -37,8 +37,8 @@ public enum ClientError: Error, CustomStringConvertible, Equatable {
         case .notThisProtocol(let what):
             "The connection was closed before the first frame: \(what). Is that its HTTP port? "
                 + "Connect to the native port, which is 7400 by default."
-        case .timedOut(let what): "No answer to \(what)."
-        case .badAnswer(let what): "The answer is not valid: \(what)."
+        case .timedOut(let what): "No response to \(what)."
+        case .badAnswer(let what): "The response is not valid: \(what)."
         case .refused(let reply), .closed(let reply): "\(reply.message) (\(reply.code))"
         }
     }

@@ -14,7 +14,7 @@ struct BenchConnections: ParsableCommand {
     @Flag(help: "As many clients as there are descriptors.")
     var most = false
 
-    @Option(help: "Accounts in a group: each watches all others. 1: no subscriptions.")
+    @Option(help: "Accounts in a group: each subscribes to all others. 1: no subscriptions.")
     var group = 100
 
     @Option(help: ArgumentHelp("Seconds that they idle.", valueName: "s"))
@@ -68,13 +68,13 @@ struct BenchSubscribe: ParsableCommand {
 struct BenchCelebrity: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "celebrity",
-        abstract: "Measure one publisher with many watchers, while other clients ping.",
+        abstract: "Measure one publisher with many subscribers, while other clients ping.",
         usage: "porchlight bench celebrity [<options>]")
 
-    @Option(help: "Followers online.")
+    @Option(help: "Subscribers online.")
     var accounts = 10_000
 
-    @Option(help: "Followers offline.")
+    @Option(help: "Subscribers offline.")
     var offline = 0
 
     @Option(help: "Events per second of the publisher.")
@@ -90,7 +90,7 @@ struct BenchCelebrity: ParsableCommand {
 
     func run() throws {
         var celebrity = Celebrity()
-        celebrity.followers = accounts
+        celebrity.subscribers = accounts
         celebrity.offline = offline
         celebrity.rate = rate
         celebrity.pingsPerSecond = pings
@@ -107,7 +107,7 @@ struct BenchMixed: ParsableCommand {
     @Option(help: "Accounts, all online.")
     var accounts = 2_000
 
-    @Option(help: "Accounts in a group: each watches all others.")
+    @Option(help: "Accounts in a group: each subscribes to all others.")
     var group = 100
 
     @Option(help: "Actions per second of all clients together.")
@@ -116,7 +116,7 @@ struct BenchMixed: ParsableCommand {
     @Option(help: "Share of logouts followed by a login.")
     var logins = 5
 
-    @Option(help: "Share of lost connections that return immediately.")
+    @Option(help: "Share of lost connections that reconnect immediately.")
     var returns = 5
 
     @Option(help: "Share of new statuses.")

@@ -5,13 +5,13 @@ struct BenchStorm: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "storm",
         abstract:
-            "Measure a reconnect storm: all clients lose their connections and return at once.",
+            "Measure a reconnect storm: all clients lose their connections and reconnect at once.",
         usage: "porchlight bench storm [<options>]")
 
     @Option(help: "Clients, all online.")
     var accounts = 15_000
 
-    @Option(help: "Accounts that each one watches.")
+    @Option(help: "Accounts that each one is subscribed to.")
     var group = 100
 
     @Option(help: "How the connections end.")
@@ -43,7 +43,7 @@ struct BenchRestart: ParsableCommand {
     @Option(help: "Clients, all online.")
     var accounts = 15_000
 
-    @Option(help: "Accounts that each one watches.")
+    @Option(help: "Accounts that each one is subscribed to.")
     var group = 100
 
     @Option(help: "Stored subscriptions of accounts that are offline, in addition.")

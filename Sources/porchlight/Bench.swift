@@ -131,7 +131,7 @@ struct BenchFanout: ParsableCommand {
     @Option(help: "Accounts, all online.")
     var accounts = 1_000
 
-    @Option(help: "Accounts in a group: each watches all others.")
+    @Option(help: "Accounts in a group: each subscribes to all others.")
     var group = 100
 
     @Option(

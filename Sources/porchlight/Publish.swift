@@ -31,7 +31,7 @@ struct Publish: ParsableCommand {
     @Option(help: "Seconds until the status expires: 60 to 604800.")
     var expiry = 3_600
 
-    @Flag(help: "List the status at login, too, for watchers that are offline now.")
+    @Flag(help: "Also list the status at login, for subscribers that are offline now.")
     var keep = false
 
     @Flag(help: "Set the status and exit.")

@@ -12,10 +12,10 @@ struct Why: ParsableCommand {
             and none from before it started.
             """)
 
-    @Argument(help: "The account that watches, or should.")
+    @Argument(help: "The account that is subscribed, or should be.")
     var subscriber: String
 
-    @Argument(help: "The account that is watched, or should be.")
+    @Argument(help: "The account that it is subscribed to, or should be.")
     var publisher: String
 
     @Option(help: "The type of state: 1 is presence, 100 and up are an app's own.")

@@ -75,7 +75,7 @@ struct WhyStory {
         var lines: [String] = []
         if let current = facts["subscription"] {
             lines.append(
-                "\(subscriber) watches \(seen) since \(time(current["created"])), until "
+                "\(subscriber) is subscribed to \(seen) since \(time(current["created"])), until "
                     + "\(time(current["expires"])).")
         }
         lines += (facts["pastSubscriptions"]?.array ?? []).map { past in
@@ -188,9 +188,9 @@ struct WhyStory {
 
     private func fates(of event: JSON) -> [String] {
         switch event["subscribed"]?.string {
-        case "no": return ["not sent: \(subscriber) did not watch \(seen) at that time"]
+        case "no": return ["not sent: \(subscriber) was not subscribed to \(seen) at that time"]
         case "unknown":
-            return ["unknown whether \(subscriber) watched \(seen) at that time"]
+            return ["unknown whether \(subscriber) was subscribed to \(seen) at that time"]
         default: break
         }
         let connections = event["connections"]?.array ?? []

@@ -148,8 +148,8 @@ import Testing
     @Test func `says why an event was not sent`() {
         let login: JSON = ["device": "tab", "time": 1_763_700_060_000, "sync": "all"]
         for (changes, words) in [
-            (["subscribed": "no"], "not sent: alice did not watch bob at that time"),
-            (["subscribed": "unknown"], "unknown whether alice watched bob at that time"),
+            (["subscribed": "no"], "not sent: alice was not subscribed to bob at that time"),
+            (["subscribed": "unknown"], "unknown whether alice was subscribed to bob at that time"),
             (["complete": false], "unknown whether alice was connected at that time"),
             ([:], "not sent: alice was not connected at that time"),
             (["nextLogin": login], "got the state in its login list"),
@@ -206,7 +206,7 @@ import Testing
             "state": ["online": [["device": "d"]]],
         ]
         #expect(WhyStory(facts(both)).lines.first == "alice sees itself online.")
-        #expect(says(facts(both), "alice watches itself since"))
+        #expect(says(facts(both), "alice is subscribed to itself since"))
     }
 
     @Test func `shows the status, and how far back it all reaches`() {

@@ -24,7 +24,8 @@ class Why(Case):
         watcher.event()
         said = self.verb("why", alice, bob).splitlines()
         self.assertEqual(said[0], "%s sees %s online." % (alice, bob))
-        for words in ("%s watches %s since " % (alice, bob), "%s is on other laptop since" % alice,
+        for words in ("%s is subscribed to %s since " % (alice, bob),
+                      "%s is on other laptop since" % alice,
                       "%s is on ios phone since" % bob,
                       "The status of %s is 10001 “in a meeting”, until" % bob,
                       "Events of %s, newest first:" % bob, "    sent to laptop"):

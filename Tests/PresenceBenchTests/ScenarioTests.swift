@@ -91,7 +91,7 @@ import Testing
 
     @Test func `celebrity`() throws {
         var celebrity = Celebrity()
-        celebrity.followers = 20
+        celebrity.subscribers = 20
         celebrity.offline = 150
         celebrity.rate = 50
         celebrity.pingers = 3

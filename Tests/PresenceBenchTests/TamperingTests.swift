@@ -56,6 +56,6 @@ import Testing
         // Without grace, whoever is lost is gone at once.
         let options = try tiny(serve: ["--disconnect-grace", "0"])
         let failure = #expect(throws: BenchError.self) { _ = try storm.run(options) }
-        #expect(failure?.description.contains("to a watcher that was never away") == true)
+        #expect(failure?.description.contains("to a subscriber that was never away") == true)
     }
 }

@@ -77,6 +77,21 @@ extension `Source rules` {
         }
     }
 
+    @Test func `the verbs call subscribers by their name`() {
+        let phrases: [Phrase] = ["watcher", "watchers", "follower", "followers"].map {
+            (phrase: $0, instead: "subscriber, subscribers")
+        }
+        // The service's own files, where assertions may have these words, are not here.
+        for file in SourceTree.swift
+        where file.path.hasPrefix("Sources/PresenceBench/")
+            || file.path.hasPrefix("Sources/porchlight/") && !file.path.contains("/Settings/")
+        {
+            for literal in file.literals {
+                check(literal.text, for: phrases, at: file, literal.number)
+            }
+        }
+    }
+
     @Test func `phrases are found as whole words`() {
         func found(_ text: String) -> [String] {
             Self.found(Self.phrases, in: text).map(\.phrase)

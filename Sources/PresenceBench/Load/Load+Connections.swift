@@ -100,7 +100,7 @@ extension Load {
         where clients[client].phase == .connecting && now > clients[client].deadline {
             counters.connectFailures += 1
             counters.timeouts += 1
-            notConnected(client, "no answer within 10 s")
+            notConnected(client, "no response within 10 s")
         }
     }
 

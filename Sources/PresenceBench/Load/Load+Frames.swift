@@ -70,14 +70,14 @@ extension Load {
         _ id: Int, _ answer: ScannedResponse, by client: Int, _ body: RawSpan
     ) {
         guard let kind = RequestKind(rawValue: id) else {
-            return fail("An answer without a request: \(text(of: body)).")
+            return fail("A response without a request: \(text(of: body)).")
         }
         switch (kind, answer) {
         case (.login, .result):
             leave(client, to: .listing)
         case (.login, .error(503, let retryAfterSeconds)) where lossPolicy == .reconnect:
             counters.refusals += 1
-            lost(client, "was refused", retryAfterSeconds: max(retryAfterSeconds, 1))
+            lost(client, "was rejected", retryAfterSeconds: max(retryAfterSeconds, 1))
         case (.login, .error(401, _)):
             fail(
                 "The service requires credentials (401): the load test needs --auth open, and "
@@ -86,7 +86,7 @@ extension Load {
             counters.requestsOutstanding -= 1
             observer?.answered(kind, of: client, in: body)
         case (_, .error):
-            fail("A \(kind) was refused: \(text(of: body)).")
+            fail("A \(kind) was rejected: \(text(of: body)).")
         }
     }
 

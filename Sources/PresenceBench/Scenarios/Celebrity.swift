@@ -2,9 +2,9 @@ import EventLoop
 
 /// `porchlight bench celebrity`: one publisher with many subscribers, and other clients that ping.
 public struct Celebrity: Sendable {
-    /// Followers that are online.
-    public var followers = 10_000
-    /// Followers that are offline.
+    /// Subscribers that are online.
+    public var subscribers = 10_000
+    /// Subscribers that are offline.
     public var offline = 0
     /// Events per second.
     public var rate = 2.0
@@ -22,31 +22,31 @@ public struct Celebrity: Sendable {
 
     /// Runs it.
     ///
-    /// - Throws: what went wrong, also if the last event did not reach every follower.
+    /// - Throws: what went wrong, also if the last event did not reach every subscriber.
     public func run(_ options: BenchOptions) throws(BenchError) -> Report {
-        guard followers >= 1, pingers >= 1, rate > 0, rate <= 1_000 else {
+        guard subscribers >= 1, pingers >= 1, rate > 0, rate <= 1_000 else {
             throw BenchError(
-                "The scenario needs at least one follower and one ping, and at most 1,000 "
+                "The scenario needs at least one subscriber and one ping, and at most 1,000 "
                     + "events/s.")
         }
-        let connections = 1 + followers + pingers
+        let connections = 1 + subscribers + pingers
         let bench = try Bench(options, connections: connections + Self.appServers)
         defer { bench.end() }
         let load = bench.load
         load.loginList = .none
-        try load.arrive(0..<1 + followers)
+        try load.arrive(0..<1 + subscribers)
         let names = load.names
-        try load.round("followers' subscriptions", of: 1..<1 + followers) { _, bytes in
+        try load.round("subscribers' subscriptions", of: 1..<1 + subscribers) { _, bytes in
             bytes.appendSubscribe(to: [0], expirySeconds: 86_400, names)
             return 1
         }
         let stored = StoredSubscribers(
             appServers: connections..<connections + Self.appServers,
-            firstFollower: connections + Self.appServers)
-        try stored.subscribe(load, followers: offline) { _ in [0] }
+            firstSubscriber: connections + Self.appServers)
+        try stored.subscribe(load, subscribers: offline) { _ in [0] }
 
-        let accounts = 1 + followers..<connections
-        let celebrity = CelebrityObserver(load, followers: followers, rate: rate)
+        let accounts = 1 + subscribers..<connections
+        let celebrity = CelebrityObserver(load, subscribers: subscribers, rate: rate)
         load.observer = celebrity
         let quiet = try pings(load, accounts, options, seconds: seconds / 4, "pings in peace")
         let before = bench.sample()
@@ -56,15 +56,15 @@ public struct Celebrity: Sendable {
         let after = bench.sample()
 
         var report = Report("celebrity", options)
-        report.set("followers online", followers)
-        report.set("followers offline", offline)
+        report.set("subscribers online", subscribers)
+        report.set("subscribers offline", offline)
         report.set("events a second", rate)
         report.add("ping in peace", quiet)
         report.add("ping meanwhile", busy)
         report.add("delivery", celebrity.times)
         report.add("events", celebrity.sent)
         report.add("deliveries", celebrity.deliveries)
-        report.add("left out for a newer one", celebrity.sent * followers - celebrity.deliveries)
+        report.add("left out for a newer one", celebrity.sent * subscribers - celebrity.deliveries)
         report.addCPU("delivery", from: before, to: after, per: celebrity.deliveries)
         return report
     }
@@ -89,13 +89,13 @@ public struct Celebrity: Sendable {
     }
 }
 
-/// The celebrity's events, and which followers have received them.
+/// The celebrity's events, and which subscribers have received them.
 final class CelebrityObserver: LoadObserver {
     private(set) var times = Latencies()
     private(set) var sent = 0
     private(set) var deliveries = 0
     private let load: Load
-    private let followers: Int
+    private let subscribers: Int
     private let pauseNanoseconds: UInt64
     private var isPublishing = false
     private var dueNext: UInt64 = 0
@@ -105,11 +105,11 @@ final class CelebrityObserver: LoadObserver {
 
     private static let firstValue = 1_000_000_000
 
-    init(_ load: Load, followers: Int, rate: Double) {
+    init(_ load: Load, subscribers: Int, rate: Double) {
         self.load = load
-        self.followers = followers
+        self.subscribers = subscribers
         pauseNanoseconds = UInt64(1e9 / rate)
-        newest = Array(repeating: -1, count: followers + 1)
+        newest = Array(repeating: -1, count: subscribers + 1)
     }
 
     func begin() {
@@ -117,12 +117,12 @@ final class CelebrityObserver: LoadObserver {
         dueNext = load.loop.monotonicNanoseconds
     }
 
-    /// Ends publishing and waits until all followers have the last event.
+    /// Ends publishing and waits until all subscribers have the last event.
     func end() throws(BenchError) {
         isPublishing = false
-        try load.wait(for: "the last event at every follower", atMostSeconds: 60) {
+        try load.wait(for: "the last event at every subscriber", atMostSeconds: 60) {
             [unowned self] in
-            upToDate == followers || sent == 0
+            upToDate == subscribers || sent == 0
         }
     }
 
@@ -145,7 +145,7 @@ final class CelebrityObserver: LoadObserver {
             newest.indices.contains(client)
         else { return load.fail("An event that was not published: \(load.text(of: body)).") }
         guard newest[client] < number else {
-            return load.fail("A follower got event \(number) twice, or after a newer one.")
+            return load.fail("A subscriber got event \(number) twice, or after a newer one.")
         }
         newest[client] = number
         deliveries += 1

@@ -1,4 +1,4 @@
-// The common part of scenarios with a large crowd: all clients are online in groups, one watcher is
+// The common part of scenarios with a large crowd: all clients are online in groups, one client is
 // not in any group, and while the crowd reconnects no client may receive an event.
 
 import EventLoop
@@ -21,8 +21,8 @@ final class Crowd: LoadObserver {
     private var before: LoadCounters
 
     /// The client that is in no group.
-    var watcher: Int { groups.accounts }
-    /// Clients of the crowd and the watcher.
+    var outsider: Int { groups.accounts }
+    /// Clients of the crowd and the outsider.
     var clientCount: Int { groups.accounts + 1 }
 
     private static let watchedMax = 3_000
@@ -38,10 +38,10 @@ final class Crowd: LoadObserver {
         load.loginList = .none
         try load.arrive(0..<groups.accounts)
         try load.subscribe(groups)
-        try load.arrive(watcher..<watcher + 1)
+        try load.arrive(outsider..<outsider + 1)
         let watched = Array(watchedAccounts)
-        let (watcher, names) = (watcher, load.names)
-        try load.round("the watcher's subscriptions", of: watcher..<watcher + 1) { _, bytes in
+        let (outsider, names) = (outsider, load.names)
+        try load.round("the outsider's subscriptions", of: outsider..<outsider + 1) { _, bytes in
             for start in stride(from: 0, to: watched.count, by: 100) {
                 bytes.appendSubscribe(
                     to: watched[start..<min(start + 100, watched.count)], expirySeconds: 86_400,
@@ -88,7 +88,7 @@ final class Crowd: LoadObserver {
             throw BenchError(
                 "\(count) events of clients that returned in time "
                     + "(\(causes.joined(separator: ", "))), \(falseEventsOutside) of them to a "
-                    + "watcher that was never away.")
+                    + "subscriber that was never away.")
         }
         guard shortLists == 0 else {
             throw BenchError(
@@ -111,7 +111,7 @@ final class Crowd: LoadObserver {
         report.add(prefix + "time until list complete", arrivals)
         report.add(prefix + "attempts that failed", now.connectFailures - before.connectFailures)
         report.add(prefix + "attempts given up after 10 s", now.timeouts - before.timeouts)
-        report.add(prefix + "logins refused", now.refusals - before.refusals)
+        report.add(prefix + "logins rejected", now.refusals - before.refusals)
         for (code, count) in now.closes.sorted(by: { $0.key < $1.key }) {
             let new = count - before.closes[code, default: 0]
             if new > 0 { report.add(prefix + "closed by the service, \(code)", new) }
@@ -123,7 +123,7 @@ final class Crowd: LoadObserver {
 
     func received(_ event: ScannedEvent, by client: Int, in body: RawSpan) {
         falseEvents[event.cause, default: 0] += 1
-        if client == watcher { falseEventsOutside += 1 }
+        if client == outsider { falseEventsOutside += 1 }
     }
 
     func connected(_ client: Int) {

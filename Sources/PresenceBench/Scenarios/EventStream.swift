@@ -176,7 +176,7 @@ final class EventStream: LoadObserver {
     // MARK: Receiving
 
     func received(_ event: ScannedEvent, by client: Int, in body: RawSpan) {
-        // Not a member of a group: the separate watcher.
+        // Not a member of a group: a subscriber outside of them.
         guard client < groups.accounts else { return }
         let number = event.value - Self.firstValue
         guard event.cause == .publish, number >= 0, number < eventsSent else {
@@ -188,7 +188,7 @@ final class EventStream: LoadObserver {
         else { return load.fail("Event \(number) was delivered twice, or for another publisher.") }
         let group = groups.group(of: client)
         guard group.contains(event.publisher), event.publisher != client else {
-            return load.fail("\(load.names.text(client)) got an event that it does not watch.")
+            return load.fail("\(load.names.text(client)) got an event without a subscription.")
         }
         let member = client * groups.size + (event.publisher - group.lowerBound)
         guard newest[member] < number else {

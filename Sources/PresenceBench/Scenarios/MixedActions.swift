@@ -152,7 +152,7 @@ final class MixedActions: LoadObserver {
         guard event.publisher != client else { return }
         let group = groups.group(of: client)
         guard group.contains(event.publisher) else {
-            return load.fail("\(load.names.text(client)) got an event that it does not watch.")
+            return load.fail("\(load.names.text(client)) got an event without a subscription.")
         }
         let place = client * groups.size + event.publisher - group.lowerBound
         guard event.seq > known[place] else {

@@ -41,11 +41,11 @@ public struct Restart: Sendable {
         let groups = Groups(accounts: accounts, size: subscriptions + 1)
         let crowd = Crowd(bench.load, groups)
         try crowd.gather()
-        let followers = StoredSubscribers(
+        let subscribers = StoredSubscribers(
             appServers: accounts + 1..<accounts + 1 + Self.appServers,
-            firstFollower: accounts + 1 + Self.appServers)
+            firstSubscriber: accounts + 1 + Self.appServers)
         let accounts = accounts
-        try followers.subscribe(bench.load, followers: stored / 100) { number in
+        try subscribers.subscribe(bench.load, subscribers: stored / 100) { number in
             (0..<100).map { (number &* 101 &+ $0) % accounts }
         }
         var report = Report("restart", options)

@@ -5,14 +5,14 @@ struct StoredSubscribers {
     /// The clients that are app servers; each waits for the store with one request at a time.
     let appServers: Range<Int>
     /// The first of the accounts that subscribe.
-    let firstFollower: Int
+    let firstSubscriber: Int
 
-    /// Has `followers` accounts subscribe to what `publishers` names for each, 100 at most.
+    /// Has `subscribers` accounts subscribe to what `publishers` names for each, 100 at most.
     func subscribe(
-        _ load: Load, followers: Int, to publishers: @escaping (Int) -> [Int]
+        _ load: Load, subscribers: Int, to publishers: @escaping (Int) -> [Int]
     ) throws(BenchError) {
-        guard followers > 0 else { return }
-        guard firstFollower + followers <= Names.accountsMax else {
+        guard subscribers > 0 else { return }
+        guard firstSubscriber + subscribers <= Names.accountsMax else {
             throw BenchError("A run has at most \(Names.accountsMax) accounts.")
         }
         load.grow(to: appServers.upperBound)
@@ -21,15 +21,15 @@ struct StoredSubscribers {
         var next = 0
         let outstandingMax = appServers.count * 4
         try load.wait(for: "stored subscriptions", atMostSeconds: 900) {
-            while next < followers, load.counters.requestsOutstanding < outstandingMax {
+            while next < subscribers, load.counters.requestsOutstanding < outstandingMax {
                 var bytes: [UInt8] = []
                 bytes.appendSubscribe(
-                    to: publishers(next), acting: firstFollower + next, expirySeconds: 86_400,
+                    to: publishers(next), acting: firstSubscriber + next, expirySeconds: 86_400,
                     load.names)
                 load.request(bytes, by: appServers.lowerBound + next % appServers.count)
                 next += 1
             }
-            return next == followers && load.counters.requestsOutstanding == 0
+            return next == subscribers && load.counters.requestsOutstanding == 0
         }
         load.drop(appServers, .close)
     }
