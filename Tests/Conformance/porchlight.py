@@ -253,7 +253,7 @@ class Client:
             got = self.read(end - time.monotonic())
             if got is not KEEPALIVE:
                 if "method" not in got:
-                    raise AssertionError("an answer nobody waits for: %r" % got)
+                    raise AssertionError("a response without a request: %r" % got)
                 self.notes.append(got)
 
     def event(self, wait=WAIT):

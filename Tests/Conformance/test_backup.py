@@ -1,4 +1,4 @@
-"""Backups of a running service, and what is told after one was brought back."""
+"""Backups of a running service, and restoring one."""
 
 import os
 import shutil

@@ -100,7 +100,7 @@ class Watching(Case):
         verb.until("10001")
         self.assertEqual(verb.end(signal.SIGINT), 0, verb.said)
 
-    def test_it_shows_those_that_were_asked_for(self):
+    def test_it_shows_only_the_accounts_that_were_asked_for(self):
         alice, bob, carol = self.name("alice"), self.name("bob"), self.name("carol")
         own = self.login(alice)
         own.subscribe(bob, carol)
@@ -208,7 +208,7 @@ class Output(Case):
                     self.assertEqual(self.into_full(*words), "Error: Standard output cannot be "
                                                              "written: No space left on device.\n")
 
-    def test_a_full_disk_leaves_nobody_online(self):
+    def test_a_full_disk_leaves_no_account_online(self):
         bob = self.name("bob")
         self.into_full("publish", "10001", "--account", bob,
                        "--connect", "127.0.0.1:%d" % self.service.port)
@@ -281,7 +281,7 @@ class WrongPort(Case):
                 return answer.decode()
             answer += got
 
-    def test_http_on_the_native_port_is_told_where_to_go(self):
+    def test_http_on_the_native_port_gets_the_way_to_the_http_api(self):
         for method in ("GET", "PUT", "POST", "HEAD", "DELETE", "OPTIONS", "PATCH"):
             with self.subTest(method=method):
                 answer = self.ask(("%s /v1/x HTTP/1.1\r\nHost: a\r\n\r\n" % method).encode())
@@ -296,7 +296,7 @@ class WrongPort(Case):
             client.raw(bytes([byte]))
         self.assertTrue(client.socket.recv(4096).startswith(b"HTTP/1.1 400"))
 
-    def test_other_bytes_are_told_in_frames(self):
+    def test_other_bytes_get_a_close_notification(self):
         client = self.connect()
         client.raw(b"GETX")
         self.assertEqual(client.closing()["reason"], "protocol_violation")

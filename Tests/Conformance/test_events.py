@@ -1,4 +1,4 @@
-"""§4 publish and clear, §5 events: exact fields, order, ids, who gets what."""
+"""§4 publish and clear, §5 events: exact fields, order, ids, receivers."""
 
 import threading
 
@@ -188,7 +188,7 @@ class Events(Case):
         self.assertEqual([e["id"] for e in other.drain()], [got["id"]])  # once, not twice
         self.assertEqual([e["id"] for e in p.drain()], [got["id"]])
 
-    def test_stored_status_waits_for_those_who_were_away(self):
+    def test_stored_status_is_listed_for_subscribers_that_were_offline(self):
         for only_online in (False, True):
             with self.subTest(onlineOnly=only_online):
                 p, w = self.pair()

@@ -6,7 +6,7 @@ from porchlight import Case
 
 
 class Table:
-    """What docs/PROTOCOL.md tells a backend to keep."""
+    """The table that docs/PROTOCOL.md tells an app server to keep."""
 
     def __init__(self):
         self.cursor, self.complete, self.resets, self.events = None, False, 0, []
@@ -62,7 +62,7 @@ class Feed(Case):
         for params in ({}, {"cursor": 5}):
             self.refused(c.call("feed", params), 403, "forbidden")
 
-    def test_stream_of_what_nobody_watches(self):
+    def test_events_without_subscribers_are_in_the_feed(self):
         table = Table()
         s = self.reader(table)
         table.read(s, lambda t: t.complete)
@@ -101,7 +101,7 @@ class Feed(Case):
         self.assertTrue(last["cleared"])
         cleared = lambda e: e["cause"] == "cleared" and e["publisher"] == names[0]
         table.read(r, lambda t: t.complete and any(cleared(e) for e in t.events))
-        # Others use the service meanwhile, so that only what is ours can be compared.
+        # Other tests use the service, too: only the accounts of this one can be compared.
         mine = lambda known: {n: known.get((100, n), (None, None))[1] for n in names}
         wanted = {n: 10001 + i if i else None for i, n in enumerate(names)}
         self.assertEqual(mine(table.in_force()), wanted)
@@ -150,7 +150,7 @@ class FeedOverRestarts(Case):
         c = service.server()
         self.assertTrue(table.open(c)["reset"])
         table.read(c, lambda t: t.complete)
-        # The last of what nobody waited for may be lost; what is there is what is true.
+        # The last changes without a response may be lost; the states are correct.
         states = c.ok("query", {"type": 1, "accounts": ["a"]})["states"]
         online = [device["device"] for device in states[0]["online"]]
         self.assertEqual(table.in_force(), {(1, "a"): (online, 10002)})

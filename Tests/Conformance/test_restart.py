@@ -12,7 +12,7 @@ class Stop(Case):
     flags = None
     weight = 6
 
-    def test_sigterm_tells_everybody_and_ends_with_0(self):
+    def test_sigterm_notifies_every_client_and_exits_with_0(self):
         s = self.fresh()
         clients = [self.login("c%d" % i, service=s) for i in range(30)]
         stranger = self.keep(s.connect())
@@ -66,7 +66,7 @@ class Restart(Case):
     weight = 8
 
     def around(self, end):
-        """Who returns in time makes no event, who does not gets 3 `restart`."""
+        """A client that reconnects in time causes no event; one that does not, 3 `restart`."""
         s = self.fresh("--restart-grace", 2, "--disconnect-grace", 0)
         back = self.login("back", "phone", service=s, client="ios")
         gone = self.login("gone", "phone", service=s, client="ios")

@@ -1,4 +1,4 @@
-"""Slow peers, floods, full tables: one client's trouble is nobody else's."""
+"""Slow clients, floods, full tables: one client does not disturb another."""
 
 import signal
 import threading
@@ -128,7 +128,7 @@ class Flood(Case):
         try:
             flood.socket.sendall(data)
         except OSError:
-            pass                # held back or thrown out: both are answers
+            pass                # throttled or closed: either is right
         worst = 0
         end = time.monotonic() + 5
         while time.monotonic() < end:
@@ -146,7 +146,7 @@ class Flood(Case):
 
 
 class Pause(Case):
-    """A paused service must not throw everybody out when it goes on."""
+    """A paused service must not close its clients when it continues."""
 
     flags = ("--heartbeat", "5", "--disconnect-grace", "0")
     weight = 12

@@ -75,7 +75,7 @@ class Setup(Scripts):
             if call.startswith("apt-get install"):
                 self.assertIn("--no-install-recommends", call)
 
-    def test_without_root_and_sudo_the_command_is_told(self):
+    def test_without_root_and_sudo_the_command_is_printed(self):
         self.debian(installed=False, root=False)
         code, _, fault = self.run_script("scripts/setup")
         self.assertEqual(code, 1)
@@ -99,7 +99,7 @@ class Setup(Scripts):
         self.assertEqual(code, 1)
         self.assertIn("https://www.swift.org/install/linux/", fault)
 
-    def test_other_systems_are_told_what_is_needed(self):
+    def test_on_other_systems_the_packages_are_listed(self):
         self.put("swift", SWIFT % ("6.3.1", "6.3.1"))
         code, said, fault = self.run_script("scripts/setup")
         self.assertEqual(code, 1)

@@ -22,7 +22,7 @@ class Files(Case):
         self.folder = folder.name
 
     def file(self, text, name="porchlight.yml"):
-        """Writes a file as those who deploy do: whole, under its name."""
+        """Writes a file as a deployment does: atomically, under its name."""
         path = os.path.join(self.folder, name)
         with open(path + ".new", "w") as file:
             file.write(text)
@@ -176,7 +176,7 @@ class Reload(Files):
         self.assertIn("time", c.ok("ping"))
         self.assertEqual(s.terminate(), 0)
 
-    def test_limits_change_for_those_who_are_connected(self):
+    def test_limits_change_for_connected_clients(self):
         path = self.file("ext-bytes-max: 10\nsubscriptions-per-account-max: 2\n")
         s = self.fresh("--config", path)
         c = self.login("a", service=s)
@@ -224,7 +224,7 @@ class Reload(Files):
         self.assertIn("cannot be read", self.reload(s))
         self.assertIn("time", c.ok("ping"))
 
-    def test_keys_change_for_those_who_come(self):
+    def test_keys_change_for_new_logins(self):
         old, new = "old-key-" + "x" * 20, "new-key-" + "y" * 20
         path = self.file(old + "\n", "keys")
         s = self.fresh("--server-key", path)
@@ -296,7 +296,7 @@ class Reload(Files):
         note = client.note()
         return note["params"]["events"] if note["method"] == "events" else []
 
-    def test_a_supervisor_is_told_when_it_is_ready(self):
+    def test_a_supervisor_is_notified_when_it_is_ready(self):
         path = os.path.join(self.folder, "notify")
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
             listener.bind(path)

@@ -1,4 +1,4 @@
-"""Bad flags, a folder in use, and databases that are not ours."""
+"""Bad flags, a folder in use, and databases of other programs."""
 
 import hashlib
 import os

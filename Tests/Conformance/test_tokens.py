@@ -1,4 +1,4 @@
-"""Login by token, its end, `refresh`, and who is believed. The tokens are made here, by hand."""
+"""Login by token, its expiry, `refresh`, and which tokens are valid. Made here, by hand."""
 
 import base64
 import hashlib
@@ -62,7 +62,7 @@ class Tokens(Folder):
         with open(os.path.join(cls.keys, "secret"), "wb") as file:
             file.write(SECRET + b"\n")
         with open(os.path.join(cls.keys, "server"), "wb") as file:
-            file.write(b"a-key-of-our-backend\n")
+            file.write(b"a-key-of-an-app-server\n")
         cls.service = Service("--auth", "jwt", "--jwt-key", os.path.join(cls.keys, "secret"),
                               "--jwt-audience", "chat", "--jwt-issuer", "us", "--server-key",
                               os.path.join(cls.keys, "server"), "--disconnect-grace", "2",
@@ -86,14 +86,14 @@ class Tokens(Folder):
         self.assertEqual(client.note("synced")["params"], {"count": 0})
         self.assertEqual(client.subscribe("x")["count"], 1)
 
-    def test_nobody_is_believed_at_his_word(self):
+    def test_self_asserted_accounts_are_rejected(self):
         client = self.connect()
         for params in ({"account": "alice", "device": "d"}, {"client": "server"},
                        {"account": "alice", "device": "d", "client": "server"}):
             self.refused(client.call("login", params), 401, "invalid_token")
         self.refused(client.call("login", {"account": "alice", "device": "d",
                                            "token": self.good()}), 414, "duplicate_field")
-        client.ok("login", {"key": "a-key-of-our-backend"})
+        client.ok("login", {"key": "a-key-of-an-app-server"})
 
     def test_the_command_names_its_own_options(self):
         def says(*words, **variables):
@@ -195,7 +195,7 @@ class Tokens(Folder):
 
     def test_only_clients_with_a_token_refresh(self):
         server = self.connect()
-        server.ok("login", {"key": "a-key-of-our-backend"})
+        server.ok("login", {"key": "a-key-of-an-app-server"})
         self.refused(server.call("refresh", {"token": self.good()}), 403, "forbidden")
         self.refused(self.connect().call("refresh", {"token": self.good()}), 401,
                      "not_logged_in")
@@ -321,7 +321,7 @@ class Published(Folder):
         self.assertIn("result", self.enter(self.make(path, "first"), device="d2",
                                            service=service)[1])
 
-    def test_while_nobody_answers_nobody_is_told_that_his_token_is_none(self):
+    def test_tokens_are_not_called_invalid_while_keys_cannot_be_fetched(self):
         path, jwk = self.key("first")
         self.served = b"out of order"
         url = "http://127.0.0.1:%d/jwks.json" % self.site.server_address[1]

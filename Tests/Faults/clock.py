@@ -112,7 +112,7 @@ def clock_wrong_at_start():
             say("started %+d s off: %.0f s of the subscription are left, %.0f s of the status",
                 seconds, left, status)
             # A clock that is wrong cannot be told from time that has passed, but 30 days are
-            # the most that anybody can have asked for, and 7 days for a status.
+            # the longest that can be requested, and 7 days for a status.
             require(0 < left <= 30 * DAY, "%+d s: %.0f s left of 3,600", seconds, left)
             require(0 < status <= 7 * DAY, "%+d s: %.0f s left of 3,600", seconds, status)
         # A clock far ahead while it was asked for, and right again after.

@@ -149,7 +149,7 @@ def restart_grace():
     with Service("--restart-grace", "2", "--rate-limits", "off") as service:
         watcher = service.login("w")
         watcher.subscribe("back", "gone")
-        # Sessions are stored without anybody waiting; what is answered after them is behind them.
+        # No response waits for a session's write; a request that is answered later is stored later.
         for name in ("back", "gone"):
             service.login(name).subscribe("nobody")
         service.kill()

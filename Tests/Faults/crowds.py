@@ -15,7 +15,7 @@ def room_for(count):
 
 
 def wave(service, count, healthy, first=b""):
-    """A crowd that connects and never logs in; returns how long it took to be thrown out."""
+    """Clients that connect and never log in; returns after how long they were closed."""
     begin = time.monotonic()
     crowd = {}
     for _ in range(count):
@@ -94,7 +94,7 @@ def crowd_from_one_address():
 @case("little address space: many clients are served or rejected, the service lives", quick=True)
 def little_memory():
     room_for(3000)
-    # Stacks, libraries and SQLite's map take most of it before anybody has come.
+    # Stacks, libraries and SQLite's map take most of it before the first client.
     with Service("--rate-limits", "off", prefix=["prlimit", "--as=%d" % (700 << 20)]) as service:
         clients = [service.connect(receive_bytes=4096).login("c%d" % n) for n in range(200)]
         publishers = [service.login("p%d" % n) for n in range(30)]

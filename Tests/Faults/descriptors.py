@@ -131,7 +131,7 @@ class Flood:
 
 
 def under_flood(descriptors, webhooks, seconds, held):
-    """Floods both ports with connections that say nothing, and looks at everybody else."""
+    """Floods both ports with silent connections, and checks all other clients."""
     with HTTPService(descriptors, webhooks, prefix=["taskset", "-c", "0"]) as service:
         inside = service.login("inside")
         most = probes = 0
@@ -231,7 +231,7 @@ def no_descriptor_at_all():
 
 
 def come_back(service, end):
-    """Logs in, and tries again where it is told to come back."""
+    """Logs in, and again after `retryAfter` if that is asked for."""
     while True:
         with contextlib.suppress(Closed, OSError):
             client = service.connect()

@@ -80,7 +80,7 @@ def disk_full():
             known = set(service.login("a").subscriptions())
             require(known == answered, "missing %s, come back %s", answered - known,
                     known - answered)
-            # What nobody waited for was written when there was space: the publisher is back
+            # Writes without a response were made when there was space: the publisher is back
             # within its grace, and its status is there.
             state = service.server().ok("query", {"type": 1, "accounts": ["p"]})["states"][0]
             require(state.get("status", {}).get("value") == status, "the status: %s", state)

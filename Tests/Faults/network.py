@@ -1,4 +1,4 @@
-"""Peers that vanish without a word, in network namespaces of our own."""
+"""Clients that vanish, in network namespaces of the run's own."""
 
 import contextlib
 import ctypes

@@ -35,7 +35,7 @@ def frozen(seconds, count):
                 client.ok("ping")
             except (Closed, OSError):
                 closed += 1
-        require(closed == 0, "%d of %d who spoke were thrown out", closed, count)
+        require(closed == 0, "%d of %d clients that sent something were closed", closed, count)
         took = time.monotonic() - begin
         watcher.keep_alive()
         seen = watcher.drain(3)
@@ -95,7 +95,7 @@ def client_frozen():
 
 
 def deaf_crowd(service, publishers, count):
-    """A crowd that takes nothing until it is thrown out; returns the most memory meanwhile."""
+    """Clients that read nothing until they are closed; returns the most memory meanwhile."""
     deaf = [service.connect(receive_bytes=4096).login("d%d" % n) for n in range(count)]
     for client in deaf:
         client.subscribe(*["p%d" % n for n in range(len(publishers))])
@@ -125,7 +125,7 @@ def client_frozen_for_good():
         closed = service.server().ok("stats")["closedTooSlow"]
         say("%d KiB before, %d at most with %d deaf clients, %d with as many again; %d closed",
             before, first, count, second, closed)
-        # 64 KiB an outbox; what the kernel keeps is not ours. The buffers are kept for others.
+        # 64 KiB an outbox; the kernel's share does not count. The buffers are kept for others.
         require(first - before < count * 96, "%d KiB for %d deaf clients", first - before, count)
         require(second - first < (first - before) / 4, "%d KiB more the second time",
                 second - first)

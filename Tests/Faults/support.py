@@ -24,11 +24,11 @@ WAIT = 10.0
 
 
 class Broken(AssertionError):
-    """Something the service promises did not hold."""
+    """The service did not do what it promises."""
 
 
 class Started(Broken):
-    """The service started where it was to refuse."""
+    """The service started although it must not."""
 
     def __str__(self):
         return "it started"

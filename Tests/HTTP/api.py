@@ -22,7 +22,7 @@ KEY = "a-key-of-an-app-server"
 
 
 class Answer:
-    """What came back."""
+    """A response."""
 
     def __init__(self, status, headers, body):
         self.status, self.headers, self.body = status, headers, body
@@ -112,7 +112,7 @@ class Service(porchlight.Service):
         return answer
 
     def raw(self, data, timeout=10):
-        """What comes back for these bytes, until the end of the stream or of the time."""
+        """What is sent in response to these bytes, until the end of the stream or a timeout."""
         with socket.create_connection(("127.0.0.1", self.http_port), timeout=timeout) as stream:
             stream.sendall(data)
             got = b""

@@ -229,7 +229,7 @@ class Refusals(Case):
                                {"type": 1, "expiry": 600, "publishers": ["one more"]})
         self.assertEqual((refused.members["limit"], refused.members["count"]), (3000, 3000))
 
-    def test_who_publishes_too_often_is_told_when_to_come_back(self):
+    def test_publishing_above_the_rate_limit_gets_a_retry_after(self):
         connection = self.service.open_http()
         for _ in range(400):
             answer = self.ask("PUT", "/v1/accounts/busy/statuses/1", {"value": 10001},
@@ -267,7 +267,7 @@ class Keys(Case):
 class WithoutKeys(Case):
     options = {"keys": ()}
 
-    def test_everybody_on_this_machine_may(self):
+    def test_every_client_on_this_machine_is_accepted(self):
         self.good("GET", "/v1/stats")
 
     def test_but_not_under_a_foreign_name(self):

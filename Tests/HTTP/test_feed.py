@@ -1,4 +1,4 @@
-"""The feed as server-sent events: what a backend needs to keep a table of its own."""
+"""The feed as server-sent events: what an app server needs to keep a table."""
 
 import http.client
 import json
@@ -72,7 +72,7 @@ class Feed(Case):
     def publish(self, account, value):
         return self.good("PUT", "/v1/accounts/%s/statuses/1" % account, {"value": value})
 
-    def test_it_begins_with_who_is_there(self):
+    def test_it_begins_with_the_current_states(self):
         self.publish("first", 10001)
         stream = self.stream()
         self.assertEqual(stream.response.status, 200)
@@ -93,7 +93,7 @@ class Feed(Case):
             self.assertEqual((name, data["events"][0]["value"], data["cursor"]),
                              ("change", value, stream.id))
 
-    def test_who_comes_back_misses_nothing(self):
+    def test_a_reader_that_reconnects_misses_nothing(self):
         stream = self.stream()
         stream.until("synced")
         self.publish("back", 10001)
@@ -110,7 +110,7 @@ class Feed(Case):
                 seen += [e["value"] for e in data["events"]]
             self.assertEqual(seen, list(range(10002, 10010)))
 
-    def test_a_cursor_of_somebody_else_begins_anew(self):
+    def test_a_foreign_cursor_is_reset(self):
         for cursor in ("0" * 26, "nonsense", "é"):
             stream = self.stream(cursor.encode().decode("latin-1"))
             self.assertEqual(stream.event()[0], "reset")
@@ -123,7 +123,7 @@ class Feed(Case):
         answer = self.ask("HEAD", "/v1/feed")
         self.assertEqual((answer.status, answer.body), (200, b""))
 
-    def test_who_has_gone_is_counted_no_more(self):
+    def test_a_closed_reader_is_not_counted(self):
         stream = self.stream()
         stream.until("synced")
         text = self.ask("GET", "/metrics").body.decode()
@@ -151,7 +151,7 @@ class Readers(unittest.TestCase):
                 stream.close()
             service.close()
 
-    def test_who_reads_nothing_costs_no_memory(self):
+    def test_a_slow_reader_needs_no_memory(self):
         service = Service("--rate-limits", "off")
         stream = socket.socket()
         try:
@@ -171,7 +171,7 @@ class Readers(unittest.TestCase):
             publish(200)
             before = memory()
             publish(2000)
-            # The ring of the feed holds them once, 8.3 KB each, and nobody holds them twice.
+            # The ring of the feed holds them once, 8.3 KB each, and nothing holds them twice.
             self.assertLess(memory() - before, 2000 * 8500 + (6 << 20))
         finally:
             stream.close()
