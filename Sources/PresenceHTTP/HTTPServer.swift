@@ -113,7 +113,9 @@ public final class HTTPServer: Sendable {
                     }
                 },
                 configuration: HTTP1Channel.Configuration(
-                    additionalChannelHandlers: [ConnectionGuard(limits, counters, connections)],
+                    additionalChannelHandlers: [
+                        NativeProtocolInstaller(), ConnectionGuard(limits, counters, connections),
+                    ],
                     idleTimeout: .seconds(Int64(limits.idleSeconds)),
                     httpDecoderConfiguration: .init(
                         maxHeaderFieldSize: limits.headerBytesMax,

@@ -24,7 +24,7 @@ class Rough(Case):
         self.good("GET", "/v1/stats")
 
     def test_bytes_that_are_no_http(self):
-        for data in (b"\x00\x00\x00\x05hello", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n",
+        for data in (b"hello", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n",
                      b"\x16\x03\x01\x02\x00\x01\x00", b"GET /livez HTTP/1.1\r\nA\x00: b\r\n\r\n",
                      b"POST /v1/states HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
                      b"POST /v1/states HTTP/1.1\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
