@@ -49,10 +49,8 @@ final class Driver: LoopHandler {
     func wokenUp() {
         connections.beginTurn()
         let contents = mailbox.take()
-        connections.withHost { host, now in
-            host.report(contents.outcomes, at: now)
-            host.report(contents.tokens, at: now)
-        }
+        report(contents.outcomes)
+        connections.withHost { host, now in host.report(contents.tokens, at: now) }
         for socket in contents.internalSockets {
             connections.acceptInternal(connections.loop.adopt(socket))
         }
@@ -74,6 +72,18 @@ final class Driver: LoopHandler {
             break
         }
     }
+
+    /// Passes on outcomes in parts, so that what follows from them need not be kept all at once.
+    private func report(_ outcomes: [Outcome]) {
+        var rest = outcomes[...]
+        while !rest.isEmpty {
+            let part = rest.prefix(Self.outcomesAtOnce)
+            rest = rest.dropFirst(part.count)
+            connections.withHost { host, now in host.report(Array(part), at: now) }
+        }
+    }
+
+    private static let outcomesAtOnce = 256
 
     private func beginStopping() {
         connections.withHost { host, _ in host.beginStopping() }

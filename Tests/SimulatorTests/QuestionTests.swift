@@ -5,7 +5,7 @@ import Testing
 @testable import PresenceServer
 
 @Suite struct `Questions about the service` {
-    @Test(arguments: ["top", "why", "metrics"])
+    @Test(arguments: ["top", "why", "metrics", "stats"])
     func `are answered one a turn, however many ask`(method: String) {
         let service = SmallService()
         let backends = (0..<4).map { _ in service.connectInternally() }

@@ -99,7 +99,7 @@ final class SimulatedNetwork: Transport, ProcessResources {
     func write(_ id: StreamID, _ bytes: UnsafeRawBufferPointer) -> WriteOutcome {
         let failed = WriteOutcome.failed(UVError(code: -32, operation: "write"))
         return withStream(id) { stream in
-            guard !stream.isClosed, !stream.isReset else { return failed }
+            guard !stream.isClosed, !stream.isReset, !stream.isLingering else { return failed }
             precondition(stream.pending.isEmpty, "a write while one is pending")
             let room = max(0, min(bytes.count, stream.roomBytes - stream.toClient.count))
             stream.toClient += bytes[0..<room]

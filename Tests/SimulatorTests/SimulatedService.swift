@@ -186,6 +186,7 @@ final class SimulatedService {
             for loop in loops { loop.value.turnEnded() }
             if hub.up.contains(where: { !$0.isEmpty }) { isBusy = true }
         }
+        checkSessions()
     }
 
     @discardableResult private func takeUp(_ index: Int) -> Bool {
@@ -238,8 +239,14 @@ final class SimulatedService {
     /// The engine has a session exactly for the connections that are served.
     private func checkSessions() {
         guard hub.host.phase == .serving || hub.host.phase == .stopping else { return }
-        for connection in loops[0].value.connections where connection.phase != .free {
-            let id = loops[0].value.number.connection(connection.id)
+        for loop in loops { checkSessions(of: loop) }
+    }
+
+    private func checkSessions(of loop: Loop) {
+        for connection in loop.value.connections where connection.phase != .free {
+            let id = loop.value.number.connection(connection.id)
+            let isReader = connection.state.contains(.isFeedReader)
+            precondition(isReader || !connection.state.contains(.hasAsked), "asked, no answer")
             let isKnown = hub.host.engine.owner(of: id) != nil
             switch connection.phase {
             case .free, .ending: break

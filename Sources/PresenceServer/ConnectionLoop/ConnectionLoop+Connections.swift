@@ -75,7 +75,8 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// Tells the engine host that a connection has ended, except during shutdown: sessions stay.
     mutating func loseSession(of slot: Int, _ end: ConnectionEnd = .lost) {
-        guard mayHaveSession(slot), phase == .serving else { return }
+        // Once all have been told of the end, nobody's end is that of a session.
+        guard mayHaveSession(slot), phase == .starting || phase == .serving else { return }
         inbound.append(
             .lost(
                 LostConnection(
@@ -104,6 +105,7 @@ extension ConnectionLoop where Link: ~Copyable {
         addresses.leave(connections[slot].address)
         frames.empty(&connections[slot].outbox, to: &pool)
         connections[slot] = Connection(id: connections[slot].id)
+        inbound.append(.closed)
     }
 
     // MARK: Deadlines

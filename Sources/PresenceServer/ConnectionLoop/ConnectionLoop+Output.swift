@@ -54,7 +54,7 @@ extension ConnectionLoop where Link: ~Copyable {
             guard let slot = slot(of: connection) else { return }
             answerQuestion(slot, answer, in: batch.shared.effects)
         case .states(let connection, let range, let kind):
-            guard let slot = slot(of: connection) else { return }
+            guard let slot = servedSlot(of: connection) else { return }
             connections[slot].state.remove(.hasAsked)
             pool.lend(to: &connections[slot].outbox)
             connections[slot].outbox.bytes.appendEventFrames(
@@ -62,7 +62,7 @@ extension ConnectionLoop where Link: ~Copyable {
                 limits: configuration.engine.limits)
             markDirty(slot)
         case .synced(let connection, let count):
-            guard let slot = slot(of: connection) else { return }
+            guard let slot = servedSlot(of: connection) else { return }
             connections[slot].state.remove([.isListing, .hasAsked])
             pool.lend(to: &connections[slot].outbox)
             connections[slot].outbox.bytes.appendSyncedFrame(count: count)
@@ -72,19 +72,31 @@ extension ConnectionLoop where Link: ~Copyable {
             guard let slot = slot(of: connection) else { return }
             connections[slot].state.remove(.hasAsked)
             caughtUp(slot)
+            // There may be more to ask for.
+            markDirty(slot)
         case .expired(let type, let names, let receivers):
             frame.removeAll(keepingCapacity: true)
             frame.appendExpiredFrames(
                 type, names, in: batch.shared.effects, limits: configuration.engine.limits)
             deliverAll(frame, to: batch.own.receivers[receivers])
         case .feed(let connection, let message):
-            guard let slot = slot(of: connection) else { return }
+            guard let slot = servedSlot(of: connection) else { return }
             send(message, to: slot, from: batch.shared)
         case .close(let connection, let reason, let seconds):
             guard let slot = slot(of: connection) else { return }
             close(slot, reason, retryAfterSeconds: seconds)
         case .measure, .configure, .trim, .startListening, .serve, .stopListening, .farewell, .stop:
             carryOut(ofTheService: item, at: now)
+        }
+    }
+
+    /// The slot of a connection that is still sent what it has asked for. One that is closing has
+    /// been sent its last frame.
+    private func servedSlot(of connection: ConnectionID) -> Int? {
+        guard let slot = slot(of: connection) else { return nil }
+        switch connections[slot].phase {
+        case .serving, .ending: return slot
+        case .free, .anonymous, .closing: return nil
         }
     }
 

@@ -1,6 +1,7 @@
 import EventLoop
 import Logging
 import PresenceCore
+import PresenceWire
 
 // Events of sockets.
 
@@ -9,6 +10,9 @@ extension ConnectionLoop where Link: ~Copyable {
     mutating func accept(_ id: StreamID) {
         let slot = enter(id, .anonymous)
         counters.accepted += 1
+        guard phase == .starting || phase == .serving else {
+            return dismiss(slot, .shuttingDown)
+        }
         guard admit(slot) else { return }
         setDeadline(of: slot, afterSeconds: configuration.connection.loginSeconds)
         loop.startReading(id)
@@ -18,10 +22,13 @@ extension ConnectionLoop where Link: ~Copyable {
     mutating func acceptInternal(_ id: StreamID) {
         // During shutdown the engine sees no connection changes: reject it.
         guard phase == .serving else { return close(enter(id, .anonymous), .shuttingDown) }
-        let slot = enter(id, .serving)
-        connections[slot].state = [.isAppServer, .isInternal]
+        let slot = enter(id, .anonymous)
+        connections[slot].state = .isInternal
         internalCount += 1
-        watchSilence(of: slot)
+        // As one that has sent a login without an `id`: events for an earlier connection of the
+        // slot may be under way until that is answered.
+        connections[slot].awaiting = RequestID.none
+        setDeadline(of: slot, afterSeconds: configuration.connection.loginSeconds)
         inbound.append(.internalConnection(connectionID(slot)))
         exchange(at: now())
         loop.startReading(id)

@@ -148,6 +148,8 @@ extension EngineHost {
             .feed(reader.connection, .events(frame: frame, cursor)), for: reader.connection)
     }
 
+    private static var stretchesPerTurn: Int { 8 }
+
     /// Bytes of events in a share; a single event may have more.
     private var shareBytesMax: Int {
         min(
@@ -160,10 +162,14 @@ extension EngineHost {
     private mutating func sendStates(toReader place: Int, at now: Moment) {
         guard let reader = feed?.readers[place], let epoch = feed?.log.epoch else { return }
         var cursor = reader.cursor
-        engine.continueSnapshot(
-            &cursor, for: reader.connection, topicsMax: configuration.feed.topicsPerFrame,
-            statesMax: configuration.engine.limits.statesPerFrameMax, at: now,
-            into: &output.shared.effects)
+        // Stretches without states are passed over; many of them in the next turn.
+        for _ in 0..<Self.stretchesPerTurn where output.shared.effects.items.isEmpty {
+            guard !cursor.isComplete else { break }
+            engine.continueSnapshot(
+                &cursor, for: reader.connection, topicsMax: configuration.feed.topicsPerFrame,
+                statesMax: configuration.engine.limits.statesPerFrameMax, at: now,
+                into: &output.shared.effects)
+        }
         feed?.readers[place].cursor = cursor
         if !output.shared.effects.items.isEmpty { feed?.readers[place].isReady = false }
         sort(at: now)

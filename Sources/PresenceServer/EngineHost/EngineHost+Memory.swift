@@ -2,7 +2,7 @@ import PresenceCore
 
 extension EngineHost {
     mutating func scheduleMemoryCheck(at now: Mono) {
-        memory.schedule(at: now)
+        memory.schedule(at: now, lastSeq: engine.lastSeq)
     }
 
     /// Measures memory, when that is due.

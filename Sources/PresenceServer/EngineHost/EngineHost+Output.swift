@@ -16,7 +16,10 @@ extension EngineHost {
 
     /// Hands the output to the only loop.
     mutating func handOver(into outbound: inout Outbound) {
-        guard !output.isEmpty(0) else { return }
+        guard !output.isEmpty(0) else {
+            // Effects that only the store and the feed were told of.
+            return output.removeAll()
+        }
         output.exchange(with: &outbound)
     }
 

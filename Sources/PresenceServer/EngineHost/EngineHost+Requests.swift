@@ -25,19 +25,26 @@ extension EngineHost {
                 output.append(.refuse(request.connection, error), for: request.connection)
             }
         case .invalid(let connection, let kind, let refusal):
+            memory.noteActivity()
             let told = engine.refusal(of: kind, from: connection) ?? refusal
             output.append(.refuse(connection, told), for: connection)
         case .internalConnection(let connection):
+            guard phase == .serving else {
+                let close = OutboundItem.close(connection, .shuttingDown, retryAfterSeconds: nil)
+                return output.append(close, for: connection)
+            }
             engine.handle(
                 .loginAppServer, from: connection, at: now, into: &output.shared.effects)
+        case .closed:
+            memory.noteActivity()
         case .missed(let connection, let topic, let seq):
             engine.missed(topic, seq: seq, by: connection, at: now.wall)
         case .drained(let connection):
             drained(connection, at: now)
         case .lost(let lost):
-            memory.noteActivity()
             stopReadingFeed(lost.connection, at: now.mono)
             tokens.forget(lost.connection)
+            questions.forget(lost.connection)
             guard phase == .serving || phase == .stopping else { return }
             engine.connectionLost(
                 lost.connection, lost.end, unsentBytes: lost.unsentBytes,

@@ -21,6 +21,7 @@ extension EngineHost {
     mutating func goOnStopping() {
         guard phase == .stopping, engine.changesInFlight == 0 else { return }
         enter(.farewell)
+        feed?.readers = []
         output.appendToAll(.farewell)
     }
 

@@ -51,7 +51,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     private(set) var phase = Phase.starting
     var ready: () -> Void = {}
     /// Why the service ended by itself.
-    var refusal: ServiceError?
+    var serviceError: ServiceError?
 
     /// How far the service has come.
     enum Phase: Equatable {
@@ -227,6 +227,8 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
 
     /// The port accepts connections, or why it does not.
     mutating func listening(_ error: UVError?, at now: Moment) {
+        // The service may have been stopped meanwhile.
+        guard phase == .listening else { return }
         if let error {
             serviceError = .address("\(configuration.host):\(configuration.port)", error)
             return stop()

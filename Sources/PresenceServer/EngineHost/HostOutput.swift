@@ -66,6 +66,12 @@ struct HostOutput: Sendable {
         shared.effects.records.removeAll(keepingCapacity: true)
     }
 
+    /// Forgets everything, when no item refers to it.
+    mutating func removeAll() {
+        encoded = nil
+        shared.removeAll()
+    }
+
     /// Whether a loop has nothing to do.
     func isEmpty(_ loop: Int) -> Bool { parts[loop].items.isEmpty }
 

@@ -9,8 +9,10 @@ import PresenceCore
 struct MemoryReturn {
     private var watch = MemoryWatch()
     private var phase = Phase.idle
-    /// Requests and connections that have ended, since the last measurement.
+    /// Requests and connections that have ended, since the last measurement; events count by their
+    /// numbers.
     private var activity = 0
+    private var lastSeq: UInt64 = 0
     /// The memory in use when it was last looked at, and when it is looked at next.
     private var bytes: UInt64 = 0
     private var bytesDue = Mono(milliseconds: 0)
@@ -20,8 +22,10 @@ struct MemoryReturn {
     private enum Phase {
         /// To: `scheduled`.
         case idle
-        /// A measurement begins then. To: `measuring`.
+        /// Buffers are given back then. To: `trimming`.
         case scheduled(Mono)
+        /// A measurement begins then. To: `measuring`.
+        case trimming(Mono)
         /// A measurement is read then. To: `idle`.
         case measuring(Mono)
     }
@@ -30,7 +34,7 @@ struct MemoryReturn {
     var nextDeadline: Mono? {
         switch phase {
         case .idle: nil
-        case .scheduled(let time), .measuring(let time): time
+        case .scheduled(let time), .trimming(let time), .measuring(let time): time
         }
     }
 
@@ -38,21 +42,25 @@ struct MemoryReturn {
     mutating func noteActivity() { activity += 1 }
 
     /// Schedules the next measurement if the service was active since the last one.
-    mutating func schedule(at now: Mono) {
-        guard case .idle = phase, activity > 0 else { return }
+    mutating func schedule(at now: Mono, lastSeq: UInt64) {
+        guard case .idle = phase, activity > 0 || lastSeq != self.lastSeq else { return }
+        self.lastSeq = lastSeq
         phase = .scheduled(now.advanced(byMilliseconds: MemoryWatch.intervalMilliseconds))
     }
 
-    /// Begins a measurement, or reads the one that was begun and returns free memory if it says
-    /// so. Returns whether a measurement has begun.
+    /// Goes on to the next step: buffers are given back, a measurement begins, and what it says is
+    /// done. Returns whether buffers are to be given back.
     mutating func look(_ resources: some ProcessResources, at now: Mono) -> Bool {
         switch phase {
         case .idle: return false
         case .scheduled:
             activity = 0
+            phase = .trimming(now.advanced(byMilliseconds: 1))
+            return true
+        case .trimming:
             resources.measureMemory()
             phase = .measuring(now.advanced(byMilliseconds: MemoryWatch.measuringMilliseconds))
-            return true
+            return false
         case .measuring:
             phase = .idle
             if let sample = resources.measuredMemory, watch.isWorthReturning(sample) {

@@ -22,7 +22,9 @@ struct Question: Sendable {
 /// first for what they have measured. So there is one at a time, and the others wait: however many
 /// app servers ask, clients wait for one answer at most.
 struct Questions {
+    /// From `first` on; those before have been asked.
     private var waiting: [Question] = []
+    private var first = 0
     private var asked: Asked?
     private var lastNumber: UInt64 = 0
 
@@ -32,10 +34,12 @@ struct Questions {
         var number: UInt64
         var reports: [LoopReport] = []
         var loopsLeft: Int
+        /// Its connection has ended.
+        var isForgotten = false
     }
 
     /// Whether a question can be asked now.
-    var isWaiting: Bool { asked == nil && !waiting.isEmpty }
+    var isWaiting: Bool { asked == nil && first < waiting.count }
 
     mutating func append(_ question: Question) {
         waiting.append(question)
@@ -45,7 +49,12 @@ struct Questions {
     mutating func next(askedOf loopCount: Int) -> (question: Question, number: UInt64)? {
         guard isWaiting else { return nil }
         lastNumber += 1
-        let question = waiting.removeFirst()
+        let question = waiting[first]
+        first += 1
+        if first == waiting.count {
+            waiting.removeAll(keepingCapacity: true)
+            first = 0
+        }
         asked = Asked(question: question, number: lastNumber, loopsLeft: loopCount)
         return (question, lastNumber)
     }
@@ -59,6 +68,15 @@ struct Questions {
         asked?.loopsLeft -= 1
         guard let complete = asked, complete.loopsLeft == 0 else { return nil }
         asked = nil
-        return (complete.question, complete.reports)
+        return complete.isForgotten ? nil : (complete.question, complete.reports)
+    }
+
+    /// Forgets the question of a connection that has ended; it has one at most.
+    mutating func forget(_ connection: ConnectionID) {
+        if asked?.question.connection == connection {
+            asked?.isForgotten = true
+        } else if let place = waiting[first...].firstIndex(where: { $0.connection == connection }) {
+            waiting.remove(at: place)
+        }
     }
 }

@@ -61,7 +61,7 @@ enum InboundItem: Sendable {
     case request(ClientRequest, ConnectionOrigin?)
     /// A request of this kind whose parameters are invalid. It is rejected for that, unless its
     /// peer has no permission: that is reported first.
-    case invalid(ConnectionID, CommandKind, Refusal)
+    indirect case invalid(ConnectionID, CommandKind, Refusal)
     /// A connection of this process, which is an app server's without a login.
     case internalConnection(ConnectionID)
     /// The connection has not taken an event.
@@ -71,8 +71,10 @@ enum InboundItem: Sendable {
     /// A connection that the engine may know has ended: it was logged in, or its login is in
     /// progress.
     case lost(LostConnection)
+    /// A connection is gone, logged in or not: its memory is free.
+    case closed
     /// What a loop has measured for the question with this number.
-    case measured(LoopReport, question: UInt64)
+    indirect case measured(LoopReport, question: UInt64)
     /// The port accepts connections, or cannot.
     case listening(UVError?)
     /// The loop has no connections any more.

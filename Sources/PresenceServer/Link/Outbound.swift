@@ -29,6 +29,9 @@ struct SharedOutput: Sendable {
     private(set) var bytes: [UInt8] = []
     private var ends: [Int] = []
 
+    private static let bytesKeptMax = 1 << 18
+    private static let eventsKeptMax = 4_096
+
     /// The bytes of a frame.
     func range(ofFrame number: Int) -> Range<Int> {
         (number == 0 ? 0 : ends[number - 1])..<ends[number]
@@ -41,7 +44,14 @@ struct SharedOutput: Sendable {
         return ends.count - 1
     }
 
+    /// Forgets everything and keeps the memory, unless this was a large turn.
     mutating func removeAll() {
+        guard bytes.count <= Self.bytesKeptMax, effects.events.count <= Self.eventsKeptMax,
+            effects.bytes.count <= Self.bytesKeptMax
+        else {
+            self = SharedOutput()
+            return
+        }
         effects.removeAll()
         bytes.removeAll(keepingCapacity: true)
         ends.removeAll(keepingCapacity: true)
@@ -54,7 +64,15 @@ struct LoopOutput: Sendable {
     /// Slots of this loop: what `OutboundItem.deliver` and `.expired` refer to.
     var receivers: [UInt32] = []
 
+    private static let receiversKeptMax = 1 << 16
+    private static let itemsKeptMax = 4_096
+
+    /// Forgets everything and keeps the memory, unless this was a large turn.
     mutating func removeAll() {
+        guard receivers.count <= Self.receiversKeptMax, items.count <= Self.itemsKeptMax else {
+            self = LoopOutput()
+            return
+        }
         items.removeAll(keepingCapacity: true)
         receivers.removeAll(keepingCapacity: true)
     }
@@ -65,7 +83,7 @@ enum OutboundItem: Sendable {
     /// Answer the request that the connection waits for with `effects.answers[index]`.
     case answer(ConnectionID, index: Int)
     /// Refuse the request that the connection waits for.
-    case refuse(ConnectionID, Refusal)
+    indirect case refuse(ConnectionID, Refusal)
     /// Answer it with facts about the service.
     indirect case answerQuestion(ConnectionID, QuestionAnswer)
     /// Send the frame of an event to every connection in `receivers[range]`.

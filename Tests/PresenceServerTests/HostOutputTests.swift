@@ -1,0 +1,95 @@
+import EventLoop
+import PresenceCore
+import Testing
+
+@testable import PresenceServer
+
+@Suite struct `The output of the engine host` {
+    @Test(arguments: 1...4)
+    func `has each receiver in the part of its loop, by the loop's own slot`(loopCount: Int) {
+        let numbers = (0..<loopCount).map { LoopNumber(index: $0, of: loopCount) }
+        var output = HostOutput(loops: loopCount)
+        // Slots 0 to 4 of every loop, as the engine knows them.
+        let slots = (0..<5).flatMap { slot in numbers.map { $0.global(UInt32(slot)) } }
+        output.shared.effects.receivers = slots
+        let topic = TopicHandle(index: 7)
+        output.append(to: 0..<slots.count) {
+            .deliver(frame: 0, seq: 9, topic: topic, receivers: $0)
+        }
+        let parts = output.take()
+        #expect(parts.count == loopCount)
+        for part in parts {
+            #expect(part.own.items.count == 1)
+            guard case .deliver(0, 9, topic, let range) = part.own.items[0] else {
+                Issue.record("another item")
+                continue
+            }
+            #expect(Array(part.own.receivers[range]) == [0, 1, 2, 3, 4])
+        }
+    }
+
+    @Test func `goes to the loop of its connection, and only there`() {
+        let numbers = (0..<3).map { LoopNumber(index: $0, of: 3) }
+        var output = HostOutput(loops: 3)
+        let connection = numbers[2].connection(StreamID(slot: 5, generation: 1))
+        output.append(.caughtUp(connection), for: connection)
+        #expect((0..<3).map { output.isEmpty($0) } == [true, true, false])
+        #expect(numbers[2].stream(connection) == StreamID(slot: 5, generation: 1))
+        #expect(numbers[2].has(connection) && !numbers[1].has(connection))
+    }
+
+    @Test func `keeps nothing when no item refers to it`() {
+        var output = HostOutput(loops: 1)
+        _ = output.shared.addFrame { bytes, _ in bytes += [1, 2, 3] }
+        output.shared.effects.bytes = [1]
+        output.removeAll()
+        #expect(output.shared.bytes.isEmpty && output.shared.effects.bytes.isEmpty)
+    }
+
+    /// They are appended and copied for every request and every event that is missed.
+    @Test func `and its input have small items`() {
+        #expect(MemoryLayout<OutboundItem>.size <= 48)
+        #expect(MemoryLayout<InboundItem>.size <= 160)
+        print("items: \(MemoryLayout<InboundItem>.size) and \(MemoryLayout<OutboundItem>.size) B")
+    }
+}
+
+@Suite struct `Questions that wait` {
+    private let first = ConnectionID(slot: 1, generation: 1)
+    private let second = ConnectionID(slot: 2, generation: 1)
+
+    private func question(_ connection: ConnectionID) -> Question {
+        Question(connection: connection, subject: .stats)
+    }
+
+    @Test func `are forgotten with their connections`() {
+        var questions = Questions()
+        questions.append(question(first))
+        questions.append(question(second))
+        questions.forget(first)
+        let next = questions.next(askedOf: 1)
+        #expect(next?.question.connection == second)
+        #expect(!questions.isWaiting)
+    }
+
+    @Test func `are not answered when the connection ends while loops are asked`() {
+        var questions = Questions()
+        questions.append(question(first))
+        let number = questions.next(askedOf: 2)?.number ?? 0
+        #expect(questions.add(LoopReport(), for: number) == nil)
+        questions.forget(first)
+        questions.append(question(second))
+        #expect(questions.add(LoopReport(), for: number) == nil)
+        #expect(questions.next(askedOf: 1)?.question.connection == second)
+    }
+
+    @Test func `are answered when every loop has reported`() {
+        var questions = Questions()
+        questions.append(question(first))
+        let number = questions.next(askedOf: 2)?.number ?? 0
+        #expect(questions.add(LoopReport(), for: number) == nil)
+        let complete = questions.add(LoopReport(), for: number)
+        #expect(complete?.question.connection == first)
+        #expect(complete?.reports.count == 2)
+    }
+}
