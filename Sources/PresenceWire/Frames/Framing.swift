@@ -1,0 +1,95 @@
+// Encoders append bodies: a body is one message, whatever carries it. A framing turns bodies into
+// what a connection carries. This file is the only one that distinguishes the framings; a further
+// one, such as WebSocket, is a further case here.
+//
+// A header is written after its body, when the length is known: `begin` leaves room for it. A
+// framing whose header may have another length than the room moves the body in `end`.
+
+/// How a connection marks where messages begin and end.
+public enum Framing: UInt8, CaseIterable, Sendable {
+    /// The length of the body in four bytes, big-endian, then the body. A length of zero is a
+    /// keep-alive. `FrameSplitter` reads it.
+    case native
+
+    /// The most bytes that a frame has in addition to its body.
+    @inlinable public var headerBytesMax: Int {
+        switch self {
+        case .native: FrameSplitter.lengthBytes
+        }
+    }
+
+    /// Appends the body that `write` appends, framed; nothing if it appends nothing.
+    @inlinable public func append<Result>(
+        to bytes: inout [UInt8], _ write: (inout [UInt8]) -> Result
+    ) -> Result {
+        let start = bytes.count
+        begin(in: &bytes)
+        let bodyStart = bytes.count
+        let result = write(&bytes)
+        precondition(bytes.count >= bodyStart, "an encoder has removed what is not its own")
+        if bytes.count == bodyStart {
+            // It is not the same as a body of length zero, which is a keep-alive.
+            bytes.removeLast(bodyStart - start)
+        } else {
+            end(start, in: &bytes)
+        }
+        return result
+    }
+
+    /// Appends what shows a client that the connection lives, and says nothing.
+    public func appendKeepAlive(to bytes: inout [UInt8]) {
+        switch self {
+        case .native:
+            let start = bytes.count
+            begin(in: &bytes)
+            end(start, in: &bytes)
+        }
+    }
+
+    /// Appends room for the header of a body that follows.
+    @usableFromInline func begin(in bytes: inout [UInt8]) {
+        switch self {
+        case .native: bytes.append(contentsOf: repeatElement(0, count: FrameSplitter.lengthBytes))
+        }
+    }
+
+    /// Writes the header of the frame that began at `start` and ends with the buffer.
+    @usableFromInline func end(_ start: Int, in bytes: inout [UInt8]) {
+        switch self {
+        case .native:
+            let count = bytes.count - start - FrameSplitter.lengthBytes
+            guard let length = UInt32(exactly: count) else {
+                preconditionFailure("a body longer than a frame can be")
+            }
+            for index in 0..<FrameSplitter.lengthBytes {
+                bytes[start + index] = UInt8(truncatingIfNeeded: length >> (24 - 8 * index))
+            }
+        }
+    }
+}
+
+/// A value for each framing.
+public struct PerFraming<Value> {
+    @usableFromInline var native: Value
+
+    /// The same value for all.
+    @inlinable public init(repeating value: Value) {
+        native = value
+    }
+
+    /// The value for a framing.
+    @inlinable public subscript(_ framing: Framing) -> Value {
+        get {
+            switch framing {
+            case .native: native
+            }
+        }
+        set {
+            switch framing {
+            case .native: native = newValue
+            }
+        }
+    }
+}
+
+extension PerFraming: Sendable where Value: Sendable {}
