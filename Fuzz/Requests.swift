@@ -165,7 +165,7 @@ private func checkEvent(_ spelled: Spelled) {
         status: StatusEntry(value: .max, ext: last, expires: Wall(milliseconds: .min)),
         lastSeen: Wall(milliseconds: 0))
     var frame: [UInt8] = []
-    frame.appendEventFrame(event, in: effects)
+    Framing.native.append(to: &frame) { $0.appendEventBody(event, in: effects) }
     checkReadable(frame)
 }
 
@@ -187,7 +187,7 @@ public func fuzzRequests(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     case .success(let spelled): checkEvent(spelled)
     case .failure(let fault):
         var frame: [UInt8] = []
-        frame.appendErrorFrame(fault)
+        Framing.native.append(to: &frame) { $0.appendErrorBody(fault) }
         if fault.id != .none { checkReadable(frame) }
     }
     return 0

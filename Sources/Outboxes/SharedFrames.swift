@@ -68,14 +68,24 @@ public struct SharedFrames {
         self.limits = limits
     }
 
-    /// Takes in a frame for `receiverCount` outboxes; nil: it is to be copied to each.
-    public mutating func add(_ frame: Span<UInt8>, for receiverCount: Int) -> Frame? {
-        guard phase == .open, frame.count <= limits.bytesMax - bytes.count,
+    /// Takes in a body for `receiverCount` outboxes, as a frame that `frame` appends with a header
+    /// of at most `headerBytesMax`; nil: it is to be copied to each.
+    ///
+    /// Header and body are in one piece, so that an outbox with one share needs no copy.
+    public mutating func add(
+        _ body: Span<UInt8>, headerBytesMax: Int, for receiverCount: Int,
+        _ frame: (_ body: Span<UInt8>, inout [UInt8]) -> Void
+    ) -> Frame? {
+        guard phase == .open, body.count + headerBytesMax <= limits.bytesMax - bytes.count,
             receiverCount <= limits.shareCountMax - shares.count
         else { return nil }
-        bytes.append(frame)
+        let start = bytes.count
+        frame(body, &bytes)
+        let count = bytes.count - start
+        precondition(
+            (body.count...body.count + headerBytesMax).contains(count), "a header misjudged")
         ends.append(UInt32(bytes.count))
-        return Frame(number: UInt32(ends.count - 1), count: UInt32(frame.count))
+        return Frame(number: UInt32(ends.count - 1), count: UInt32(count))
     }
 
     /// Puts a frame at the end of an outbox. O(1).

@@ -14,7 +14,7 @@ import Testing
     func add(_ bytes: [UInt8], to frames: inout SharedFrames, for receiverCount: Int = 1)
         -> SharedFrames.Frame?
     {
-        frames.add(bytes.span, for: receiverCount)
+        frames.add(bytes.span, headerBytesMax: 0, for: receiverCount) { $1.append($0) }
     }
 
     @Test func `are written in their order, among what an outbox owns`() throws {
@@ -54,6 +54,24 @@ import Testing
                 frames.beginTurn()
             }
         }
+    }
+
+    @Test func `are framed once, with a header of the length that is reserved or less`() throws {
+        var frames = SharedFrames()
+        var outboxes = [Outbox](repeating: Outbox(), count: 3)
+        var calls = 0
+        let frame = frames.add(Self.frame.span, headerBytesMax: 4, for: 3) { body, bytes in
+            calls += 1
+            bytes += [1, 2]
+            bytes.append(body)
+        }
+        let added = try #require(frame)
+        for slot in outboxes.indices { frames.share(added, with: &outboxes[slot]) }
+        for slot in outboxes.indices {
+            #expect(outboxes[slot].count == 2 + Self.frame.count)
+            #expect(written(&outboxes[slot], &frames) == [1, 2] + Self.frame)
+        }
+        #expect(calls == 1)
     }
 
     @Test func `stay where they are when there is nothing to put together`() throws {
@@ -97,7 +115,10 @@ import Testing
             var frames = SharedFrames()
             var outbox = Outbox()
             let bytes: [UInt8] = [1]
-            guard let frame = frames.add(bytes.span, for: 1) else { return }
+            guard
+                let frame = frames.add(
+                    bytes.span, headerBytesMax: 0, for: 1, { $1.append($0) })
+            else { return }
             frames.share(frame, with: &outbox)
             frames.beginTurn()
         }

@@ -14,7 +14,7 @@ import Testing
         output.shared.effects.receivers = slots
         let topic = TopicHandle(index: 7)
         output.append(to: 0..<slots.count) {
-            .deliver(frame: 0, seq: 9, topic: topic, receivers: $0)
+            .deliver(body: 0, seq: 9, topic: topic, receivers: $0)
         }
         let parts = output.take()
         #expect(parts.count == loopCount)
@@ -40,7 +40,7 @@ import Testing
 
     @Test func `keeps nothing when no item refers to it`() {
         var output = HostOutput(loops: 1)
-        _ = output.shared.addFrame { bytes, _ in bytes += [1, 2, 3] }
+        _ = output.shared.add { bytes, _ in bytes += [1, 2, 3] }
         output.shared.effects.bytes = [1]
         output.removeAll()
         #expect(output.shared.bytes.isEmpty && output.shared.effects.bytes.isEmpty)

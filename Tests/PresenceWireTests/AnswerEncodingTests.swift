@@ -23,8 +23,8 @@ import Testing
     private func result(
         _ answer: Answer, _ effects: Effects = Effects(), id: RequestID = .integer(1)
     ) -> String? {
-        frame {
-            let outcome = $0.appendAnswerFrame(answer, to: id, in: effects, settings: Settings())
+        body {
+            let outcome = $0.appendAnswerBody(answer, to: id, in: effects, settings: Settings())
             #expect(outcome == .appended)
         }
     }
@@ -153,14 +153,14 @@ import Testing
 
     @Test func `counters, in their order`() {
         let fields = [StatsField("connections", 3), StatsField("outboxBytes", -15)]
-        let body = frame { $0.appendStatsFrame(fields, to: .integer(1)) }
-        #expect(body == expected(#"{"connections":3,"outboxBytes":-15}"#))
-        #expect(frame { $0.appendStatsFrame([], to: .integer(1)) } == expected("{}"))
+        let text = body { $0.appendStatsBody(fields, to: .integer(1)) }
+        #expect(text == expected(#"{"connections":3,"outboxBytes":-15}"#))
+        #expect(body { $0.appendStatsBody([], to: .integer(1)) } == expected("{}"))
     }
 
     @Test func `a text`() {
-        let body = frame { $0.appendTextFrame(Array("a{b=\"c\"} 1\n".utf8), to: .integer(1)) }
-        #expect(body == expected(#"{"text":"a{b=\"c\"} 1\n"}"#))
+        let text = body { $0.appendTextBody(Array("a{b=\"c\"} 1\n".utf8), to: .integer(1)) }
+        #expect(text == expected(#"{"text":"a{b=\"c\"} 1\n"}"#))
     }
 
     @Test(
@@ -175,24 +175,24 @@ import Testing
 
     @Test func `a notification is not answered`() {
         var bytes: [UInt8] = [9]
-        let outcome = bytes.appendAnswerFrame(
+        let outcome = bytes.appendAnswerBody(
             .loggedOut, to: .none, in: Effects(), settings: Settings())
-        bytes.appendErrorFrame(Refusal(.forbidden), to: .none, in: Effects())
-        bytes.appendErrorFrame(EnvelopeFault(.unknownMethod), to: .none)
-        bytes.appendStatsFrame([StatsField("connections", 3)], to: .none)
-        bytes.appendTextFrame([1], to: .none)
+        bytes.appendErrorBody(Refusal(.forbidden), to: .none, in: Effects())
+        bytes.appendErrorBody(EnvelopeFault(.unknownMethod), to: .none)
+        bytes.appendStatsBody([StatsField("connections", 3)], to: .none)
+        bytes.appendTextBody([1], to: .none)
         #expect(outcome == .appended)
         #expect(bytes == [9])
     }
 
-    @Test func `a list that no frame holds leaves the buffer as it was`() {
+    @Test func `a list that no body holds leaves the buffer as it was`() {
         var fixture = Fixture()
         fixture.effects.events = (0..<50).map { _ in fixture.event("p") }
         var settings = Settings()
         settings.limits.serverFrameBytesMax = 2_000
         func answer(_ count: Int) -> (AnswerOutcome, [UInt8]) {
             var bytes: [UInt8] = [1, 2]
-            let outcome = bytes.appendAnswerFrame(
+            let outcome = bytes.appendAnswerBody(
                 .states(0..<count), to: .integer(1), in: fixture.effects, settings: settings)
             return (outcome, bytes)
         }
@@ -205,7 +205,7 @@ import Testing
         for count in 1...50 {
             let (outcome, bytes) = answer(count)
             #expect(outcome == (count <= fit ? .appended : .tooLarge(entriesFit: fit)))
-            #expect(bytes.count <= 2 + 4 + 2_000)
+            #expect(bytes.count <= 2 + 2_000)
             #expect((bytes == [1, 2]) == (count > fit))
         }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct ErrorEncodingTests {
     private func error(_ refusal: Refusal) -> String? {
-        frame { $0.appendErrorFrame(refusal, to: .integer(1), in: Effects()) }
+        body { $0.appendErrorBody(refusal, to: .integer(1), in: Effects()) }
     }
 
     private static let parameters: [(Refusal, String, String)] = [
@@ -177,13 +177,13 @@ import Testing
 
     @Test(arguments: envelopes)
     func `what is no request`(fault: EnvelopeFault, code: Int, message: String, data: String) {
-        let body = frame {
-            $0.appendErrorFrame(fault, to: .unknown)
+        let text = body {
+            $0.appendErrorBody(fault, to: .unknown)
         }
         let expected =
             #"{"jsonrpc":"2.0","id":null,"error":{"code":\#(code),"message":"\#(message)","#
             + #""data":{"reason":"\#(fault.reason.rawValue)"\#(data)}}}"#
-        #expect(body == expected)
+        #expect(text == expected)
     }
 
     @Test func `every reason with every field makes a sentence`() {
@@ -218,37 +218,38 @@ import Testing
     func `the end of a connection`(
         reason: CloseReason, seconds: Int?, code: Int, word: String
     ) {
-        let body = frame { $0.appendCloseFrame(reason, retryAfterSeconds: seconds) } ?? ""
+        let text = body { $0.appendCloseBody(reason, retryAfterSeconds: seconds) } ?? ""
         let start = #"{"jsonrpc":"2.0","method":"close","params":{"code":\#(code),"#
-        #expect(body.hasPrefix(start + #""reason":"\#(word)","message":""#))
-        #expect(body.hasSuffix(seconds.map { #".","retryAfter":\#($0)}}"# } ?? #"."}}"#))
+        #expect(text.hasPrefix(start + #""reason":"\#(word)","message":""#))
+        #expect(text.hasSuffix(seconds.map { #".","retryAfter":\#($0)}}"# } ?? #"."}}"#))
     }
 
     @Test func `who is kicked reads why`() {
         let reason = CloseReason.kicked(reason: Array("no \"spam\"".utf8))
-        let body = frame { $0.appendCloseFrame(reason) }
+        let text = body { $0.appendCloseBody(reason) }
         #expect(
-            body == #"{"jsonrpc":"2.0","method":"close","params":{"code":4410,"reason":"kicked","#
+            text == #"{"jsonrpc":"2.0","method":"close","params":{"code":4410,"reason":"kicked","#
                 + #""message":"no \"spam\""}}"#)
     }
 
     @Test func `the end of a login list`() {
-        let body = frame { $0.appendSyncedFrame(count: 12) }
-        #expect(body == #"{"jsonrpc":"2.0","method":"synced","params":{"count":12}}"#)
+        let text = body { $0.appendSyncedBody(count: 12) }
+        #expect(text == #"{"jsonrpc":"2.0","method":"synced","params":{"count":12}}"#)
     }
 
     @Test func `subscriptions that ran out`() {
         var fixture = Fixture()
         fixture.effects.names = ["zed", "bob", "\"x\""].map { fixture.text($0) }
-        let body = frame {
-            $0.appendExpiredFrames(
+        let text = body {
+            let rest = $0.appendExpiredBody(
                 EventType(number: 100), 1..<3, in: fixture.effects, limits: Limits())
+            #expect(rest.isEmpty)
         }
         #expect(
-            body == #"{"jsonrpc":"2.0","method":"expired","params":{"type":100,"#
+            text == #"{"jsonrpc":"2.0","method":"expired","params":{"type":100,"#
                 + #""publishers":["bob","\"x\""]}}"#)
         var none: [UInt8] = []
-        none.appendExpiredFrames(.presence, 1..<1, in: fixture.effects, limits: Limits())
+        _ = none.appendExpiredBody(.presence, 1..<1, in: fixture.effects, limits: Limits())
         #expect(none.isEmpty)
     }
 
@@ -260,14 +261,14 @@ import Testing
         let head = #"{"jsonrpc":"2.0","method":"expired","params":{"type":1,"publishers":["#
         for bytesMax in 90...400 {
             limits.serverFrameBytesMax = bytesMax
-            var bytes: [UInt8] = []
-            bytes.appendExpiredFrames(.presence, 0..<20, in: fixture.effects, limits: limits)
-            let frames = bodies(bytes) ?? []
-            #expect(frames.allSatisfy { $0.utf8.count <= bytesMax })
-            #expect(frames.allSatisfy { $0.hasPrefix(head) && $0.hasSuffix("]}}") })
-            let lists = frames.map { $0.dropFirst(head.count).dropLast(3) }
+            let all = bodies(of: 0..<20) {
+                $0.appendExpiredBody(.presence, $1, in: fixture.effects, limits: limits)
+            }
+            #expect(all.allSatisfy { $0.utf8.count <= bytesMax })
+            #expect(all.allSatisfy { $0.hasPrefix(head) && $0.hasSuffix("]}}") })
+            let lists = all.map { $0.dropFirst(head.count).dropLast(3) }
             #expect(lists.joined(separator: ",") == names.joined(separator: ","))
-            #expect((frames.count == 1) == (bytesMax >= head.count + 189 + 3))
+            #expect((all.count == 1) == (bytesMax >= head.count + 189 + 3))
         }
     }
 }

@@ -11,45 +11,41 @@ import Testing
     @Test func `an event is the same in the feed as for its watchers`() {
         var fixture = Fixture()
         fixture.effects.events = [fixture.event("bob\""), fixture.event("carol")]
-        var frame: [UInt8] = []
-        frame.appendEventFrame(fixture.effects.events[0], in: fixture.effects)
-        var bytes: [UInt8] = [9]
-        let start = bytes.beginFeedFrame()
-        bytes.append(contentsOf: frame[...].eventOfFrame)
-        bytes.endFeedFrame(start, cursor: cursor)
-        let event = String(decoding: frame[...].eventOfFrame, as: UTF8.self)
+        var forSubscribers: [UInt8] = []
+        forSubscribers.appendEventBody(fixture.effects.events[0], in: fixture.effects)
+        let bytes = forSubscribers[...].eventOfBody
+        let event = String(decoding: bytes, as: UTF8.self)
         #expect(event.hasPrefix(#"{"type":1,"publisher":"bob\""#) && event.hasSuffix("}"))
         #expect(
-            bodies(Array(bytes.dropFirst())) == [
-                head + #""events":["# + event + #"],"cursor":""# + text + #""}}"#
-            ])
+            body { $0.appendFeedEventsBody(bytes, cursor: cursor) }
+                == head + #""events":["# + event + #"],"cursor":""# + text + #""}}"#)
     }
 
     @Test func `states and changes among them have no cursor`() {
         var fixture = Fixture()
         fixture.effects.events = (0..<3).map { fixture.event("n\($0)") }
-        var bytes: [UInt8] = []
-        bytes.appendEventFrames(0..<3, of: .feedList, in: fixture.effects, limits: Limits())
-        bytes.endFeedFrame(bytes.beginFeedFrame(), cursor: nil)
-        let frames = bodies(bytes) ?? []
-        #expect(frames.count == 2 && frames.allSatisfy { $0.hasPrefix(head + #""events":["#) })
-        #expect(frames.allSatisfy { $0.hasSuffix(#"],"snapshot":true}}"#) })
+        var all = bodies(of: 0..<3) {
+            $0.appendEventsBody($1, of: .feedList, in: fixture.effects, limits: Limits())
+        }
+        all.append(body { $0.appendFeedEventsBody([], cursor: nil) } ?? "")
+        #expect(all.count == 2 && all.allSatisfy { $0.hasPrefix(head + #""events":["#) })
+        #expect(all.allSatisfy { $0.hasSuffix(#"],"snapshot":true}}"#) })
     }
 
     @Test func `the other notifications and the answers`() {
-        #expect(frame { $0.appendFeedResetFrame() } == head + #""reset":true}}"#)
+        #expect(body { $0.appendFeedResetBody() } == head + #""reset":true}}"#)
         #expect(
-            frame { $0.appendFeedSyncedFrame(cursor: cursor) }
+            body { $0.appendFeedSyncedBody(cursor: cursor) }
                 == head + #""synced":true,"cursor":""# + text + #""}}"#)
         let result = #"{"jsonrpc":"2.0","id":1,"result":{"reset":"#
         #expect(
-            frame { $0.appendFeedAnswerFrame(goingOnFrom: nil, to: .integer(1)) }
+            body { $0.appendFeedAnswerBody(goingOnFrom: nil, to: .integer(1)) }
                 == result + "true}}")
         #expect(
-            frame { $0.appendFeedAnswerFrame(goingOnFrom: cursor, to: .integer(1)) }
+            body { $0.appendFeedAnswerBody(goingOnFrom: cursor, to: .integer(1)) }
                 == result + #"false,"cursor":""# + text + #""}}"#)
         var bytes: [UInt8] = []
-        bytes.appendFeedAnswerFrame(goingOnFrom: cursor, to: .none)
+        bytes.appendFeedAnswerBody(goingOnFrom: cursor, to: .none)
         #expect(bytes.isEmpty)
     }
 

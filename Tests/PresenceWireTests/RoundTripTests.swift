@@ -94,9 +94,10 @@ import Testing
             var fixture = Fixture()
             fixture.effects.events = (0..<3).map { _ in randomEvent(&fixture, &generator) }
             var bytes: [UInt8] = []
-            bytes.appendEventFrames(
+            let rest = bytes.appendEventsBody(
                 0..<3, of: .loginList, in: fixture.effects, limits: Limits())
-            let object = try JSONSerialization.jsonObject(with: Data(bytes[4...]))
+            #expect(rest.isEmpty)
+            let object = try JSONSerialization.jsonObject(with: Data(bytes))
             let json = try #require(object as? [String: Any])
             let params = try #require(json["params"] as? [String: Any])
             #expect(params["sync"] as? Bool == true)
@@ -117,9 +118,9 @@ import Testing
             let body = try JSONSerialization.data(withJSONObject: request)
             let decoded = Decoded([UInt8](body))
             var bytes: [UInt8] = []
-            _ = bytes.appendAnswerFrame(
+            _ = bytes.appendAnswerBody(
                 .loggedOut, to: decoded.id, in: Effects(), settings: Settings())
-            let object = try JSONSerialization.jsonObject(with: Data(bytes[4...]))
+            let object = try JSONSerialization.jsonObject(with: Data(bytes))
             #expect(isEqual((object as? [String: Any])?["id"], id))
         }
     }
@@ -129,8 +130,8 @@ import Testing
         for reason in Refusal.Reason.allCases {
             var bytes: [UInt8] = []
             let refusal = Refusal(reason, field: .ext, limit: 1, count: 2, retryAfterSeconds: 3)
-            bytes.appendErrorFrame(refusal, to: .integer(77), in: Effects())
-            let decoded = Decoded([UInt8](bytes[4...]))
+            bytes.appendErrorBody(refusal, to: .integer(77), in: Effects())
+            let decoded = Decoded(bytes)
             #expect(decoded.envelopeFault == EnvelopeFault(.invalidRequest, field: .method))
             #expect(decoded.id == .integer(77))
         }

@@ -78,25 +78,23 @@ struct Fixture {
     }
 }
 
-/// The bodies of the frames in `bytes`; nil where they are not whole frames.
-func bodies(_ bytes: [UInt8]) -> [String]? {
-    var bodies: [String] = []
-    var rest = bytes[...]
-    while !rest.isEmpty {
-        guard rest.count >= 4 else { return nil }
-        let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
-        rest = rest.dropFirst(4)
-        guard rest.count >= length else { return nil }
-        bodies.append(String(decoding: rest.prefix(length), as: UTF8.self))
-        rest = rest.dropFirst(length)
-    }
-    return bodies
-}
-
-/// The body of the one frame that `append` appends.
-func frame(_ append: (inout [UInt8]) -> Void) -> String? {
+/// The body that `append` appends; nil if there is none.
+func body(_ append: (inout [UInt8]) -> Void) -> String? {
     var bytes: [UInt8] = []
     append(&bytes)
-    let all = bodies(bytes)
-    return all?.count == 1 ? all?.first : nil
+    return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+}
+
+/// The bodies of `list`, each of which `append` appends and returns what is left of the list.
+func bodies(
+    of list: Range<Int>, _ append: (inout [UInt8], Range<Int>) -> Range<Int>
+) -> [String] {
+    var bodies: [String] = []
+    var rest = list
+    while !rest.isEmpty {
+        var bytes: [UInt8] = []
+        rest = append(&bytes, rest)
+        bodies.append(String(decoding: bytes, as: UTF8.self))
+    }
+    return bodies
 }

@@ -182,7 +182,7 @@ struct World: ~Copyable {
                         type: .presence, value: Int32(10_000 + round), expirySeconds: 604_800)
                     handle(.publish(publish), by: publisher)
                     frame.removeAll(keepingCapacity: true)
-                    for event in effects.events { frame.appendEventFrame(event, in: effects) }
+                    for event in effects.events { frame.appendEventBody(event, in: effects) }
                     for receiver in effects.receivers { sum &+= UInt64(receiver) }
                     deliveries += effects.receivers.count
                     effects.removeAll()

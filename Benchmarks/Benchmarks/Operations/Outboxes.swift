@@ -1,4 +1,6 @@
+import Containers
 import Outboxes
+import PresenceWire
 
 extension Operation {
     /// What a delivery costs between the engine and the kernel: as in
@@ -20,13 +22,18 @@ private final class Crowd {
     private var frames = SharedFrames()
     private var pool = BufferPool()
     private var outboxes = [Outbox](repeating: Outbox(), count: 100)
-    private let event = [UInt8](repeating: 0x7b, count: 253)
+    private let event = [UInt8](repeating: 0x7b, count: 249)
     private var written = 0
 
     func turn(events: Int) {
         let event = event
         for _ in 0..<events {
-            guard let frame = frames.add(event.span, for: outboxes.count) else {
+            let shared = frames.add(
+                event.span, headerBytesMax: Framing.native.headerBytesMax, for: outboxes.count
+            ) { body, bytes in
+                Framing.native.append(to: &bytes) { $0.append(body) }
+            }
+            guard let frame = shared else {
                 preconditionFailure("more than a turn holds")
             }
             for slot in outboxes.indices { frames.share(frame, with: &outboxes[slot]) }
@@ -37,6 +44,6 @@ private final class Crowd {
             written &+= unsafe frames.drain(&outboxes[slot], to: &pool) { $0.count }
         }
         frames.beginTurn()
-        precondition(written - before == events * outboxes.count * event.count)
+        precondition(written - before == events * outboxes.count * (event.count + 4))
     }
 }

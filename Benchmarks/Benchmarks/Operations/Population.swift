@@ -12,7 +12,7 @@ public struct Population: ~Copyable {
 
     private var engine: Engine
     private var effects = Effects()
-    private var frame: [UInt8] = []
+    private var body: [UInt8] = []
     private let limits = Limits()
     private let publisher = ConnectionID(slot: 0, generation: 1)
     private let first = ConnectionID(slot: 1, generation: 1)
@@ -115,8 +115,12 @@ public struct Population: ~Copyable {
         for item in effects.items {
             switch item {
             case .states(_, let range, _):
-                frame.removeAll(keepingCapacity: true)
-                frame.appendEventFrames(range, of: .loginList, in: effects, limits: limits)
+                var rest = range
+                while !rest.isEmpty {
+                    body.removeAll(keepingCapacity: true)
+                    rest = body.appendEventsBody(
+                        rest, of: .loginList, in: effects, limits: limits)
+                }
             case .synced:
                 isComplete = true
             default:

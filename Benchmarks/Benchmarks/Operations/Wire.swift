@@ -17,10 +17,10 @@ extension Operation {
         Operation("wire: encode an event") {
             var world = Population(watchers: 1)
             let effects = world.publishedEffects()
-            var frame: [UInt8] = []
+            var body: [UInt8] = []
             return Work {
-                frame.removeAll(keepingCapacity: true)
-                frame.appendEventFrame(effects.events[0], in: effects)
+                body.removeAll(keepingCapacity: true)
+                body.appendEventBody(effects.events[0], in: effects)
             }
         },
     ]

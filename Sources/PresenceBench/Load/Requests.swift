@@ -1,3 +1,5 @@
+import PresenceWire
+
 /// The requests of a run. The id of a request is its kind, so that a response names it too.
 enum RequestKind: Int {
     case login = 1
@@ -7,13 +9,7 @@ enum RequestKind: Int {
 extension [UInt8] {
     /// Appends a frame around what `body` appends.
     mutating func appendFrame(_ body: (inout [UInt8]) -> Void) {
-        let start = count
-        append(contentsOf: [0, 0, 0, 0])
-        body(&self)
-        let length = UInt32(count - start - 4)
-        for byte in 0..<4 {
-            self[start + byte] = UInt8(truncatingIfNeeded: length >> (24 - 8 * byte))
-        }
+        Framing.native.append(to: &self, body)
     }
 
     mutating func append(text: StaticString) {

@@ -12,6 +12,8 @@ struct Connection {
     private(set) var phase = Phase.free
     /// What is going on beside that.
     var state: State = []
+    /// The protocol that it speaks: how bodies are put on it.
+    var framing = Framing.native
     /// What is written at the end of the turn, or when the socket has drained.
     var outbox = Outbox()
     /// The request in progress; the next is read when it has been answered.

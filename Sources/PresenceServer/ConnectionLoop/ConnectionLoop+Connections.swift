@@ -11,19 +11,17 @@ extension ConnectionLoop where Link: ~Copyable {
     /// Sends the peer the reason, and closes the connection when that has been written.
     mutating func close(
         _ slot: Int, _ reason: CloseReason?, retryAfterSeconds: Int? = nil,
-        by message: CloseMessage = .frame
+        by message: CloseMessage = .notification
     ) {
         guard connections[slot].phase != .free, connections[slot].phase != .closing else { return }
         count(reason.map(Ending.init) ?? .logout, of: slot)
         if let reason {
-            pool.lend(to: &connections[slot].outbox)
             switch message {
-            case .httpAnswer: connections[slot].outbox.bytes.appendHTTPRefusal()
-            case .frame:
-                connections[slot].outbox.bytes.appendCloseFrame(
-                    reason,
-                    retryAfterSeconds: reason.isTransient
-                        ? retryAfterSeconds ?? retryDelay.seconds() : nil)
+            case .httpAnswer:
+                fill(slot) { outbox, _ in outbox.appendHTTPRefusal() }
+            case .notification:
+                let seconds = self.retryAfterSeconds(reason, retryAfterSeconds)
+                send(to: slot) { $0.appendCloseBody(reason, retryAfterSeconds: seconds) }
             }
         }
         loseSession(of: slot, ConnectionEnd(reason))
@@ -45,12 +43,24 @@ extension ConnectionLoop where Link: ~Copyable {
         connections[slot].state.insert(.isDismissed)
         dismissedCount += 1
         beginClosing(slot)
-        var frame: [UInt8] = []
-        frame.appendCloseFrame(
-            reason, retryAfterSeconds: reason.isTransient ? retryDelay.seconds() : nil)
+        let seconds = retryAfterSeconds(reason)
+        fill(slot) { outbox, framing in
+            framing.append(to: &outbox) {
+                $0.appendCloseBody(reason, retryAfterSeconds: seconds)
+            }
+        }
         let id = connections[slot].id
-        unsafe frame.withUnsafeBytes { [loop] in _ = unsafe loop.write(id, $0) }
+        unsafe frames.drain(&connections[slot].outbox, to: &pool) { [loop] in
+            _ = unsafe loop.write(id, $0)
+        }
         loop.close(id)
+    }
+
+    /// After how many seconds the peer is to return, if it is.
+    private mutating func retryAfterSeconds(
+        _ reason: CloseReason, _ seconds: Int? = nil
+    ) -> Int? {
+        reason.isTransient ? seconds ?? retryDelay.seconds() : nil
     }
 
     /// Closes a connection that accepts no more bytes.
@@ -162,7 +172,7 @@ extension ConnectionLoop where Link: ~Copyable {
 /// How a peer is told why its connection ends.
 enum CloseMessage {
     /// By a `close` notification.
-    case frame
+    case notification
     /// By an HTTP answer: the peer took this for an HTTP port.
     case httpAnswer
 }

@@ -1,5 +1,4 @@
-// Outboxes: an event is encoded once and shared by all its receivers (`SharedFrames`); an outbox is
-// written once per turn, and conflated when it is full.
+// Outboxes: each is written once per turn, and conflated when it is full.
 //
 // A full outbox accepts no more events; the engine learns which were missed. When the socket has
 // accepted everything, the engine sends the newest state of each of their topics (`Conflation`). So
@@ -22,61 +21,8 @@ import PresenceCore
 import PresenceWire
 
 extension ConnectionLoop where Link: ~Copyable {
-    /// Appends an event, encoded once, to the outboxes of all its receivers.
-    mutating func deliver(
-        _ frame: Span<UInt8>, _ seq: UInt64, of topic: TopicHandle, to receivers: ArraySlice<UInt32>
-    ) {
-        guard let shared = frames.add(frame, for: receivers.count) else {
-            for receiver in receivers { deliver(frame, seq, of: topic, to: Int(receiver)) }
-            return
-        }
-        let outboxBytesMax = configuration.connection.outboxBytesMax
-        for receiver in receivers {
-            let slot = Int(receiver)
-            // The common case.
-            switch connections[slot].take(shared, of: &frames, upTo: outboxBytesMax) {
-            case .taken: continue
-            case .takenFirst: dirty.append(receiver)
-            case .notSimple: deliver(frame, seq, of: topic, to: slot)
-            }
-        }
-    }
-
-    private mutating func deliver(
-        _ bytes: Span<UInt8>, _ seq: UInt64, of topic: TopicHandle, to slot: Int
-    ) {
-        guard connections[slot].phase == .serving else { return }
-        let hasRoom = hasRoom(slot)
-        // This may write to it, and find it closed.
-        guard connections[slot].phase == .serving else { return }
-        guard hasRoom else { return note(topic, seq, missedBy: slot) }
-        append(bytes, to: slot)
-    }
-
-    /// Appends bytes that must not be dropped to the outboxes of all receivers.
-    mutating func deliverAll(_ frame: [UInt8], to receivers: ArraySlice<UInt32>) {
-        for receiver in receivers where connections[Int(receiver)].phase == .serving {
-            append(frame.span, to: Int(receiver))
-        }
-    }
-
-    private mutating func append(_ frame: Span<UInt8>, to slot: Int) {
-        pool.lend(to: &connections[slot].outbox)
-        connections[slot].outbox.bytes.append(frame)
-        markDirty(slot)
-        guard connections[slot].state.contains(.isBlocked) else { return }
-        bytesHeldBack += frame.count
-        connections[slot].bytesHeldBack += frame.count
-        guard connections[slot].outbox.count > configuration.connection.backlogBytesMax else {
-            return
-        }
-        // For a long time, frames that cannot be dropped have arrived faster than the client read.
-        counters.closedTooSlow += 1
-        close(slot, .tooSlow)
-    }
-
     /// Whether an outbox accepts events.
-    private mutating func hasRoom(_ slot: Int) -> Bool {
+    mutating func hasRoom(_ slot: Int) -> Bool {
         guard !connections[slot].state.contains(.isConflated) else { return false }
         if !connections[slot].state.contains(.isBlocked) {
             let isFull =
@@ -93,7 +39,7 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// Notes that a connection has not taken an event. The newest states follow when it has
     /// drained.
-    private mutating func note(_ topic: TopicHandle, _ seq: UInt64, missedBy slot: Int) {
+    mutating func note(_ topic: TopicHandle, _ seq: UInt64, missedBy slot: Int) {
         connections[slot].state.insert([.isConflated, .hasMissed])
         inbound.append(.missed(connectionID(slot), topic, seq: seq))
         markDirty(slot)

@@ -3,7 +3,7 @@ import Outboxes
 import PresenceCore
 import PresenceWire
 
-// Carries out what the engine host has for the loop: frames into outboxes, connections closed.
+// Carries out what the engine host has for the loop: messages sent, connections closed.
 
 extension ConnectionLoop where Link: ~Copyable {
     /// Hands over what there is for the engine host, and does what comes back, until nothing is
@@ -39,8 +39,8 @@ extension ConnectionLoop where Link: ~Copyable {
         _ item: OutboundItem, of batch: borrowing Outbound, at now: Moment
     ) {
         switch item {
-        case .deliver(let frame, let seq, let topic, let receivers):
-            let range = batch.shared.range(ofFrame: frame)
+        case .deliver(let body, let seq, let topic, let receivers):
+            let range = batch.shared.range(of: body)
             deliver(
                 batch.shared.bytes.span.extracting(range), seq, of: topic,
                 to: batch.own.receivers[receivers])
@@ -56,17 +56,12 @@ extension ConnectionLoop where Link: ~Copyable {
         case .states(let connection, let range, let kind):
             guard let slot = servedSlot(of: connection) else { return }
             connections[slot].state.remove(.hasAsked)
-            pool.lend(to: &connections[slot].outbox)
-            connections[slot].outbox.bytes.appendEventFrames(
-                range, of: kind.list, in: batch.shared.effects,
-                limits: configuration.engine.limits)
+            send(range, of: kind.list, to: slot, in: batch.shared.effects)
             markDirty(slot)
         case .synced(let connection, let count):
             guard let slot = servedSlot(of: connection) else { return }
             connections[slot].state.remove([.isListing, .hasAsked])
-            pool.lend(to: &connections[slot].outbox)
-            connections[slot].outbox.bytes.appendSyncedFrame(count: count)
-            markDirty(slot)
+            send(to: slot) { $0.appendSyncedBody(count: count) }
             endIfServed(slot)
         case .caughtUp(let connection):
             guard let slot = slot(of: connection) else { return }
@@ -75,10 +70,13 @@ extension ConnectionLoop where Link: ~Copyable {
             // There may be more to ask for.
             markDirty(slot)
         case .expired(let type, let names, let receivers):
-            frame.removeAll(keepingCapacity: true)
-            frame.appendExpiredFrames(
-                type, names, in: batch.shared.effects, limits: configuration.engine.limits)
-            deliverAll(frame, to: batch.own.receivers[receivers])
+            var rest = names
+            while !rest.isEmpty {
+                body.removeAll(keepingCapacity: true)
+                rest = body.appendExpiredBody(
+                    type, rest, in: batch.shared.effects, limits: configuration.engine.limits)
+                deliverAll(body, to: batch.own.receivers[receivers])
+            }
         case .feed(let connection, let message):
             guard let slot = servedSlot(of: connection) else { return }
             send(message, to: slot, from: batch.shared)
@@ -133,25 +131,21 @@ extension ConnectionLoop where Link: ~Copyable {
     private mutating func send(
         _ message: FeedMessage, to slot: Int, from shared: borrowing SharedOutput
     ) {
-        pool.lend(to: &connections[slot].outbox)
         switch message {
         case .began(let cursor):
             guard let id = connections[slot].awaiting else { return }
             connections[slot].state.insert(.isFeedReader)
-            connections[slot].outbox.bytes.appendFeedAnswerFrame(goingOnFrom: cursor, to: id)
+            send(to: slot) { $0.appendFeedAnswerBody(goingOnFrom: cursor, to: id) }
             return settle(slot)
         case .reset:
-            connections[slot].outbox.bytes.appendFeedResetFrame()
-        case .events(let frame, let cursor):
-            let start = connections[slot].outbox.bytes.beginFeedFrame()
-            connections[slot].outbox.bytes.append(
-                contentsOf: shared.bytes[shared.range(ofFrame: frame)])
-            connections[slot].outbox.bytes.endFeedFrame(start, cursor: cursor)
+            send(to: slot) { $0.appendFeedResetBody() }
+        case .events(let list, let cursor):
+            let events = shared.bytes[shared.range(of: list)]
+            send(to: slot) { $0.appendFeedEventsBody(events, cursor: cursor) }
         case .synced(let cursor):
-            connections[slot].outbox.bytes.appendFeedSyncedFrame(cursor: cursor)
+            send(to: slot) { $0.appendFeedSyncedBody(cursor: cursor) }
         }
         connections[slot].state.remove(.hasAsked)
-        markDirty(slot)
     }
 
     /// Closes every connection because the service shuts down.

@@ -65,9 +65,7 @@ extension ConnectionLoop where Link: ~Copyable {
             case .needMore:
                 return watchFrame(of: slot, isNew: frameCount > 0)
             case .keepAlive:
-                pool.lend(to: &connections[slot].outbox)
-                connections[slot].outbox.bytes.appendKeepAliveFrame()
-                markDirty(slot)
+                sendKeepAlive(to: slot)
             case .frame(let body):
                 // The frame is complete, and the next one may have to wait unread for a while.
                 if connections[slot].phase == .serving { cancelDeadline(of: slot) }
@@ -77,7 +75,7 @@ extension ConnectionLoop where Link: ~Copyable {
                 let isHTTP =
                     connections[slot].phase == .anonymous
                     && ForeignProtocol.isHTTPRequest(bytesClaimed: bytesClaimed)
-                return close(slot, .protocolViolation, by: isHTTP ? .httpAnswer : .frame)
+                return close(slot, .protocolViolation, by: isHTTP ? .httpAnswer : .notification)
             }
             frameCount += 1
             countRequest(of: slot, at: now)
@@ -138,9 +136,7 @@ extension ConnectionLoop where Link: ~Copyable {
     /// Answers a frame that is no request.
     private mutating func reject(_ fault: RequestFault, of slot: Int) {
         count(fault, of: slot)
-        pool.lend(to: &connections[slot].outbox)
-        connections[slot].outbox.bytes.appendErrorFrame(fault)
-        markDirty(slot)
+        send(to: slot) { $0.appendErrorBody(fault) }
     }
 
     /// Hands a request to the engine host.

@@ -51,8 +51,8 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
     var pool = BufferPool()
     /// The frames that outboxes share.
     var frames: SharedFrames
-    /// Reused for frames that are not shared.
-    var frame: [UInt8] = []
+    /// Reused for bodies that many are sent and that are not shared.
+    var body: [UInt8] = []
     var addresses: AddressBook
     /// Connections from this process.
     var internalCount = 0

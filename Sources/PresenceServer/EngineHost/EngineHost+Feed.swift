@@ -91,10 +91,10 @@ extension EngineHost {
 
     /// Adds an event to the ring.
     mutating func addToFeed(_ event: Int, _ topic: TopicHandle, at now: Mono) {
-        let frame = output.frame(of: event)
-        let bytes = output.shared.bytes[output.shared.range(ofFrame: frame)]
+        let number = output.body(of: event)
+        let body = output.shared.bytes[output.shared.range(of: number)]
         feed?.log.append(
-            bytes.eventOfFrame, seq: output.shared.effects.events[event].seq, topic: topic,
+            body.eventOfBody, seq: output.shared.effects.events[event].seq, topic: topic,
             at: now)
     }
 
@@ -132,7 +132,7 @@ extension EngineHost {
     private mutating func sendChanges(toReader place: Int) {
         guard let log = feed?.log, let reader = feed?.readers[place] else { return }
         var share: FeedLog.Share?
-        let frame = output.shared.addFrame { [bytesMax = shareBytesMax] bytes, _ in
+        let list = output.shared.add { [bytesMax = shareBytesMax] bytes, _ in
             share = log.append(
                 after: reader.seq, listed: reader.cursor, bytesMax: bytesMax,
                 countMax: configuration.feed.eventsPerFrameMax, to: &bytes)
@@ -145,7 +145,7 @@ extension EngineHost {
         let cursor =
             reader.cursor.isComplete ? FeedCursor(epoch: log.epoch, seq: share.seq) : nil
         output.append(
-            .feed(reader.connection, .events(frame: frame, cursor)), for: reader.connection)
+            .feed(reader.connection, .events(list: list, cursor)), for: reader.connection)
     }
 
     private static var stretchesPerTurn: Int { 8 }

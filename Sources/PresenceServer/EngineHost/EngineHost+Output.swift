@@ -29,10 +29,10 @@ extension EngineHost {
     private mutating func sort(_ effect: Effect, at now: Moment) {
         switch effect {
         case .deliver(let event, let topic, let receivers):
-            let frame = output.frame(of: event)
+            let body = output.body(of: event)
             let seq = output.shared.effects.events[event].seq
             output.append(to: receivers) {
-                .deliver(frame: frame, seq: seq, topic: topic, receivers: $0)
+                .deliver(body: body, seq: seq, topic: topic, receivers: $0)
             }
         case .answer(let connection, let index):
             if case .sessions(let entries) = output.shared.effects.answers[index] {
@@ -42,16 +42,16 @@ extension EngineHost {
         case .refuse(let connection, let refusal):
             output.append(.refuse(connection, refusal), for: connection)
         case .keep(let id, let event):
-            let frame = output.frame(of: event)
+            let body = output.body(of: event)
             // Of its own size: the other has grown to that of the largest.
-            kept[id] = Array(output.shared.bytes[output.shared.range(ofFrame: frame)])
+            kept[id] = Array(output.shared.bytes[output.shared.range(of: body)])
         case .deliverKept(let id, let topic, let receivers):
             guard let bytes = kept[id] else {
                 preconditionFailure("an event that was not retained")
             }
-            let frame = output.shared.addFrame { output, _ in output.append(contentsOf: bytes) }
+            let body = output.shared.add { output, _ in output += bytes }
             output.append(to: receivers) {
-                .deliver(frame: frame, seq: id.seq, topic: topic, receivers: $0)
+                .deliver(body: body, seq: id.seq, topic: topic, receivers: $0)
             }
         case .drop(let id):
             kept[id] = nil

@@ -6,8 +6,8 @@ struct HostOutput: Sendable {
     var shared = SharedOutput()
     private var parts: [LoopOutput]
     private let loops: LoopCount
-    /// The event of `shared.effects` that was encoded last, and its frame.
-    private var encoded: (event: Int, frame: Int)?
+    /// The event of `shared.effects` that was encoded last, and its body.
+    private var encoded: (event: Int, body: Int)?
 
     init(loops count: Int) {
         parts = Array(repeating: LoopOutput(), count: count)
@@ -29,14 +29,14 @@ struct HostOutput: Sendable {
         for index in parts.indices { parts[index].items.append(item) }
     }
 
-    /// The frame of an event; encoded once.
-    mutating func frame(of event: Int) -> Int {
-        if let encoded, encoded.event == event { return encoded.frame }
-        let frame = shared.addFrame { bytes, effects in
-            bytes.appendEventFrame(effects.events[event], in: effects)
+    /// The body of an event; encoded once.
+    mutating func body(of event: Int) -> Int {
+        if let encoded, encoded.event == event { return encoded.body }
+        let body = shared.add { bytes, effects in
+            bytes.appendEventBody(effects.events[event], in: effects)
         }
-        encoded = (event, frame)
-        return frame
+        encoded = (event, body)
+        return body
     }
 
     /// Appends an item for the receivers of each loop that has any.

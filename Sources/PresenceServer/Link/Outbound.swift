@@ -25,21 +25,21 @@ struct Outbound: Sendable {
 struct SharedOutput: Sendable {
     /// Answers, states and names.
     var effects = Effects()
-    /// Frames of events, each encoded once; and parts of the feed.
+    /// Bodies of events, each encoded once; and lists of events for readers of the feed.
     private(set) var bytes: [UInt8] = []
     private var ends: [Int] = []
 
     private static let bytesKeptMax = 1 << 18
     private static let eventsKeptMax = 4_096
 
-    /// The bytes of a frame.
-    func range(ofFrame number: Int) -> Range<Int> {
+    /// Where the bytes with this number are.
+    func range(of number: Int) -> Range<Int> {
         (number == 0 ? 0 : ends[number - 1])..<ends[number]
     }
 
-    /// Adds a frame that `body` appends, and returns its number.
-    mutating func addFrame(_ body: (inout [UInt8], borrowing Effects) -> Void) -> Int {
-        body(&bytes, effects)
+    /// Adds the bytes that `encode` appends, and returns their number.
+    mutating func add(_ encode: (inout [UInt8], borrowing Effects) -> Void) -> Int {
+        encode(&bytes, effects)
         ends.append(bytes.count)
         return ends.count - 1
     }
@@ -86,8 +86,8 @@ enum OutboundItem: Sendable {
     indirect case refuse(ConnectionID, Refusal)
     /// Answer it with facts about the service.
     indirect case answerQuestion(ConnectionID, QuestionAnswer)
-    /// Send the frame of an event to every connection in `receivers[range]`.
-    case deliver(frame: Int, seq: UInt64, topic: TopicHandle, receivers: Range<Int>)
+    /// Send the body of an event to every connection in `receivers[range]`.
+    case deliver(body: Int, seq: UInt64, topic: TopicHandle, receivers: Range<Int>)
     /// Notify every connection in `receivers[range]` that its subscriptions to `effects.names`
     /// have expired.
     case expired(EventType, names: Range<Int>, receivers: Range<Int>)
@@ -125,8 +125,8 @@ enum FeedMessage: Sendable {
     case began(after: FeedCursor?)
     /// The reader is reset.
     case reset
-    /// Events, the bytes of a frame, and the cursor after them; nil: its snapshot is incomplete.
-    case events(frame: Int, FeedCursor?)
+    /// A list of events, and the cursor after them; nil: its snapshot is incomplete.
+    case events(list: Int, FeedCursor?)
     /// Its snapshot is complete.
     case synced(FeedCursor)
 }

@@ -24,51 +24,49 @@ public struct StatsField: Hashable, Sendable {
 
 extension [UInt8] {
     /// Appends the response to a request; nothing if the request had no `id`.
-    public mutating func appendAnswerFrame(
+    public mutating func appendAnswerBody(
         _ answer: Answer, to id: RequestID, in effects: borrowing Effects, settings: Settings
     ) -> AnswerOutcome {
         guard id != .none else { return .appended }
-        let start = beginResponse(to: id)
-        let bound = start + FrameSplitter.lengthBytes + settings.limits.serverFrameBytesMax
+        let start = count
+        beginResponse(to: id)
+        let bound = start + settings.limits.serverFrameBytesMax
         if let fit = appendResult(answer, in: effects, settings, upTo: bound - 64) {
             removeLast(count - start)
             return .tooLarge(entriesFit: fit)
         }
-        endResponse(start)
+        endResponse()
         return .appended
     }
 
     /// Appends the response to `stats`.
-    public mutating func appendStatsFrame(_ fields: [StatsField], to id: RequestID) {
+    public mutating func appendStatsBody(_ fields: [StatsField], to id: RequestID) {
         guard id != .none else { return }
-        let start = beginResponse(to: id)
+        beginResponse(to: id)
         append("{")
         appendFields(fields)
         append("}")
-        endResponse(start)
+        endResponse()
     }
 
     /// Appends the response to `metrics`: one string.
-    public mutating func appendTextFrame(_ text: [UInt8], to id: RequestID) {
+    public mutating func appendTextBody(_ text: [UInt8], to id: RequestID) {
         guard id != .none else { return }
-        let start = beginResponse(to: id)
+        beginResponse(to: id)
         append(#"{"text":"#)
         appendString(text.span)
         append("}")
-        endResponse(start)
+        endResponse()
     }
 
-    mutating func beginResponse(to id: RequestID) -> Int {
-        let start = beginFrame()
+    mutating func beginResponse(to id: RequestID) {
         append(#"{"jsonrpc":"2.0","id":"#)
         append(id)
         append(#","result":"#)
-        return start
     }
 
-    mutating func endResponse(_ start: Int) {
+    mutating func endResponse() {
         append("}")
-        endFrame(start)
     }
 
     /// Appends the result, or returns the number of entries that end before `bound`.

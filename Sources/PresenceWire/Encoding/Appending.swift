@@ -56,24 +56,4 @@ extension [UInt8] {
         case .text(let text): appendString(text.span)
         }
     }
-
-    /// Appends space for a frame's length and returns its position.
-    mutating func beginFrame() -> Int {
-        let start = count
-        append("\0\0\0\0")
-        return start
-    }
-
-    /// Writes the length of the frame that began at `start`.
-    mutating func endFrame(_ start: Int) {
-        let length = UInt32(clamping: count - start - FrameSplitter.lengthBytes)
-        for index in 0..<FrameSplitter.lengthBytes {
-            self[start + index] = UInt8(truncatingIfNeeded: length >> (24 - 8 * index))
-        }
-    }
-
-    /// Appends a frame of length zero.
-    public mutating func appendKeepAliveFrame() {
-        endFrame(beginFrame())
-    }
 }

@@ -2,30 +2,30 @@ public import PresenceCore
 
 extension [UInt8] {
     /// Appends the error for a request that could not be decoded; nothing without an `id`.
-    public mutating func appendErrorFrame(_ fault: RequestFault) {
+    public mutating func appendErrorBody(_ fault: RequestFault) {
         switch fault.cause {
-        case .envelope(let envelope): appendErrorFrame(envelope, to: fault.id)
-        case .refused(let refusal): appendErrorFrame(refusal, to: fault.id, in: Effects())
+        case .envelope(let envelope): appendErrorBody(envelope, to: fault.id)
+        case .refused(let refusal): appendErrorBody(refusal, to: fault.id, in: Effects())
         }
     }
 
     /// Appends the error for an invalid request object; nothing without an `id`.
-    public mutating func appendErrorFrame(_ fault: EnvelopeFault, to id: RequestID) {
+    public mutating func appendErrorBody(_ fault: EnvelopeFault, to id: RequestID) {
         guard id != .none else { return }
-        let start = beginError(code: fault.reason.code, to: id)
+        beginError(code: fault.reason.code, to: id)
         appendMessage(of: fault)
         beginData(reason: fault.reason.rawValue, field: fault.field?.rawValue)
         if let limit = fault.limit { append(#","limit":"#, limit) }
-        endError(start)
+        endError()
     }
 
     /// Appends the error for a rejected request; nothing without an `id`. `effects` has the names
     /// that the refusal refers to.
-    public mutating func appendErrorFrame(
+    public mutating func appendErrorBody(
         _ refusal: Refusal, to id: RequestID, in effects: borrowing Effects
     ) {
         guard id != .none else { return }
-        let start = beginError(code: refusal.reason.code, to: id)
+        beginError(code: refusal.reason.code, to: id)
         appendMessage(of: refusal)
         beginData(reason: refusal.reason.rawValue, field: refusal.field?.rawValue)
         if let min = refusal.min { append(#","min":"#, min) }
@@ -34,7 +34,7 @@ extension [UInt8] {
         if let count = refusal.count { append(#","count":"#, count) }
         if let seconds = refusal.retryAfterSeconds { append(#","retryAfter":"#, seconds) }
         if let failed = refusal.failed { append(failed: failed, refusal.reason, in: effects) }
-        endError(start)
+        endError()
     }
 
     private mutating func append(
@@ -52,13 +52,11 @@ extension [UInt8] {
         append("]")
     }
 
-    private mutating func beginError(code: Int, to id: RequestID) -> Int {
-        let start = beginFrame()
+    private mutating func beginError(code: Int, to id: RequestID) {
         append(#"{"jsonrpc":"2.0","id":"#)
         append(id)
         append(#","error":{"code":"#, code)
         append(#","message":""#)
-        return start
     }
 
     private mutating func beginData(reason: String, field: String?) {
@@ -71,8 +69,7 @@ extension [UInt8] {
         append("\"")
     }
 
-    private mutating func endError(_ start: Int) {
+    private mutating func endError() {
         append("}}}")
-        endFrame(start)
     }
 }

@@ -16,7 +16,7 @@ public enum EventList: UInt8, Sendable {
 }
 
 /// The bytes around the events of a notification.
-enum EventFrame {
+enum EventBody {
     static let start: StaticString = #"{"jsonrpc":"2.0","method":"events","params":{"events":["#
     static let feedStart: StaticString = #"{"jsonrpc":"2.0","method":"feed","params":{"events":["#
     static let end: StaticString = "]}}"
@@ -24,18 +24,18 @@ enum EventFrame {
 
 extension EventList {
     fileprivate var start: StaticString {
-        self == .feedList ? EventFrame.feedStart : EventFrame.start
+        self == .feedList ? EventBody.feedStart : EventBody.start
     }
 
-    /// Bytes in a frame. The feed combines frames into its own lists.
+    /// The most bytes of a body. The feed combines bodies into its own lists.
     fileprivate func bytesMax(_ limits: Limits) -> Int {
         self == .feedList
             ? min(1 << 17, limits.serverFrameBytesMax) : limits.serverFrameBytesMax
     }
 
-    fileprivate var end: StaticString {
+    var end: StaticString {
         switch self {
-        case .changes: EventFrame.end
+        case .changes: EventBody.end
         case .loginList: #"],"sync":true}}"#
         case .feedList: #"],"snapshot":true}}"#
         }
@@ -43,46 +43,41 @@ extension EventList {
 }
 
 extension [UInt8] {
-    /// Appends a frame with one event.
+    /// Appends the notification of one event.
     ///
     /// The bytes are the same for every subscriber.
-    public mutating func appendEventFrame(_ event: Event, in effects: borrowing Effects) {
+    public mutating func appendEventBody(_ event: Event, in effects: borrowing Effects) {
         let source = EventSource(effects)
         append(bytesMax: 100 + source.bytesMax(event)) { writer in
-            writer.literal("\0\0\0\0")
-            writer.literal(EventFrame.start)
+            writer.literal(EventBody.start)
             writer.event(event, source)
-            writer.literal(EventFrame.end)
-            writer.frameLength(at: 0)
+            writer.literal(EventBody.end)
         }
     }
 
-    /// Appends frames with `effects.events[range]`, as many as the limits of states and bytes
-    /// per frame require; none for an empty range.
-    public mutating func appendEventFrames(
+    /// Appends a notification with `effects.events[range]`, as many as the limits of states and
+    /// bytes allow but at least one, and returns the rest. Nothing for an empty range.
+    public mutating func appendEventsBody(
         _ range: Range<Int>, of list: EventList, in effects: borrowing Effects, limits: Limits
-    ) {
+    ) -> Range<Int> {
+        guard !range.isEmpty else { return range }
         let source = EventSource(effects)
+        let end = list.end
+        let bound = count + list.bytesMax(limits) - end.utf8CodeUnitCount
+        append(list.start)
         var next = range.lowerBound
-        while next < range.upperBound {
-            let start = beginFrame()
-            append(list.start)
-            let end = list.end
-            let frameEnd =
-                start + FrameSplitter.lengthBytes + list.bytesMax(limits) - end.utf8CodeUnitCount
-            let first = next
-            while next < range.upperBound, next - first < limits.statesPerFrameMax {
-                let before = count
-                appendEvent(effects.events[next], source, next == first ? .first : .following)
-                if count > frameEnd && next > first {
-                    removeLast(count - before)
-                    break
-                }
-                next += 1
+        while next < range.upperBound, next - range.lowerBound < limits.statesPerFrameMax {
+            let before = count
+            let isFirst = next == range.lowerBound
+            appendEvent(effects.events[next], source, isFirst ? .first : .following)
+            if count > bound && !isFirst {
+                removeLast(count - before)
+                break
             }
-            append(end)
-            endFrame(start)
+            next += 1
         }
+        append(end)
+        return next..<range.upperBound
     }
 
     /// Appends an event as an element of an array.

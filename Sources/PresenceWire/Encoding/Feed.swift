@@ -1,6 +1,6 @@
 internal import PresenceCore
 
-// The feed: the same bytes as in `events` notifications, in frames with the cursor at which a
+// The feed: the same bytes as in `events` notifications, in bodies with the cursor at which a
 // reader can resume.
 
 /// A position in the feed: after which event, of which ring of events.
@@ -33,18 +33,16 @@ public struct FeedCursor: Hashable, Sendable {
 }
 
 extension ArraySlice<UInt8> {
-    /// The event in a frame made by `appendEventFrame` without additions.
-    public var eventOfFrame: ArraySlice<UInt8> {
-        let start = FrameSplitter.lengthBytes + EventFrame.start.utf8CodeUnitCount
-        return dropFirst(start).dropLast(EventFrame.end.utf8CodeUnitCount)
+    /// The event in a body made by `appendEventBody`.
+    public var eventOfBody: ArraySlice<UInt8> {
+        dropFirst(EventBody.start.utf8CodeUnitCount).dropLast(EventBody.end.utf8CodeUnitCount)
     }
 }
 
 extension [UInt8] {
     /// Appends the response to `feed`: the reader resumes after the cursor, or is reset.
-    public mutating func appendFeedAnswerFrame(goingOnFrom cursor: FeedCursor?, to id: RequestID) {
+    public mutating func appendFeedAnswerBody(goingOnFrom cursor: FeedCursor?, to id: RequestID) {
         guard id != .none else { return }
-        let start = beginFrame()
         append(#"{"jsonrpc":"2.0","id":"#)
         append(id)
         if let cursor {
@@ -54,42 +52,34 @@ extension [UInt8] {
         } else {
             append(#","result":{"reset":true}}"#)
         }
-        endFrame(start)
     }
 
-    /// Begins a frame with events: append them, then end it.
-    public mutating func beginFeedFrame() -> Int {
-        let start = beginFrame()
-        append(EventFrame.feedStart)
-        return start
-    }
-
-    /// Ends a frame with events after which a reader can resume; nil: its list is incomplete.
-    public mutating func endFeedFrame(_ start: Int, cursor: FeedCursor?) {
+    /// Appends the notification of `events`, encoded and separated by commas, after which a reader
+    /// can resume at the cursor; nil: its snapshot is incomplete.
+    public mutating func appendFeedEventsBody(
+        _ events: ArraySlice<UInt8>, cursor: FeedCursor?
+    ) {
+        append(EventBody.feedStart)
+        append(contentsOf: events)
         if let cursor {
             append(#"],"cursor":"#)
             append(cursor)
             append("}}")
         } else {
-            append(#"],"snapshot":true}}"#)
+            append(EventList.feedList.end)
         }
-        endFrame(start)
     }
 
     /// Appends the notification that a reader is reset.
-    public mutating func appendFeedResetFrame() {
-        let start = beginFrame()
+    public mutating func appendFeedResetBody() {
         append(#"{"jsonrpc":"2.0","method":"feed","params":{"reset":true}}"#)
-        endFrame(start)
     }
 
     /// Appends the notification that the snapshot is complete.
-    public mutating func appendFeedSyncedFrame(cursor: FeedCursor) {
-        let start = beginFrame()
+    public mutating func appendFeedSyncedBody(cursor: FeedCursor) {
         append(#"{"jsonrpc":"2.0","method":"feed","params":{"synced":true,"cursor":"#)
         append(cursor)
         append("}}")
-        endFrame(start)
     }
 
     /// Appends a cursor as a quoted string.

@@ -100,16 +100,6 @@ struct JSONWriter: ~Copyable {
         byte(UInt8(ascii: "\""))
     }
 
-    /// Writes the four-byte length at `start`, which reserved space for it.
-    mutating func frameLength(at start: Int) {
-        let count = written - start - FrameSplitter.lengthBytes
-        precondition(start >= 0 && count >= 0)
-        guard let length = UInt32(exactly: count) else { preconditionFailure("frame too long") }
-        for index in 0..<FrameSplitter.lengthBytes {
-            unsafe bytes[start + index] = UInt8(truncatingIfNeeded: length >> (24 - 8 * index))
-        }
-    }
-
     /// The size of a text after escaping, without quotes.
     static func escapedBytes(of text: Span<UInt8>) -> Int {
         var extra = 0

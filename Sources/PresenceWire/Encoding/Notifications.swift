@@ -2,19 +2,16 @@ public import PresenceCore
 
 extension [UInt8] {
     /// Appends the notification that a login list is complete.
-    public mutating func appendSyncedFrame(count: Int) {
-        let start = beginFrame()
+    public mutating func appendSyncedBody(count: Int) {
         append(#"{"jsonrpc":"2.0","method":"synced","params":{"count":"#, count)
         append("}}")
-        endFrame(start)
     }
 
     /// Appends the notification that the connection is about to be closed. The message of
     /// `kicked` is the reason that the app server gave.
-    public mutating func appendCloseFrame(
+    public mutating func appendCloseBody(
         _ reason: CloseReason, retryAfterSeconds: Int? = nil
     ) {
-        let start = beginFrame()
         append(#"{"jsonrpc":"2.0","method":"close","params":{"code":"#, reason.code)
         append(#","reason":""#)
         append(reason.word)
@@ -28,35 +25,32 @@ extension [UInt8] {
         }
         if let retryAfterSeconds { append(#","retryAfter":"#, retryAfterSeconds) }
         append("}}")
-        endFrame(start)
     }
 
-    /// Appends the notification that subscriptions to `effects.names[range]` have expired, in
-    /// as many frames as the frame limit requires; none for an empty range.
-    public mutating func appendExpiredFrames(
+    /// Appends the notification that subscriptions to `effects.names[range]` have expired, as many
+    /// as the limit allows but at least one, and returns the rest. Nothing for an empty range.
+    public mutating func appendExpiredBody(
         _ type: EventType, _ range: Range<Int>, in effects: borrowing Effects, limits: Limits
-    ) {
+    ) -> Range<Int> {
+        guard !range.isEmpty else { return range }
         let source = EventSource(effects)
+        let bound = count + limits.serverFrameBytesMax - 3
+        append(#"{"jsonrpc":"2.0","method":"expired","params":{"type":"#, Int(type.number))
+        append(#","publishers":["#)
         var next = range.lowerBound
         while next < range.upperBound {
-            let start = beginFrame()
-            let bound = start + FrameSplitter.lengthBytes + limits.serverFrameBytesMax - 3
-            append(#"{"jsonrpc":"2.0","method":"expired","params":{"type":"#, Int(type.number))
-            append(#","publishers":["#)
-            let first = next
-            while next < range.upperBound {
-                let before = count
-                if next > first { append(",") }
-                appendString(effects.names[next], source)
-                if count > bound && next > first {
-                    removeLast(count - before)
-                    break
-                }
-                next += 1
+            let before = count
+            let isFirst = next == range.lowerBound
+            if !isFirst { append(",") }
+            appendString(effects.names[next], source)
+            if count > bound && !isFirst {
+                removeLast(count - before)
+                break
             }
-            append("]}}")
-            endFrame(start)
+            next += 1
         }
+        append("]}}")
+        return next..<range.upperBound
     }
 }
 

@@ -64,12 +64,12 @@ public struct SlowReader: Sendable {
 
 extension [UInt8] {
     /// Appends the response to `top`. Its lists are short, so it always fits into a frame.
-    public mutating func appendTopFrame(
+    public mutating func appendTopBody(
         _ report: TopReport, to id: RequestID, in effects: borrowing Effects
     ) {
         guard id != .none else { return }
         let source = EventSource(effects)
-        let start = beginResponse(to: id)
+        beginResponse(to: id)
         append(#"{"time":"#, report.time)
         append(#","milliseconds":"#, report.milliseconds)
         append(#","counts":{"#)
@@ -104,7 +104,7 @@ extension [UInt8] {
         append(#","gauges":{"#)
         appendFields(report.gauges)
         append("}}")
-        endResponse(start)
+        endResponse()
     }
 
     /// Appends members, without the braces around them.

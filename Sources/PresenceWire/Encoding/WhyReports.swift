@@ -4,13 +4,13 @@ public import PresenceCore
 
 extension [UInt8] {
     /// Appends the response to `why`. Its lists are short, so it always fits into a frame.
-    public mutating func appendWhyFrame(
+    public mutating func appendWhyBody(
         _ report: WhyReport, subscriber: [UInt8], publisher: [UInt8], to id: RequestID,
         in effects: borrowing Effects
     ) {
         guard id != .none else { return }
         let source = EventSource(effects)
-        let start = beginResponse(to: id)
+        beginResponse(to: id)
         append(#"{"time":"#, report.time)
         append(#","type":"#, Int(report.type.number))
         append(#","subscriber":"#)
@@ -39,7 +39,7 @@ extension [UInt8] {
         append(#","connections":"#, report.reach.connections)
         append(#","delays":"#, report.reach.delays)
         append("}}")
-        endResponse(start)
+        endResponse()
     }
 
     /// Appends elements separated by commas.

@@ -1,0 +1,123 @@
+// What is sent goes through here: bodies come in, and each connection's framing puts them into its
+// outbox. What is for one connection is encoded into its outbox; an event, which is for many, is
+// framed once for each framing in use, and its frames are shared (`SharedFrames`).
+
+import Containers
+import Outboxes
+import PresenceCore
+import PresenceWire
+
+extension ConnectionLoop where Link: ~Copyable {
+    // MARK: To one connection
+
+    /// Sends a connection a message: the body that `encode` appends; nothing if it appends nothing.
+    @discardableResult
+    mutating func send<Result>(
+        to slot: Int, _ encode: (inout [UInt8]) -> Result
+    ) -> Result {
+        markDirty(slot)
+        return fill(slot) { outbox, framing in framing.append(to: &outbox, encode) }
+    }
+
+    /// Sends a connection a keep-alive.
+    mutating func sendKeepAlive(to slot: Int) {
+        markDirty(slot)
+        fill(slot) { outbox, framing in framing.appendKeepAlive(to: &outbox) }
+    }
+
+    /// Appends to the outbox of a connection, which the caller has flushed. All that a connection
+    /// alone is sent is appended here.
+    @discardableResult
+    mutating func fill<Result>(
+        _ slot: Int, _ append: (inout [UInt8], Framing) -> Result
+    ) -> Result {
+        pool.lend(to: &connections[slot].outbox)
+        let framing = connections[slot].framing
+        return append(&connections[slot].outbox.bytes, framing)
+    }
+
+    /// Sends a connection states, in as many messages as the limits require.
+    mutating func send(
+        _ states: Range<Int>, of list: EventList, to slot: Int, in effects: borrowing Effects
+    ) {
+        var rest = states
+        let limits = configuration.engine.limits
+        while !rest.isEmpty {
+            rest = send(to: slot) {
+                $0.appendEventsBody(rest, of: list, in: effects, limits: limits)
+            }
+        }
+    }
+
+    // MARK: To many
+
+    /// Sends an event, whose body has been encoded, to all its receivers.
+    mutating func deliver(
+        _ body: Span<UInt8>, _ seq: UInt64, of topic: TopicHandle, to receivers: ArraySlice<UInt32>
+    ) {
+        var framed = PerFraming<SharedFrames.Frame?>(repeating: nil)
+        let outboxBytesMax = configuration.connection.outboxBytesMax
+        for receiver in receivers {
+            let slot = Int(receiver)
+            let framing = connections[slot].framing
+            if framed[framing] == nil {
+                framed[framing] = share(body, framing, with: receivers.count)
+            }
+            guard let frame = framed[framing] else {
+                deliver(body, seq, of: topic, to: slot)
+                continue
+            }
+            // The common case.
+            switch connections[slot].take(frame, of: &frames, upTo: outboxBytesMax) {
+            case .taken: continue
+            case .takenFirst: dirty.append(receiver)
+            case .notSimple: deliver(body, seq, of: topic, to: slot)
+            }
+        }
+    }
+
+    /// Frames a body for outboxes to share; nil: it is to be copied to each.
+    private mutating func share(
+        _ body: Span<UInt8>, _ framing: Framing, with receiverCount: Int
+    ) -> SharedFrames.Frame? {
+        frames.add(
+            body, headerBytesMax: framing.headerBytesMax, for: receiverCount
+        ) { body, bytes in
+            framing.append(to: &bytes) { $0.append(body) }
+        }
+    }
+
+    private mutating func deliver(
+        _ body: Span<UInt8>, _ seq: UInt64, of topic: TopicHandle, to slot: Int
+    ) {
+        guard connections[slot].phase == .serving else { return }
+        let hasRoom = hasRoom(slot)
+        // This may write to it, and find it closed.
+        guard connections[slot].phase == .serving else { return }
+        guard hasRoom else { return note(topic, seq, missedBy: slot) }
+        push(body, to: slot)
+    }
+
+    /// Sends a message that must not be dropped to all receivers.
+    mutating func deliverAll(_ body: [UInt8], to receivers: ArraySlice<UInt32>) {
+        for receiver in receivers where connections[Int(receiver)].phase == .serving {
+            push(body.span, to: Int(receiver))
+        }
+    }
+
+    /// Sends a connection what it has not asked for. That is counted while it does not read.
+    private mutating func push(_ body: Span<UInt8>, to slot: Int) {
+        let before = connections[slot].outbox.bytes.count
+        send(to: slot) { $0.append(body) }
+        guard connections[slot].state.contains(.isBlocked) else { return }
+        let count = connections[slot].outbox.bytes.count - before
+        bytesHeldBack += count
+        connections[slot].bytesHeldBack += count
+        guard connections[slot].outbox.count > configuration.connection.backlogBytesMax else {
+            return
+        }
+        // For a long time, frames that cannot be dropped have arrived faster than the client read.
+        counters.closedTooSlow += 1
+        close(slot, .tooSlow)
+    }
+}
