@@ -170,7 +170,11 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     func nextDeadline(at now: Moment) -> Mono? {
         let isBusy = isMoreDue || questions.isWaiting || hasMoreForReadyReaders
         if isBusy { return now.mono }
-        return [engineDeadline, feedCheckAt, memory.nextDeadline].compactMap { $0 }.min()
+        var next = Mono(milliseconds: .max)
+        if let deadline = engineDeadline { next = min(next, deadline) }
+        if let deadline = feedCheckAt { next = min(next, deadline) }
+        if let deadline = memory.nextDeadline { next = min(next, deadline) }
+        return next.milliseconds == .max ? nil : next
     }
 
     /// When the engine will have something to do. Never, before clients are accepted and once all

@@ -69,6 +69,7 @@ struct HostOutput: Sendable {
     /// Forgets everything, when no item refers to it.
     mutating func removeAll() {
         encoded = nil
+        guard !shared.isEmpty else { return }
         shared.removeAll()
     }
 

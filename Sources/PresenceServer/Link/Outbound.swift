@@ -32,6 +32,12 @@ struct SharedOutput: Sendable {
     private static let bytesKeptMax = 1 << 18
     private static let eventsKeptMax = 4_096
 
+    /// Whether there is nothing.
+    var isEmpty: Bool {
+        ends.isEmpty && effects.bytes.isEmpty && effects.events.isEmpty && effects.answers.isEmpty
+            && effects.names.isEmpty
+    }
+
     /// Where the bytes with this number are.
     func range(of number: Int) -> Range<Int> {
         (number == 0 ? 0 : ends[number - 1])..<ends[number]
