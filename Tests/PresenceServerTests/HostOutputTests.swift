@@ -10,7 +10,7 @@ import Testing
         let numbers = (0..<loopCount).map { LoopNumber(index: $0, of: loopCount) }
         var output = HostOutput(loops: loopCount)
         // Slots 0 to 4 of every loop, as the engine knows them.
-        let slots = (0..<5).flatMap { slot in numbers.map { $0.global(UInt32(slot)) } }
+        let slots = (0..<5).flatMap { slot in numbers.map { $0.engineSlot(UInt32(slot)) } }
         output.shared.effects.receivers = slots
         let topic = TopicHandle(index: 7)
         output.append(to: 0..<slots.count) {

@@ -1,10 +1,6 @@
 import PresenceCore
 
 extension EngineHost {
-    mutating func scheduleMemoryCheck(at now: Mono) {
-        memory.schedule(at: now, lastSeq: engine.lastSeq)
-    }
-
     /// Measures memory, when that is due.
     mutating func lookAfterMemory(at now: Mono, heardUpTo: Mono) {
         guard let due = memory.nextDeadline, due <= heardUpTo else { return }

@@ -159,7 +159,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         guard phase != .stopped else { return }
         submit()
         goOnStopping()
-        scheduleMemoryCheck(at: now.mono)
+        memory.schedule(at: now.mono, lastSeq: engine.lastSeq)
         noteRates(at: now.mono)
     }
 

@@ -31,12 +31,6 @@ struct Inbound: Sendable {
         items.removeAll(keepingCapacity: true)
         texts.removeAll()
     }
-
-    /// Appends what another buffer has.
-    mutating func append(contentsOf other: Inbound) {
-        precondition(isEmpty, "requests whose texts would move")
-        self = other
-    }
 }
 
 /// A request of a client, decoded, with every limit checked that depends on it alone.

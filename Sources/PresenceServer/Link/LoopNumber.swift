@@ -8,8 +8,7 @@ import PresenceCore
 struct LoopNumber: Hashable, Sendable {
     /// The loop's index, from 0.
     let index: Int
-    /// Bits that number the loops.
-    private let bits: UInt32
+    private let loops: LoopCount
 
     /// The only one.
     static let only = LoopNumber(index: 0, of: 1)
@@ -18,23 +17,21 @@ struct LoopNumber: Hashable, Sendable {
     init(index: Int, of count: Int) {
         precondition((0..<count).contains(index), "a loop that there is not")
         self.index = index
-        bits = UInt32(Int.bitWidth - (count - 1).leadingZeroBitCount)
+        loops = LoopCount(count)
     }
 
     /// The slot that the engine knows.
-    func global(_ slot: UInt32) -> UInt32 { slot << bits | UInt32(index) }
+    func engineSlot(_ slot: UInt32) -> UInt32 { loops.engineSlot(slot, of: index) }
 
     /// The loop's own slot.
-    func local(_ slot: UInt32) -> UInt32 { slot >> bits }
+    func local(_ slot: UInt32) -> UInt32 { loops.local(slot) }
 
     /// Whether a connection is of this loop.
-    func has(_ connection: ConnectionID) -> Bool {
-        global(local(connection.slot)) == connection.slot
-    }
+    func has(_ connection: ConnectionID) -> Bool { loops.loop(of: connection.slot) == index }
 
     /// The name that the engine knows of a stream of this loop.
     func connection(_ id: StreamID) -> ConnectionID {
-        ConnectionID(slot: global(id.slot), generation: id.generation)
+        ConnectionID(slot: engineSlot(id.slot), generation: id.generation)
     }
 
     /// The stream of a connection of this loop.
@@ -43,10 +40,10 @@ struct LoopNumber: Hashable, Sendable {
     }
 }
 
-/// Finds the loop of a slot that the engine knows.
+/// How many connection loops there are: finds the loop of a slot that the engine knows.
 struct LoopCount: Hashable, Sendable {
     let count: Int
-    private let mask: UInt32
+    /// Bits that number the loops.
     private let bits: UInt32
 
     /// For `count` loops.
@@ -54,12 +51,14 @@ struct LoopCount: Hashable, Sendable {
         precondition(count > 0, "no loop")
         self.count = count
         bits = UInt32(Int.bitWidth - (count - 1).leadingZeroBitCount)
-        mask = 1 << bits - 1
     }
 
     /// The index of the loop.
-    func loop(of slot: UInt32) -> Int { Int(slot & mask) }
+    func loop(of slot: UInt32) -> Int { Int(slot & (1 << bits - 1)) }
 
     /// The loop's own slot.
     func local(_ slot: UInt32) -> UInt32 { slot >> bits }
+
+    /// The slot that the engine knows of a loop's own slot.
+    func engineSlot(_ slot: UInt32, of loop: Int) -> UInt32 { slot << bits | UInt32(loop) }
 }
