@@ -60,7 +60,9 @@ extension ConnectionLoop where Link: ~Copyable {
         _ refusal: Refusal, to id: RequestID, of slot: Int, in effects: borrowing Effects
     ) {
         count(refusal, of: slot)
-        send(to: slot) { $0.appendErrorBody(refusal, to: id, in: effects) }
+        let start = beginMessage(to: slot)
+        connections[slot].outbox.bytes.appendErrorBody(refusal, to: id, in: effects)
+        endMessage(start, to: slot)
     }
 
     private mutating func beginServing(_ slot: Int) {
@@ -73,10 +75,10 @@ extension ConnectionLoop where Link: ~Copyable {
     private mutating func send(
         _ answer: Answer, to id: RequestID, of slot: Int, in effects: borrowing Effects
     ) {
-        let settings = configuration.engine
-        let outcome = send(to: slot) {
-            $0.appendAnswerBody(answer, to: id, in: effects, settings: settings)
-        }
+        let start = beginMessage(to: slot)
+        let outcome = connections[slot].outbox.bytes.appendAnswerBody(
+            answer, to: id, in: effects, settings: configuration.engine)
+        endMessage(start, to: slot)
         guard case .tooLarge(let fit) = outcome else { return }
         switch answer {
         case .subscribed(let expires, let count, let states?):

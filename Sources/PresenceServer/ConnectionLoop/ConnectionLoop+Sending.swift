@@ -11,12 +11,25 @@ extension ConnectionLoop where Link: ~Copyable {
     // MARK: To one connection
 
     /// Sends a connection a message: the body that `encode` appends; nothing if it appends nothing.
-    @discardableResult
-    mutating func send<Result>(
-        to slot: Int, _ encode: (inout [UInt8]) -> Result
-    ) -> Result {
+    mutating func send(to slot: Int, _ encode: (inout [UInt8]) -> Void) {
+        let start = beginMessage(to: slot)
+        encode(&connections[slot].outbox.bytes)
+        endMessage(start, to: slot)
+    }
+
+    /// Begins a message to a connection. Its body is to be appended to the outbox, then
+    /// `endMessage` called with the position that this returns.
+    ///
+    /// For bodies that are made of `Effects`: a closure would copy them.
+    mutating func beginMessage(to slot: Int) -> Int {
         markDirty(slot)
-        return fill(slot) { outbox, framing in framing.append(to: &outbox, encode) }
+        return fill(slot) { outbox, framing in framing.begin(in: &outbox) }
+    }
+
+    /// Ends a message; nothing is sent if it has no body.
+    mutating func endMessage(_ start: Int, to slot: Int) {
+        let framing = connections[slot].framing
+        framing.end(start, in: &connections[slot].outbox.bytes)
     }
 
     /// Sends a connection a keep-alive.
@@ -41,11 +54,11 @@ extension ConnectionLoop where Link: ~Copyable {
         _ states: Range<Int>, of list: EventList, to slot: Int, in effects: borrowing Effects
     ) {
         var rest = states
-        let limits = configuration.engine.limits
         while !rest.isEmpty {
-            rest = send(to: slot) {
-                $0.appendEventsBody(rest, of: list, in: effects, limits: limits)
-            }
+            let start = beginMessage(to: slot)
+            rest = connections[slot].outbox.bytes.appendEventsBody(
+                rest, of: list, in: effects, limits: configuration.engine.limits)
+            endMessage(start, to: slot)
         }
     }
 

@@ -22,42 +22,35 @@ public enum Framing: UInt8, CaseIterable, Sendable {
     @inlinable public func append<Result>(
         to bytes: inout [UInt8], _ write: (inout [UInt8]) -> Result
     ) -> Result {
-        let start = bytes.count
-        begin(in: &bytes)
-        let bodyStart = bytes.count
+        let start = begin(in: &bytes)
         let result = write(&bytes)
-        precondition(bytes.count >= bodyStart, "an encoder has removed what is not its own")
-        if bytes.count == bodyStart {
-            // It is not the same as a body of length zero, which is a keep-alive.
-            bytes.removeLast(bodyStart - start)
-        } else {
-            end(start, in: &bytes)
-        }
+        end(start, in: &bytes)
         return result
     }
 
     /// Appends what shows a client that the connection lives, and says nothing.
     public func appendKeepAlive(to bytes: inout [UInt8]) {
         switch self {
-        case .native:
-            let start = bytes.count
-            begin(in: &bytes)
-            end(start, in: &bytes)
-        }
-    }
-
-    /// Appends room for the header of a body that follows.
-    @usableFromInline func begin(in bytes: inout [UInt8]) {
-        switch self {
         case .native: bytes.append(contentsOf: repeatElement(0, count: FrameSplitter.lengthBytes))
         }
     }
 
-    /// Writes the header of the frame that began at `start` and ends with the buffer.
-    @usableFromInline func end(_ start: Int, in bytes: inout [UInt8]) {
+    /// Begins a message: leaves room for its header. Its body is to be appended, then `end` called
+    /// with the position that this returns.
+    public func begin(in bytes: inout [UInt8]) -> Int {
+        let start = bytes.count
+        bytes.append(contentsOf: repeatElement(0, count: headerBytesMax))
+        return start
+    }
+
+    /// Writes the header of the message that began at `start` and ends with the buffer; removes the
+    /// room for it if there is no body. (An empty body would be a keep-alive.)
+    public func end(_ start: Int, in bytes: inout [UInt8]) {
+        let count = bytes.count - start - headerBytesMax
+        precondition(count >= 0, "an encoder has removed what is not its own")
+        guard count > 0 else { return bytes.removeLast(headerBytesMax) }
         switch self {
         case .native:
-            let count = bytes.count - start - FrameSplitter.lengthBytes
             guard let length = UInt32(exactly: count) else {
                 preconditionFailure("a body longer than a frame can be")
             }
