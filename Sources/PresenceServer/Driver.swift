@@ -51,6 +51,8 @@ final class Driver: LoopHandler {
         let contents = mailbox.take()
         report(contents.outcomes)
         connections.withHost { host, now in host.report(contents.tokens, at: now) }
+        for box in contents.boxes { connections.withHost { host, _ in host.add(box) } }
+        connections.withHost { host, now in host.takeInProcess(at: now) }
         for socket in contents.internalSockets {
             connections.acceptInternal(connections.loop.adopt(socket))
         }

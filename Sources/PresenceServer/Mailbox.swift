@@ -12,6 +12,8 @@ final class Mailbox: Sendable {
         var tokens: [TokenResult] = []
         /// The service's ends of internal connections that are to be accepted.
         var internalSockets: [CInt] = []
+        /// Loops in process that are to be added.
+        var boxes: [LinkBox] = []
         /// The configuration to go on with; the last one counts.
         var configuration: Configuration?
         var isToStop = false
@@ -44,6 +46,18 @@ final class Mailbox: Sendable {
         let isTaken = contents.withLock { contents in
             guard !contents.isClosed else { return false }
             contents.internalSockets.append(socket)
+            return true
+        }
+        wakeup.wake()
+        return isTaken
+    }
+
+    /// Leaves a loop in process that is to be added. Returns false if the service has ended. Any
+    /// thread.
+    func post(_ box: LinkBox) -> Bool {
+        let isTaken = contents.withLock { contents in
+            guard !contents.isClosed else { return false }
+            contents.boxes.append(box)
             return true
         }
         wakeup.wake()

@@ -110,7 +110,10 @@ public final class Service {
         }
         loop.run(driver)
         let report = store.stop()
-        for socket in mailbox.close().internalSockets { SocketPair.close(socket) }
+        let left = mailbox.close()
+        for socket in left.internalSockets { SocketPair.close(socket) }
+        for box in left.boxes { box.close() }
+        driver.connections.link.host.closeBoxes()
         loop.close()
         let error = driver.connections.link.host.serviceError
         if let log = driver.connections.link.host.feed?.log, error == nil,

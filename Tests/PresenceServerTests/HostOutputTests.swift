@@ -16,7 +16,7 @@ import Testing
         output.append(to: 0..<slots.count) {
             .deliver(body: 0, seq: 9, topic: topic, receivers: $0)
         }
-        let parts = output.take()
+        let parts = output.take().prefix(loopCount)
         #expect(parts.count == loopCount)
         for part in parts {
             #expect(part.own.items.count == 1)
@@ -33,9 +33,23 @@ import Testing
         var output = HostOutput(loops: 3)
         let connection = numbers[2].connection(StreamID(slot: 5, generation: 1))
         output.append(.caughtUp(connection), for: connection)
-        #expect((0..<3).map { output.isEmpty($0) } == [true, true, false])
+        #expect(output.take().map(\.isEmpty) == [true, true, false, true, true, true, true])
         #expect(numbers[2].stream(connection) == StreamID(slot: 5, generation: 1))
         #expect(numbers[2].has(connection) && !numbers[1].has(connection))
+    }
+
+    @Test(arguments: 1...3)
+    func `goes to the loop in process of its caller`(loopCount: Int) {
+        for number in 0..<LoopCount.inProcessMax {
+            var output = HostOutput(loops: loopCount)
+            let slot = LoopCount.engineSlot(9, ofLoopInProcess: number)
+            let caller = ConnectionID(slot: slot, generation: 3)
+            #expect(caller.isInProcess)
+            output.append(.caughtUp(caller), for: caller)
+            #expect(!output.isForFirstOnly)
+            let parts = output.take()
+            #expect(parts.indices.filter { !parts[$0].isEmpty } == [loopCount + number])
+        }
     }
 
     @Test func `keeps nothing when no item refers to it`() {

@@ -10,6 +10,7 @@ extension Engine {
         effects.answer(connection, .loggedOut)
         effects.items.append(.close(connection, nil))
         let caller = self.caller(of: connection)
+        guard !connection.isInProcess else { return }
         detach(connection, .logout, at: now)
         guard case .client(let session, _) = caller else { return }
         endSession(
@@ -27,7 +28,7 @@ extension Engine {
         lastHeard: Mono? = nil, at now: Moment, into effects: inout Effects
     ) {
         sweep()
-        guard isLoggedIn(connection) else { return }
+        guard isLoggedIn(connection), !connection.isInProcess else { return }
         let session = self.session(on: connection)
         let heard = lastHeard.map { now.wall(at: $0) } ?? now.wall
         detach(connection, end, unsentBytes: unsentBytes, lastHeard: heard, at: now)

@@ -22,6 +22,7 @@ public enum NamedSubject: Hashable, Sendable {
 extension Engine {
     /// The peer at the other end of `connection`.
     func caller(of connection: ConnectionID) -> Caller {
+        if connection.isInProcess { return .appServer }
         guard isLoggedIn(connection) else { return .anonymous }
         switch connections[Int(connection.slot)].peer {
         case .notLoggedIn: return .anonymous
@@ -34,6 +35,7 @@ extension Engine {
 
     /// Whether the engine knows the peer at the other end of `connection`.
     func isLoggedIn(_ connection: ConnectionID) -> Bool {
+        if connection.isInProcess { return true }
         let slot = Int(connection.slot)
         guard slot < connections.count, connections[slot].generation == connection.generation
         else { return false }

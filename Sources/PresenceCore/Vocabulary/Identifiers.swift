@@ -36,7 +36,7 @@ extension [TopicHandle] {
 ///
 /// The slot is reused when a connection has ended, with another generation.
 public struct ConnectionID: Hashable, Sendable {
-    /// A small dense number, one per open connection.
+    /// A small dense number, one per open connection; or one from `inProcessSlotMin` up.
     public let slot: UInt32
     /// Distinguishes the connections that had the same slot one after the other.
     public let generation: UInt32
@@ -46,6 +46,13 @@ public struct ConnectionID: Hashable, Sendable {
         self.slot = slot
         self.generation = generation
     }
+
+    /// Slots from here up are those of callers in the service's own process. They are app servers
+    /// without a login; the engine keeps nothing about them.
+    public static let inProcessSlotMin: UInt32 = 1 << 31
+
+    /// Whether this is a caller in the service's own process.
+    public var isInProcess: Bool { slot >= Self.inProcessSlotMin }
 }
 
 /// A login, unique over the life of the database.

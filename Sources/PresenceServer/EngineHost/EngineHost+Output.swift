@@ -14,17 +14,28 @@ extension EngineHost {
         output.sorted()
     }
 
-    /// Hands the output to the only loop.
+    /// Hands the output to the only connection loop, and to the loops in process.
     mutating func handOver(into outbound: inout Outbound) {
-        guard !output.isEmpty(0) else {
+        guard !output.isEmpty else {
             // Effects that only the store and the feed were told of.
             return output.removeAll()
         }
-        output.exchange(with: &outbound)
+        if output.isForFirstOnly { return output.exchange(with: &outbound) }
+        let parts = output.take()
+        outbound = parts[0]
+        handToLoopsInProcess(parts)
     }
 
-    /// Hands the output to the loops: one part for each.
-    mutating func handOver() -> [Outbound] { output.take() }
+    /// Hands the output to the loops in process, and returns a part for each connection loop.
+    mutating func handOver() -> ArraySlice<Outbound> {
+        let parts = output.take()
+        handToLoopsInProcess(parts)
+        return parts.prefix(loops.count)
+    }
+
+    private func handToLoopsInProcess(_ parts: [Outbound]) {
+        for box in boxesInProcess where !parts[box.loop].isEmpty { box.hand(parts[box.loop]) }
+    }
 
     private mutating func sort(_ effect: Effect, at now: Moment) {
         switch effect {

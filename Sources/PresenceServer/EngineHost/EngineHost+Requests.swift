@@ -13,6 +13,13 @@ extension EngineHost {
         }
     }
 
+    /// Takes in what loops in process have handed over.
+    mutating func takeInProcess(at now: Moment) {
+        for box in boxesInProcess {
+            for inbound in box.takeInbound() { take(inbound, at: now) }
+        }
+    }
+
     private mutating func take(
         _ item: InboundItem, _ texts: RequestTexts, at now: Moment
     ) {

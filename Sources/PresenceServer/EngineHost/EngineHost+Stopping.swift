@@ -23,6 +23,7 @@ extension EngineHost {
         enter(.farewell)
         feed?.readers = []
         output.appendToAll(.farewell)
+        for box in boxesInProcess { output.append(.farewell, to: box.loop) }
     }
 
     /// A loop has no connections any more.

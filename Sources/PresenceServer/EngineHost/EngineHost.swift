@@ -27,6 +27,8 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     var engine: Engine
     /// What there is for the loops, since it was last handed over.
     var output: HostOutput
+    /// How the loops in process are reached.
+    private(set) var boxesInProcess: [LinkBox] = []
     var submissions: [Submission] = []
     /// Frames of large fan-outs in progress.
     var kept: [FanOutID: [UInt8]] = [:]
@@ -112,6 +114,17 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         configuration.checkRelations()
         engine.apply(configuration.engine)
         output.appendToAll(.configure(configuration))
+    }
+
+    /// Adds a loop in process, for as long as the service lives.
+    mutating func add(_ box: LinkBox) {
+        guard phase != .stopped else { return box.close() }
+        boxesInProcess.append(box)
+    }
+
+    /// The service has ended: nothing is taken from loops in process any more.
+    func closeBoxes() {
+        for box in boxesInProcess { box.close() }
     }
 
     /// Makes the first block of numbers durable; clients are accepted when it is.

@@ -10,7 +10,7 @@ struct HostOutput: Sendable {
     private var encoded: (event: Int, body: Int)?
 
     init(loops count: Int) {
-        parts = Array(repeating: LoopOutput(), count: count)
+        parts = Array(repeating: LoopOutput(), count: count + LoopCount.inProcessMax)
         loops = LoopCount(count)
     }
 
@@ -24,9 +24,9 @@ struct HostOutput: Sendable {
         parts[loop].items.append(item)
     }
 
-    /// Appends something for every loop.
+    /// Appends something for every connection loop.
     mutating func appendToAll(_ item: OutboundItem) {
-        for index in parts.indices { parts[index].items.append(item) }
+        for index in 0..<loops.count { parts[index].items.append(item) }
     }
 
     /// The body of an event; encoded once.
@@ -43,13 +43,13 @@ struct HostOutput: Sendable {
     ///
     /// `receivers` is a range of `shared.effects.receivers`; `item` gets that of the loop's own.
     mutating func append(to receivers: Range<Int>, _ item: (Range<Int>) -> OutboundItem) {
-        guard parts.count > 1 else {
+        guard loops.count > 1 else {
             let start = parts[0].receivers.count
             parts[0].receivers.append(contentsOf: shared.effects.receivers[receivers])
             parts[0].items.append(item(start..<parts[0].receivers.count))
             return
         }
-        let starts = parts.map(\.receivers.count)
+        let starts = parts.prefix(loops.count).map(\.receivers.count)
         for place in receivers {
             let slot = shared.effects.receivers[place]
             parts[loops.loop(of: slot)].receivers.append(loops.local(slot))
@@ -73,12 +73,15 @@ struct HostOutput: Sendable {
         shared.removeAll()
     }
 
-    /// Whether a loop has nothing to do.
-    func isEmpty(_ loop: Int) -> Bool { parts[loop].items.isEmpty }
+    /// Whether no loop has anything to do.
+    var isEmpty: Bool { parts.allSatisfy(\.items.isEmpty) }
 
-    /// Exchanges everything, for the only loop, with an empty buffer.
+    /// Whether the first loop is the only one that has something to do.
+    var isForFirstOnly: Bool { parts.dropFirst().allSatisfy(\.items.isEmpty) }
+
+    /// Exchanges everything, for the first loop, with an empty buffer.
     mutating func exchange(with outbound: inout Outbound) {
-        precondition(parts.count == 1, "output of several loops")
+        precondition(isForFirstOnly, "output of several loops")
         encoded = nil
         swap(&shared, &outbound.shared)
         swap(&parts[0], &outbound.own)
@@ -87,7 +90,7 @@ struct HostOutput: Sendable {
     /// Takes everything, one part for each loop; what is shared is shared by all.
     mutating func take() -> [Outbound] {
         let outbound = parts.map { Outbound(shared: shared, own: $0) }
-        self = HostOutput(loops: parts.count)
+        self = HostOutput(loops: loops.count)
         return outbound
     }
 }

@@ -41,8 +41,14 @@ struct LoopNumber: Hashable, Sendable {
 }
 
 /// How many connection loops there are: finds the loop of a slot that the engine knows.
+///
+/// Behind the connection loops stand those in this process that reach the engine host without
+/// sockets (`InProcessLoop`), at most `inProcessMax`.
 struct LoopCount: Hashable, Sendable {
+    /// The connection loops.
     let count: Int
+    /// The most loops in process. A power of two: the low bits of their slots number them.
+    static let inProcessMax = 4
     /// Bits that number the loops.
     private let bits: UInt32
 
@@ -54,7 +60,17 @@ struct LoopCount: Hashable, Sendable {
     }
 
     /// The index of the loop.
-    func loop(of slot: UInt32) -> Int { Int(slot & (1 << bits - 1)) }
+    func loop(of slot: UInt32) -> Int {
+        guard slot < ConnectionID.inProcessSlotMin else {
+            return count + Int(slot) % Self.inProcessMax
+        }
+        return Int(slot & (1 << bits - 1))
+    }
+
+    /// The slot that the engine knows of the own slot of a loop in process.
+    static func engineSlot(_ slot: UInt32, ofLoopInProcess number: Int) -> UInt32 {
+        ConnectionID.inProcessSlotMin + slot * UInt32(inProcessMax) + UInt32(number)
+    }
 
     /// The loop's own slot.
     func local(_ slot: UInt32) -> UInt32 { slot >> bits }
