@@ -1,6 +1,6 @@
 # make run        install what is missing, build, serve on 127.0.0.1:7400, HTTP on 7401
 # make build      install what is missing, build .build/release/porchlight
-# make test       install what is missing, build, run every test: about 20 minutes
+# make test       install what is missing, build, run every test: about 25 minutes
 # make check      lint, build, quick tests: at most 3 minutes after the build
 # make simulate   the simulator for a while, from a seed: make simulate SEED=1 HOURS=0.1
 # make static     build .build/static/porchlight, which needs no Swift where it runs

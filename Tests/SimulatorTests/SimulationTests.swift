@@ -54,15 +54,19 @@ import Testing
         }
     }
 
-    /// `SIMULATE_COMMANDS=1000000 swift test --filter 'commands that are asked for'`
-    @Test(.enabled(if: ProcessInfo.processInfo.environment["SIMULATE_COMMANDS"] != nil))
-    func `stays true over the commands that are asked for`() throws {
+    /// `SIMULATE_COMMANDS=1000000 swift test --filter 'commands that are asked for'`: so many over
+    /// the inline link, and beside them so many over delaying links with three loops.
+    @Test(
+        .enabled(if: ProcessInfo.processInfo.environment["SIMULATE_COMMANDS"] != nil),
+        arguments: [nil, 3] as [Int?])
+    func `stays true over the commands that are asked for`(loopCount: Int?) throws {
+        let link = loopCount.map { "\($0) loops" } ?? "inline"
         let wanted = Int(ProcessInfo.processInfo.environment["SIMULATE_COMMANDS"] ?? "") ?? 0
         var commands = 0
         var shown = 0
         var seed: UInt64 = 10_000
         while commands < wanted {
-            let simulation = Simulation(seed: seed)
+            let simulation = Simulation(seed: seed, loopCount: loopCount)
             Self.run(simulation, steps: 5_000)
             try #require(simulation.violations.isEmpty, "\(simulation.violations)")
             commands += simulation.commandCount
@@ -70,10 +74,10 @@ import Testing
             guard commands / 10_000 > shown else { continue }
             shown = commands / 10_000
             // scripts/steps shows the newest of these lines while the test runs.
-            print("\(min(commands, wanted)) of \(wanted) commands")
+            print("\(min(commands, wanted)) of \(wanted) commands, \(link)")
             fflush(nil)
         }
-        print("\(commands) commands, seeds 10000 to \(seed - 1)")
+        print("\(commands) commands, \(link), seeds 10000 to \(seed - 1)")
     }
 
     @Test func `is found out when it lies`() {
