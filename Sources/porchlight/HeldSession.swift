@@ -1,4 +1,4 @@
-// A session that a verb holds until ^C or SIGTERM: it gives signs of life, comes back when the
+// A session that a verb holds until ^C or SIGTERM: it sends keep-alives, comes back when the
 // service was away, and logs out at the end, also if that is an error.
 
 import Foundation
@@ -18,10 +18,10 @@ struct HeldSession {
     /// Serves a session that is open, until a signal comes.
     fileprivate func follow(_ open: OpenSession, until interrupts: Interrupts) throws {
         let client = open.client
-        var signsOfLife = open.signsOfLife
+        var keepAlive = open.keepAlive
         while !interrupts.hasCome {
             try renew(client)
-            try signsOfLife.send(to: client)
+            try keepAlive.send(to: client)
             guard let notification = try client.nextNotification(withinMilliseconds: 500) else {
                 continue
             }
@@ -35,7 +35,7 @@ extension ServerOptions {
     /// Holds a session as an account until ^C or SIGTERM. If the service is lost after a first
     /// success, tries again.
     func hold(_ session: HeldSession, of chosen: ChosenAccount, from verb: String) throws {
-        var returning = Returning()
+        var reconnection = Reconnection()
         while true {
             do {
                 let open = try openSession(of: chosen, from: verb)
@@ -45,7 +45,7 @@ extension ServerOptions {
                 return try unlessInterrupted(interrupts) {
                     try open.logOutAtEnd(interrupts) {
                         try session.begin(open.client, open.account)
-                        returning.hasArrived()
+                        reconnection.connected()
                         try session.follow(open, until: interrupts)
                         // A second ^C does not wait for the answers.
                         interrupts.end()
@@ -53,7 +53,7 @@ extension ServerOptions {
                     }
                 }
             } catch let error as ClientError {
-                try returning.wait(after: error)
+                try reconnection.wait(after: error)
             }
         }
     }

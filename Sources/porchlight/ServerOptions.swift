@@ -60,7 +60,7 @@ struct ServerOptions: ParsableArguments {
         }
         let session = OpenSession(
             client: client, account: result["account"]?.string ?? "",
-            signsOfLife: SignsOfLife(heartbeatSeconds: result["heartbeat"]?.integer))
+            keepAlive: KeepAlive(heartbeatSeconds: result["heartbeat"]?.integer))
         guard let token else { return session }
         do {
             try chosen.check(session.account, of: token)
@@ -77,7 +77,7 @@ struct OpenSession {
     let client: Client
     /// The name that the service knows the account by.
     let account: String
-    var signsOfLife: SignsOfLife
+    var keepAlive: KeepAlive
 }
 
 /// A device name that no other process on this machine uses at the same time.

@@ -43,14 +43,14 @@ struct Top: ParsableCommand {
             }
             let interrupts = Interrupts()
             let keys = KeyPresses()
-            var signsOfLife = SignsOfLife(heartbeatSeconds: SignsOfLife.heartbeatSecondsMin)
+            var keepAlive = KeepAlive(heartbeatSeconds: KeepAlive.heartbeatSecondsMin)
             var before: JSON?
             repeat {
                 let facts = try sample(client)
                 if !json { try announce("\u{1b}[H\u{1b}[J", terminator: "") }
                 try show(facts, before: before)
                 before = facts
-            } while try isToUpdate(client, interrupts, keys, &signsOfLife)
+            } while try isToUpdate(client, interrupts, keys, &keepAlive)
         }
     }
 
@@ -66,11 +66,11 @@ struct Top: ParsableCommand {
     /// Waits for the next update; false on q or ^C.
     private func isToUpdate(
         _ client: Client, _ interrupts: Interrupts, _ keys: KeyPresses,
-        _ signsOfLife: inout SignsOfLife
+        _ keepAlive: inout KeepAlive
     ) throws -> Bool {
         let end = Date().addingTimeInterval(Double(every))
         while end > Date() {
-            try signsOfLife.send(to: client)
+            try keepAlive.send(to: client)
             while let key = keys.next() {
                 if key == "q" || key == "Q" { return false }
             }

@@ -40,7 +40,7 @@ struct Why: ParsableCommand {
                     "type": .integer(Int64(type)),
                 ])
             guard !json else { return try announce(facts.text) }
-            for line in WhyStory(facts).lines { try announce(line) }
+            for line in WhyText(facts).lines { try announce(line) }
         }
     }
 }

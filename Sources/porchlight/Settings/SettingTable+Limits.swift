@@ -48,10 +48,10 @@ extension SettingTable {
                 "Writes pending for the disk; above, requests that must be stored get error 503."),
             .count(
                 "accounts-max", \.limits.accountsMax, 100...1_000_000_000, .things,
-                "Accounts known at a time: online, watching, watched or seen before."),
+                "Accounts known at a time: online, subscribers, publishers or seen before."),
             .count(
                 "remember", \.engine.rememberSeconds, 86_400...315_360_000, .seconds,
-                "Time that an account is remembered that is offline and has no watchers."),
+                "Time that an account is remembered that is offline and has no subscribers."),
         ])
 
     static let names = SettingGroup(

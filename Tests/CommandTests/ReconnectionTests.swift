@@ -75,8 +75,8 @@ import Testing
     }
 
     @Test(arguments: [(5, 2.5), (6, 3), (20, 10), (300, 10), (nil, 10)])
-    func `gives signs of life twice per heartbeat`(heartbeatSeconds: Int64?, interval: Double) {
-        let signs = SignsOfLife(heartbeatSeconds: heartbeatSeconds)
+    func `sends keep-alives twice per heartbeat`(heartbeatSeconds: Int64?, interval: Double) {
+        let signs = KeepAlive(heartbeatSeconds: heartbeatSeconds)
         #expect(signs.intervalSeconds == interval)
     }
 

@@ -50,7 +50,7 @@ import Testing
     ]
 
     func says(_ facts: JSON, _ words: String) -> Bool {
-        WhyStory(facts).lines.contains { $0.contains(words) }
+        WhyText(facts).lines.contains { $0.contains(words) }
     }
 
     @Test func `begins with whether one sees the other`() {
@@ -81,7 +81,7 @@ import Testing
                 ], "alice sees bob online."
             ),
         ] as [([String: JSON], String)] {
-            #expect(WhyStory(facts(changes)).lines.first == words)
+            #expect(WhyText(facts(changes)).lines.first == words)
         }
     }
 
@@ -160,7 +160,7 @@ import Testing
 
     /// The sentences of a story; those below an event are of that event.
     func sentences(_ facts: JSON) -> [String] {
-        WhyStory(facts).lines.filter { !$0.isEmpty && !$0.hasPrefix("  ") }
+        WhyText(facts).lines.filter { !$0.isEmpty && !$0.hasPrefix("  ") }
             .flatMap { $0.split(separator: ". ").map(String.init) }
     }
 
@@ -187,7 +187,7 @@ import Testing
 
     @Test func `says that an account does not see itself`() {
         let alone = facts(["publisher": party("alice")])
-        let story = WhyStory(alone).lines
+        let story = WhyText(alone).lines
         #expect(
             story.first == "alice does not see itself: an account sees itself only if it "
                 + "subscribes to itself.")
@@ -205,7 +205,7 @@ import Testing
             "subscriber": here, "publisher": here, "subscription": Self.subscription,
             "state": ["online": [["device": "d"]]],
         ]
-        #expect(WhyStory(facts(both)).lines.first == "alice sees itself online.")
+        #expect(WhyText(facts(both)).lines.first == "alice sees itself online.")
         #expect(says(facts(both), "alice is subscribed to itself since"))
     }
 
@@ -213,6 +213,6 @@ import Testing
         let status: JSON = ["value": 10_001, "ext": "a\u{1b}b", "expires": 1_763_703_600_000]
         let story = facts(["state": ["online": [], "status": status]])
         #expect(says(story, "The status of bob is 10001 “a\\u{1b}b”, until"))
-        #expect(WhyStory(story).lines.last?.hasPrefix("Nothing is known from before") == true)
+        #expect(WhyText(story).lines.last?.hasPrefix("Nothing is known from before") == true)
     }
 }

@@ -2,12 +2,12 @@ import Foundation
 import PresenceClient
 
 /// Whether and when a verb that has lost the service tries again: at growing intervals.
-struct Returning {
+struct Reconnection {
     private var pauseSeconds = 1
     private var hasConnected = false
 
-    /// Notes a success.
-    mutating func hasArrived() {
+    /// Starts again with short intervals after a success.
+    mutating func connected() {
         hasConnected = true
         pauseSeconds = 1
     }

@@ -7,7 +7,7 @@ import Foundation
 import PresenceClient
 
 /// The facts of `why` in sentences.
-struct WhyStory {
+struct WhyText {
     private let facts: JSON
     private let subscriber: String
     private let publisher: String
@@ -227,7 +227,7 @@ struct WhyStory {
             "\(device) was behind, and its connection ended at \(when) before the newest state "
                 + "was sent"
         case "uncertain":
-            "sent to \(device), whose connection ended at \(when) without another sign of life: "
+            "sent to \(device), which sent nothing more until its connection ended at \(when): "
                 + "it may not have arrived"
         case "gave_way": "not sent to \(device): a newer event replaced it"
         case "under_way": "in flight to \(device): \(publisher) has very many subscribers"

@@ -3,8 +3,8 @@ import PresenceClient
 
 /// Keep-alive frames at the interval that a service's heartbeat asks for.
 ///
-/// Received bytes do not count as a sign of life of the client.
-struct SignsOfLife {
+/// Bytes that the client receives do not keep its session alive.
+struct KeepAlive {
     /// The lowest heartbeat that a service can be set to.
     static let heartbeatSecondsMin: Int64 = 5
     private static let intervalSecondsMax = 10.0
