@@ -21,13 +21,13 @@ struct Connection {
     /// Input that is not yet a complete frame.
     var splitter = FrameSplitter()
     /// The login, frame or farewell deadline.
-    var deadline = TimerID.none
+    var deadline = WheelTimer()
     /// When some of the pending bytes must have been read.
-    var progressDeadline = TimerID.none
+    var progressDeadline = WheelTimer()
     /// When it may have been silent for too long.
-    var silenceDeadline = TimerID.none
+    var silenceDeadline = WheelTimer()
     /// When the token of its session expires.
-    var tokenDeadline = TimerID.none
+    var tokenDeadline = WheelTimer()
     /// Its rate limit.
     var requests = TokenBucket()
     /// Its address, in the address book.

@@ -1,3 +1,4 @@
+import Containers
 import EventLoop
 import Outboxes
 import PresenceCore
@@ -68,7 +69,7 @@ extension ConnectionLoop where Link: ~Copyable {
     private mutating func beginServing(_ slot: Int) {
         guard connections[slot].phase == .anonymous else { return }
         connections[slot].enter(.serving)
-        cancelDeadline(of: slot)
+        deadlines.clear(&connections[slot].deadline)
         watchSilence(of: slot)
     }
 

@@ -79,8 +79,8 @@ extension ConnectionLoop where Link: ~Copyable {
         connections[slot].state.remove([
             .isListing, .isResumable, .isConflated, .hasMissed, .hasAsked, .isFeedReader,
         ])
-        stopWatchingProgress(of: slot)
-        stopWatchingSilence(of: slot)
+        deadlines.clear(&connections[slot].progressDeadline)
+        deadlines.clear(&connections[slot].silenceDeadline)
     }
 
     /// Tells the engine host that a connection has ended, except during shutdown: sessions stay.
@@ -104,9 +104,9 @@ extension ConnectionLoop where Link: ~Copyable {
     }
 
     mutating func free(_ slot: Int) {
-        cancelDeadline(of: slot)
-        forgetToken(of: slot)
-        stopWatchingSilence(of: slot)
+        deadlines.clear(&connections[slot].deadline)
+        deadlines.clear(&connections[slot].tokenDeadline)
+        deadlines.clear(&connections[slot].silenceDeadline)
         progressEnded(of: slot)
         forgetHeldBack(slot)
         if connections[slot].state.contains(.isInternal) { internalCount -= 1 }
@@ -121,51 +121,42 @@ extension ConnectionLoop where Link: ~Copyable {
     // MARK: Deadlines
 
     mutating func setDeadline(of slot: Int, afterSeconds seconds: Int) {
-        let deadline = now().mono.advanced(bySeconds: seconds).milliseconds
-        if connections[slot].deadline == .none {
-            connections[slot].deadline = deadlines.schedule(
-                ConnectionDeadline.phase.payload(slot), at: deadline)
-        } else {
-            deadlines.reschedule(connections[slot].deadline, at: deadline)
-        }
-    }
-
-    mutating func cancelDeadline(of slot: Int) {
-        guard connections[slot].deadline != .none else { return }
-        deadlines.cancel(connections[slot].deadline)
-        connections[slot].deadline = .none
+        deadlines.set(
+            &connections[slot].deadline, .phase, of: slot,
+            to: now().mono.advanced(bySeconds: seconds))
     }
 
     mutating func meetDeadlines(at now: Moment) {
         while let due = deadlines.popDue(now: heardUpTo.milliseconds) {
             let (kind, slot) = ConnectionDeadline.parts(of: due.payload)
             switch kind {
+            case .phase:
+                connections[slot].deadline.fired()
+                phaseEnded(of: slot)
             case .progress:
-                connections[slot].progressDeadline = .none
+                connections[slot].progressDeadline.fired()
                 checkProgress(of: slot)
-                continue
             case .throttle:
                 throttleEnded(of: slot)
-                continue
-            case .silence:
-                connections[slot].silenceDeadline = .none
-                silenceSuspected(of: slot, at: now)
-                continue
             case .token:
+                connections[slot].tokenDeadline.fired()
                 tokenEnded(of: slot)
-                continue
-            case .phase:
-                break
-            }
-            connections[slot].deadline = .none
-            switch connections[slot].phase {
-            case .free: break
-            case .anonymous: close(slot, .loginTimeout)
-            case .serving: close(slot, .protocolViolation)
-            case .ending, .closing: abandon(slot)
+            case .silence:
+                connections[slot].silenceDeadline.fired()
+                silenceSuspected(of: slot, at: now)
             }
         }
         exchange(at: now)
+    }
+
+    /// A connection has not done in time what its phase waits for.
+    private mutating func phaseEnded(of slot: Int) {
+        switch connections[slot].phase {
+        case .free: break
+        case .anonymous: close(slot, .loginTimeout)
+        case .serving: close(slot, .protocolViolation)
+        case .ending, .closing: abandon(slot)
+        }
     }
 }
 
@@ -197,6 +188,15 @@ enum ConnectionDeadline: UInt64 {
             preconditionFailure("a payload of no known deadline")
         }
         return (kind, Int(payload & 0xFFFF_FFFF))
+    }
+}
+
+extension TimingWheel {
+    /// Sets a timer of the connection in a slot.
+    mutating func set(
+        _ timer: inout WheelTimer, _ kind: ConnectionDeadline, of slot: Int, to deadline: Mono
+    ) {
+        set(&timer, to: deadline.milliseconds, payload: kind.payload(slot))
     }
 }
 

@@ -50,17 +50,17 @@ extension ConnectionLoop where Link: ~Copyable {
         case .free:
             precondition(state.isEmpty && connection.awaiting == nil, "a free slot that is used")
             precondition(connection.outbox.isEmpty, "a free outbox")
-            precondition(connection.deadline == .none, "a deadline of no connection")
-            precondition(connection.progressDeadline == .none, "a deadline of no connection")
-            precondition(connection.tokenDeadline == .none, "a deadline of no connection")
-            precondition(connection.silenceDeadline == .none, "a deadline of no connection")
+            precondition(!connection.deadline.isSet, "a deadline of no connection")
+            precondition(!connection.progressDeadline.isSet, "a deadline of no connection")
+            precondition(!connection.tokenDeadline.isSet, "a deadline of no connection")
+            precondition(!connection.silenceDeadline.isSet, "a deadline of no connection")
         case .anonymous:
-            precondition(connection.deadline != .none, "no time to log in")
+            precondition(connection.deadline.isSet, "no time to log in")
             precondition(!state.contains(.isConflated), "events before the login")
         case .serving:
-            precondition(connection.silenceDeadline != .none, "its silence is not watched")
+            precondition(connection.silenceDeadline.isSet, "its silence is not watched")
         case .ending:
-            precondition(connection.deadline != .none, "no time to take the rest")
+            precondition(connection.deadline.isSet, "no time to take the rest")
             precondition(connection.awaiting != nil || state.contains(.isListing), "nothing to do")
         case .closing:
             precondition(connection.awaiting == nil, "closed while it waits")

@@ -136,12 +136,11 @@ extension ConnectionLoop where Link: ~Copyable {
         bytesBlocked += bytes - connections[slot].bytesPending
         connections[slot].bytesPending = bytes
         enterSlow(slot)
-        guard connections[slot].phase != .closing, connections[slot].progressDeadline == .none
+        guard connections[slot].phase != .closing, !connections[slot].progressDeadline.isSet
         else { return }
-        connections[slot].progressDeadline = deadlines.schedule(
-            ConnectionDeadline.progress.payload(slot),
-            at: now().mono.advanced(bySeconds: configuration.connection.progressSeconds)
-                .milliseconds)
+        deadlines.set(
+            &connections[slot].progressDeadline, .progress, of: slot,
+            to: now().mono.advanced(bySeconds: configuration.connection.progressSeconds))
     }
 
     /// The socket has accepted everything.
@@ -149,7 +148,7 @@ extension ConnectionLoop where Link: ~Copyable {
         bytesBlocked -= connections[slot].bytesPending
         connections[slot].bytesPending = 0
         leaveSlow(slot)
-        stopWatchingProgress(of: slot)
+        deadlines.clear(&connections[slot].progressDeadline)
     }
 
     private mutating func enterSlow(_ slot: Int) {
@@ -166,12 +165,6 @@ extension ConnectionLoop where Link: ~Copyable {
         guard place < slow.count else { return }
         slow[place] = last
         connections[Int(last.slot)].slowPlace = UInt32(place)
-    }
-
-    mutating func stopWatchingProgress(of slot: Int) {
-        guard connections[slot].progressDeadline != .none else { return }
-        deadlines.cancel(connections[slot].progressDeadline)
-        connections[slot].progressDeadline = .none
     }
 
     /// Closes a connection that has read nothing since the last check.

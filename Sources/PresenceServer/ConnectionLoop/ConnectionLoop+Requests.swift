@@ -68,7 +68,7 @@ extension ConnectionLoop where Link: ~Copyable {
                 sendKeepAlive(to: slot)
             case .frame(let body):
                 // The frame is complete, and the next one may have to wait unread for a while.
-                if connections[slot].phase == .serving { cancelDeadline(of: slot) }
+                clearFrameDeadline(of: slot)
                 read(body, in: chunk, of: slot, at: now)
             case .violation(let bytesClaimed):
                 counters.violations += 1
@@ -81,7 +81,7 @@ extension ConnectionLoop where Link: ~Copyable {
             countRequest(of: slot, at: now)
         }
         // Reading is paused on our side, so no frame timeout.
-        if connections[slot].phase == .serving { cancelDeadline(of: slot) }
+        clearFrameDeadline(of: slot)
     }
 
     /// Whether the next frame may be read: not while a request waits for its response, nor while
@@ -103,12 +103,19 @@ extension ConnectionLoop where Link: ~Copyable {
         if hasMore { postpone(slot) }
     }
 
+    /// The frame that was begun is complete, or not waited for. (Before the login, the deadline is
+    /// that of the login.)
+    private mutating func clearFrameDeadline(of slot: Int) {
+        guard connections[slot].phase == .serving else { return }
+        deadlines.clear(&connections[slot].deadline)
+    }
+
     /// Sets the timeout for the rest of an incomplete frame, or clears it.
     private mutating func watchFrame(of slot: Int, isNew: Bool) {
         guard connections[slot].phase == .serving else { return }
         if connections[slot].splitter.bytesBuffered == 0 {
-            cancelDeadline(of: slot)
-        } else if isNew || connections[slot].deadline == .none {
+            deadlines.clear(&connections[slot].deadline)
+        } else if isNew || !connections[slot].deadline.isSet {
             setDeadline(of: slot, afterSeconds: configuration.connection.frameSeconds)
         }
     }
@@ -143,7 +150,7 @@ extension ConnectionLoop where Link: ~Copyable {
     private mutating func ask(_ method: Method, of slot: Int) {
         let connection = connectionID(slot)
         switch method {
-        case .refresh where connections[slot].tokenDeadline == .none:
+        case .refresh where !connections[slot].tokenDeadline.isSet:
             let refusal = Refusal(CredentialFault.nothingToRefresh)
             return inbound.append(.invalid(connection, .refresh, refusal))
         case .refresh, .login:

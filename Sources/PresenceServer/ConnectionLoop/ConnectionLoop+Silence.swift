@@ -16,16 +16,9 @@ extension ConnectionLoop where Link: ~Copyable {
     mutating func watchSilence(of slot: Int) {
         let now = now().mono
         heard.set(UInt32(slot), to: now)
-        connections[slot].silenceDeadline = deadlines.schedule(
-            ConnectionDeadline.silence.payload(slot),
-            at: now.advanced(byMilliseconds: configuration.engine.silenceMillisecondsMax)
-                .milliseconds)
-    }
-
-    mutating func stopWatchingSilence(of slot: Int) {
-        guard connections[slot].silenceDeadline != .none else { return }
-        deadlines.cancel(connections[slot].silenceDeadline)
-        connections[slot].silenceDeadline = .none
+        deadlines.set(
+            &connections[slot].silenceDeadline, .silence, of: slot,
+            to: now.advanced(byMilliseconds: configuration.engine.silenceMillisecondsMax))
     }
 
     /// Notes that `byteCount` bytes have been read from a client.
@@ -82,9 +75,8 @@ extension ConnectionLoop where Link: ~Copyable {
             deadline = max(deadline, soon)
         }
         guard deadline <= now.mono else {
-            connections[slot].silenceDeadline = deadlines.schedule(
-                ConnectionDeadline.silence.payload(slot), at: deadline.milliseconds)
-            return
+            return deadlines.set(
+                &connections[slot].silenceDeadline, .silence, of: slot, to: deadline)
         }
         close(slot, .idleTimeout)
     }

@@ -7,18 +7,12 @@ import PresenceCore
 extension ConnectionLoop where Link: ~Copyable {
     /// Has a session end when its token does.
     mutating func limit(_ slot: Int, to term: TokenTerm) {
-        let deadline = now().mono(at: term.honouredUntil).milliseconds
-        if connections[slot].tokenDeadline == .none {
-            connections[slot].tokenDeadline = deadlines.schedule(
-                ConnectionDeadline.token.payload(slot), at: deadline)
-        } else {
-            deadlines.reschedule(connections[slot].tokenDeadline, at: deadline)
-        }
+        let deadline = now().mono(at: term.honouredUntil)
+        deadlines.set(&connections[slot].tokenDeadline, .token, of: slot, to: deadline)
     }
 
     /// The token of a session has ended. A new one that came before is verified first.
     mutating func tokenEnded(of slot: Int) {
-        connections[slot].tokenDeadline = .none
         guard connections[slot].phase == .serving,
             !connections[slot].state.contains(.isRefreshing)
         else { return }
@@ -29,12 +23,6 @@ extension ConnectionLoop where Link: ~Copyable {
     /// A new token has been verified, or was refused. The old one may have ended meanwhile.
     mutating func refreshEnded(of slot: Int) {
         connections[slot].state.remove(.isRefreshing)
-        if connections[slot].tokenDeadline == .none { tokenEnded(of: slot) }
-    }
-
-    mutating func forgetToken(of slot: Int) {
-        guard connections[slot].tokenDeadline != .none else { return }
-        deadlines.cancel(connections[slot].tokenDeadline)
-        connections[slot].tokenDeadline = .none
+        if !connections[slot].tokenDeadline.isSet { tokenEnded(of: slot) }
     }
 }
