@@ -245,16 +245,16 @@ final class SimulatedService {
     private func checkSessions(of loop: Loop) {
         for connection in loop.value.connections where connection.phase != .free {
             let id = loop.value.number.connection(connection.id)
-            let isReader = connection.state.contains(.isFeedReader)
-            precondition(isReader || !connection.state.contains(.hasAsked), "asked, no answer")
+            let pulling = connection.pulling
+            precondition(pulling.isFeedReader || !pulling.hasAsked, "asked, no answer")
             let isKnown = hub.host.engine.owner(of: id) != nil
             switch connection.phase {
             case .free, .ending: break
             case .anonymous, .closing:
                 precondition(!isKnown, "a session of a connection that is \(connection.phase)")
             case .serving:
-                precondition(
-                    isKnown != connection.state.contains(.isAppServer), "served without a session")
+                // The session of an app server has no owner.
+                precondition(isKnown == (connection.peer == .client), "served without a session")
             }
         }
     }

@@ -333,7 +333,7 @@ final class Simulation {
         var blocked = 0
         for connection in loop.value.connections where connection.phase != .free {
             let answerMax = 40_000
-            let bytes = connection.outbox.count + network.bytesPending(connection.id)
+            let bytes = connection.output.outbox.count + network.bytesPending(connection.id)
             if bytes > 2 * (Bound.outboxBytesMax + answerMax) {
                 violation("an outbox of \(bytes) bytes")
             }
@@ -343,7 +343,7 @@ final class Simulation {
             if missed > Bound.subscriptionsPerAccountMax + Self.types.count {
                 violation("behind with \(missed) topics")
             }
-            blocked += connection.bytesPending
+            blocked += connection.output.bytesPending
         }
         if blocked != loop.value.bytesBlocked {
             violation("\(loop.value.bytesBlocked) bytes blocked, counted \(blocked)")

@@ -5,32 +5,40 @@ struct AddressBook: ~Copyable {
     private var names: NameTable
     private var counts: [UInt32] = []
 
+    /// What a connection has to leave when it ends: its network, or none.
+    struct Entry: Equatable {
+        fileprivate var number: UInt32
+
+        /// That of a connection without a network, or that was not entered.
+        static let none = Entry(number: .max)
+    }
+
     init(seed: UInt64) {
         names = NameTable(seed: seed)
     }
 
     /// Notes a connection from `network`. Returns nil if that has `max` connections already.
-    mutating func enter(_ network: ClientNetwork?, max: Int?) -> UInt32? {
-        guard let name = network?.bytes else { return .max }
+    mutating func enter(_ network: ClientNetwork?, max: Int?) -> Entry? {
+        guard let name = network?.bytes else { return Entry.none }
         if let max, let known = names.find(name.span), Int(counts[Int(known)]) >= max {
             return nil
         }
         let number = names.intern(name.span)
         while counts.count <= Int(number) { counts.append(0) }
         counts[Int(number)] += 1
-        return number
+        return Entry(number: number)
     }
 
     /// Notes the end of a connection.
-    mutating func leave(_ number: UInt32) {
-        guard number != .max else { return }
-        counts[Int(number)] -= 1
-        if counts[Int(number)] == 0 { names.remove(number) }
+    mutating func leave(_ entry: Entry) {
+        guard entry != .none else { return }
+        counts[Int(entry.number)] -= 1
+        if counts[Int(entry.number)] == 0 { names.remove(entry.number) }
     }
 
-    /// The network of a number that `enter` has returned.
-    func network(_ number: UInt32) -> ClientNetwork? {
-        number == .max ? nil : ClientNetwork(name: names.bytes(of: number))
+    /// The network of an entry that `enter` has returned.
+    func network(_ entry: Entry) -> ClientNetwork? {
+        entry == .none ? nil : ClientNetwork(name: names.bytes(of: entry.number))
     }
 
     /// Networks with connections now.

@@ -5,39 +5,34 @@ import PresenceCore
 import PresenceWire
 
 /// A client's connection. One that is idle owns no buffers.
+///
+/// What belongs together is a type of its own: `ConnectionOutput`, `ConnectionInput`, `Pulling`,
+/// `Silence`, `TokenExpiry`. The order of the fields keeps it small: there is one for each slot.
 struct Connection {
     /// The stream's name in the loop.
     var id: StreamID
     /// How far the connection has come.
     private(set) var phase = Phase.free
-    /// What is going on beside that.
-    var state: State = []
+    /// What is at the other end.
+    var peer = Peer.client
     /// The protocol that it speaks: how bodies are put on it.
     var framing = Framing.native
+    /// What it is sent piece by piece.
+    var pulling = Pulling()
     /// What is written at the end of the turn, or when the socket has drained.
-    var outbox = Outbox()
-    /// The request in progress; the next is read when it has been answered.
-    var awaiting: RequestID?
-    /// Input that is not yet a complete frame.
-    var splitter = FrameSplitter()
+    var output = ConnectionOutput()
+    /// What it has sent, and the request in progress.
+    var input = ConnectionInput()
     /// The login, frame or farewell deadline.
     var deadline = WheelTimer()
-    /// When some of the pending bytes must have been read.
-    var progressDeadline = WheelTimer()
     /// When it may have been silent for too long.
-    var silenceDeadline = WheelTimer()
+    var silence = Silence()
     /// When the token of its session expires.
-    var tokenDeadline = WheelTimer()
+    var token = TokenExpiry()
+    /// Its address, in the address book.
+    var address = AddressBook.Entry.none
     /// Its rate limit.
     var requests = TokenBucket()
-    /// Its address, in the address book.
-    var address = UInt32.max
-    /// Bytes added to the outbox since the socket stopped accepting.
-    var bytesHeldBack = 0
-    /// Pending bytes of the socket at the last check.
-    var bytesPending = 0
-    /// Its place among the slow connections; the maximum: it is not one of them.
-    var slowPlace = UInt32.max
 
     /// How far a connection has come. From every phase it becomes free when its stream is gone.
     enum Phase: UInt8 {
@@ -64,43 +59,18 @@ struct Connection {
         }
     }
 
-    /// What is going on beside the phase.
-    struct State: OptionSet {
-        let rawValue: UInt32
-        /// It is in the list of connections to flush at the end of the turn.
-        static let isDirty = State(rawValue: 1)
-        /// The socket has not accepted all of the last write yet.
-        static let isBlocked = State(rawValue: 2)
-        /// It is not read from; its input stays in the kernel.
-        static let isPaused = State(rawValue: 4)
-        /// Its login list is not complete.
-        static let isListing = State(rawValue: 8)
-        /// Its request has been answered; more may be in the splitter.
-        static let isResumable = State(rawValue: 16)
-        /// It is above its rate limit, and is not read from for a while.
-        static let isThrottled = State(rawValue: 32)
-        /// It is logged in as an app server.
-        static let isAppServer = State(rawValue: 64)
-        /// In-process connection.
-        static let isInternal = State(rawValue: 128)
-        /// It reads the feed.
-        static let isFeedReader = State(rawValue: 256)
-        /// Its request shows a new token.
-        static let isRefreshing = State(rawValue: 512)
-        /// It was accepted above a limit, and is given time to read the reason.
-        static let isTurnedAway = State(rawValue: 1_024)
-        /// It was closed in the turn in which it was accepted.
-        static let isDismissed = State(rawValue: 2_048)
-        /// It was not read from for a while: what is read next may have arrived long ago.
-        static let isCatchingUp = State(rawValue: 4_096)
-        /// It has not taken an event; until its states have followed, it takes none.
-        static let isConflated = State(rawValue: 8_192)
-        /// It has missed events since it last asked for its states.
-        static let hasMissed = State(rawValue: 16_384)
-        /// It was not read from when its silence was looked at.
-        static let isUnread = State(rawValue: 32_768)
-        /// It has told the engine host that it has written everything, and waits for what follows.
-        static let hasAsked = State(rawValue: 65_536)
+    /// What is at the other end of a connection: which limits it counts against.
+    enum Peer: UInt8 {
+        /// A client, or a peer that has not logged in.
+        case client
+        /// An app server that has logged in over the network.
+        case appServer
+        /// A part of this process, which acts as an app server.
+        case `internal`
+        /// A peer beyond a limit, which is given time to read the reason.
+        case turnedAway
+        /// A peer whose connection was closed in the turn in which it was accepted.
+        case dismissed
     }
 }
 
@@ -125,12 +95,10 @@ extension Connection {
     mutating func take(
         _ frame: SharedFrames.Frame, of frames: inout SharedFrames, upTo outboxBytesMax: Int
     ) -> Taking {
-        guard phase == .serving, state.isDisjoint(with: [.isBlocked, .isConflated]),
-            outbox.count < outboxBytesMax
+        guard phase == .serving, !pulling.isConflated, !output.isBlocked,
+            output.outbox.count < outboxBytesMax
         else { return .notSimple }
-        frames.share(frame, with: &outbox)
-        guard !state.contains(.isDirty) else { return .taken }
-        state.insert(.isDirty)
-        return .takenFirst
+        frames.share(frame, with: &output.outbox)
+        return output.markDirty() ? .takenFirst : .taken
     }
 }

@@ -35,21 +35,23 @@ extension ConnectionLoop where Link: ~Copyable {
             return dismiss(slot, .overloaded)
         }
         turnedAwayCount += 1
-        connections[slot].state.insert(.isTurnedAway)
+        connections[slot].peer = .turnedAway
         close(slot, .overloaded)
     }
 
     /// Counts a frame that a connection has sent. If it was one too many, the next has to wait.
     mutating func countRequest(of slot: Int, at now: Moment) {
-        guard !connections[slot].state.contains(.isInternal) else { return }
-        let pace =
-            connections[slot].state.contains(.isAppServer)
-            ? configuration.admission.appServerRequestPace : configuration.admission.requestPace
+        let pace: Pace?
+        switch connections[slot].peer {
+        case .client: pace = configuration.admission.requestPace
+        case .appServer: pace = configuration.admission.appServerRequestPace
+        case .internal, .turnedAway, .dismissed: return
+        }
         guard let pace, let wait = connections[slot].requests.charge(pace, at: now.mono) else {
             return
         }
         counters.throttled += 1
-        connections[slot].state.insert(.isThrottled)
+        connections[slot].input.isThrottled = true
         _ = deadlines.schedule(
             ConnectionDeadline.throttle.payload(slot),
             at: now.mono.advanced(byMilliseconds: wait).milliseconds)
@@ -58,7 +60,7 @@ extension ConnectionLoop where Link: ~Copyable {
     /// The wait that `countRequest` has begun is over. (Perhaps that of an earlier connection in
     /// the slot; to check once too often does no harm.)
     mutating func throttleEnded(of slot: Int) {
-        connections[slot].state.remove(.isThrottled)
+        connections[slot].input.isThrottled = false
         hearWhatWaits(in: slot)
         resumeIfPaused(slot)
     }

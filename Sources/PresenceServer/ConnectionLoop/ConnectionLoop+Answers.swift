@@ -9,18 +9,18 @@ import PresenceWire
 extension ConnectionLoop where Link: ~Copyable {
     /// Answers the request that a connection waits for.
     mutating func answer(_ slot: Int, _ answer: Answer, in effects: borrowing Effects) {
-        guard let id = connections[slot].awaiting else { return }
+        guard let id = connections[slot].input.awaiting else { return }
         switch answer {
         case .loggedIn(let login):
             counters.loginsOfClients += 1
-            connections[slot].state.insert(.isListing)
+            connections[slot].pulling.beginList()
             beginServing(slot)
             if let term = login.term { limit(slot, to: term) }
         case .refreshed(let term):
             limit(slot, to: term)
         case .loggedInAppServer:
             counters.loginsOfAppServers += 1
-            connections[slot].state.insert(.isAppServer)
+            if connections[slot].peer == .client { connections[slot].peer = .appServer }
             beginServing(slot)
         default:
             break
@@ -31,7 +31,7 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// Refuses the request that a connection waits for.
     mutating func refuse(_ slot: Int, _ refusal: Refusal, in effects: borrowing Effects) {
-        guard let id = connections[slot].awaiting else { return }
+        guard let id = connections[slot].input.awaiting else { return }
         sendRefusal(refusal, to: id, of: slot, in: effects)
         settle(slot)
     }
@@ -40,7 +40,7 @@ extension ConnectionLoop where Link: ~Copyable {
     mutating func answerQuestion(
         _ slot: Int, _ answer: QuestionAnswer, in effects: borrowing Effects
     ) {
-        guard let id = connections[slot].awaiting else { return }
+        guard let id = connections[slot].input.awaiting else { return }
         send(to: slot) { body in
             switch answer {
             case .stats(let fields):
@@ -62,7 +62,7 @@ extension ConnectionLoop where Link: ~Copyable {
     ) {
         count(refusal, of: slot)
         let start = beginMessage(to: slot)
-        connections[slot].outbox.bytes.appendErrorBody(refusal, to: id, in: effects)
+        connections[slot].output.outbox.bytes.appendErrorBody(refusal, to: id, in: effects)
         endMessage(start, to: slot)
     }
 
@@ -77,7 +77,7 @@ extension ConnectionLoop where Link: ~Copyable {
         _ answer: Answer, to id: RequestID, of slot: Int, in effects: borrowing Effects
     ) {
         let start = beginMessage(to: slot)
-        let outcome = connections[slot].outbox.bytes.appendAnswerBody(
+        let outcome = connections[slot].output.outbox.bytes.appendAnswerBody(
             answer, to: id, in: effects, settings: configuration.engine)
         endMessage(start, to: slot)
         guard case .tooLarge(let fit) = outcome else { return }
@@ -90,7 +90,7 @@ extension ConnectionLoop where Link: ~Copyable {
                 in: effects)
             let rest = first.upperBound..<states.upperBound
             send(rest, of: .loginList, to: slot, in: effects)
-        case .states(let states) where connections[slot].state.contains(.isInternal):
+        case .states(let states) where connections[slot].peer == .internal:
             // A connection of this process puts the parts together.
             let first = states.lowerBound..<states.lowerBound + fit
             send(.states(first), to: id, of: slot, in: effects)

@@ -14,7 +14,6 @@ extension ConnectionLoop where Link: ~Copyable {
         by message: CloseMessage = .notification
     ) {
         guard connections[slot].phase != .free, connections[slot].phase != .closing else { return }
-        count(reason.map(Ending.init) ?? .logout, of: slot)
         if let reason {
             switch message {
             case .httpAnswer:
@@ -24,25 +23,16 @@ extension ConnectionLoop where Link: ~Copyable {
                 send(to: slot) { $0.appendCloseBody(reason, retryAfterSeconds: seconds) }
             }
         }
-        loseSession(of: slot, ConnectionEnd(reason))
-        finish(slot)
-    }
-
-    /// Closes a connection when its outbox has been written.
-    mutating func finish(_ slot: Int) {
-        beginClosing(slot)
-        setDeadline(of: slot, afterSeconds: configuration.connection.farewellSeconds)
-        markDirty(slot)
+        end(slot, reason.map(Ending.init) ?? .logout, ConnectionEnd(reason), .whenWritten)
     }
 
     /// Sends a new connection the close reason and closes it in the same turn. A peer that has
     /// already sent bytes may lose the reason.
     mutating func dismiss(_ slot: Int, _ reason: CloseReason) {
-        precondition(connections[slot].phase == .anonymous && connections[slot].outbox.isEmpty)
-        count(Ending(reason), of: slot)
-        connections[slot].state.insert(.isDismissed)
+        precondition(
+            connections[slot].phase == .anonymous && connections[slot].output.outbox.isEmpty)
+        connections[slot].peer = .dismissed
         dismissedCount += 1
-        beginClosing(slot)
         let seconds = retryAfterSeconds(reason)
         fill(slot) { outbox, framing in
             framing.append(to: &outbox) {
@@ -50,10 +40,10 @@ extension ConnectionLoop where Link: ~Copyable {
             }
         }
         let id = connections[slot].id
-        unsafe frames.drain(&connections[slot].outbox, to: &pool) { [loop] in
+        unsafe frames.drain(&connections[slot].output.outbox, to: &pool) { [loop] in
             _ = unsafe loop.write(id, $0)
         }
-        loop.close(id)
+        end(slot, Ending(reason), .lost, .atOnce)
     }
 
     /// After how many seconds the peer is to return, if it is.
@@ -63,57 +53,71 @@ extension ConnectionLoop where Link: ~Copyable {
         reason.isTransient ? seconds ?? retryDelay.seconds() : nil
     }
 
-    /// Closes a connection that accepts no more bytes.
-    mutating func abandon(_ slot: Int) {
-        count(.lost, of: slot)
-        loseSession(of: slot)
-        beginClosing(slot)
-        loop.close(connections[slot].id)
-    }
-
-    /// Nothing is carried out for the connection any more.
-    private mutating func beginClosing(_ slot: Int) {
+    /// Ends a connection. Every connection that ends goes through here, once or, if its final frame
+    /// cannot be written, twice.
+    ///
+    /// Its end is counted as `ending`; `sessionEnd` is what the engine is told.
+    mutating func end(
+        _ slot: Int, _ ending: Ending, _ sessionEnd: ConnectionEnd, _ closing: Closing
+    ) {
+        count(ending, of: slot)
+        loseSession(of: slot, sessionEnd)
         connections[slot].enter(.closing)
-        connections[slot].awaiting = nil
-        connections[slot].splitter = FrameSplitter()
-        connections[slot].state.remove([
-            .isListing, .isResumable, .isConflated, .hasMissed, .hasAsked, .isFeedReader,
-        ])
-        deadlines.clear(&connections[slot].progressDeadline)
-        deadlines.clear(&connections[slot].silenceDeadline)
+        stopServing(slot)
+        switch closing {
+        case .whenWritten:
+            setDeadline(of: slot, afterSeconds: configuration.connection.farewellSeconds)
+            markDirty(slot)
+        case .atOnce:
+            loop.close(connections[slot].id)
+        }
     }
 
     /// Tells the engine host that a connection has ended, except during shutdown: sessions stay.
-    mutating func loseSession(of slot: Int, _ end: ConnectionEnd = .lost) {
-        // Once all have been told of the end, nobody's end is that of a session.
+    private mutating func loseSession(of slot: Int, _ end: ConnectionEnd) {
+        // Connections that a shutdown closes do not end their sessions.
         guard mayHaveSession(slot), phase == .starting || phase == .serving else { return }
         inbound.append(
             .lost(
                 LostConnection(
                     connection: connectionID(slot), end: end, lastHeard: heard.time(UInt32(slot)),
-                    unsentBytes: connections[slot].outbox.count + connections[slot].bytesPending)))
+                    unsentBytes: connections[slot].output.bytesUnsent)))
     }
 
     /// Whether the engine may know the connection: it has logged in, or its login is in progress.
     private func mayHaveSession(_ slot: Int) -> Bool {
         switch connections[slot].phase {
         case .free, .closing: false
-        case .anonymous: connections[slot].awaiting != nil
+        case .anonymous: connections[slot].input.awaiting != nil
         case .serving, .ending: true
         }
     }
 
+    /// Nothing is carried out for the connection any more.
+    private mutating func stopServing(_ slot: Int) {
+        connections[slot].input = ConnectionInput()
+        connections[slot].pulling = Pulling()
+        connections[slot].output.blocked?.unwatch(in: &deadlines)
+        deadlines.clear(&connections[slot].silence.deadline)
+        deadlines.clear(&connections[slot].token.deadline)
+    }
+
+    /// Cleans up what there is of a connection, whose stream is gone.
     mutating func free(_ slot: Int) {
+        // Unless it has ended before.
+        loseSession(of: slot, .lost)
+        stopServing(slot)
         deadlines.clear(&connections[slot].deadline)
-        deadlines.clear(&connections[slot].tokenDeadline)
-        deadlines.clear(&connections[slot].silenceDeadline)
-        progressEnded(of: slot)
+        unblock(slot)
         forgetHeldBack(slot)
-        if connections[slot].state.contains(.isInternal) { internalCount -= 1 }
-        if connections[slot].state.contains(.isTurnedAway) { turnedAwayCount -= 1 }
-        if connections[slot].state.contains(.isDismissed) { dismissedCount -= 1 }
+        switch connections[slot].peer {
+        case .client, .appServer: break
+        case .internal: internalCount -= 1
+        case .turnedAway: turnedAwayCount -= 1
+        case .dismissed: dismissedCount -= 1
+        }
         addresses.leave(connections[slot].address)
-        frames.empty(&connections[slot].outbox, to: &pool)
+        frames.empty(&connections[slot].output.outbox, to: &pool)
         connections[slot] = Connection(id: connections[slot].id)
         inbound.append(.closed)
     }
@@ -134,15 +138,14 @@ extension ConnectionLoop where Link: ~Copyable {
                 connections[slot].deadline.fired()
                 phaseEnded(of: slot)
             case .progress:
-                connections[slot].progressDeadline.fired()
+                connections[slot].output.blocked?.fired()
                 checkProgress(of: slot)
             case .throttle:
                 throttleEnded(of: slot)
             case .token:
-                connections[slot].tokenDeadline.fired()
-                tokenEnded(of: slot)
+                if connections[slot].token.expire() { tokenEnded(of: slot) }
             case .silence:
-                connections[slot].silenceDeadline.fired()
+                connections[slot].silence.deadline.fired()
                 silenceSuspected(of: slot, at: now)
             }
         }
@@ -155,9 +158,17 @@ extension ConnectionLoop where Link: ~Copyable {
         case .free: break
         case .anonymous: close(slot, .loginTimeout)
         case .serving: close(slot, .protocolViolation)
-        case .ending, .closing: abandon(slot)
+        case .ending, .closing: end(slot, .lost, .lost, .atOnce)
         }
     }
+}
+
+/// When a connection that ends is closed.
+enum Closing {
+    /// When its outbox has been written.
+    case whenWritten
+    /// At once: it accepts no more bytes, or has been sent what there was.
+    case atOnce
 }
 
 /// How a peer is told why its connection ends.

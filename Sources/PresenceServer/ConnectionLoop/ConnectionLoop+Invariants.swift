@@ -28,49 +28,51 @@ extension ConnectionLoop where Link: ~Copyable {
         let resumable = Set(resumable)
         for (slot, connection) in connections.enumerated() {
             check(connection)
-            blocked += connection.bytesPending
-            heldBack += connection.bytesHeldBack
+            blocked += connection.output.bytesPending
+            heldBack += connection.output.bytesHeldBack
             precondition(
-                !connection.state.contains(.isDirty) || dirty.contains(UInt32(slot)),
+                !connection.output.isDirty || dirty.contains(UInt32(slot)),
                 "marked and not in the list")
             precondition(
-                !connection.state.contains(.isResumable) || resumable.contains(UInt32(slot)),
+                !connection.input.isResumable || resumable.contains(UInt32(slot)),
                 "resumable and not in the list")
         }
         precondition(blocked == bytesBlocked, "miscounted bytes that are blocked")
         precondition(heldBack == bytesHeldBack, "miscounted bytes that are held back")
         for (place, reader) in slow.enumerated() {
-            precondition(connections[Int(reader.slot)].slowPlace == place, "a slow reader's place")
+            let blocked = connections[Int(reader.slot)].output.blocked
+            precondition(blocked?.slowPlace == UInt32(place), "a slow reader's place")
         }
     }
 
     private func check(_ connection: Connection) {
-        let state = connection.state
         switch connection.phase {
         case .free:
-            precondition(state.isEmpty && connection.awaiting == nil, "a free slot that is used")
-            precondition(connection.outbox.isEmpty, "a free outbox")
-            precondition(!connection.deadline.isSet, "a deadline of no connection")
-            precondition(!connection.progressDeadline.isSet, "a deadline of no connection")
-            precondition(!connection.tokenDeadline.isSet, "a deadline of no connection")
-            precondition(!connection.silenceDeadline.isSet, "a deadline of no connection")
+            checkUnused(connection)
         case .anonymous:
             precondition(connection.deadline.isSet, "no time to log in")
-            precondition(!state.contains(.isConflated), "events before the login")
+            precondition(!connection.pulling.isConflated, "events before the login")
         case .serving:
-            precondition(connection.silenceDeadline.isSet, "its silence is not watched")
+            precondition(connection.silence.deadline.isSet, "its silence is not watched")
         case .ending:
             precondition(connection.deadline.isSet, "no time to take the rest")
-            precondition(connection.awaiting != nil || state.contains(.isListing), "nothing to do")
+            let isWaiting = connection.input.awaiting != nil || connection.pulling.isListing
+            precondition(isWaiting, "nothing to do")
         case .closing:
-            precondition(connection.awaiting == nil, "closed while it waits")
-            precondition(state.isDisjoint(with: [.isListing, .isFeedReader]), "closed in a list")
+            precondition(connection.input.awaiting == nil, "closed while it waits")
+            precondition(!connection.pulling.canAsk, "closed in a list")
         }
-        if connection.bytesPending > 0 {
-            precondition(state.contains(.isBlocked), "bytes pending, socket not blocked")
-            precondition(connection.slowPlace != .max, "a slow reader that is not listed")
-        }
-        precondition(
-            state.contains(.isConflated) || !state.contains(.hasMissed), "missed while it keeps up")
+    }
+
+    /// A slot without a connection is as a new one.
+    private func checkUnused(_ connection: Connection) {
+        let hasInput = connection.input.awaiting != nil || connection.input.isResumable
+        precondition(!hasInput && !connection.output.isDirty, "a free slot that is used")
+        precondition(connection.peer == .client, "a free slot that is counted")
+        precondition(!connection.pulling.canAsk, "a free slot in a list")
+        precondition(connection.output.outbox.isEmpty, "a free outbox")
+        precondition(!connection.output.isBlocked, "a free socket that is blocked")
+        let timers = [connection.deadline, connection.silence.deadline, connection.token.deadline]
+        precondition(timers.allSatisfy { !$0.isSet }, "a deadline of no connection")
     }
 }

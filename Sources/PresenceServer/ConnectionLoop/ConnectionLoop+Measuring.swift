@@ -43,15 +43,15 @@ extension ConnectionLoop where Link: ~Copyable {
     private func outboxBytes(_ count: (Outbox) -> Int) -> Int {
         dirty.reduce(bytesHeldBack) { sum, slot in
             // After a drain, the rest of an outbox counts as held back until it is written.
-            let bytes = count(connections[Int(slot)].outbox)
-            return sum + bytes - connections[Int(slot)].bytesHeldBack
+            let bytes = count(connections[Int(slot)].output.outbox)
+            return sum + bytes - connections[Int(slot)].output.bytesHeldBack
         }
     }
 
     private func bytesWaiting(for slot: Int) -> Int {
-        let isBlocked = connections[slot].state.contains(.isBlocked)
+        let isBlocked = connections[slot].output.isBlocked
         let pending = isBlocked ? loop.bytesPending(connections[slot].id) : 0
-        return pending + connections[slot].outbox.count
+        return pending + connections[slot].output.outbox.count
     }
 
     /// Those that have the most to read yet, of the first ten thousand that have anything.
@@ -62,7 +62,7 @@ extension ConnectionLoop where Link: ~Copyable {
                 connection: connectionID(slot),
                 address: loop.peerAddress(of: connections[slot].id) ?? "",
                 bytesWaiting: bytesWaiting(for: slot), since: reader.since,
-                isConflated: connections[slot].state.contains(.isConflated))
+                isConflated: connections[slot].pulling.isConflated)
         }.greatest(countMax) { first, second in
             first.isConflated == second.isConflated
                 ? first.bytesWaiting < second.bytesWaiting : second.isConflated

@@ -23,32 +23,25 @@ import PresenceWire
 extension ConnectionLoop where Link: ~Copyable {
     /// Whether an outbox accepts events.
     mutating func hasRoom(_ slot: Int) -> Bool {
-        guard !connections[slot].state.contains(.isConflated) else { return false }
-        if !connections[slot].state.contains(.isBlocked) {
+        guard !connections[slot].pulling.isConflated else { return false }
+        if !connections[slot].output.isBlocked {
             let isFull =
-                connections[slot].outbox.count >= configuration.connection.outboxBytesMax
+                connections[slot].output.outbox.count >= configuration.connection.outboxBytesMax
             // A client whose socket accepts everything is not slow: this turn has many events.
             if !isFull || write(slot) { return true }
         }
         // Pending bytes count, too; above the limit for all clients, every outbox counts as full.
         let bytesInAll = bytesBlocked + bytesHeldBack
         guard bytesInAll <= configuration.connection.outboxBytesInAllMax else { return false }
-        return connections[slot].outbox.count + connections[slot].bytesPending
-            < configuration.connection.outboxBytesMax
+        return connections[slot].output.bytesUnsent < configuration.connection.outboxBytesMax
     }
 
     /// Notes that a connection has not taken an event. The newest states follow when it has
     /// drained.
     mutating func note(_ topic: TopicHandle, _ seq: UInt64, missedBy slot: Int) {
-        connections[slot].state.insert([.isConflated, .hasMissed])
+        connections[slot].pulling.missEvent()
         inbound.append(.missed(connectionID(slot), topic, seq: seq))
         markDirty(slot)
-    }
-
-    /// A connection has been sent the states of all that it had missed when it asked.
-    mutating func caughtUp(_ slot: Int) {
-        guard !connections[slot].state.contains(.hasMissed) else { return }
-        connections[slot].state.remove(.isConflated)
     }
 
     /// Writes every outbox that has something, once, and gives lists their next share.
@@ -57,7 +50,7 @@ extension ConnectionLoop where Link: ~Copyable {
         swap(&slots, &dirty)
         frames.beginWriting()
         for slot in slots {
-            connections[Int(slot)].state.remove(.isDirty)
+            connections[Int(slot)].output.unmarkDirty()
             flush(Int(slot), at: now)
         }
         frames.beginTurn()
@@ -73,18 +66,11 @@ extension ConnectionLoop where Link: ~Copyable {
             if connections[slot].phase == .closing {
                 return loop.closeAfterWrites(connections[slot].id)
             }
-            guard !connections[slot].state.contains(.hasAsked), hasMoreToAskFor(slot) else {
-                return resumeIfPaused(slot)
-            }
+            guard connections[slot].pulling.canAsk else { return resumeIfPaused(slot) }
             guard framesLeft > 0 else { return markDirty(slot) }
             framesLeft -= 1
             askForMore(slot, at: now)
         }
-    }
-
-    /// Whether it is sent something piece by piece: a list, missed states, or the feed.
-    private func hasMoreToAskFor(_ slot: Int) -> Bool {
-        !connections[slot].state.isDisjoint(with: [.isListing, .isFeedReader, .isConflated])
     }
 
     /// Tells the engine host that a connection has written everything.
@@ -94,31 +80,29 @@ extension ConnectionLoop where Link: ~Copyable {
             setDeadline(of: slot, afterSeconds: configuration.connection.farewellSeconds)
             noteProgress(of: slot)
         }
-        connections[slot].state.insert(.hasAsked)
-        connections[slot].state.remove(.hasMissed)
+        connections[slot].pulling.ask()
         inbound.append(.drained(connectionID(slot)))
         exchange(at: now)
     }
 
     /// Writes an outbox; whether the socket has accepted everything.
     private mutating func write(_ slot: Int) -> Bool {
-        guard connections[slot].phase != .free, !connections[slot].state.contains(.isBlocked)
+        guard connections[slot].phase != .free, !connections[slot].output.isBlocked
         else { return false }
-        guard !connections[slot].outbox.isEmpty else { return true }
+        guard !connections[slot].output.outbox.isEmpty else { return true }
         let id = connections[slot].id
         forgetHeldBack(slot)
-        let outcome = unsafe frames.drain(&connections[slot].outbox, to: &pool) { [loop] in
+        let outcome = unsafe frames.drain(&connections[slot].output.outbox, to: &pool) { [loop] in
             unsafe loop.write(id, $0)
         }
         switch outcome {
         case .written:
             return true
         case .pending(let bytes):
-            connections[slot].state.insert(.isBlocked)
-            watchProgress(of: slot, pending: bytes)
+            block(slot, pending: bytes)
             return false
         case .failed:
-            abandon(slot)
+            end(slot, .lost, .lost, .atOnce)
             return false
         }
     }
@@ -126,45 +110,41 @@ extension ConnectionLoop where Link: ~Copyable {
     /// While the last write of a connection is not accepted, the bytes in its outbox are counted,
     /// until they are written or the connection ends.
     mutating func forgetHeldBack(_ slot: Int) {
-        bytesHeldBack -= connections[slot].bytesHeldBack
-        connections[slot].bytesHeldBack = 0
+        bytesHeldBack -= connections[slot].output.releaseHeldBack()
     }
 
     // MARK: Progress
 
-    private mutating func watchProgress(of slot: Int, pending bytes: Int) {
-        bytesBlocked += bytes - connections[slot].bytesPending
-        connections[slot].bytesPending = bytes
-        enterSlow(slot)
-        guard connections[slot].phase != .closing, !connections[slot].progressDeadline.isSet
-        else { return }
-        deadlines.set(
-            &connections[slot].progressDeadline, .progress, of: slot,
-            to: now().mono.advanced(bySeconds: configuration.connection.progressSeconds))
-    }
-
-    /// The socket has accepted everything.
-    mutating func progressEnded(of slot: Int) {
-        bytesBlocked -= connections[slot].bytesPending
-        connections[slot].bytesPending = 0
-        leaveSlow(slot)
-        deadlines.clear(&connections[slot].progressDeadline)
-    }
-
-    private mutating func enterSlow(_ slot: Int) {
-        guard connections[slot].slowPlace == .max else { return }
-        connections[slot].slowPlace = UInt32(slow.count)
+    /// The socket has not accepted all of the last write.
+    private mutating func block(_ slot: Int, pending bytes: Int) {
+        connections[slot].output.blocked = BlockedWrite(
+            bytesPending: bytes, slowPlace: UInt32(slow.count))
         slow.append(SlowConnection(slot: UInt32(slot), since: now().mono))
+        bytesBlocked += bytes
+        watchProgress(of: slot)
     }
 
-    private mutating func leaveSlow(_ slot: Int) {
-        let place = Int(connections[slot].slowPlace)
-        guard connections[slot].slowPlace != .max else { return }
-        connections[slot].slowPlace = .max
+    private mutating func watchProgress(of slot: Int) {
+        guard connections[slot].phase != .closing else { return }
+        let deadline = now().mono.advanced(bySeconds: configuration.connection.progressSeconds)
+        connections[slot].output.blocked?.watch(slot, until: deadline, in: &deadlines)
+    }
+
+    /// The socket has accepted everything, or is gone.
+    mutating func unblock(_ slot: Int) {
+        guard var blocked = connections[slot].output.blocked else { return }
+        connections[slot].output.blocked = nil
+        blocked.unwatch(in: &deadlines)
+        bytesBlocked -= blocked.bytesPending
+        leaveSlow(Int(blocked.slowPlace))
+    }
+
+    /// Gives up a place among the slow connections; the last one takes it.
+    private mutating func leaveSlow(_ place: Int) {
         let last = slow.removeLast()
         guard place < slow.count else { return }
         slow[place] = last
-        connections[Int(last.slot)].slowPlace = UInt32(place)
+        connections[Int(last.slot)].output.blocked?.slowPlace = UInt32(place)
     }
 
     /// Closes a connection that has read nothing since the last check.
@@ -172,14 +152,17 @@ extension ConnectionLoop where Link: ~Copyable {
         let pending = loop.bytesPending(connections[slot].id)
         // An in-process feed reader, such as a webhook, may wait for its receiver for hours. It
         // uses one outbox, and the ring continues without it.
-        let isPatient = connections[slot].state.isSuperset(of: [.isInternal, .isFeedReader])
-        guard pending < connections[slot].bytesPending || isPatient else {
+        let isPatient =
+            connections[slot].peer == .internal && connections[slot].pulling.isFeedReader
+        guard pending < connections[slot].output.bytesPending || isPatient else {
             counters.closedTooSlow += 1
             // The outbox has no space for a final frame. It is tried all the same, for a short
             // time.
             return close(slot, .tooSlow)
         }
         noteProgress(of: slot)
-        watchProgress(of: slot, pending: pending)
+        bytesBlocked += pending - connections[slot].output.bytesPending
+        connections[slot].output.blocked?.bytesPending = pending
+        watchProgress(of: slot)
     }
 }

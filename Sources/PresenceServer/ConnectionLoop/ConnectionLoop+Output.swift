@@ -55,18 +55,17 @@ extension ConnectionLoop where Link: ~Copyable {
             answerQuestion(slot, answer, in: batch.shared.effects)
         case .states(let connection, let range, let kind):
             guard let slot = servedSlot(of: connection) else { return }
-            connections[slot].state.remove(.hasAsked)
+            connections[slot].pulling.pieceArrived()
             send(range, of: kind.list, to: slot, in: batch.shared.effects)
             markDirty(slot)
         case .synced(let connection, let count):
             guard let slot = servedSlot(of: connection) else { return }
-            connections[slot].state.remove([.isListing, .hasAsked])
+            connections[slot].pulling.listEnded()
             send(to: slot) { $0.appendSyncedBody(count: count) }
             endIfServed(slot)
         case .caughtUp(let connection):
             guard let slot = slot(of: connection) else { return }
-            connections[slot].state.remove(.hasAsked)
-            caughtUp(slot)
+            connections[slot].pulling.caughtUp()
             // There may be more to ask for.
             markDirty(slot)
         case .expired(let type, let names, let receivers):
@@ -133,8 +132,8 @@ extension ConnectionLoop where Link: ~Copyable {
     ) {
         switch message {
         case .began(let cursor):
-            guard let id = connections[slot].awaiting else { return }
-            connections[slot].state.insert(.isFeedReader)
+            guard let id = connections[slot].input.awaiting else { return }
+            connections[slot].pulling.beginFeed()
             send(to: slot) { $0.appendFeedAnswerBody(goingOnFrom: cursor, to: id) }
             return settle(slot)
         case .reset:
@@ -145,7 +144,7 @@ extension ConnectionLoop where Link: ~Copyable {
         case .synced(let cursor):
             send(to: slot) { $0.appendFeedSyncedBody(cursor: cursor) }
         }
-        connections[slot].state.remove(.hasAsked)
+        connections[slot].pulling.pieceArrived()
     }
 
     /// Closes every connection because the service shuts down.

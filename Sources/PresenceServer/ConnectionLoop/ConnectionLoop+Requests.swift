@@ -17,8 +17,8 @@ extension ConnectionLoop where Link: ~Copyable {
         else { return }
         if offset < chunk.byteCount {
             // It has to wait. What has been read is kept; what it sends next stays in the kernel.
-            connections[slot].splitter.keep(chunk, from: &offset)
-            connections[slot].state.insert(.isPaused)
+            connections[slot].input.splitter.keep(chunk, from: &offset)
+            connections[slot].input.pause()
             loop.stopReading(connections[slot].id)
         }
     }
@@ -29,14 +29,11 @@ extension ConnectionLoop where Link: ~Copyable {
         swap(&slots, &resumable)
         for number in slots {
             let slot = Int(number)
-            guard connections[slot].state.contains(.isResumable) else { continue }
-            connections[slot].state.remove(.isResumable)
+            guard connections[slot].input.unmarkResumable() else { continue }
             var offset = 0
             readFrames(RawSpan(), from: &offset, in: slot, at: now)
-            let isReadUp = !connections[slot].state.contains(.isResumable)
-            if isReadUp, isListening(slot), connections[slot].state.contains(.isPaused) {
-                connections[slot].state.remove(.isPaused)
-                connections[slot].state.insert(.isCatchingUp)
+            let isReadUp = !connections[slot].input.isResumable
+            if isReadUp, isListening(slot), connections[slot].input.goOn() {
                 loop.startReading(connections[slot].id)
             }
         }
@@ -59,7 +56,7 @@ extension ConnectionLoop where Link: ~Copyable {
             case .serving: bodyBytesMax = configuration.engine.limits.frameBytesMax
             case .free, .ending, .closing: return
             }
-            let outcome = connections[slot].splitter.next(
+            let outcome = connections[slot].input.splitter.next(
                 in: chunk, from: &offset, bodyBytesMax: bodyBytesMax)
             switch outcome {
             case .needMore:
@@ -87,20 +84,17 @@ extension ConnectionLoop where Link: ~Copyable {
     /// Whether the next frame may be read: not while a request waits for its response, nor while
     /// the client does not read its responses or is throttled.
     private func isListening(_ slot: Int) -> Bool {
-        connections[slot].awaiting == nil
-            && connections[slot].outbox.count < configuration.connection.outboxBytesMax
-            && !connections[slot].state.contains(.isThrottled)
+        connections[slot].input.awaiting == nil
+            && connections[slot].output.outbox.count < configuration.connection.outboxBytesMax
+            && !connections[slot].input.isThrottled
     }
 
     /// Resumes reading from a connection that has read its responses.
     mutating func resumeIfPaused(_ slot: Int) {
         guard connections[slot].phase == .anonymous || connections[slot].phase == .serving,
-            connections[slot].awaiting == nil
+            connections[slot].input.awaiting == nil
         else { return }
-        let hasMore =
-            connections[slot].splitter.bytesBuffered > 0
-            || connections[slot].state.contains(.isPaused)
-        if hasMore { postpone(slot) }
+        if connections[slot].input.isWaiting { postpone(slot) }
     }
 
     /// The frame that was begun is complete, or not waited for. (Before the login, the deadline is
@@ -113,7 +107,7 @@ extension ConnectionLoop where Link: ~Copyable {
     /// Sets the timeout for the rest of an incomplete frame, or clears it.
     private mutating func watchFrame(of slot: Int, isNew: Bool) {
         guard connections[slot].phase == .serving else { return }
-        if connections[slot].splitter.bytesBuffered == 0 {
+        if connections[slot].input.splitter.bytesBuffered == 0 {
             deadlines.clear(&connections[slot].deadline)
         } else if isNew || !connections[slot].deadline.isSet {
             setDeadline(of: slot, afterSeconds: configuration.connection.frameSeconds)
@@ -122,10 +116,12 @@ extension ConnectionLoop where Link: ~Copyable {
 
     private mutating func read(_ body: FrameBody, in chunk: RawSpan, of slot: Int, at now: Moment) {
         counters.requests += 1
-        let result = connections[slot].splitter.withBody(body, in: chunk) { decoder.decode($0) }
+        let result = connections[slot].input.splitter.withBody(body, in: chunk) {
+            decoder.decode($0)
+        }
         switch result {
         case .success(let request):
-            connections[slot].awaiting = request.id
+            connections[slot].input.awaiting = request.id
             counters.requestsByMethod.count(request.method.kind)
             ask(request.method, of: slot)
             exchange(at: now)
@@ -134,7 +130,7 @@ extension ConnectionLoop where Link: ~Copyable {
                 return reject(fault, of: slot)
             }
             // Missing permission is reported rather than bad parameters.
-            connections[slot].awaiting = fault.id
+            connections[slot].input.awaiting = fault.id
             inbound.append(.invalid(connectionID(slot), kind, refusal))
             exchange(at: now)
         }
@@ -150,11 +146,11 @@ extension ConnectionLoop where Link: ~Copyable {
     private mutating func ask(_ method: Method, of slot: Int) {
         let connection = connectionID(slot)
         switch method {
-        case .refresh where !connections[slot].tokenDeadline.isSet:
+        case .refresh where !connections[slot].token.deadline.isSet:
             let refusal = Refusal(CredentialFault.nothingToRefresh)
             return inbound.append(.invalid(connection, .refresh, refusal))
         case .refresh, .login:
-            if case .refresh = method { connections[slot].state.insert(.isRefreshing) }
+            if case .refresh = method { connections[slot].token.beginRefresh() }
             return inbound.append(method, of: decoder, from: connection, at: origin(of: slot))
         case .subscribers, .stats, .metrics, .why, .top:
             // These read large tables: they count as 32 frames.
@@ -174,16 +170,15 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// Leaves the frames that a connection has sent to the next turn.
     private mutating func postpone(_ slot: Int) {
-        guard !connections[slot].state.contains(.isResumable) else { return }
-        connections[slot].state.insert(.isResumable)
+        guard connections[slot].input.markResumable() else { return }
         resumable.append(UInt32(slot))
     }
 
     /// The request that a connection waited for is done; the next may follow.
     mutating func settle(_ slot: Int) {
-        connections[slot].awaiting = nil
+        connections[slot].input.awaiting = nil
         markDirty(slot)
-        if connections[slot].state.contains(.isRefreshing) { refreshEnded(of: slot) }
+        if connections[slot].token.endRefresh() { tokenEnded(of: slot) }
         guard connections[slot].phase == .ending else { return resumeIfPaused(slot) }
         endIfServed(slot)
     }
@@ -191,10 +186,9 @@ extension ConnectionLoop where Link: ~Copyable {
     /// Ends a connection whose peer sends no more, once it has been sent the response to its
     /// request and its login list.
     mutating func endIfServed(_ slot: Int) {
-        guard connections[slot].phase == .ending, connections[slot].awaiting == nil,
-            !connections[slot].state.contains(.isListing)
+        guard connections[slot].phase == .ending, connections[slot].input.awaiting == nil,
+            !connections[slot].pulling.isListing
         else { return }
-        loseSession(of: slot)
-        finish(slot)
+        end(slot, .lost, .lost, .whenWritten)
     }
 }

@@ -13,7 +13,7 @@ extension ConnectionLoop where Link: ~Copyable {
     /// Sends a connection a message: the body that `encode` appends; nothing if it appends nothing.
     mutating func send(to slot: Int, _ encode: (inout [UInt8]) -> Void) {
         let start = beginMessage(to: slot)
-        encode(&connections[slot].outbox.bytes)
+        encode(&connections[slot].output.outbox.bytes)
         endMessage(start, to: slot)
     }
 
@@ -29,7 +29,7 @@ extension ConnectionLoop where Link: ~Copyable {
     /// Ends a message; nothing is sent if it has no body.
     mutating func endMessage(_ start: Int, to slot: Int) {
         let framing = connections[slot].framing
-        framing.end(start, in: &connections[slot].outbox.bytes)
+        framing.end(start, in: &connections[slot].output.outbox.bytes)
     }
 
     /// Sends a connection a keep-alive.
@@ -44,9 +44,9 @@ extension ConnectionLoop where Link: ~Copyable {
     mutating func fill<Result>(
         _ slot: Int, _ append: (inout [UInt8], Framing) -> Result
     ) -> Result {
-        pool.lend(to: &connections[slot].outbox)
+        pool.lend(to: &connections[slot].output.outbox)
         let framing = connections[slot].framing
-        return append(&connections[slot].outbox.bytes, framing)
+        return append(&connections[slot].output.outbox.bytes, framing)
     }
 
     /// Sends a connection states, in as many messages as the limits require.
@@ -56,7 +56,7 @@ extension ConnectionLoop where Link: ~Copyable {
         var rest = states
         while !rest.isEmpty {
             let start = beginMessage(to: slot)
-            rest = connections[slot].outbox.bytes.appendEventsBody(
+            rest = connections[slot].output.outbox.bytes.appendEventsBody(
                 rest, of: list, in: effects, limits: configuration.engine.limits)
             endMessage(start, to: slot)
         }
@@ -120,15 +120,14 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// Sends a connection what it has not asked for. That is counted while it does not read.
     private mutating func push(_ body: Span<UInt8>, to slot: Int) {
-        let before = connections[slot].outbox.bytes.count
+        let before = connections[slot].output.outbox.bytes.count
         send(to: slot) { $0.append(body) }
-        guard connections[slot].state.contains(.isBlocked) else { return }
-        let count = connections[slot].outbox.bytes.count - before
+        guard connections[slot].output.isBlocked else { return }
+        let count = connections[slot].output.outbox.bytes.count - before
         bytesHeldBack += count
-        connections[slot].bytesHeldBack += count
-        guard connections[slot].outbox.count > configuration.connection.backlogBytesMax else {
-            return
-        }
+        connections[slot].output.holdBack(count)
+        guard connections[slot].output.outbox.count > configuration.connection.backlogBytesMax
+        else { return }
         // For a long time, frames that cannot be dropped have arrived faster than the client read.
         counters.closedTooSlow += 1
         close(slot, .tooSlow)

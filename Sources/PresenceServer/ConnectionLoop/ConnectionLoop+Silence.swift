@@ -17,19 +17,19 @@ extension ConnectionLoop where Link: ~Copyable {
         let now = now().mono
         heard.set(UInt32(slot), to: now)
         deadlines.set(
-            &connections[slot].silenceDeadline, .silence, of: slot,
+            &connections[slot].silence.deadline, .silence, of: slot,
             to: now.advanced(byMilliseconds: configuration.engine.silenceMillisecondsMax))
     }
 
     /// Notes that `byteCount` bytes have been read from a client.
     mutating func hear(_ slot: Int, byteCount: Int, at now: Moment) {
         guard connections[slot].phase == .serving else { return }
-        guard connections[slot].state.contains(.isCatchingUp) else {
+        guard connections[slot].input.reading == .catchingUp else {
             return heard.set(UInt32(slot), to: now.mono)
         }
         hear(slot, at: received(slot, at: now.mono) ?? now.mono)
         // A short read has emptied the socket.
-        if byteCount < Loop.readBufferBytes { connections[slot].state.remove(.isCatchingUp) }
+        if byteCount < Loop.readBufferBytes { connections[slot].input.caughtUp() }
     }
 
     private func hear(_ slot: Int, at time: Mono) {
@@ -39,7 +39,7 @@ extension ConnectionLoop where Link: ~Copyable {
     /// A client that is throttled is not read from. Bytes that arrive in the kernel meanwhile are
     /// its signs of life.
     mutating func hearWhatWaits(in slot: Int) {
-        guard connections[slot].phase == .serving, connections[slot].state.contains(.isPaused)
+        guard connections[slot].phase == .serving, connections[slot].input.isPaused
         else { return }
         let now = now().mono
         // A system call for each frame would be too much.
@@ -55,7 +55,7 @@ extension ConnectionLoop where Link: ~Copyable {
     mutating func noteProgress(of slot: Int) {
         let isEnding = connections[slot].phase == .ending
         guard isEnding || connections[slot].phase == .serving,
-            isEnding || connections[slot].state.contains(.isPaused)
+            isEnding || connections[slot].input.isPaused
         else { return }
         hear(slot, at: now().mono)
     }
@@ -65,18 +65,15 @@ extension ConnectionLoop where Link: ~Copyable {
     mutating func silenceSuspected(of slot: Int, at now: Moment) {
         let silence = configuration.engine.silenceMillisecondsMax
         var deadline = heard.time(UInt32(slot)).advanced(byMilliseconds: silence)
-        let soon = now.mono.advanced(byMilliseconds: Self.readingMilliseconds)
-        if connections[slot].awaiting != nil {
-            // It is not read from while its request waits: it may have sent.
-            connections[slot].state.insert(.isUnread)
-            deadline = max(deadline, soon)
-        } else if connections[slot].state.contains(.isUnread) {
-            connections[slot].state.remove(.isUnread)
+        // It is not read from while its request waits: it may have sent.
+        let isUnread = connections[slot].input.awaiting != nil
+        if connections[slot].silence.mayHaveArrived(isUnread: isUnread) {
+            let soon = now.mono.advanced(byMilliseconds: Self.readingMilliseconds)
             deadline = max(deadline, soon)
         }
         guard deadline <= now.mono else {
             return deadlines.set(
-                &connections[slot].silenceDeadline, .silence, of: slot, to: deadline)
+                &connections[slot].silence.deadline, .silence, of: slot, to: deadline)
         }
         close(slot, .idleTimeout)
     }

@@ -23,11 +23,11 @@ extension ConnectionLoop where Link: ~Copyable {
         // During shutdown the engine sees no connection changes: reject it.
         guard phase == .serving else { return close(enter(id, .anonymous), .shuttingDown) }
         let slot = enter(id, .anonymous)
-        connections[slot].state = .isInternal
+        connections[slot].peer = .internal
         internalCount += 1
         // As one that has sent a login without an `id`: events for an earlier connection of the
         // slot may be under way until that is answered.
-        connections[slot].awaiting = RequestID.none
+        connections[slot].input.awaiting = RequestID.none
         setDeadline(of: slot, afterSeconds: configuration.connection.loginSeconds)
         inbound.append(.internalConnection(connectionID(slot)))
         exchange(at: now())
@@ -56,7 +56,7 @@ extension ConnectionLoop where Link: ~Copyable {
     mutating func streamEnded(_ id: StreamID, _ reason: StreamEnd) {
         guard let slot = slot(of: id) else { return }
         guard connections[slot].phase != .closing, reason == .endOfFile else {
-            return abandon(slot)
+            return end(slot, .lost, .lost, .atOnce)
         }
         count(.lost, of: slot)
         // It has stopped sending: what it asked for before is still carried out and answered.
@@ -67,15 +67,13 @@ extension ConnectionLoop where Link: ~Copyable {
 
     mutating func streamDrained(_ id: StreamID) {
         guard let slot = slot(of: id) else { return }
-        connections[slot].state.remove(.isBlocked)
         noteProgress(of: slot)
-        progressEnded(of: slot)
+        unblock(slot)
         markDirty(slot)
     }
 
     mutating func streamClosed(_ id: StreamID) {
         guard let slot = slot(of: id) else { return }
-        loseSession(of: slot)
         free(slot)
         // Now: the slot may be reused by another connection, which logs in, before the turn ends.
         exchange(at: now())

@@ -8,21 +8,13 @@ extension ConnectionLoop where Link: ~Copyable {
     /// Has a session end when its token does.
     mutating func limit(_ slot: Int, to term: TokenTerm) {
         let deadline = now().mono(at: term.honouredUntil)
-        deadlines.set(&connections[slot].tokenDeadline, .token, of: slot, to: deadline)
+        deadlines.set(&connections[slot].token.deadline, .token, of: slot, to: deadline)
     }
 
-    /// The token of a session has ended. A new one that came before is verified first.
+    /// The token of a session has expired, and no new one is being verified.
     mutating func tokenEnded(of slot: Int) {
-        guard connections[slot].phase == .serving,
-            !connections[slot].state.contains(.isRefreshing)
-        else { return }
+        guard connections[slot].phase == .serving else { return }
         counters.tokensExpired += 1
         close(slot, .tokenExpired)
-    }
-
-    /// A new token has been verified, or was refused. The old one may have ended meanwhile.
-    mutating func refreshEnded(of slot: Int) {
-        connections[slot].state.remove(.isRefreshing)
-        if !connections[slot].tokenDeadline.isSet { tokenEnded(of: slot) }
     }
 }

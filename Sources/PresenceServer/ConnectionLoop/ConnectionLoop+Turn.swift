@@ -47,8 +47,6 @@ extension ConnectionLoop where Link: ~Copyable {
     }
 
     mutating func markDirty(_ slot: Int) {
-        guard !connections[slot].state.contains(.isDirty) else { return }
-        connections[slot].state.insert(.isDirty)
-        dirty.append(UInt32(slot))
+        if connections[slot].output.markDirty() { dirty.append(UInt32(slot)) }
     }
 }

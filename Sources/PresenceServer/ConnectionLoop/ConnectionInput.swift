@@ -1,0 +1,59 @@
+import PresenceWire
+
+/// What a connection has sent that is not carried out yet, and whether it is read from.
+struct ConnectionInput {
+    /// Input that is not yet a complete frame, or has to wait.
+    var splitter = FrameSplitter()
+    /// The request in progress; the next is read when it has been answered.
+    var awaiting: RequestID?
+    /// Whether it is read from.
+    private(set) var reading = Reading.current
+    /// Whether it is above its rate limit, and is not read from for a while.
+    var isThrottled = false
+    /// Whether it is in the list of connections with more frames in their splitter.
+    private(set) var isResumable = false
+
+    /// Whether a connection is read from.
+    enum Reading: UInt8 {
+        /// It is: bytes are read as they arrive.
+        case current
+        /// It is not; its input stays in the kernel. To: `catchingUp`.
+        case paused
+        /// It is again: what is read next may have arrived long ago. To: `current`, `paused`.
+        case catchingUp
+    }
+
+    /// Whether it is not read from.
+    var isPaused: Bool { reading == .paused }
+
+    /// Whether there is input to go on with when the response has been sent.
+    var isWaiting: Bool { splitter.bytesBuffered > 0 || isPaused }
+
+    /// It is not read from any more.
+    mutating func pause() { reading = .paused }
+
+    /// It is read from again, if it was not. Returns whether it was not.
+    mutating func goOn() -> Bool {
+        guard isPaused else { return false }
+        reading = .catchingUp
+        return true
+    }
+
+    /// Everything that had arrived has been read.
+    mutating func caughtUp() {
+        if reading == .catchingUp { reading = .current }
+    }
+
+    /// Notes that there are more frames. Returns whether it has to be added to the list.
+    mutating func markResumable() -> Bool {
+        guard !isResumable else { return false }
+        isResumable = true
+        return true
+    }
+
+    /// It has been taken from the list. Returns whether it was still to be resumed.
+    mutating func unmarkResumable() -> Bool {
+        defer { isResumable = false }
+        return isResumable
+    }
+}
