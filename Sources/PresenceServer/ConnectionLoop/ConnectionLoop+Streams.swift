@@ -81,17 +81,7 @@ extension ConnectionLoop where Link: ~Copyable {
 
     mutating func acceptFailed(_ error: UVError) {
         counters.acceptFailures += 1
-        if counters.acceptFailures.isPowerOfTwo {
-            logger.warning(
-                "cannot accept connections",
-                metadata: [
-                    "error": "\(error)", "times": "\(counters.acceptFailures)",
-                ])
-        }
+        logger.log(
+            .warning, "cannot accept connections", times: counters.acceptFailures, error: error)
     }
-}
-
-extension Int {
-    /// For logging the first, second, fourth, eighth … time only.
-    var isPowerOfTwo: Bool { self > 0 && self & (self - 1) == 0 }
 }

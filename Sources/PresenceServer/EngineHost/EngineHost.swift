@@ -221,13 +221,9 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
             engine.committed(ticket, at: now, into: &output.shared.effects)
         case .failed(let fault):
             counters.storeFailures += 1
-            if counters.storeFailures.isPowerOfTwo {
-                logger.error(
-                    "cannot write to the database",
-                    metadata: [
-                        "fault": "\(fault)", "times": "\(counters.storeFailures)",
-                    ])
-            }
+            logger.log(
+                .error, "cannot write to the database", times: counters.storeFailures,
+                error: fault)
             guard ticket != .start else {
                 serviceError = .storeWrite(fault)
                 return stop()
