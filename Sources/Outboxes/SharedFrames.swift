@@ -171,9 +171,11 @@ public struct SharedFrames {
         precondition(holderCount == 0, "an outbox keeps shares of a turn that is over")
         let isLarge = bytes.count > Self.bytesKeptMax || assembly.count > Self.bytesKeptMax
         let isLong = shares.count > Self.shareCountKeptMax
-        bytes.removeAll(keepingCapacity: !isLarge)
-        ends.removeAll(keepingCapacity: !isLarge)
-        shares.removeAll(keepingCapacity: !isLong)
+        if !ends.isEmpty {
+            bytes.removeAll(keepingCapacity: !isLarge)
+            ends.removeAll(keepingCapacity: !isLarge)
+            shares.removeAll(keepingCapacity: !isLong)
+        }
         if isLarge { assembly = [] }
         phase = .open
     }

@@ -61,6 +61,7 @@ extension Engine {
 
     /// Has the accounts that were interned for a call forgotten after it, unless they are needed.
     mutating func retireInterned() {
+        guard !interned.isEmpty else { return }
         if retired.isEmpty, interned.capacity > Self.retiredCapacityMax {
             return swap(&retired, &interned)
         }

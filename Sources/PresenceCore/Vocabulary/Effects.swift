@@ -1,3 +1,5 @@
+import Containers
+
 /// The actions that the engine requests, in order. The caller owns the buffer and reuses it.
 ///
 /// Carry out `items` from first to last, then `removeAll()`: the arrays keep their memory,
@@ -31,17 +33,17 @@ public struct Effects: Sendable {
 
     /// Forgets everything and keeps the memory.
     public mutating func removeAll() {
-        items.removeAll(keepingCapacity: true)
-        answers.removeAll(keepingCapacity: true)
-        events.removeAll(keepingCapacity: true)
-        devices.removeAll(keepingCapacity: true)
-        bytes.removeAll(keepingCapacity: true)
-        receivers.removeAll(keepingCapacity: true)
-        names.removeAll(keepingCapacity: true)
-        records.removeAll(keepingCapacity: true)
-        subscriptions.removeAll(keepingCapacity: true)
-        subscribers.removeAll(keepingCapacity: true)
-        sessions.removeAll(keepingCapacity: true)
+        items.clear()
+        answers.clear()
+        events.clear()
+        devices.clear()
+        bytes.clear()
+        receivers.clear()
+        names.clear()
+        records.clear()
+        subscriptions.clear()
+        subscribers.clear()
+        sessions.clear()
     }
 }
 

@@ -1,3 +1,4 @@
+import Containers
 import PresenceCore
 import PresenceWire
 
@@ -61,9 +62,9 @@ struct HostOutput: Sendable {
 
     /// Forgets the effects that have been sorted. What items refer to stays.
     mutating func sorted() {
-        shared.effects.items.removeAll(keepingCapacity: true)
-        shared.effects.receivers.removeAll(keepingCapacity: true)
-        shared.effects.records.removeAll(keepingCapacity: true)
+        shared.effects.items.clear()
+        shared.effects.receivers.clear()
+        shared.effects.records.clear()
     }
 
     /// Forgets everything, when no item refers to it.

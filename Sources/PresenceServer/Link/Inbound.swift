@@ -28,7 +28,7 @@ struct Inbound: Sendable {
 
     /// Forgets everything and keeps the memory.
     mutating func removeAll() {
-        items.removeAll(keepingCapacity: true)
+        items.clear()
         texts.removeAll()
     }
 }

@@ -1,3 +1,4 @@
+import Containers
 import PresenceCore
 import PresenceWire
 
@@ -59,8 +60,8 @@ struct SharedOutput: Sendable {
             return
         }
         effects.removeAll()
-        bytes.removeAll(keepingCapacity: true)
-        ends.removeAll(keepingCapacity: true)
+        bytes.clear()
+        ends.clear()
     }
 }
 
@@ -79,8 +80,8 @@ struct LoopOutput: Sendable {
             self = LoopOutput()
             return
         }
-        items.removeAll(keepingCapacity: true)
-        receivers.removeAll(keepingCapacity: true)
+        items.clear()
+        receivers.clear()
     }
 }
 

@@ -16,15 +16,15 @@ public struct RequestTexts: Sendable {
 
     /// Forgets all and keeps the memory.
     public mutating func removeAll() {
-        text.removeAll(keepingCapacity: true)
-        names.removeAll(keepingCapacity: true)
+        if !text.isEmpty { text.removeAll(keepingCapacity: true) }
+        if !names.isEmpty { names.removeAll(keepingCapacity: true) }
     }
 
     /// Copies those of the decoder's last request. O(bytes of its frame).
     public mutating func append(textsOf decoder: borrowing RequestDecoder) -> Mark {
         let mark = Mark(text: text.count, names: names.count)
         text.append(contentsOf: decoder.usedText)
-        names.append(contentsOf: decoder.names)
+        if !decoder.names.isEmpty { names.append(contentsOf: decoder.names) }
         return mark
     }
 
