@@ -21,6 +21,9 @@ public enum NamedSubject: Hashable, Sendable {
 
 extension Engine {
     /// The peer at the other end of `connection`.
+    ///
+    /// Inlined, as is `isLoggedIn`: a call that only reads the engine passes a copy of it.
+    @inline(__always)
     func caller(of connection: ConnectionID) -> Caller {
         if connection.isInProcess { return .appServer }
         guard isLoggedIn(connection) else { return .anonymous }
@@ -34,6 +37,7 @@ extension Engine {
     }
 
     /// Whether the engine knows the peer at the other end of `connection`.
+    @inline(__always)
     func isLoggedIn(_ connection: ConnectionID) -> Bool {
         if connection.isInProcess { return true }
         let slot = Int(connection.slot)
@@ -48,7 +52,7 @@ extension Engine {
     /// To be checked before the parameters, before names are interned and limits are compared: a
     /// peer without permission learns nothing about them.
     public func refusal(of kind: CommandKind, from connection: ConnectionID) -> Refusal? {
-        refusal(of: kind, by: caller(of: connection))
+        Self.refusal(of: kind, by: caller(of: connection))
     }
 
     /// Why the peer of `connection` may not give a command about this account; nil if it may. To be
@@ -68,7 +72,7 @@ extension Engine {
     }
 
     /// The table of permissions. Clients may use every kind that is not listed as forbidden.
-    func refusal(of kind: CommandKind, by caller: Caller) -> Refusal? {
+    static func refusal(of kind: CommandKind, by caller: Caller) -> Refusal? {
         switch (caller, kind) {
         case (.anonymous, .login): nil
         case (.anonymous, _): Refusal(.notLoggedIn)

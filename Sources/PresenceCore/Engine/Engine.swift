@@ -121,7 +121,7 @@ public struct Engine: ~Copyable {
     ) {
         do throws(Refusal) {
             let caller = self.caller(of: connection)
-            if let refusal = refusal(of: command.kind, by: caller) { throw refusal }
+            if let refusal = Self.refusal(of: command.kind, by: caller) { throw refusal }
             try carryOut(command, by: caller, from: connection, at: now, into: &effects)
         } catch {
             effects.items.append(.refuse(connection, error))

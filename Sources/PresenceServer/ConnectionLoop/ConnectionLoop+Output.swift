@@ -28,11 +28,11 @@ extension ConnectionLoop where Link: ~Copyable {
     /// Carries out what is in `outbound`. What follows from that is in `inbound`.
     mutating func carryOut(at now: Moment) {
         guard !outbound.isEmpty else { return }
-        var batch = Outbound()
+        var batch = spareOutbound.take() ?? Outbound()
         swap(&batch, &outbound)
         for item in batch.own.items { carryOut(item, of: batch, at: now) }
         batch.removeAll()
-        swap(&batch, &outbound)
+        spareOutbound = batch
     }
 
     private mutating func carryOut(

@@ -151,14 +151,14 @@ extension ConnectionLoop where Link: ~Copyable {
             return inbound.append(.invalid(connection, .refresh, refusal))
         case .refresh, .login:
             if case .refresh = method { connections[slot].token.beginRefresh() }
-            return inbound.append(method, of: decoder, from: connection, at: origin(of: slot))
+            return inbound.append(method, of: &decoder, from: connection, at: origin(of: slot))
         case .subscribers, .stats, .metrics, .why, .top:
             // These read large tables: they count as 32 frames.
             turnWorkLeft -= 31
         default:
             break
         }
-        inbound.append(method, of: decoder, from: connection, at: nil)
+        inbound.append(method, of: &decoder, from: connection, at: nil)
     }
 
     private func origin(of slot: Int) -> ConnectionOrigin {

@@ -32,6 +32,8 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
     var inbound = Inbound()
     /// Where the link puts what there is to do.
     var outbound = Outbound()
+    /// The other buffer for that; nil while it is carried out.
+    var spareOutbound: Outbound? = Outbound()
 
     var decoder: RequestDecoder
     private var clock: ServiceClock

@@ -172,7 +172,8 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         guard phase != .stopped else { return }
         submit()
         goOnStopping()
-        memory.schedule(at: now.mono, lastSeq: engine.lastSeq)
+        // Reading the number of the last event copies the engine, so only if it is needed.
+        if memory.isIdle { memory.schedule(at: now.mono, lastSeq: engine.lastSeq) }
         noteRates(at: now.mono)
     }
 

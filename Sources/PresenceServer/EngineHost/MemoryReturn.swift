@@ -38,12 +38,17 @@ struct MemoryReturn {
         }
     }
 
+    /// Whether no measurement is scheduled.
+    var isIdle: Bool {
+        if case .idle = phase { true } else { false }
+    }
+
     /// Something has happened after which memory may be free.
     mutating func noteActivity() { activity += 1 }
 
     /// Schedules the next measurement if the service was active since the last one.
     mutating func schedule(at now: Mono, lastSeq: UInt64) {
-        guard case .idle = phase, activity > 0 || lastSeq != self.lastSeq else { return }
+        guard isIdle, activity > 0 || lastSeq != self.lastSeq else { return }
         self.lastSeq = lastSeq
         phase = .scheduled(now.advanced(byMilliseconds: MemoryWatch.intervalMilliseconds))
     }

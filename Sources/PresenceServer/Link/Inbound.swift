@@ -18,10 +18,10 @@ struct Inbound: Sendable {
 
     /// Appends the last request of `decoder`.
     mutating func append(
-        _ method: Method, of decoder: borrowing RequestDecoder, from connection: ConnectionID,
+        _ method: Method, of decoder: inout RequestDecoder, from connection: ConnectionID,
         at origin: ConnectionOrigin?
     ) {
-        let mark = texts.append(textsOf: decoder)
+        let mark = texts.append(textsOf: &decoder)
         items.append(
             .request(ClientRequest(connection: connection, method: method, texts: mark), origin))
     }

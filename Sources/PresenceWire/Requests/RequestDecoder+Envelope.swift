@@ -20,11 +20,14 @@ struct Vocabularies {
     let parameters = Vocabulary(Refusal.Field.allCases.map { ($0.rawValue, $0) })
 }
 
+// Each is called once for a request, and inlined: a call of a function that only reads the decoder
+// passes a copy of it.
 extension RequestDecoder {
     /// The request's `id`; nil if it is invalid.
     ///
     /// JSON-RPC allows `null` and discourages it. It is rejected here, because a response with
     /// `null` reports a frame that could not be decoded.
+    @inline(__always)
     func readID(_ members: Members) -> RequestID? {
         guard let member = members[Envelope.id] else { return .some(.none) }
         if let index = members.duplicate, members[index].key == Envelope.id { return nil }
@@ -39,6 +42,7 @@ extension RequestDecoder {
     }
 
     /// Checks the envelope and finds the method.
+    @inline(__always)
     func readMethod(
         _ members: Members, id: RequestID?
     ) throws(EnvelopeFault) -> CommandKind {
@@ -66,6 +70,7 @@ extension RequestDecoder {
     }
 
     /// Rejects what is not an object, has a duplicate key or too many keys.
+    @inline(__always)
     func checkParams(_ member: csj_member?) throws(Refusal) {
         guard let member else { return }
         guard member.kind == CSJ_OBJECT else { throw Refusal(.wrongType, field: .params) }

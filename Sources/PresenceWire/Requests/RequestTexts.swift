@@ -21,7 +21,9 @@ public struct RequestTexts: Sendable {
     }
 
     /// Copies those of the decoder's last request. O(bytes of its frame).
-    public mutating func append(textsOf decoder: borrowing RequestDecoder) -> Mark {
+    ///
+    /// The decoder does not change: `inout` passes it by address, and `borrowing` a copy.
+    public mutating func append(textsOf decoder: inout RequestDecoder) -> Mark {
         let mark = Mark(text: text.count, names: names.count)
         text.append(contentsOf: decoder.usedText)
         if !decoder.names.isEmpty { names.append(contentsOf: decoder.names) }
