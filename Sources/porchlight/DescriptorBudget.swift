@@ -52,9 +52,9 @@ struct DescriptorBudget {
     }
 
     /// Refuses to serve with so few that clients would get none.
-    func check() throws(SettingsRefusal) {
+    func check() throws(SettingsError) {
         guard descriptorsMax < AdmissionLimits.descriptorsMin else { return }
-        throw SettingsRefusal(
+        throw SettingsError(
             "The process may open \(descriptorsMax) descriptors and needs at least "
                 + "\(AdmissionLimits.descriptorsMin): raise `ulimit -n`, or LimitNOFILE in a unit.")
     }

@@ -17,7 +17,7 @@ extension WebhookSettings {
     /// Reads the files that the settings name.
     ///
     /// - Throws: which one, and what would be right; never its content.
-    init(_ choices: WebhookChoices) throws(SettingsRefusal) {
+    init(_ choices: WebhookChoices) throws(SettingsError) {
         self.init(seed: UInt64.random(in: 0...UInt64.max))
         timeoutSeconds = choices.timeoutSeconds
         retrySecondsMax = choices.retrySecondsMax
@@ -30,12 +30,12 @@ extension WebhookSettings {
 
     private static func endpoint(
         _ name: String, _ url: String, _ secretPath: String
-    ) throws(SettingsRefusal) -> WebhookEndpoint {
+    ) throws(SettingsError) -> WebhookEndpoint {
         var secret: [UInt8]
         do throws(FileError) {
             secret = try readFile(secretPath)
         } catch {
-            throw SettingsRefusal(
+            throw SettingsError(
                 "The file \(secretPath) with the secret of webhook \(name) cannot be read: "
                     + "\(error.words).")
         }
@@ -43,35 +43,35 @@ extension WebhookSettings {
         do throws(WebhookEndpointError) {
             return try WebhookEndpoint(name: name, url: url, secret: secret)
         } catch {
-            throw SettingsRefusal(error.description)
+            throw SettingsError(error.description)
         }
     }
 
-    private static func endpoints(in path: String) throws(SettingsRefusal) -> [WebhookEndpoint] {
+    private static func endpoints(in path: String) throws(SettingsError) -> [WebhookEndpoint] {
         let content: [UInt8]
         do throws(FileError) {
             content = try readFile(path)
         } catch {
-            throw SettingsRefusal(
+            throw SettingsError(
                 "The file \(path) given with --webhooks cannot be read: \(error.words).")
         }
         let lines: [WebhookLine]
         do {
             lines = try JSONDecoder().decode([WebhookLine].self, from: Data(content))
         } catch let error as WebhookLine.UnknownMembersError {
-            throw SettingsRefusal("The file \(path) given with --webhooks: \(error.words).")
+            throw SettingsError("The file \(path) given with --webhooks: \(error.words).")
         } catch {
-            throw SettingsRefusal(
+            throw SettingsError(
                 "The file \(path) given with --webhooks does not have the form "
                     + "[{\"name\": …, \"url\": …, \"secret\": a file}, …].")
         }
         guard lines.count <= endpointsMax else {
-            throw SettingsRefusal(
+            throw SettingsError(
                 "The file \(path) given with --webhooks has \(lines.count) webhooks; the maximum "
                     + "is \(endpointsMax).")
         }
         guard Set(lines.map(\.name)).count == lines.count else {
-            throw SettingsRefusal(
+            throw SettingsError(
                 "The file \(path) given with --webhooks has two webhooks of the same name: give "
                     + "each its own, since its position is stored under it.")
         }

@@ -22,7 +22,7 @@ import Testing
 
     @Test func `of too few descriptors is refused, and says what to do`() {
         let budget = DescriptorBudget(settings(webhooks: 0), descriptorsMax: 255)
-        let refusal = #expect(throws: SettingsRefusal.self) { try budget.check() }
+        let refusal = #expect(throws: SettingsError.self) { try budget.check() }
         #expect(refusal?.description.contains("needs at least 256: raise `ulimit -n`") == true)
     }
 

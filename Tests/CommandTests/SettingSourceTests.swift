@@ -33,7 +33,7 @@ final class TemporaryFile {
     /// What is said of a file, without the folder it is in.
     func faults(_ text: String, extension: String = "yml") throws -> [String] {
         let file = try TemporaryFile(text, extension: `extension`)
-        let refusal = #expect(throws: SettingsRefusal.self) {
+        let refusal = #expect(throws: SettingsError.self) {
             try SettingSources(flags: [:], environment: [:], path: file.path).read()
         }
         return (refusal?.faults ?? []).map { $0.replacingOccurrences(of: file.path, with: "FILE") }
@@ -90,7 +90,7 @@ final class TemporaryFile {
     ])
     func `no other name is an address`(text: String) {
         for name in ["listen", "http"] {
-            let refusal = #expect(throws: SettingsRefusal.self) { try read(flags: [name: text]) }
+            let refusal = #expect(throws: SettingsError.self) { try read(flags: [name: text]) }
             let told = "--\(name) \(text) has a host name, and names are not"
             #expect(refusal?.description.hasPrefix(told) == true)
         }
@@ -169,7 +169,7 @@ final class TemporaryFile {
         ("/nowhere/at.yml", "No such file or directory"), ("/", "Is a directory"),
     ])
     func `a file that cannot be read is named, and why`(path: String, why: String) {
-        let refusal = #expect(throws: SettingsRefusal.self) {
+        let refusal = #expect(throws: SettingsError.self) {
             try SettingSources(flags: [:], environment: [:], path: path).read()
         }
         #expect(refusal?.description == "The settings file \(path) cannot be read: \(why).")
@@ -257,7 +257,7 @@ final class TemporaryFile {
 
     @Test func `all faults are told at once, also those that a flag would hide`() throws {
         let file = try TemporaryFile("heartbeat: 1\nlog-level: loud\n")
-        let refusal = #expect(throws: SettingsRefusal.self) {
+        let refusal = #expect(throws: SettingsError.self) {
             try SettingSources(
                 flags: ["heartbeat": "30"], environment: ["PORCHLIGHT_DISCONNECT_GRACE": "301"],
                 path: file.path
@@ -267,7 +267,7 @@ final class TemporaryFile {
     }
 
     @Test func `a variable that is no setting is refused, if it is meant for us`() throws {
-        let refusal = #expect(throws: SettingsRefusal.self) {
+        let refusal = #expect(throws: SettingsError.self) {
             try read(environment: ["PORCHLIGHT_HEARTBEATS": "1", "PATH": "/bin"])
         }
         #expect(
@@ -303,7 +303,7 @@ final class TemporaryFile {
         ["listen": "0.0.0.0:7400"], ["listen": "[::]:0"],
     ])
     func `are refused by their names, values and places`(flags: [String: String]) throws {
-        let refusal = #expect(throws: SettingsRefusal.self, "\(flags)") {
+        let refusal = #expect(throws: SettingsError.self, "\(flags)") {
             try SettingSources(flags: flags, environment: [:], path: nil).read()
         }
         for (name, value) in flags {

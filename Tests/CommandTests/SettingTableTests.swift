@@ -44,7 +44,7 @@ import Testing
                 #expect(try setting.kind.value(of: "\(number)") == .integer(number))
             }
             for number in [range.lowerBound - 1, range.upperBound + 1] {
-                let fault = #expect(throws: Setting.Mismatch.self, "\(setting.name) \(number)") {
+                let fault = #expect(throws: Setting.ValueError.self, "\(setting.name) \(number)") {
                     try setting.kind.value(of: "\(number)")
                 }
                 #expect(
@@ -57,7 +57,7 @@ import Testing
     func `of a number takes whole numbers alone`(text: String) {
         for setting in SettingTable.all {
             guard case .integer = setting.kind else { continue }
-            #expect(throws: Setting.Mismatch.self) { try setting.kind.value(of: text) }
+            #expect(throws: Setting.ValueError.self) { try setting.kind.value(of: text) }
         }
     }
 
@@ -91,7 +91,7 @@ import Testing
             guard case .integer(let range, _) = setting.kind else { continue }
             let text = "\(range.upperBound + 1)"
             for origin in [SettingsInForce.Origin.flag(""), .variable("")] {
-                let refusal = #expect(throws: SettingsRefusal.self) {
+                let refusal = #expect(throws: SettingsError.self) {
                     try sources(setting.name, text, from: origin).read()
                 }
                 let fault = try #require(refusal?.faults.first)

@@ -15,14 +15,14 @@ import Testing
         do {
             return try WebhookSettings(choices).endpoints.map(\.name)
         } catch let refusal {
-            throw SettingsRefusal(
+            throw SettingsError(
                 refusal.faults.map { $0.replacingOccurrences(of: list.path, with: "FILE") })
         }
     }
 
     /// What is said of a file.
     func fault(_ text: String) -> String? {
-        #expect(throws: SettingsRefusal.self) { try endpoints(text) }?.description
+        #expect(throws: SettingsError.self) { try endpoints(text) }?.description
     }
 
     let crm = #"{"name": "crm", "url": "http://a", "secret": "SECRET"}"#

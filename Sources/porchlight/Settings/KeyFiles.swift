@@ -20,7 +20,7 @@ struct KeyFiles: Sendable {
     /// Reads the files. A URL is fetched later, since it may not be reachable now.
     ///
     /// - Throws: which file, which line, and what would be right; never the content.
-    init(_ settings: ServiceSettings) throws(SettingsRefusal) {
+    init(_ settings: ServiceSettings) throws(SettingsError) {
         tokenKeys = try Self.tokenKeys(settings.tokenKeyPlace)
         guard let path = settings.serverKeyPath else {
             serverKeys = []
@@ -37,15 +37,15 @@ struct KeyFiles: Sendable {
                         + "NAME` prints it"
                 } + Self.warnings(settings)
         } catch {
-            throw SettingsRefusal("The file \(path) given with --server-key \(error)")
+            throw SettingsError("The file \(path) given with --server-key \(error)")
         }
     }
 
-    private static func tokenKeys(_ place: String?) throws(SettingsRefusal) -> TokenKeys {
+    private static func tokenKeys(_ place: String?) throws(SettingsError) -> TokenKeys {
         guard let place else { return .none }
         if KeyURL.looksLikeURL(place) {
             guard let url = KeyURL(place) else {
-                throw SettingsRefusal(
+                throw SettingsError(
                     "The URL given with --jwt-key is not allowed: it must begin with https, "
                         + "unless it is on this machine, and have no password.")
             }
@@ -55,17 +55,17 @@ struct KeyFiles: Sendable {
         switch waitFor({ await KeySet.read(content) }) {
         case .success(let keys): return .inFile(keys)
         case .failure(let fault):
-            throw SettingsRefusal("The file \(place) given with --jwt-key \(fault)")
+            throw SettingsError("The file \(place) given with --jwt-key \(fault)")
         }
     }
 
     private static func content(
         of path: String, givenWith flag: String
-    ) throws(SettingsRefusal) -> [UInt8] {
+    ) throws(SettingsError) -> [UInt8] {
         do throws(FileError) {
             return try readFile(path)
         } catch {
-            throw SettingsRefusal(
+            throw SettingsError(
                 "The file \(path) given with \(flag) cannot be read: \(error.words).")
         }
     }

@@ -49,7 +49,7 @@ final class Reloading: Sendable {
             state.isAsked = false
             return (state.inForce, state.keys)
         }
-        do throws(SettingsRefusal) {
+        do throws(SettingsError) {
             let read = try sources.read()
             let next = try before.reloaded(from: read)
             var settings = before.settings
@@ -113,7 +113,7 @@ extension SettingsInForce {
     }
 
     /// These, with all changes from others that need no restart. The result must be consistent.
-    func reloaded(from other: SettingsInForce) throws(SettingsRefusal) -> SettingsInForce {
+    func reloaded(from other: SettingsInForce) throws(SettingsError) -> SettingsInForce {
         var next = other
         for setting in SettingTable.all where setting.takesEffect == .atRestart {
             next.entries[setting.name] = entries[setting.name]

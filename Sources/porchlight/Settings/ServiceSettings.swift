@@ -100,7 +100,7 @@ extension ServiceSettings {
 }
 
 /// Why settings are refused: one sentence per fault.
-struct SettingsRefusal: Error, CustomStringConvertible {
+struct SettingsError: Error, CustomStringConvertible {
     let faults: [String]
 
     init(_ fault: String) {

@@ -38,7 +38,7 @@ struct Setting: Sendable {
     }
 
     /// The value that a text is, wherever it is written.
-    func value(of text: String) throws(Mismatch) -> Value {
+    func value(of text: String) throws(ValueError) -> Value {
         if !unset.isEmpty, text == unset { return .nothing }
         return try kind.value(of: text)
     }
@@ -94,7 +94,7 @@ extension Setting {
     }
 
     /// Why a text is not a value of a kind.
-    struct Mismatch: Error, Equatable {
+    struct ValueError: Error, Equatable {
         /// What is wrong with the text, such as `is out of range`.
         let fault: String
         /// What would be right, such as `5 to 300 seconds`.
@@ -137,7 +137,7 @@ extension Setting.Kind {
     }
 
     /// The value that a text is.
-    func value(of text: String) throws(Setting.Mismatch) -> Setting.Value {
+    func value(of text: String) throws(Setting.ValueError) -> Setting.Value {
         switch self {
         case .integer(let range, _):
             guard let number = Int(text) else { throw mismatch("is not a whole number") }
@@ -169,7 +169,7 @@ extension Setting.Kind {
         }
     }
 
-    private func mismatch(_ fault: String) -> Setting.Mismatch {
-        Setting.Mismatch(fault: fault, remedy: expectation)
+    private func mismatch(_ fault: String) -> Setting.ValueError {
+        Setting.ValueError(fault: fault, remedy: expectation)
     }
 }

@@ -95,7 +95,7 @@ extension Setting {
 func refuse<T>(_ body: () throws -> T) throws -> T {
     do {
         return try body()
-    } catch let refusal as SettingsRefusal {
+    } catch let refusal as SettingsError {
         for fault in refusal.faults {
             note("Error: \(fault)")
         }

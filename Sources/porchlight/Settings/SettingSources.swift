@@ -27,7 +27,7 @@ struct SettingSources: Sendable {
     /// Reads everything and returns the settings in force. A source overrides those before it.
     ///
     /// - Throws: every fault, each with its place and what would be right.
-    func read() throws(SettingsRefusal) -> SettingsInForce {
+    func read() throws(SettingsError) -> SettingsInForce {
         var reading = SettingsReading()
         if let path { try SettingsFile(path: path).read(into: &reading) }
         unknownVariables.forEach { reading.refuse($0) }
@@ -39,7 +39,7 @@ struct SettingSources: Sendable {
             guard let text = flags[setting.name] else { continue }
             reading.take(setting, text, from: .flag(setting.flag))
         }
-        guard reading.faults.isEmpty else { throw SettingsRefusal(reading.faults) }
+        guard reading.faults.isEmpty else { throw SettingsError(reading.faults) }
         return try reading.inForce.checked()
     }
 
@@ -72,7 +72,7 @@ struct SettingsReading {
 
     /// Puts a value into force, or notes why it is invalid.
     mutating func take(_ setting: Setting, _ text: String, from origin: SettingsInForce.Origin) {
-        do throws(Setting.Mismatch) {
+        do throws(Setting.ValueError) {
             inForce.entries[setting.name] = SettingsInForce.Entry(
                 value: try setting.value(of: text), origin: origin)
         } catch {

@@ -25,22 +25,22 @@ struct SettingsFile: Sendable {
     }
 
     /// Parses a file. Names and values are checked by `read`.
-    init(path: String) throws(SettingsRefusal) {
+    init(path: String) throws(SettingsError) {
         let bytes: [UInt8]
         do throws(FileError) {
             bytes = try readFile(path)
         } catch {
-            throw SettingsRefusal("The settings file \(path) cannot be read: \(error.words).")
+            throw SettingsError("The settings file \(path) cannot be read: \(error.words).")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw SettingsRefusal("\(path) is not text in UTF-8.")
+            throw SettingsError("\(path) is not text in UTF-8.")
         }
         self.path = path
         let root = try Self.root(of: text, in: path)
         // An empty document sets nothing.
         let isEmpty = root.map { $0.scalar?.string.isEmpty == true } ?? true
         guard let mapping = root?.mapping ?? (isEmpty ? Node.Mapping([]) : nil) else {
-            throw SettingsRefusal(
+            throw SettingsError(
                 "\(path):\(root?.mark?.line ?? 1): this is not a list of settings: give a line "
                     + "`name: value` for each.")
         }
@@ -48,7 +48,7 @@ struct SettingsFile: Sendable {
         for (key, value) in mapping {
             let number = key.mark?.line ?? 1
             guard let name = key.scalar?.string else {
-                throw SettingsRefusal("\(path):\(number): the name of a setting is a word.")
+                throw SettingsError("\(path):\(number): the name of a setting is a word.")
             }
             lines.append(
                 Line(name: name.withoutDuplicateMark, number: number, content: Content(value)))
@@ -108,7 +108,7 @@ extension SettingsFile {
     ///
     /// Yams rejects a document with a duplicate key as a whole, which would hide all other faults.
     /// Therefore such a key is marked, and the text parsed again; `read` reports the duplicate.
-    private static func root(of text: String, in path: String) throws(SettingsRefusal) -> Node? {
+    private static func root(of text: String, in path: String) throws(SettingsError) -> Node? {
         var text = text
         var duplicate: YamlError?
         for number in 0...duplicatesMax {
@@ -117,14 +117,14 @@ extension SettingsFile {
             } catch let error as YamlError {
                 guard case .duplicatedKeysInMapping(let names, let context) = error,
                     let marked = text.markingDuplicate(number, names.first, at: context.mark)
-                else { throw SettingsRefusal(fault(duplicate ?? error, in: path)) }
+                else { throw SettingsError(fault(duplicate ?? error, in: path)) }
                 duplicate = duplicate ?? error
                 text = marked
             } catch {
-                throw SettingsRefusal("\(path) cannot be read: \(error).")
+                throw SettingsError("\(path) cannot be read: \(error).")
             }
         }
-        throw SettingsRefusal("\(path) sets more than \(duplicatesMax) settings twice.")
+        throw SettingsError("\(path) sets more than \(duplicatesMax) settings twice.")
     }
 
     private static func fault(_ error: YamlError, in path: String) -> String {

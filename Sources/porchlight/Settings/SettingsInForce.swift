@@ -54,7 +54,7 @@ struct SettingsInForce: Sendable {
     }
 
     /// The same, if every rule holds.
-    func checked() throws(SettingsRefusal) -> SettingsInForce {
+    func checked() throws(SettingsError) -> SettingsInForce {
         let settings = settings
         let faults = SettingRule.all.filter { !$0.holds(settings) }.map { rule in
             let parts = rule.names.compactMap(SettingTable.named).map { setting in
@@ -63,7 +63,7 @@ struct SettingsInForce: Sendable {
             }
             return "\(parts.joined(separator: ", ")): \(rule.remedy)."
         }
-        guard faults.isEmpty else { throw SettingsRefusal(faults) }
+        guard faults.isEmpty else { throw SettingsError(faults) }
         return self
     }
 }
