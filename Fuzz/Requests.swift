@@ -169,7 +169,7 @@ private func checkEvent(_ spelled: Spelled) {
     checkReadable(frame)
 }
 
-private func decode(_ body: [UInt8]) -> Result<Spelled, RequestFault> {
+private func decode(_ body: [UInt8]) -> Result<Spelled, RequestError> {
     decoder.decode(body.span.bytes).map { Spelled($0, decoder) }
 }
 

@@ -15,7 +15,7 @@ public protocol Authenticator: Sendable {
     /// engine host or of a connection loop.
     ///
     /// An account that it returns satisfies the protocol's rule for names.
-    func verify(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialFault>
+    func verify(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialError>
 }
 
 /// The account of a valid token, and how long the token is valid.
@@ -65,7 +65,7 @@ struct TokenResult: Sendable {
     let address: [UInt8]
     let network: ClientNetwork?
     let purpose: TokenRequest.Purpose
-    let result: Result<TokenHolder, CredentialFault>
+    let result: Result<TokenHolder, CredentialError>
 }
 
 /// Has tokens verified on a thread of its own; the results come back through the mailbox.

@@ -35,7 +35,7 @@ struct CredentialAuthenticator: Authenticator {
 
     func name(ofServerKey candidate: [UInt8]) -> String? { keys.name(of: candidate) }
 
-    func verify(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialFault> {
+    func verify(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialError> {
         guard let verifier else { return .failure(.tokensNotTaken) }
         do throws(TokenError) {
             let verified = try await verifier.verify(token, at: now.milliseconds)
@@ -44,12 +44,12 @@ struct CredentialAuthenticator: Authenticator {
                 honouredUntil: Wall(milliseconds: verified.acceptedUntil))
             return .success(TokenHolder(account: Array(verified.account.utf8), term: term))
         } catch {
-            return .failure(CredentialFault(error))
+            return .failure(CredentialError(error))
         }
     }
 }
 
-extension CredentialFault {
+extension CredentialError {
     /// The protocol's word for what the verifier has found.
     init(_ fault: TokenError) {
         self =

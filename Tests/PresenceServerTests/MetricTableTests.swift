@@ -148,7 +148,7 @@ import Testing
     @Test func `counts every word of a set apart`() {
         check(CommandKind.self)
         check(Refusal.Reason.self)
-        check(EnvelopeFault.Reason.self)
+        check(EnvelopeError.Reason.self)
         check(Ending.self)
     }
 

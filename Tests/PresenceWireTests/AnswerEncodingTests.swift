@@ -178,7 +178,7 @@ import Testing
         let outcome = bytes.appendAnswerBody(
             .loggedOut, to: .none, in: Effects(), settings: Settings())
         bytes.appendErrorBody(Refusal(.forbidden), to: .none, in: Effects())
-        bytes.appendErrorBody(EnvelopeFault(.unknownMethod), to: .none)
+        bytes.appendErrorBody(EnvelopeError(.unknownMethod), to: .none)
         bytes.appendStatsBody([StatsField("connections", 3)], to: .none)
         bytes.appendTextBody([1], to: .none)
         #expect(outcome == .appended)

@@ -44,7 +44,7 @@ import Testing
     @Test func `a notification is not answered unless its envelope is at fault`() {
         let unknown = Decoded(#"{"jsonrpc":"2.0","method":"nonsense"}"#)
         #expect(unknown.id == .none)
-        #expect(unknown.envelopeFault == EnvelopeFault(.unknownMethod, field: .method))
+        #expect(unknown.envelopeFault == EnvelopeError(.unknownMethod, field: .method))
         let refused = Decoded(#"{"jsonrpc":"2.0","method":"publish"}"#)
         #expect(refused.id == .none)
         #expect(refused.refusal == Refusal(.missingField, field: .type))
@@ -57,9 +57,9 @@ import Testing
             (#"{"jsonrpc":"2.00","method":"ping"}"#, .jsonrpc), (#"{"jsonrpc":"2.0"}"#, .method),
             (#"{"jsonrpc":"2.0","method":1}"#, .method),
             (#"{"jsonrpc":"2.0","method":null}"#, .method),
-        ] as [(String, EnvelopeFault.Field)])
-    func `what is no request says which member`(json: String, field: EnvelopeFault.Field) {
-        #expect(Decoded(json).envelopeFault == EnvelopeFault(.invalidRequest, field: field))
+        ] as [(String, EnvelopeError.Field)])
+    func `what is no request says which member`(json: String, field: EnvelopeError.Field) {
+        #expect(Decoded(json).envelopeFault == EnvelopeError(.invalidRequest, field: field))
     }
 
     @Test(arguments: [
@@ -68,7 +68,7 @@ import Testing
     ])
     func `unknown methods`(name: String) {
         let decoded = Decoded(#"{"jsonrpc":"2.0","id":3,"method":"\#(name)"}"#)
-        #expect(decoded.envelopeFault == EnvelopeFault(.unknownMethod, field: .method))
+        #expect(decoded.envelopeFault == EnvelopeError(.unknownMethod, field: .method))
         #expect(decoded.id == .integer(3))
     }
 
@@ -79,10 +79,10 @@ import Testing
             (#""jsonrpc":"2.0","method":"ping","params":{},"params":{}"#, .params),
             (#""jsonrpc":"2.0","method":"ping","x":1,"\u0078":1"#, nil),
             (#""jsonrpc":"2.0","method":"ping","":1,"":1"#, nil),
-        ] as [(String, EnvelopeFault.Field?)])
-    func `a member that stands twice`(members: String, field: EnvelopeFault.Field?) {
+        ] as [(String, EnvelopeError.Field?)])
+    func `a member that stands twice`(members: String, field: EnvelopeError.Field?) {
         let decoded = Decoded("{\"id\":5,\(members)}")
-        #expect(decoded.envelopeFault == EnvelopeFault(.duplicateField, field: field))
+        #expect(decoded.envelopeFault == EnvelopeError(.duplicateField, field: field))
         #expect(decoded.id == .integer(5))
     }
 
@@ -109,7 +109,7 @@ import Testing
         let tooMany = Refusal(.tooMany, field: .params, limit: 64, count: count)
         #expect(inner.refusal == (count > 64 ? tooMany : nil))
         let outer = Decoded(#"{"jsonrpc":"2.0","id":1,"method":"ping",\#(many)}"#)
-        let limit = EnvelopeFault(.invalidRequest, limit: 64)
+        let limit = EnvelopeError(.invalidRequest, limit: 64)
         #expect(outer.envelopeFault == (count + 3 > 64 ? limit : nil))
         #expect(outer.id == .integer(1))
     }

@@ -89,15 +89,15 @@ import Testing
         (Refusal(.notLoggedIn), 401, "Log in first.", ""),
         (Refusal(.invalidToken), 401, "Invalid credentials.", ""),
         (
-            Refusal(CredentialFault.signature), 401, "The token's signature is invalid.",
+            Refusal(CredentialError.signature), 401, "The token's signature is invalid.",
             #","field":"token""#
         ),
         (
-            Refusal(CredentialFault.expired), 401, "The token has expired; log in with a new one.",
+            Refusal(CredentialError.expired), 401, "The token has expired; log in with a new one.",
             #","field":"token""#
         ),
         (
-            Refusal(CredentialFault.keysUnavailable, retryAfterSeconds: 2), 503,
+            Refusal(CredentialError.keysUnavailable, retryAfterSeconds: 2), 503,
             "The keys that verify tokens cannot be fetched; try again later.", #","retryAfter":2"#
         ),
         (Refusal(.forbidden), 403, "Permission denied.", ""),
@@ -139,44 +139,44 @@ import Testing
         #expect(error(refusal) == expected)
     }
 
-    private static let envelopes: [(EnvelopeFault, Int, String, String)] = [
-        (EnvelopeFault(.invalidJSON), -32_700, "The frame is not a single JSON value.", ""),
-        (EnvelopeFault(.invalidUTF8), -32_700, "The frame is not UTF-8.", ""),
-        (EnvelopeFault(.tooDeep), -32_700, "The frame nests deeper than 32 levels.", ""),
+    private static let envelopes: [(EnvelopeError, Int, String, String)] = [
+        (EnvelopeError(.invalidJSON), -32_700, "The frame is not a single JSON value.", ""),
+        (EnvelopeError(.invalidUTF8), -32_700, "The frame is not UTF-8.", ""),
+        (EnvelopeError(.tooDeep), -32_700, "The frame nests deeper than 32 levels.", ""),
         (
-            EnvelopeFault(.batchNotSupported), -32_600,
+            EnvelopeError(.batchNotSupported), -32_600,
             "Batches are not supported; send one request per frame.", ""
         ),
         (
-            EnvelopeFault(.duplicateField, field: .id), -32_600,
+            EnvelopeError(.duplicateField, field: .id), -32_600,
             "`id` appears more than once in the request.",
             #","field":"id""#
         ),
         (
-            EnvelopeFault(.invalidRequest, field: .id, limit: 128), -32_600,
+            EnvelopeError(.invalidRequest, field: .id, limit: 128), -32_600,
             "`id` must be a 64-bit integer or a string of at most 128 bytes.",
             #","field":"id","limit":128"#
         ),
         (
-            EnvelopeFault(.invalidRequest, field: .jsonrpc), -32_600,
+            EnvelopeError(.invalidRequest, field: .jsonrpc), -32_600,
             "`jsonrpc` must be the string 2.0.", #","field":"jsonrpc""#
         ),
         (
-            EnvelopeFault(.invalidRequest), -32_600,
+            EnvelopeError(.invalidRequest), -32_600,
             "The frame is not a JSON-RPC 2.0 request object.", ""
         ),
         (
-            EnvelopeFault(.invalidRequest, limit: 64), -32_600,
+            EnvelopeError(.invalidRequest, limit: 64), -32_600,
             "The request may have at most 64 members.", #","limit":64"#
         ),
         (
-            EnvelopeFault(.unknownMethod, field: .method), -32_601, "Unknown method.",
+            EnvelopeError(.unknownMethod, field: .method), -32_601, "Unknown method.",
             #","field":"method""#
         ),
     ]
 
     @Test(arguments: envelopes)
-    func `what is no request`(fault: EnvelopeFault, code: Int, message: String, data: String) {
+    func `what is no request`(fault: EnvelopeError, code: Int, message: String, data: String) {
         let text = body {
             $0.appendErrorBody(fault, to: .unknown)
         }
@@ -197,12 +197,12 @@ import Testing
         }
     }
 
-    @Test(arguments: CredentialFault.allCases)
-    func `every fault of credentials makes a sentence of its own`(fault: CredentialFault) {
+    @Test(arguments: CredentialError.allCases)
+    func `every fault of credentials makes a sentence of its own`(fault: CredentialError) {
         let body = error(Refusal(fault)) ?? ""
         let message = body.split(separator: #""message":""#).last?.split(separator: "\"").first
         #expect(message?.hasSuffix(".") == true, "\(body)")
-        let others = CredentialFault.allCases.filter { $0 != fault }.map { error(Refusal($0)) }
+        let others = CredentialError.allCases.filter { $0 != fault }.map { error(Refusal($0)) }
         #expect(!others.contains { $0?.contains(message ?? "") == true })
     }
 

@@ -131,7 +131,7 @@ struct Slot: CustomTestStringConvertible, Sendable {
         let decoded = Decoded.params("ping", "{\"zz\":\(value)}")
         #expect(decoded.refusal == Refusal(.duplicateField, field: .params))
         let envelope = Decoded(#"{"jsonrpc":"2.0","id":7,"method":"ping","zz":\#(value)}"#)
-        #expect(envelope.envelopeFault == EnvelopeFault(.duplicateField))
+        #expect(envelope.envelopeFault == EnvelopeError(.duplicateField))
         let once = value.replacing("\\u0061", with: "b").replacing("\"a\":1}", with: "\"b\":1}")
             .replacing("\"k\":3", with: "\"m\":3")
         #expect(Decoded.params("ping", "{\"zz\":\(once)}").method == .ping)

@@ -27,7 +27,7 @@ import Testing
 
     @Test func `every error stands there with its code, and no other`() {
         let shown = rows(in: "## Errors").dropFirst().map { "\($0[0]) \($0[1])" }
-        let faults = EnvelopeFault.Reason.allCases.map { "\($0.rawValue) \($0.code)" }
+        let faults = EnvelopeError.Reason.allCases.map { "\($0.rawValue) \($0.code)" }
         let refusals = Refusal.Reason.allCases.map { "\($0.rawValue) \($0.code)" }
         #expect(shown.sorted() == (faults + refusals).sorted())
     }

@@ -132,7 +132,7 @@ import Testing
             let refusal = Refusal(reason, field: .ext, limit: 1, count: 2, retryAfterSeconds: 3)
             bytes.appendErrorBody(refusal, to: .integer(77), in: Effects())
             let decoded = Decoded(bytes)
-            #expect(decoded.envelopeFault == EnvelopeFault(.invalidRequest, field: .method))
+            #expect(decoded.envelopeFault == EnvelopeError(.invalidRequest, field: .method))
             #expect(decoded.id == .integer(77))
         }
     }

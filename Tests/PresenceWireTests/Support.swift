@@ -4,7 +4,7 @@ import PresenceWire
 
 /// What a decoder made of a body, with its texts spelled out.
 struct Decoded {
-    var result: Result<Request, RequestFault>
+    var result: Result<Request, RequestError>
     var names: [String]
     private var text: (ByteRange) -> String
 
@@ -42,7 +42,7 @@ struct Decoded {
         return refusal
     }
 
-    var envelopeFault: EnvelopeFault? {
+    var envelopeFault: EnvelopeError? {
         guard case .failure(let fault) = result, case .envelope(let envelope) = fault.cause
         else { return nil }
         return envelope

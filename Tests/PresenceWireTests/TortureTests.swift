@@ -27,7 +27,7 @@ import Testing
     ])
     func `invalid JSON`(json: String) {
         let decoded = Decoded(json)
-        #expect(decoded.envelopeFault == EnvelopeFault(.invalidJSON))
+        #expect(decoded.envelopeFault == EnvelopeError(.invalidJSON))
         #expect(decoded.id == .unknown)
     }
 
@@ -48,7 +48,7 @@ import Testing
         ]
         for (before, after) in places {
             let decoded = Decoded(Array(before.utf8) + bad + Array(after.utf8))
-            #expect(decoded.envelopeFault == EnvelopeFault(.invalidUTF8), "\(before)")
+            #expect(decoded.envelopeFault == EnvelopeError(.invalidUTF8), "\(before)")
         }
     }
 
@@ -56,10 +56,10 @@ import Testing
         let text = #"{"jsonrpc":"2.0","id":1,"method":"ping"}"#
         let little = text.utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
         let big = text.utf16.flatMap { [UInt8($0 >> 8), UInt8($0 & 255)] }
-        #expect(Decoded(little).envelopeFault == EnvelopeFault(.invalidJSON))
-        #expect(Decoded(big).envelopeFault == EnvelopeFault(.invalidJSON))
-        #expect(Decoded([0xFF, 0xFE] + little).envelopeFault == EnvelopeFault(.invalidUTF8))
-        #expect(Decoded([0xFE, 0xFF] + big).envelopeFault == EnvelopeFault(.invalidUTF8))
+        #expect(Decoded(little).envelopeFault == EnvelopeError(.invalidJSON))
+        #expect(Decoded(big).envelopeFault == EnvelopeError(.invalidJSON))
+        #expect(Decoded([0xFF, 0xFE] + little).envelopeFault == EnvelopeError(.invalidUTF8))
+        #expect(Decoded([0xFE, 0xFF] + big).envelopeFault == EnvelopeError(.invalidUTF8))
     }
 
     @Test(arguments: ["", "1", "{}", "[]"])
@@ -67,7 +67,7 @@ import Testing
         let extra = inner == "{}" || inner == "[]" ? 1 : 0
         #expect(Decoded(Self.nested(32 - extra, inner: inner)).method == .ping)
         let deep = Decoded(Self.nested(33 - extra, inner: inner))
-        #expect(deep.envelopeFault == EnvelopeFault(.tooDeep))
+        #expect(deep.envelopeFault == EnvelopeError(.tooDeep))
         #expect(deep.id == .unknown)
     }
 
@@ -77,20 +77,20 @@ import Testing
             #expect(Decoded(json).envelopeFault?.reason.code == -32_700)
         }
         let closed = Self.nested(30_000, inner: "")
-        #expect(Decoded(closed).envelopeFault == EnvelopeFault(.tooDeep))
+        #expect(Decoded(closed).envelopeFault == EnvelopeError(.tooDeep))
         let beside =
             #"{"x":"# + String(repeating: "[", count: 32) + String(repeating: "]", count: 32)
-        #expect(Decoded(beside + "}").envelopeFault == EnvelopeFault(.tooDeep))
+        #expect(Decoded(beside + "}").envelopeFault == EnvelopeError(.tooDeep))
     }
 
     @Test(arguments: ["1", "null", "true", "\"x\"", "-0.5", "1e999", "99999999999999999999"])
     func `values that are no object`(json: String) {
-        #expect(Decoded(json).envelopeFault == EnvelopeFault(.invalidRequest))
+        #expect(Decoded(json).envelopeFault == EnvelopeError(.invalidRequest))
     }
 
     @Test(arguments: ["[]", "[1]", #"[{"jsonrpc":"2.0","id":1,"method":"ping"}]"#])
     func `batches`(json: String) {
-        #expect(Decoded(json).envelopeFault == EnvelopeFault(.batchNotSupported))
+        #expect(Decoded(json).envelopeFault == EnvelopeError(.batchNotSupported))
     }
 
     @Test func `white space around the request`() {

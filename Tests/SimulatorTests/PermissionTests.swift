@@ -21,7 +21,7 @@ import Testing
 
     private struct OneKey: Authenticator {
         func name(ofServerKey candidate: [UInt8]) -> String? { "backend" }
-        func verify(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialFault> {
+        func verify(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialError> {
             .failure(.signature)
         }
     }

@@ -9,11 +9,11 @@ struct SimulatedAuthenticator: Authenticator {
 
     func name(ofServerKey candidate: [UInt8]) -> String? { nil }
 
-    func verify(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialFault> {
+    func verify(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialError> {
         result(for: token, at: now)
     }
 
-    func result(for token: [UInt8], at now: Wall) -> Result<TokenHolder, CredentialFault> {
+    func result(for token: [UInt8], at now: Wall) -> Result<TokenHolder, CredentialError> {
         let parts = token.split(separator: UInt8(ascii: "."))
         guard parts.count == 2, let end = Int64(String(decoding: parts[1], as: UTF8.self)) else {
             return .failure(.signature)

@@ -1,5 +1,5 @@
 /// Why credentials are rejected. Contains nothing of the credentials.
-public enum CredentialFault: UInt8, CaseIterable, Hashable, Error, Sendable {
+public enum CredentialError: UInt8, CaseIterable, Hashable, Error, Sendable {
     /// The service accepts no tokens.
     case tokensNotTaken
     /// The service accepts no self-asserted accounts: a token is required.
@@ -39,7 +39,7 @@ public enum CredentialFault: UInt8, CaseIterable, Hashable, Error, Sendable {
 extension Refusal {
     /// The refusal of a request with invalid credentials.
     public init(
-        _ fault: CredentialFault, field: Field = .token, retryAfterSeconds: Int? = nil
+        _ fault: CredentialError, field: Field = .token, retryAfterSeconds: Int? = nil
     ) {
         switch fault {
         case .expired: self.init(.expiredToken, field: field)

@@ -17,7 +17,7 @@ public struct Refusal: Error, Hashable, Sendable {
     /// The publishers at fault, each for `reason`: a range of `Effects.names`.
     public var failed: Range<Int>?
     /// The fault of the credentials, if they are at fault.
-    public var fault: CredentialFault?
+    public var fault: CredentialError?
 
     /// A refusal.
     public init(

@@ -14,7 +14,7 @@ extension ConnectionLoop where Link: ~Copyable {
     }
 
     /// Counts a frame that could not be parsed, or whose parameters were invalid.
-    mutating func count(_ fault: RequestFault, of slot: Int) {
+    mutating func count(_ fault: RequestError, of slot: Int) {
         switch fault.cause {
         case .envelope(let envelope): counters.malformed.count(envelope.reason)
         case .refused(let refusal): count(refusal, of: slot)

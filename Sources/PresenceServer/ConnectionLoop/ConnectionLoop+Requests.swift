@@ -137,7 +137,7 @@ extension ConnectionLoop where Link: ~Copyable {
     }
 
     /// Answers a frame that is no request.
-    private mutating func reject(_ fault: RequestFault, of slot: Int) {
+    private mutating func reject(_ fault: RequestError, of slot: Int) {
         count(fault, of: slot)
         send(to: slot) { $0.appendErrorBody(fault) }
     }
@@ -147,7 +147,7 @@ extension ConnectionLoop where Link: ~Copyable {
         let connection = connectionID(slot)
         switch method {
         case .refresh where !connections[slot].token.deadline.isSet:
-            let refusal = Refusal(CredentialFault.nothingToRefresh)
+            let refusal = Refusal(CredentialError.nothingToRefresh)
             return inbound.append(.invalid(connection, .refresh, refusal))
         case .refresh, .login:
             if case .refresh = method { connections[slot].token.beginRefresh() }

@@ -10,7 +10,7 @@ extension EngineHost {
     ) throws(Refusal) -> Command {
         switch request.method {
         case .login(let request): return try login(request, from: origin, source)
-        case .refresh: throw Refusal(CredentialFault.tokensNotTaken)
+        case .refresh: throw Refusal(CredentialError.tokensNotTaken)
         case .logout: return .logout
         case .ping: return .ping
         case .subscribe(let request):
@@ -68,7 +68,7 @@ extension EngineHost {
         switch request.credential {
         case .appServer:
             guard configuration.access == .open else {
-                throw Refusal(CredentialFault.keyNeeded, field: .key)
+                throw Refusal(CredentialError.keyNeeded, field: .key)
             }
             return .loginAppServer
         case .key(let range):
@@ -78,10 +78,10 @@ extension EngineHost {
             }
             return .loginAppServer
         case .token:
-            throw Refusal(CredentialFault.tokensNotTaken)
+            throw Refusal(CredentialError.tokensNotTaken)
         case .account(let range):
             guard configuration.access == .open else {
-                throw Refusal(CredentialFault.tokenNeeded)
+                throw Refusal(CredentialError.tokenNeeded)
             }
             guard let device = request.device else {
                 throw Refusal(.missingField, field: .device)

@@ -37,7 +37,7 @@ extension EngineHost {
     /// Has a token verified; `report` continues its request.
     mutating func verify(_ request: TokenRequest, at now: Moment) throws(Refusal) {
         guard tokens.verifier != nil, let authenticator = configuration.authenticator else {
-            throw Refusal(CredentialFault.tokensNotTaken)
+            throw Refusal(CredentialError.tokensNotTaken)
         }
         guard tokens.hasRoom(for: request.network, configuration.admission, at: now.mono) else {
             throw Refusal(.overloaded, retryAfterSeconds: retryDelay.seconds())
@@ -73,7 +73,7 @@ extension EngineHost {
         }
         let name = holder.account.span
         guard (1...configuration.engine.limits.accountBytesMax).contains(name.count) else {
-            throw Refusal(CredentialFault.subject)
+            throw Refusal(CredentialError.subject)
         }
         let command: Command
         switch verified.purpose {

@@ -67,7 +67,7 @@ extension MetricTable {
                 .counter, "porchlight_malformed_requests_total",
                 "Frames without a well-formed request, by reason.", by: "reason",
                 Metric.Value.each(
-                    EnvelopeFault.Reason.allCases, \.rawValue
+                    EnvelopeError.Reason.allCases, \.rawValue
                 ) { measurements, reason in
                     measurements.count { $0.malformed[reason] }
                 }),

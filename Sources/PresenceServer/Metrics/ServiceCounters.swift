@@ -42,7 +42,7 @@ struct ServiceCounters: Sendable {
     /// Requests rejected, logins included, by reason.
     var refusals = Tally<Refusal.Reason>()
     /// Frames without a well-formed request, by reason.
-    var malformed = Tally<EnvelopeFault.Reason>()
+    var malformed = Tally<EnvelopeError.Reason>()
     /// Requests that were parsed and had valid parameters, by method.
     var requestsByMethod = Tally<CommandKind>()
     /// Connections closed, by reason.

@@ -2,7 +2,7 @@ public import PresenceCore
 
 extension [UInt8] {
     /// Appends the error for a request that could not be decoded; nothing without an `id`.
-    public mutating func appendErrorBody(_ fault: RequestFault) {
+    public mutating func appendErrorBody(_ fault: RequestError) {
         switch fault.cause {
         case .envelope(let envelope): appendErrorBody(envelope, to: fault.id)
         case .refused(let refusal): appendErrorBody(refusal, to: fault.id, in: Effects())
@@ -10,7 +10,7 @@ extension [UInt8] {
     }
 
     /// Appends the error for an invalid request object; nothing without an `id`.
-    public mutating func appendErrorBody(_ fault: EnvelopeFault, to id: RequestID) {
+    public mutating func appendErrorBody(_ fault: EnvelopeError, to id: RequestID) {
         guard id != .none else { return }
         beginError(code: fault.reason.code, to: id)
         appendMessage(of: fault)

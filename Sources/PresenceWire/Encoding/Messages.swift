@@ -6,7 +6,7 @@ internal import PresenceCore
 
 extension [UInt8] {
     /// Appends the sentence for a fault of the request object.
-    mutating func appendMessage(of fault: EnvelopeFault) {
+    mutating func appendMessage(of fault: EnvelopeError) {
         switch (fault.reason, fault.field) {
         case (.invalidJSON, _): append("The frame is not a single JSON value.")
         case (.invalidUTF8, _): append("The frame is not UTF-8.")
@@ -41,7 +41,7 @@ extension [UInt8] {
             appendParameterMessage(of: refusal)
         case .notLoggedIn: append("Log in first.")
         case .invalidToken: append("Invalid credentials.")
-        case .expiredToken: append(CredentialFault.expired.sentence)
+        case .expiredToken: append(CredentialError.expired.sentence)
         case .alreadyLoggedIn: append("This connection is already logged in.")
         case .forbidden: append("Permission denied.")
         case .internal: append("Internal error; nothing was changed.")
@@ -175,7 +175,7 @@ extension Refusal.Field {
     fileprivate var isCredential: Bool { self == .account || self == .key }
 }
 
-extension CredentialFault {
+extension CredentialError {
     /// The `message` of the error.
     fileprivate var sentence: StaticString {
         switch self {

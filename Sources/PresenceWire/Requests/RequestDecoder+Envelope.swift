@@ -45,26 +45,26 @@ extension RequestDecoder {
     @inline(__always)
     func readMethod(
         _ members: Members, id: RequestID?
-    ) throws(EnvelopeFault) -> CommandKind {
+    ) throws(EnvelopeError) -> CommandKind {
         if let index = members.duplicate {
-            throw EnvelopeFault(.duplicateField, field: envelopeField(members[index].key))
+            throw EnvelopeError(.duplicateField, field: envelopeField(members[index].key))
         }
         guard members.count <= Members.countMax else {
-            throw EnvelopeFault(.invalidRequest, limit: Members.countMax)
+            throw EnvelopeError(.invalidRequest, limit: Members.countMax)
         }
         guard id != nil else {
-            throw EnvelopeFault(.invalidRequest, field: .id, limit: limits.requestIDBytesMax)
+            throw EnvelopeError(.invalidRequest, field: .id, limit: limits.requestIDBytesMax)
         }
         guard let version = members[Envelope.jsonrpc], version.kind == CSJ_STRING,
             version.head == Envelope.version
         else {
-            throw EnvelopeFault(.invalidRequest, field: .jsonrpc)
+            throw EnvelopeError(.invalidRequest, field: .jsonrpc)
         }
         guard let method = members[Envelope.method], method.kind == CSJ_STRING else {
-            throw EnvelopeFault(.invalidRequest, field: .method)
+            throw EnvelopeError(.invalidRequest, field: .method)
         }
         guard let word = vocabularies.methods[method.head] else {
-            throw EnvelopeFault(.unknownMethod, field: .method)
+            throw EnvelopeError(.unknownMethod, field: .method)
         }
         return word
     }
@@ -85,8 +85,8 @@ extension RequestDecoder {
         }
     }
 
-    private func envelopeField(_ key: Word) -> EnvelopeFault.Field? {
-        EnvelopeFault.Field.allCases.first { Word($0.rawValue) == key }
+    private func envelopeField(_ key: Word) -> EnvelopeError.Field? {
+        EnvelopeError.Field.allCases.first { Word($0.rawValue) == key }
     }
 }
 

@@ -78,23 +78,23 @@ public struct RequestDecoder: ~Copyable {
     var usedText: ArraySlice<UInt8> { text[..<textCount] }
 
     /// Reads the body of a frame.
-    public mutating func decode(_ body: RawSpan) -> Result<Request, RequestFault> {
+    public mutating func decode(_ body: RawSpan) -> Result<Request, RequestError> {
         names.removeAll(keepingCapacity: true)
         textCount = body.byteCount
         if let reason = parse(body) {
-            let fault = EnvelopeFault(reason)
-            return .failure(RequestFault(id: .unknown, cause: .envelope(fault)))
+            let fault = EnvelopeError(reason)
+            return .failure(RequestError(id: .unknown, cause: .envelope(fault)))
         }
         let members = unsafe Members(document.envelope)
         let id = readID(members)
-        do throws(EnvelopeFault) {
+        do throws(EnvelopeError) {
             let word = try readMethod(members, id: id)
             return decode(word, params: members[Envelope.params], id: id ?? .none)
         } catch {
             // An invalid request is answered with `null`, even if it looks like a notification.
             let isRequest = error.reason == .unknownMethod
             let told = id == .some(.none) && !isRequest ? .unknown : id ?? .unknown
-            return .failure(RequestFault(id: told, cause: .envelope(error)))
+            return .failure(RequestError(id: told, cause: .envelope(error)))
         }
     }
 
@@ -106,16 +106,16 @@ public struct RequestDecoder: ~Copyable {
 
     private mutating func decode(
         _ word: CommandKind, params: csj_member?, id: RequestID
-    ) -> Result<Request, RequestFault> {
+    ) -> Result<Request, RequestError> {
         do throws(Refusal) {
             try checkParams(params)
             return .success(Request(id: id, method: try readParams(of: word)))
         } catch {
-            return .failure(RequestFault(id: id, cause: .refused(error), kind: word))
+            return .failure(RequestError(id: id, cause: .refused(error), kind: word))
         }
     }
 
-    private mutating func parse(_ body: RawSpan) -> EnvelopeFault.Reason? {
+    private mutating func parse(_ body: RawSpan) -> EnvelopeError.Reason? {
         if text.count < body.byteCount {
             text = [UInt8](repeating: 0, count: body.byteCount)
         }

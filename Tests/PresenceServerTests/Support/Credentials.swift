@@ -11,7 +11,7 @@ struct Credentials: Authenticator {
     /// Accounts, by token; each holds for ten minutes from when it is shown, and 30 s.
     var tokens: [String: String] = [:]
     /// What is wrong with others.
-    var fault = CredentialFault.signature
+    var fault = CredentialError.signature
     /// Where judges wait.
     var gate: Gate?
 
@@ -21,7 +21,7 @@ struct Credentials: Authenticator {
         serverKeys[String(decoding: candidate, as: UTF8.self)]
     }
 
-    func verify(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialFault> {
+    func verify(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialError> {
         await gate?.pass()
         guard let account = tokens[String(decoding: token, as: UTF8.self)] else {
             return .failure(fault)

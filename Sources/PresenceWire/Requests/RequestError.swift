@@ -1,7 +1,7 @@
 public import PresenceCore
 
 /// Why a frame is rejected, and the `id` to report that to.
-public struct RequestFault: Error, Hashable, Sendable {
+public struct RequestError: Error, Hashable, Sendable {
     /// `none`: no response is sent.
     public var id: RequestID
     /// What is wrong.
@@ -18,13 +18,13 @@ public struct RequestFault: Error, Hashable, Sendable {
 
     /// What is wrong: the request object or its parameters.
     public enum Cause: Hashable, Sendable {
-        case envelope(EnvelopeFault)
+        case envelope(EnvelopeError)
         case refused(Refusal)
     }
 }
 
 /// What is wrong with a request object.
-public struct EnvelopeFault: Error, Hashable, Sendable {
+public struct EnvelopeError: Error, Hashable, Sendable {
     /// The fixed word for programs.
     public var reason: Reason
     /// The member at fault.
