@@ -18,59 +18,67 @@ struct Spelled: Equatable {
 
     init(_ request: Request, _ decoder: borrowing RequestDecoder) {
         id = request.id
-        kind = String(String(describing: request.method).prefix { $0 != "(" })
+        kind = request.method.name.rawValue
         if case .text(let text) = id { require(text.count <= 128, "a long id") }
         switch request.method {
-        case .logout, .ping, .stats, .metrics: break
+        case .question(.stats), .question(.metrics): break
         case .refresh(let request):
             text(request.token, 0...65_536, decoder)
         case .feed(let cursor):
             numbers.append(Int64(bitPattern: cursor?.seq ?? 0))
-        case .why(let request):
+        case .question(.why(let request)):
             name(request.subscriber, decoder)
             name(request.publisher, decoder)
             type(request.type)
-        case .top(let request):
+        case .question(.top(let request)):
             number(request.entriesMax, 1...100)
         case .login(let login):
             add(login, decoder)
-        case .subscribe(let request):
-            name(request.account, decoder)
+        case .command(let command):
+            add(command, decoder)
+        }
+    }
+
+    private mutating func add(_ command: Command, _ decoder: borrowing RequestDecoder) {
+        switch command {
+        case .logout, .ping: break
+        case .subscribe(let account, let request):
+            name(account, decoder)
             type(request.type)
             list(request.publishers, 1...100, decoder)
             number(request.expirySeconds, 60...2_592_000)
             number(Int(request.answer.rawValue), 0...1)
-        case .unsubscribe(let request):
-            name(request.account, decoder)
+        case .unsubscribe(let account, let request):
+            name(account, decoder)
             type(request.type)
             if let publishers = request.publishers { list(publishers, 1...100, decoder) }
-        case .subscriptions(let request):
-            name(request.account, decoder)
+        case .subscriptions(let account, let request):
+            name(account, decoder)
             if let type = request.type { self.type(type) }
             if let publishers = request.publishers { list(publishers, 1...100, decoder) }
             number(request.entriesMax, 1...1_000)
             numbers.append(Int64(bitPattern: request.cursor ?? 0))
-        case .publish(let request):
-            name(request.account, decoder)
+        case .publish(let account, let request):
+            name(account, decoder)
             type(request.type)
             number(Int(request.value), 10_000...Int(Int32.max))
             number(request.expirySeconds, 60...604_800)
             text(request.ext, 0...4_096, decoder)
             number(Int(request.audience.rawValue), 0...1)
             number(Int(request.ownSessions.rawValue), 0...1)
-        case .clear(let request):
-            name(request.account, decoder)
-            type(request.type)
-        case .query(let request):
-            type(request.type)
-            list(request.accounts, 1...500, decoder)
+        case .clear(let account, let type):
+            name(account, decoder)
+            self.type(type)
+        case .query(let type, let accounts):
+            self.type(type)
+            list(accounts, 1...500, decoder)
         case .subscribers(let request):
             type(request.type)
             name(request.publisher, decoder)
             number(request.entriesMax, 1...1_000)
             numbers.append(Int64(bitPattern: request.cursor ?? 0))
-        case .sessions(let request):
-            name(request.account, decoder)
+        case .sessions(let account):
+            name(account, decoder)
         case .kick(let request):
             name(request.account, decoder)
             name(request.device, decoder, bytesMax: 64)

@@ -36,14 +36,14 @@ extension Owner {
     func step(_ input: inout Input) {
         switch input.byte() % 32 {
         case 0...3: login(&input)
-        case 4: command(.loginAppServer, &input)
+        case 4: logInAppServer(&input)
         case 5: drop(anyConnection(&input))
-        case 6: command(.logout, &input)
-        case 7: command(.ping, &input)
+        case 6: command(&input) { _, _ in .logout }
+        case 7: command(&input) { _, _ in .ping }
         case 8...12: subscribe(&input)
         case 13, 14: unsubscribe(&input)
         case 15...18: publish(&input)
-        case 19: command(.clear(account: subject(&input), type: type(&input)), &input)
+        case 19: clear(&input)
         case 20: ask(&input)
         case 21: kick(&input)
         case 22: pass(milliseconds: UInt64(input.byte()))
@@ -71,22 +71,22 @@ extension Owner {
         }
     }
 
-    private func name(_ input: inout Input) -> AccountHandle {
-        account([UInt8(ascii: "a") + UInt8(input.below(6))])
+    private func name(_ input: inout Input) -> [UInt8] {
+        [UInt8(ascii: "a") + UInt8(input.below(6))]
     }
 
-    private func names(_ input: inout Input) -> [AccountHandle] {
+    private func names(_ input: inout Input) -> [[UInt8]] {
         var names: [[UInt8]] = []
         for _ in 0...input.below(5) {
             let name = [UInt8(ascii: "a") + UInt8(input.below(8))]
             if !names.contains(name) { names.append(name) }
         }
-        return names.map(account)
+        return names
     }
 
     /// Whom an app server acts for; seldom what a client may name.
-    private func subject(_ input: inout Input) -> AccountHandle? {
-        input.below(3) == 0 ? name(&input) : nil
+    private func subject(_ input: inout Input, _ texts: inout RequestTexts) -> ByteRange? {
+        input.below(3) == 0 ? texts.add(name(&input)) : nil
     }
 
     private func type(_ input: inout Input) -> EventType {
@@ -99,9 +99,19 @@ extension Owner {
         return open.isEmpty ? nil : open[number % open.count]
     }
 
-    private func command(_ command: Command, _ input: inout Input) {
+    /// Gives a command that `make` makes, with its names and texts.
+    private func command(
+        _ input: inout Input, _ make: (inout Input, inout RequestTexts) -> Command
+    ) {
+        var texts = RequestTexts()
+        let command = make(&input, &texts)
         guard let connection = anyConnection(&input) else { return }
-        give(command, to: connection)
+        give(command, texts.ofLast, to: connection)
+    }
+
+    private func logInAppServer(_ input: inout Input) {
+        guard let connection = anyConnection(&input) else { return }
+        logInAppServer(on: connection)
     }
 
     private func login(_ input: inout Input) {
@@ -111,61 +121,85 @@ extension Owner {
             client: choice & 4 == 0 ? .ios : .web, reach: choice & 8 == 0 ? .connection : .push,
             sync: [.all, .online, .none, .all][Int(choice >> 4) % 4], address: [choice])
         // Mostly on a connection of its own.
-        give(.login(login), to: choice & 128 == 0 ? connect() : anyConnection(&input) ?? connect())
+        logIn(login, on: choice & 128 == 0 ? connect() : anyConnection(&input) ?? connect())
     }
 
     private func subscribe(_ input: inout Input) {
         let choice = input.byte()
-        let request = Subscribe(
-            account: subject(&input), type: type(&input),
-            expirySeconds: [60, 61, 600, 2_592_000][Int(choice) % 4], publishers: names(&input),
-            answer: choice & 4 == 0 ? .withStates : .withoutStates)
-        command(.subscribe(request), &input)
+        command(&input) { input, texts in
+            .subscribe(
+                account: subject(&input, &texts),
+                Subscribe(
+                    type: type(&input),
+                    expirySeconds: [60, 61, 600, 2_592_000][Int(choice) % 4],
+                    publishers: texts.add(names: names(&input)),
+                    answer: choice & 4 == 0 ? .withStates : .withoutStates))
+        }
     }
 
     private func unsubscribe(_ input: inout Input) {
-        let request = Unsubscribe(
-            account: subject(&input), type: type(&input),
-            publishers: input.below(3) == 0 ? nil : names(&input))
-        command(.unsubscribe(request), &input)
+        command(&input) { input, texts in
+            .unsubscribe(
+                account: subject(&input, &texts),
+                Unsubscribe(
+                    type: type(&input),
+                    publishers: input.below(3) == 0 ? nil : texts.add(names: names(&input))))
+        }
     }
 
     private func publish(_ input: inout Input) {
         let choice = input.byte()
-        let request = Publish(
-            account: subject(&input), type: type(&input), value: 10_000 + Int32(choice),
-            expirySeconds: choice & 1 == 0 ? 60 : 604_800, ext: choice & 2 == 0 ? nil : [choice],
-            audience: choice & 4 == 0 ? .onlineOnly : .everybody,
-            ownSessions: choice & 8 == 0 ? .told : .notTold)
-        command(.publish(request), &input)
+        command(&input) { input, texts in
+            .publish(
+                account: subject(&input, &texts),
+                Publish(
+                    type: type(&input), value: 10_000 + Int32(choice),
+                    expirySeconds: choice & 1 == 0 ? 60 : 604_800,
+                    ext: choice & 2 == 0 ? nil : texts.add([choice]),
+                    audience: choice & 4 == 0 ? .onlineOnly : .everybody,
+                    ownSessions: choice & 8 == 0 ? .told : .notTold))
+        }
+    }
+
+    private func clear(_ input: inout Input) {
+        command(&input) { input, texts in
+            .clear(account: subject(&input, &texts), type(&input))
+        }
     }
 
     private func kick(_ input: inout Input) {
         let choice = input.byte()
-        let device = choice & 1 == 0 ? nil : [UInt8(ascii: "x") + choice >> 4 % 4]
-        command(.kick(Kick(account: name(&input), device: device, reason: nil)), &input)
+        let device = [UInt8(ascii: "x") + choice >> 4 % 4]
+        command(&input) { input, texts in
+            .kick(
+                Kick(
+                    account: texts.add(name(&input)),
+                    device: choice & 1 == 0 ? nil : texts.add(device)))
+        }
     }
 
     private func ask(_ input: inout Input) {
         let cursor = input.below(2) == 0 ? nil : UInt64(input.byte()) << input.below(57)
         let entriesMax = 1 + input.below(4)
-        switch input.byte() % 5 {
-        case 0:
-            let accounts = [QueriedAccount.unknown(name: [1])] + names(&input).map { .known($0) }
-            command(.query(type: type(&input), accounts: accounts), &input)
-        case 1:
-            let request = ListSubscribers(
-                publisher: subject(&input), type: type(&input), cursor: cursor,
-                entriesMax: entriesMax)
-            command(.subscribers(request), &input)
-        case 2: command(.sessions(account: subject(&input)), &input)
-        case 3: command(.stats, &input)
-        default:
-            let request = ListSubscriptions(
-                account: subject(&input), type: input.below(2) == 0 ? nil : type(&input),
-                publishers: input.below(2) == 0 ? nil : names(&input), cursor: cursor,
-                entriesMax: entriesMax)
-            command(.subscriptions(request), &input)
+        let choice = input.byte() % 5
+        command(&input) { input, texts in
+            switch choice {
+            case 0: .query(type(&input), accounts: texts.add(names: [[1]] + names(&input)))
+            case 1:
+                .subscribers(
+                    ListSubscribers(
+                        type: type(&input), publisher: texts.add(name(&input)), cursor: cursor,
+                        entriesMax: entriesMax))
+            case 2: .sessions(account: texts.add(name(&input)))
+            case 3: .ping
+            default:
+                .subscriptions(
+                    account: subject(&input, &texts),
+                    ListSubscriptions(
+                        type: input.below(2) == 0 ? nil : type(&input),
+                        publishers: input.below(2) == 0 ? nil : texts.add(names: names(&input)),
+                        cursor: cursor, entriesMax: entriesMax))
+            }
         }
     }
 

@@ -26,7 +26,7 @@ extension Owner {
 
     private func compare() {
         let asking = connect()
-        ask(.loginAppServer, asking) { _ in }
+        logInAppServer(on: asking)
         var truth: [Rows.TopicKey: UInt64] = [:]
         for letter in UInt8(ascii: "a")...UInt8(ascii: "h") {
             compareEdges(of: [letter], asking)
@@ -50,9 +50,13 @@ extension Owner {
         drop(asking)
     }
 
-    /// Gives a command whose answer comes at once.
-    private func ask(_ command: Command, _ asking: ConnectionID, _ read: (Answer) -> Void) {
-        engine.handle(command, from: asking, at: now, into: &effects)
+    /// Gives a command whose answer comes at once, made with its names.
+    private func ask(
+        _ asking: ConnectionID, _ make: (inout RequestTexts) -> Command, _ read: (Answer) -> Void
+    ) {
+        var texts = RequestTexts()
+        let command = make(&texts)
+        engine.handle(command, texts.ofLast, from: asking, at: now, into: &effects)
         for case .answer(asking, let index) in effects.items { read(effects.answers[index]) }
         awaiting.insert(asking)
         carryOut()
@@ -63,9 +67,11 @@ extension Owner {
         var known: Set<Rows.EdgeKey> = []
         var cursor: UInt64?
         repeat {
-            let request = ListSubscriptions(account: account(name), cursor: cursor, entriesMax: 2)
+            let request = ListSubscriptions(cursor: cursor, entriesMax: 2)
             cursor = nil
-            ask(.subscriptions(request), asking) { answer in
+            ask(asking) {
+                .subscriptions(account: $0.add(name), request)
+            } _: { answer in
                 guard case .subscriptions(let entries, _, let next) = answer else { return }
                 for entry in effects.subscriptions[entries] {
                     let key = Rows.EdgeKey(
@@ -83,7 +89,7 @@ extension Owner {
 
     private func compareSessions(of name: [UInt8], _ asking: ConnectionID) {
         var known: Set<[UInt8]> = []
-        ask(.sessions(account: account(name)), asking) { answer in
+        ask(asking) { .sessions(account: $0.add(name)) } _: { answer in
             guard case .sessions(let entries) = answer else { return }
             for entry in effects.sessions[entries] {
                 require(known.insert(text(entry.device)).inserted, "a device twice")
@@ -98,7 +104,9 @@ extension Owner {
     private func compareStatus(_ key: Rows.TopicKey, _ asking: ConnectionID) -> UInt64? {
         var seq: UInt64?
         let type = EventType(number: key.type)
-        ask(.query(type: type, accounts: [.known(account(key.account))]), asking) { answer in
+        ask(asking) {
+            .query(type, accounts: $0.add(names: [key.account]))
+        } _: { answer in
             guard case .states(let range) = answer, let event = effects.events[range].first else {
                 return require(false, "no state")
             }

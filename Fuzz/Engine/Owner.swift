@@ -68,11 +68,6 @@ final class Owner {
 
     func checkInvariants() { engine.checkInvariants() }
 
-    func account(_ name: [UInt8]) -> AccountHandle {
-        guard let account = engine.intern(name.span) else { preconditionFailure("no room") }
-        return account
-    }
-
     func name(_ account: AccountHandle) -> [UInt8] {
         var bytes: [UInt8] = []
         engine.appendName(of: account, to: &bytes)
@@ -95,16 +90,36 @@ final class Owner {
         return connection
     }
 
-    func give(_ command: Command, to connection: ConnectionID) {
-        // One request at a time on a connection.
-        guard !awaiting.contains(connection) else { return }
-        trace("\(mono) \(connection.slot): \(command)")
-        awaiting.insert(connection)
-        if case .login(let login) = command, peers[connection]?.isLoggedIn == false {
-            peers[connection]?.account = name(login.account)
-            peers[connection]?.isWhole = login.sync == .all
+    func give(_ command: Command, _ texts: TextSource, to connection: ConnectionID) {
+        request("\(command)", from: connection) {
+            engine.handle(command, texts, from: connection, at: now, into: &effects)
         }
-        engine.handle(command, from: connection, at: now, into: &effects)
+    }
+
+    func logIn(_ login: Login, on connection: ConnectionID) {
+        request("\(login)", from: connection) {
+            if peers[connection]?.isLoggedIn == false {
+                peers[connection]?.account = login.account
+                peers[connection]?.isWhole = login.sync == .all
+            }
+            engine.logIn(login, from: connection, at: now, into: &effects)
+        }
+    }
+
+    func logInAppServer(on connection: ConnectionID) {
+        request("app server", from: connection) {
+            engine.logInAppServer(from: connection, at: now, into: &effects)
+        }
+    }
+
+    /// Has a request carried out: one at a time on a connection.
+    private func request(
+        _ words: @autoclosure () -> String, from connection: ConnectionID, _ body: () -> Void
+    ) {
+        guard !awaiting.contains(connection) else { return }
+        trace("\(mono) \(connection.slot): \(words())")
+        awaiting.insert(connection)
+        body()
         carryOut()
     }
 

@@ -165,7 +165,7 @@ import Testing
     func check(_ world: World, _ open: [ConnectionID]) {
         let server = world.appServer()
         for connection in open {
-            world.handle(.subscriptions(ListSubscriptions()), from: connection)
+            world.handle(.subscriptions(account: nil, ListSubscriptions()), from: connection)
             let last = world.take(connection).last
             guard case .subscriptions(let lines, _, _)? = last else { continue }
             for line in lines {

@@ -32,16 +32,20 @@ import Testing
 
     /// Has alice watch bob and not, so many times.
     private func toggle(_ count: Int, _ alice: ConnectionID, _ world: World) {
-        let bob = world.account("bob")
-        let subscribe = Subscribe(type: .presence, expirySeconds: 60, publishers: [bob])
-        let unsubscribe = Unsubscribe(type: .presence, publishers: [bob])
+        var texts = RequestTexts()
+        let bob = texts.add(names: ["bob"])
+        let commands: [Command] = [
+            .subscribe(
+                account: nil, Subscribe(type: .presence, expirySeconds: 60, publishers: bob)),
+            .unsubscribe(account: nil, Unsubscribe(type: .presence, publishers: bob)),
+        ]
         var effects = Effects()
         for _ in 0..<count {
             world.pass(milliseconds: 1)
-            for command in [Command.subscribe(subscribe), .unsubscribe(unsubscribe)] {
+            for command in commands {
                 let now = world.now
                 world.withEngine { engine in
-                    engine.handle(command, from: alice, at: now, into: &effects)
+                    engine.handle(command, texts.ofLast, from: alice, at: now, into: &effects)
                     for case .persist(let ticket?, _) in effects.items {
                         engine.committed(ticket, at: now, into: &effects)
                     }

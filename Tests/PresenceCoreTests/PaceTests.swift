@@ -86,11 +86,12 @@ import Testing
         world.subscribe(server, ["bob"], for: "a")
         #expect(world.take(server).last == .subscribed(count: 1, states: nil))
         var effects = Effects()
+        var texts = RequestTexts()
         let request = Subscribe(
-            account: world.account("c"), type: .presence, expirySeconds: 60,
-            publishers: [world.account("carol"), world.account("bob")])
+            type: .presence, expirySeconds: 60, publishers: texts.add(names: ["carol", "bob"]))
+        let command = Command.subscribe(account: texts.add("c"), request)
         world.withEngine {
-            $0.handle(.subscribe(request), from: server, at: world.now, into: &effects)
+            $0.handle(command, texts.ofLast, from: server, at: world.now, into: &effects)
         }
         guard case .refuse(_, let refusal)? = effects.items.last else {
             Issue.record("not refused")

@@ -5,69 +5,57 @@ import Testing
 @Suite struct `Who may do what` {
     enum Peer: CaseIterable { case anonymous, client, appServer, gone }
 
-    @Test func `only app servers may read the feed`() {
-        let world = World()
-        for peer in Peer.allCases {
-            let connection = connection(peer, world)
-            let refusal = world.withEngine { $0.refusal(of: .feed, from: connection) }
-            let expected: Refusal.Reason? =
-                switch peer {
-                case .anonymous, .gone: .notLoggedIn
-                case .client: .forbidden
-                case .appServer: nil
-                }
-            #expect(refusal?.reason == expected, "\(peer)")
-        }
+    static let words = MethodName.allCases.filter {
+        ![.stats, .metrics, .why, .top, .feed].contains($0)
     }
 
-    static let words = [
-        "login", "loginAppServer", "refresh", "logout", "ping", "subscribe", "unsubscribe",
-        "subscriptions", "publish", "clear", "query", "subscribers", "sessions", "kick", "stats",
+    static let forbiddenToClients: Set<MethodName> = [
+        .query, .subscribers, .sessions, .kick, .stats, .metrics, .why, .top, .feed,
     ]
-
-    static let forbiddenToClients: Set = ["query", "subscribers", "sessions", "kick", "stats"]
-    static let namesAnAccount: Set = [
-        "subscribe", "unsubscribe", "subscriptions", "publish", "clear",
+    static let namesAnAccount: Set<MethodName> = [
+        .subscribe, .unsubscribe, .subscriptions, .publish, .clear,
     ]
 
     /// What the protocol says; nil: it is carried out.
-    func refusal(_ word: String, by peer: Peer) -> Refusal.Reason? {
+    func refusal(_ method: MethodName, by peer: Peer) -> Refusal.Reason? {
         switch peer {
         case .anonymous, .gone:
-            return word.hasPrefix("login") ? nil : .notLoggedIn
+            return method == .login ? nil : .notLoggedIn
         case .client:
-            if word.hasPrefix("login") { return .alreadyLoggedIn }
-            return Self.forbiddenToClients.contains(word) ? .forbidden : nil
+            if method == .login { return .alreadyLoggedIn }
+            return Self.forbiddenToClients.contains(method) ? .forbidden : nil
         case .appServer:
-            if word.hasPrefix("login") { return .alreadyLoggedIn }
-            if word == "refresh" { return .forbidden }
-            return Self.namesAnAccount.contains(word) ? .missingField : nil
+            if method == .login { return .alreadyLoggedIn }
+            return method == .refresh ? .forbidden : nil
         }
     }
 
     let term = TokenTerm(
         expires: Wall(milliseconds: World.start), honouredUntil: Wall(milliseconds: World.start))
 
-    func command(_ word: String, _ world: World) -> Command {
-        let bob = world.account("bob")
-        return switch word {
-        case "login":
-            .login(Login(account: bob, device: Array("d".utf8), client: .ios))
-        case "loginAppServer": .loginAppServer
-        case "refresh": .refresh(account: world.account("alice"), term)
-        case "logout": .logout
-        case "ping": .ping
-        case "subscribe":
-            .subscribe(Subscribe(type: .presence, expirySeconds: 60, publishers: [bob]))
-        case "unsubscribe": .unsubscribe(Unsubscribe(type: .presence))
-        case "subscriptions": .subscriptions(ListSubscriptions())
-        case "publish": .publish(Publish(type: .presence, value: 10_000, expirySeconds: 60))
-        case "clear": .clear(account: nil, type: .presence)
-        case "query": .query(type: .presence, accounts: [.known(bob)])
-        case "subscribers": .subscribers(ListSubscribers(publisher: bob, type: .presence))
-        case "sessions": .sessions(account: bob)
-        case "kick": .kick(Kick(account: bob))
-        default: .stats
+    func request(_ method: MethodName, from connection: ConnectionID, _ world: World) {
+        let bob = Array("bob".utf8)
+        switch method {
+        case .login:
+            let login = Login(account: bob, device: Array("d".utf8), client: .ios)
+            world.logIn(login, from: connection)
+        case .refresh: world.refresh("alice", until: term, from: connection)
+        case .logout: world.handle(.logout, from: connection)
+        case .ping: world.handle(.ping, from: connection)
+        case .subscribe: world.subscribe(connection, ["bob"])
+        case .unsubscribe: world.unsubscribe(connection, nil)
+        case .subscriptions:
+            world.handle(.subscriptions(account: nil, ListSubscriptions()), from: connection)
+        case .publish: world.publish(connection, 10_000)
+        case .clear: world.clear(connection)
+        case .query: world.query(connection, ["bob"])
+        case .subscribers:
+            world.handle(from: connection) { texts in
+                .subscribers(ListSubscribers(type: .presence, publisher: texts.add(bob)))
+            }
+        case .sessions: world.handle(from: connection) { .sessions(account: $0.add(bob)) }
+        case .kick: world.kick(connection, "bob")
+        case .stats, .metrics, .why, .top, .feed: Issue.record("not for the engine")
         }
     }
 
@@ -86,24 +74,46 @@ import Testing
         }
     }
 
+    @Test(arguments: Peer.allCases, MethodName.allCases)
+    func `is told by the table`(peer: Peer, method: MethodName) {
+        let world = World()
+        let connection = connection(peer, world)
+        let told = world.withEngine { $0.refusal(of: method, from: connection) }
+        #expect(told?.reason == refusal(method, by: peer))
+    }
+
     @Test(arguments: Peer.allCases, words)
-    func `is answered once, by the table`(peer: Peer, word: String) {
+    func `is answered once, by the table`(peer: Peer, method: MethodName) {
         let world = World()
         let connection = connection(peer, world)
         _ = world.take(connection)
-        world.handle(command(word, world), from: connection)
-        let seen = world.take(connection)
+        request(method, from: connection, world)
+        check(world.take(connection), method, by: peer)
+        world.checkInvariants()
+    }
+
+    @Test(arguments: Peer.allCases)
+    func `a login of an app server is answered once, by the table`(peer: Peer) {
+        let world = World()
+        let connection = connection(peer, world)
+        _ = world.take(connection)
+        world.logInAppServer(from: connection)
+        check(world.take(connection), .login, by: peer)
+    }
+
+    private func check(_ seen: [Seen], _ method: MethodName, by peer: Peer) {
+        var expected = refusal(method, by: peer)
+        if peer == .appServer, Self.namesAnAccount.contains(method) { expected = .missingField }
         let refusals = seen.compactMap { item -> Refusal.Reason? in
             if case .refused(let reason) = item { reason } else { nil }
         }
-        if let expected = refusal(word, by: peer) {
+        if let expected {
             #expect(seen.count == 1)
             #expect(refusals == [expected])
         } else {
             #expect(refusals == [])
             #expect(!seen.isEmpty)
         }
-        world.checkInvariants()
     }
 
     @Test func `a client may name itself, and nobody else`() {
@@ -118,8 +128,9 @@ import Testing
     @Test func `a token of somebody else, or of nobody, refreshes nothing`() {
         let world = World()
         let alice = world.login("alice")
-        for account in [world.account("bob"), nil] {
-            world.handle(.refresh(account: account, term), from: alice)
+        _ = world.login("bob")
+        for account in ["bob", "nobody"] {
+            world.refresh(account, until: term, from: alice)
             #expect(world.take(alice).last == .refused(.forbidden))
         }
     }

@@ -31,7 +31,7 @@ import Testing
         #expect(world.take(alice).contains(.synced(1)))
         var effects = Effects()
         world.withEngine {
-            $0.handle(.loginAppServer, from: world.connect(), at: world.now, into: &effects)
+            $0.logInAppServer(from: world.connect(), at: world.now, into: &effects)
         }
         guard case .loggedInAppServer(let session, _)? = effects.answers.last else {
             Issue.record("not logged in")

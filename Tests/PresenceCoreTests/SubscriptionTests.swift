@@ -128,8 +128,9 @@ import Testing
             var effects = Effects()
             world.withEngine {
                 $0.handle(
-                    .subscriptions(ListSubscriptions(cursor: cursor, entriesMax: 10)),
-                    from: alice, at: world.now, into: &effects)
+                    .subscriptions(
+                        account: nil, ListSubscriptions(cursor: cursor, entriesMax: 10)),
+                    RequestTexts().ofLast, from: alice, at: world.now, into: &effects)
             }
             guard case .subscriptions(let entries, _, let next)? = effects.answers.last else {
                 Issue.record("no page")
@@ -154,13 +155,14 @@ import Testing
         var listed: [String] = []
         repeat {
             var effects = Effects()
-            let bob = world.find("bob")
+            var texts = RequestTexts()
+            let bob = texts.add("bob")
             world.withEngine {
                 $0.handle(
                     .subscribers(
                         ListSubscribers(
-                            publisher: bob, type: .presence, cursor: cursor, entriesMax: 10)),
-                    from: server, at: world.now, into: &effects)
+                            type: .presence, publisher: bob, cursor: cursor, entriesMax: 10)),
+                    texts.ofLast, from: server, at: world.now, into: &effects)
             }
             guard case .subscribers(let entries, 25, let next)? = effects.answers.last else {
                 Issue.record("no page")

@@ -146,7 +146,7 @@ import Testing
 
 @Suite struct `A tally` {
     @Test func `counts every word of a set apart`() {
-        check(CommandKind.self)
+        check(MethodName.self)
         check(Refusal.Reason.self)
         check(EnvelopeError.Reason.self)
         check(Ending.self)

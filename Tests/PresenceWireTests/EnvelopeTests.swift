@@ -29,7 +29,7 @@ import Testing
         ] as [(String, RequestID)])
     func `a request carries its id`(member: String, id: RequestID) {
         let decoded = Decoded(#"{"jsonrpc":"2.0",\#(member)"method":"ping"}"#)
-        #expect(decoded.method == .ping)
+        #expect(decoded.method == .command(.ping))
         #expect(decoded.id == id)
     }
 
@@ -38,7 +38,7 @@ import Testing
         let text = String(repeating: "é", count: count / 2) + (count % 2 == 1 ? "x" : "")
         let decoded = Decoded(#"{"jsonrpc":"2.0","id":"\#(text)","method":"ping"}"#)
         #expect(decoded.envelopeFault?.limit == limit)
-        #expect((decoded.method == .ping) == (limit == nil))
+        #expect((decoded.method == .command(.ping)) == (limit == nil))
     }
 
     @Test func `a notification is not answered unless its envelope is at fault`() {
@@ -99,7 +99,7 @@ import Testing
         let decoded = Decoded(
             #"{"x":[{"a":1,"b":2}],"jsonrpc":"2.0","id":1,"method":"ping","params":{"#
                 + #""y":{"type":"z"},"z":[[null,{"q":1.5}],99999999999999999999,1e999]}}"#)
-        #expect(decoded.method == .ping)
+        #expect(decoded.method == .command(.ping))
     }
 
     @Test(arguments: [63, 64, 65, 10_000])

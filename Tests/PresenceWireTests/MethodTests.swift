@@ -6,8 +6,8 @@ import Testing
 @Suite struct MethodTests {
     @Test(
         arguments: [
-            ("logout", .logout), ("ping", .ping), ("stats", .stats),
-            ("metrics", .metrics),
+            ("logout", .command(.logout)), ("ping", .command(.ping)),
+            ("stats", .question(.stats)), ("metrics", .question(.metrics)),
         ] as [(String, Method)])
     func `methods without parameters`(name: String, method: Method) {
         #expect(Decoded(#"{"jsonrpc":"2.0","id":1,"method":"\#(name)"}"#).method == method)
@@ -99,11 +99,11 @@ import Testing
         let decoded = Decoded.params(
             "subscribe",
             #"{"account":"z","type":100,"expiry":60,"publishers":["b","a","\u0062"],"sync":true}"#)
-        guard case .subscribe(let subscribe) = decoded.method else {
+        guard case .command(.subscribe(let account, let subscribe)) = decoded.method else {
             Issue.record("\(decoded.result)")
             return
         }
-        #expect(decoded.string(subscribe.account) == "z")
+        #expect(decoded.string(account) == "z")
         #expect(subscribe.type == EventType(number: 100))
         #expect(subscribe.expirySeconds == 60)
         #expect(decoded.names == ["b", "a"])
@@ -113,15 +113,15 @@ import Testing
 
     @Test func `the end of subscriptions`() {
         let all = Decoded.params("unsubscribe", #"{"type":65535}"#)
-        guard case .unsubscribe(let unsubscribe) = all.method else {
+        guard case .command(.unsubscribe(let account, let unsubscribe)) = all.method else {
             Issue.record("\(all.result)")
             return
         }
         #expect(unsubscribe.publishers == nil)
-        #expect(unsubscribe.account == nil)
+        #expect(account == nil)
         #expect(unsubscribe.type == EventType(number: 65_535))
         let some = Decoded.params("unsubscribe", #"{"type":1,"publishers":["é"]}"#)
-        guard case .unsubscribe(let unsubscribe) = some.method else {
+        guard case .command(.unsubscribe(_, let unsubscribe)) = some.method else {
             Issue.record("\(some.result)")
             return
         }
@@ -131,7 +131,7 @@ import Testing
 
     @Test func `a page of subscriptions`() {
         let first = Decoded.params("subscriptions", "{}")
-        guard case .subscriptions(let page) = first.method else {
+        guard case .command(.subscriptions(_, let page)) = first.method else {
             Issue.record("\(first.result)")
             return
         }
@@ -140,7 +140,7 @@ import Testing
         let next = Decoded.params(
             "subscriptions",
             #"{"type":1,"publishers":["a"],"cursor":"FZZZZZZZZZZZZ","limit":1000}"#)
-        guard case .subscriptions(let page) = next.method else {
+        guard case .command(.subscriptions(_, let page)) = next.method else {
             Issue.record("\(next.result)")
             return
         }
@@ -155,7 +155,7 @@ import Testing
             #"{"type":1,"value":2147483647,"expiry":60,"ext":"\u0000\n","onlineOnly":false,"#
                 + #""sync":false}"#
         )
-        guard case .publish(let publish) = decoded.method else {
+        guard case .command(.publish(let account, let publish)) = decoded.method else {
             Issue.record("\(decoded.result)")
             return
         }
@@ -164,12 +164,12 @@ import Testing
         #expect(decoded.string(publish.ext) == "\0\n")
         #expect(publish.audience == .everybody)
         #expect(publish.ownSessions == .notTold)
-        #expect(publish.account == nil)
+        #expect(account == nil)
     }
 
     @Test func `a status with the least`() {
         let decoded = Decoded.params("publish", #"{"type":65535,"value":10000}"#)
-        guard case .publish(let publish) = decoded.method else {
+        guard case .command(.publish(_, let publish)) = decoded.method else {
             Issue.record("\(decoded.result)")
             return
         }
@@ -181,15 +181,16 @@ import Testing
 
     @Test func `questions about the service`() {
         let why = Decoded.params("why", #"{"subscriber":"a","publisher":"b","type":100}"#)
-        guard case .why(let request) = why.method else {
+        guard case .question(.why(let request)) = why.method else {
             Issue.record("\(why.result)")
             return
         }
         #expect(why.string(request.subscriber) == "a" && why.string(request.publisher) == "b")
         #expect(request.type == EventType(number: 100))
-        #expect(Decoded.params("top", "{}").method == .top(TopRequest(entriesMax: 10)))
+        #expect(Decoded.params("top", "{}").method == .question(.top(TopRequest(entriesMax: 10))))
         #expect(
-            Decoded.params("top", #"{"limit":100}"#).method == .top(TopRequest(entriesMax: 100)))
+            Decoded.params("top", #"{"limit":100}"#).method
+                == .question(.top(TopRequest(entriesMax: 100))))
         for (method, params) in [
             ("why", #"{"publisher":"b","type":1}"#), ("why", #"{"subscriber":"a","type":1}"#),
             ("why", #"{"subscriber":"a","publisher":"b"}"#), ("top", #"{"limit":0}"#),
@@ -201,20 +202,20 @@ import Testing
         let query = Decoded.params("query", #"{"type":1,"accounts":["x","y","x"]}"#)
         #expect(query.names == ["x", "y"])
         let clear = Decoded.params("clear", #"{"type":1,"account":"a"}"#)
-        guard case .clear(let request) = clear.method else {
+        guard case .command(.clear(let account, _)) = clear.method else {
             Issue.record("\(clear.result)")
             return
         }
-        #expect(clear.string(request.account) == "a")
+        #expect(clear.string(account) == "a")
         let kick = Decoded.params("kick", #"{"account":"a","device":"d","reason":"go"}"#)
-        guard case .kick(let request) = kick.method else {
+        guard case .command(.kick(let request)) = kick.method else {
             Issue.record("\(kick.result)")
             return
         }
         #expect(kick.string(request.device) == "d" && kick.string(request.reason) == "go")
         let watchers = Decoded.params(
             "subscribers", #"{"type":1,"publisher":"p","limit":1,"cursor":"0000000000000"}"#)
-        guard case .subscribers(let request) = watchers.method else {
+        guard case .command(.subscribers(let request)) = watchers.method else {
             Issue.record("\(watchers.result)")
             return
         }

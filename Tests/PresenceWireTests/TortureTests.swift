@@ -65,7 +65,7 @@ import Testing
     @Test(arguments: ["", "1", "{}", "[]"])
     func `nesting up to 32 levels`(inner: String) {
         let extra = inner == "{}" || inner == "[]" ? 1 : 0
-        #expect(Decoded(Self.nested(32 - extra, inner: inner)).method == .ping)
+        #expect(Decoded(Self.nested(32 - extra, inner: inner)).method == .command(.ping))
         let deep = Decoded(Self.nested(33 - extra, inner: inner))
         #expect(deep.envelopeFault == EnvelopeError(.tooDeep))
         #expect(deep.id == .unknown)
@@ -95,7 +95,7 @@ import Testing
 
     @Test func `white space around the request`() {
         let decoded = Decoded(" \t\r\n{\"jsonrpc\" : \"2.0\" ,\n\"method\"\t: \"ping\"\r} \n")
-        #expect(decoded.method == .ping)
+        #expect(decoded.method == .command(.ping))
     }
 
     @Test(
@@ -126,7 +126,7 @@ import Testing
         let decoded = Decoded(
             #"{"jsonrpc":"2.0","x":1e999,"id":-9223372036854775808,"method":"ping","#
                 + #""y":["\"-1",18446744073709551616, 1.25e400]}"#)
-        #expect(decoded.method == .ping)
+        #expect(decoded.method == .command(.ping))
         #expect(decoded.id == .integer(.min))
     }
 

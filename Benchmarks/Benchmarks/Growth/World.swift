@@ -7,7 +7,7 @@ struct World: ~Copyable {
     private var engine: Engine
     private var effects = Effects()
     private var frame: [UInt8] = []
-    private var handles: [AccountHandle] = []
+    private let noTexts = RequestTexts().ofLast
     private var random = SplitMix64(seed: 42)
     private var now = Moment(
         mono: Mono(milliseconds: 1_000), wall: Wall(milliseconds: 1_763_700_000_000))
@@ -26,7 +26,6 @@ struct World: ~Copyable {
         engine = Engine(settings: settings, at: now, seed: 1)
         _ = engine.begin(into: &effects)
         effects.removeAll()
-        handles.reserveCapacity(accounts)
     }
 
     var stats: Stats { engine.currentStats }
@@ -35,9 +34,14 @@ struct World: ~Copyable {
         ConnectionID(slot: UInt32(account), generation: 1)
     }
 
-    private mutating func handle(_ command: Command, by account: Int) {
-        engine.handle(command, from: connection(account), at: now, into: &effects)
+    private mutating func handle(
+        _ command: Command, _ texts: TextSource? = nil, by account: Int
+    ) {
+        engine.handle(
+            command, texts ?? noTexts, from: connection(account), at: now, into: &effects)
     }
+
+    private func name(_ account: Int) -> [UInt8] { Array("account-\(account)".utf8) }
 
     /// What the store does in the service: everything is durable at once.
     private mutating func commit() {
@@ -51,14 +55,9 @@ struct World: ~Copyable {
     // MARK: Logins
 
     private mutating func logIn(_ account: Int, _ list: LoginList) {
-        let name = Array("account-\(account)".utf8)
-        guard let handle = engine.intern(name.span) else {
-            preconditionFailure("no room for account \(account)")
-        }
-        if handles.count == account { handles.append(handle) }
         let login = Login(
-            account: handle, device: Array("d1".utf8), client: .ios, sync: list)
-        self.handle(.login(login), by: account)
+            account: name(account), device: Array("d1".utf8), client: .ios, sync: list)
+        engine.logIn(login, from: connection(account), at: now, into: &effects)
     }
 
     /// Brings everybody online; nobody watches yet.
@@ -110,23 +109,40 @@ struct World: ~Copyable {
         return Array(chosen)
     }
 
-    private mutating func request(_ publishers: [Int]) -> Subscribe {
-        Subscribe(
-            type: .presence, expirySeconds: Self.expirySeconds + Int(random.next() % 600),
-            publishers: publishers.map { handles[$0] })
+    /// A request to subscribe.
+    private struct Request {
+        let command: Command
+        let texts: TextSource
+
+        init(_ publishers: [[UInt8]], expirySeconds: Int) {
+            var texts = RequestTexts()
+            command = .subscribe(
+                account: nil,
+                Subscribe(
+                    type: .presence, expirySeconds: expirySeconds,
+                    publishers: texts.add(names: publishers)))
+            self.texts = texts.ofLast
+        }
+    }
+
+    private mutating func request(_ publishers: [Int]) -> Request {
+        Request(
+            publishers.map { name($0) },
+            expirySeconds: Self.expirySeconds + Int(random.next() % 600))
     }
 
     /// Nanoseconds of a subscription, asked for with those of the same account.
     mutating func subscribeAll(to count: Int) -> Double {
         var watch = Stopwatch()
-        var requests: [Subscribe] = []
+        var requests: [Request] = []
         for first in stride(from: 0, to: accounts, by: Self.batch) {
             let batch = first..<min(first + Self.batch, accounts)
             requests.removeAll(keepingCapacity: true)
             for account in batch { requests.append(request(distinct(count, except: account))) }
             watch.measure {
                 for account in batch {
-                    handle(.subscribe(requests[account - first]), by: account)
+                    let request = requests[account - first]
+                    handle(request.command, request.texts, by: account)
                     commit()
                 }
                 return batch.count * count
@@ -142,23 +158,22 @@ struct World: ~Copyable {
         for _ in 0..<max(1, Self.sampleMax / count / Self.batch) {
             let chosen = distinct(min(Self.batch, accounts))
             let requests = chosen.map { account in
-                var page = ListSubscriptions(account: nil, entriesMax: count)
+                var page = ListSubscriptions(entriesMax: count)
                 page.type = .presence
-                handle(.subscriptions(page), by: account)
+                handle(.subscriptions(account: nil, page), by: account)
                 let names = effects.subscriptions.map { entry in
                     let start = Int(entry.publisher.start)
                     return Array(effects.bytes[start..<start + Int(entry.publisher.count)])
                 }
                 effects.removeAll()
-                return names.compactMap { engine.find($0.span) }
+                return (
+                    count: names.count,
+                    request: Request(names, expirySeconds: Self.expirySeconds)
+                )
             }
             watch.measure {
-                for (account, publishers) in zip(chosen, requests) {
-                    handle(
-                        .subscribe(
-                            Subscribe(
-                                type: .presence, expirySeconds: Self.expirySeconds,
-                                publishers: publishers)), by: account)
+                for (account, each) in zip(chosen, requests) {
+                    handle(each.request.command, each.request.texts, by: account)
                     commit()
                 }
                 return requests.reduce(0) { $0 + $1.count }
@@ -178,9 +193,9 @@ struct World: ~Copyable {
             watch.measure {
                 var deliveries = 0
                 for publisher in publishers {
-                    let publish = Publish(
+                    let publish = Publish<ByteRange>(
                         type: .presence, value: Int32(10_000 + round), expirySeconds: 604_800)
-                    handle(.publish(publish), by: publisher)
+                    handle(.publish(account: nil, publish), by: publisher)
                     frame.removeAll(keepingCapacity: true)
                     for event in effects.events { frame.appendEventBody(event, in: effects) }
                     for receiver in effects.receivers { sum &+= UInt64(receiver) }

@@ -35,35 +35,36 @@ struct Past: ~Copyable {
         logIn("publisher", slot: 1)
         for _ in 0..<20 {
             handle(
-                .publish(Publish(type: .presence, value: 10_000, expirySeconds: 60)), slot: 1)
+                .publish(
+                    account: nil, Publish(type: .presence, value: 10_000, expirySeconds: 60)),
+                slot: 1)
         }
         logIn("watcher", slot: 0)
-        let publisher = account("publisher")
+        let publisher = NamedList([Array("publisher".utf8)])
         for _ in 0..<toggles {
             for command in [
                 Command.subscribe(
-                    Subscribe(type: .presence, expirySeconds: 60, publishers: [publisher])),
-                .unsubscribe(Unsubscribe(type: .presence, publishers: [publisher])),
-            ] { handle(command, slot: 0) }
+                    account: nil,
+                    Subscribe(type: .presence, expirySeconds: 60, publishers: publisher.list)),
+                .unsubscribe(
+                    account: nil, Unsubscribe(type: .presence, publishers: publisher.list)),
+            ] { handle(command, publisher.texts, slot: 0) }
         }
-    }
-
-    private mutating func account(_ name: String) -> AccountHandle {
-        guard let handle = engine.intern(Array(name.utf8).span) else {
-            preconditionFailure("no room for another account")
-        }
-        return handle
     }
 
     private mutating func logIn(_ name: String, slot: UInt32) {
         let login = Login(
-            account: account(name), device: Array("d\(slot)".utf8), client: .ios)
-        handle(.login(login), slot: slot)
+            account: Array(name.utf8), device: Array("d\(slot)".utf8), client: .ios)
+        let connection = ConnectionID(slot: slot, generation: 1)
+        engine.logIn(login, from: connection, at: now, into: &effects)
+        effects.removeAll()
     }
 
-    private mutating func handle(_ command: Command, slot: UInt32) {
+    private mutating func handle(
+        _ command: Command, _ texts: TextSource = RequestTexts().ofLast, slot: UInt32
+    ) {
         let connection = ConnectionID(slot: slot, generation: 1)
-        engine.handle(command, from: connection, at: now, into: &effects)
+        engine.handle(command, texts, from: connection, at: now, into: &effects)
         for case .persist(let ticket?, _) in effects.items {
             effects.removeAll()
             engine.committed(ticket, at: now, into: &effects)
@@ -79,10 +80,9 @@ struct Past: ~Copyable {
     }
 
     mutating func why() {
-        let question = WhyQuestion(
-            subscriber: account("watcher"), publisher: account("publisher"),
-            publisherName: Array("publisher".utf8), type: .presence)
-        let report = engine.why(question, at: now, into: &effects)
+        let report = engine.why(
+            subscriber: Array("watcher".utf8), publisher: Array("publisher".utf8), .presence,
+            at: now, into: &effects)
         precondition(report.ended.count == 10, "fewer subscriptions than there were")
         effects.removeAll()
     }

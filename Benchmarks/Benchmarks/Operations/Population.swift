@@ -19,7 +19,8 @@ public struct Population: ~Copyable {
     private let now = Moment(
         mono: Mono(milliseconds: 1_000), wall: Wall(milliseconds: 1_763_700_000_000))
     private var value: Int32 = 10_000
-    private let absent = (0..<100).map { Array("absent-\($0)".utf8) }
+    private let absent = NamedList((0..<100).map { Array("absent-\($0)".utf8) })
+    private let noTexts = RequestTexts().ofLast
 
     /// Brings them online.
     public init(watchers: Int, watching: Watching = .nobody) {
@@ -39,21 +40,17 @@ public struct Population: ~Copyable {
         }
     }
 
-    private mutating func account(_ name: [UInt8]) -> AccountHandle {
-        guard let handle = engine.intern(name.span) else {
-            preconditionFailure("no room for another account")
-        }
-        return handle
-    }
-
     private mutating func login(_ name: String, on connection: ConnectionID) {
         let login = Login(
-            account: account(Array(name.utf8)), device: Array("d1".utf8), client: .ios)
-        handle(.login(login), from: connection)
+            account: Array(name.utf8), device: Array("d1".utf8), client: .ios)
+        engine.logIn(login, from: connection, at: now, into: &effects)
+        effects.removeAll()
     }
 
-    private mutating func handle(_ command: Command, from connection: ConnectionID) {
-        engine.handle(command, from: connection, at: now, into: &effects)
+    private mutating func handle(
+        _ command: Command, _ texts: TextSource, from connection: ConnectionID
+    ) {
+        engine.handle(command, texts, from: connection, at: now, into: &effects)
         for case .persist(let ticket?, _) in effects.items {
             effects.removeAll()
             engine.committed(ticket, at: now, into: &effects)
@@ -62,10 +59,13 @@ public struct Population: ~Copyable {
     }
 
     private mutating func subscribe(to names: [[UInt8]], from connection: ConnectionID) {
-        let publishers = names.map { account($0) }
-        handle(
-            .subscribe(Subscribe(type: .presence, expirySeconds: 3_600, publishers: publishers)),
-            from: connection)
+        subscribe(to: NamedList(names), from: connection)
+    }
+
+    private mutating func subscribe(to names: NamedList, from connection: ConnectionID) {
+        let request = Subscribe(
+            type: .presence, expirySeconds: 3_600, publishers: names.list)
+        handle(.subscribe(account: nil, request), names.texts, from: connection)
     }
 
     /// Has the first watcher watch a hundred others, too, of whom nobody is online.
@@ -75,32 +75,34 @@ public struct Population: ~Copyable {
 
     /// Has the first watcher watch nobody.
     public mutating func unsubscribe() {
-        handle(.unsubscribe(Unsubscribe(type: .presence)), from: first)
+        handle(.unsubscribe(account: nil, Unsubscribe(type: .presence)), noTexts, from: first)
     }
 
     /// Has the publisher say something new.
     public mutating func publish() {
         value = value == 20_000 ? 10_000 : value + 1
         handle(
-            .publish(Publish(type: .presence, value: value, expirySeconds: 3_600)),
-            from: publisher)
+            .publish(
+                account: nil, Publish(type: .presence, value: value, expirySeconds: 3_600)),
+            noTexts, from: publisher)
     }
 
     /// What a publish has the caller do.
     public mutating func publishedEffects() -> Effects {
         var effects = Effects()
         engine.handle(
-            .publish(Publish(type: .presence, value: 10_001, expirySeconds: 3_600)),
-            from: publisher, at: now, into: &effects)
+            .publish(
+                account: nil, Publish(type: .presence, value: 10_001, expirySeconds: 3_600)),
+            noTexts, from: publisher, at: now, into: &effects)
         return effects
     }
 
     /// Has the first watcher leave and come back, and encodes the list that he is sent.
     public mutating func logInAgain() {
-        handle(.logout, from: first)
+        handle(.logout, noTexts, from: first)
         let login = Login(
-            account: account(Array("watcher-1".utf8)), device: Array("d1".utf8), client: .ios)
-        engine.handle(.login(login), from: first, at: now, into: &effects)
+            account: Array("watcher-1".utf8), device: Array("d1".utf8), client: .ios)
+        engine.logIn(login, from: first, at: now, into: &effects)
         while !encodeList() {
             effects.removeAll()
             engine.drained(first, at: now, into: &effects)
@@ -128,5 +130,17 @@ public struct Population: ~Copyable {
             }
         }
         return isComplete
+    }
+}
+
+/// The names of a request.
+struct NamedList {
+    let list: NameList
+    let texts: TextSource
+
+    init(_ names: [[UInt8]]) {
+        var texts = RequestTexts()
+        list = texts.add(names: names)
+        self.texts = texts.ofLast
     }
 }

@@ -7,16 +7,42 @@
 import Containers
 
 extension Engine {
-    /// The account with this name, known or new; nil if a new one would exceed the limit.
+    /// The account with this name, known or new.
     ///
-    /// A new account lives until the end of the next command, unless that needs it.
-    public mutating func intern(_ name: Span<UInt8>) -> AccountHandle? {
-        sweep()
-        if let known = names.find(name) {
-            return AccountHandle(index: known)
-        }
+    /// A new account lives until the end of the call, unless something needs it by then.
+    mutating func intern(_ name: Span<UInt8>) throws(Refusal) -> AccountHandle {
+        guard let account = internIfRoom(name) else { throw noRoom }
+        return account
+    }
+
+    /// The account that a request names, known or new.
+    mutating func intern(
+        _ name: ByteRange, _ texts: TextSource
+    ) throws(Refusal) -> AccountHandle {
+        guard let account = texts.withBytes(name, { internIfRoom($0) }) else { throw noRoom }
+        return account
+    }
+
+    private mutating func internIfRoom(_ name: Span<UInt8>) -> AccountHandle? {
+        if let known = find(name) { return known }
         guard names.count < settings.limits.accountsMax else { return nil }
         return addAccount(name)
+    }
+
+    private var noRoom: Refusal {
+        Refusal(
+            .overloaded, field: .account, limit: settings.limits.accountsMax,
+            retryAfterSeconds: 60)
+    }
+
+    /// The accounts that a request names, known or new, in its order.
+    mutating func intern(
+        _ names: NameList, _ texts: TextSource
+    ) throws(Refusal) -> [AccountHandle] {
+        var accounts: [AccountHandle] = []
+        accounts.reserveCapacity(Int(names.count))
+        for name in texts.names(names) { accounts.append(try intern(name, texts)) }
+        return accounts
     }
 
     /// Creates an account for a name that has none.
@@ -36,9 +62,13 @@ extension Engine {
     }
 
     /// The account with this name, if there is one.
-    public mutating func find(_ name: Span<UInt8>) -> AccountHandle? {
-        sweep()
-        return names.find(name).map { AccountHandle(index: $0) }
+    func find(_ name: Span<UInt8>) -> AccountHandle? {
+        names.find(name).map { AccountHandle(index: $0) }
+    }
+
+    /// The account that a request names, if there is one.
+    func find(_ name: ByteRange, _ texts: TextSource) -> AccountHandle? {
+        texts.withBytes(name) { find($0) }
     }
 
     /// Appends the name of an account.

@@ -106,17 +106,20 @@ extension Engine {
 
     /// Ends sessions of an account on behalf of an app server.
     mutating func kick(
-        _ request: Kick, from connection: ConnectionID, at now: Moment,
+        _ request: Kick, _ texts: TextSource, from connection: ConnectionID, at now: Moment,
         into effects: inout Effects
     ) {
+        let reason = request.reason.map { texts.bytes($0) }
         var kicked = 0
-        var session = request.account.map { firstSession[Int($0.index)] } ?? none
+        var session = find(request.account, texts).map { firstSession[Int($0.index)] } ?? none
         while session != none {
             let next = links[Int(session)].next
             let isMeant =
-                request.device.map { strings.equals(sessions[session].device, $0.span) } ?? true
+                request.device.map { device in
+                    texts.withBytes(device) { strings.equals(sessions[session].device, $0) }
+                } ?? true
             if isMeant {
-                kickSession(session, reason: request.reason, at: now, into: &effects)
+                kickSession(session, reason: reason, at: now, into: &effects)
                 kicked += 1
             }
             session = next

@@ -6,24 +6,25 @@ extension Engine {
     /// Subscribers are notified unless nothing has changed for them: the device was connected, or
     /// has reconnected within the grace.
     mutating func beginSession(
-        _ login: Login, from connection: ConnectionID, at now: Moment, into effects: inout Effects
+        _ login: Login, of account: AccountHandle, from connection: ConnectionID, at now: Moment,
+        into effects: inout Effects
     ) throws(Refusal) {
         if let pace = settings.loginPace,
-            let wait = accounts[Int(login.account.index)].logins.take(pace, at: now.mono)
+            let wait = accounts[Int(account.index)].logins.take(pace, at: now.mono)
         {
             throw .tooOften(waitMilliseconds: wait)
         }
         let arrival: Arrival
         let session: UInt32
-        if let known = self.session(of: login.account, on: login.device) {
+        if let known = self.session(of: account, on: login.device) {
             session = known
-            arrival = resume(known, login, at: now, into: &effects)
+            arrival = resume(known, login, of: account, at: now, into: &effects)
         } else {
-            try makeRoomForSession(of: login.account, at: now, into: &effects)
-            session = addSession(login, at: now)
+            try makeRoomForSession(of: account, at: now, into: &effects)
+            session = addSession(login, of: account, at: now)
             arrival = .noticed
         }
-        let topic = makeTopic(.presence, of: login.account)
+        let topic = makeTopic(.presence, of: account)
         attach(session, to: connection)
         sessions[session].id = SessionID(ordinal: sequence.next())
         sessions[session].loggedIn = now.wall
@@ -32,9 +33,9 @@ extension Engine {
             connection,
             .loggedIn(
                 LoggedIn(
-                    account: effects.copyName(of: login.account.index, from: self),
+                    account: effects.copyName(of: account.index, from: self),
                     session: sessions[session].id, time: now.wall,
-                    subscriptions: index.count(of: login.account), term: login.term)))
+                    subscriptions: index.count(of: account), term: login.term)))
         beginList(login.sync, of: session)
         if arrival == .noticed {
             let origin = deviceEntry(of: session, into: &effects)
@@ -53,7 +54,8 @@ extension Engine {
 
     /// Takes over the session that the device has, connected or not.
     private mutating func resume(
-        _ session: UInt32, _ login: Login, at now: Moment, into effects: inout Effects
+        _ session: UInt32, _ login: Login, of account: AccountHandle, at now: Moment,
+        into effects: inout Effects
     ) -> Arrival {
         let before = sessions[session]
         if let old = connectionID(of: session) {
@@ -69,7 +71,7 @@ extension Engine {
         if before.phase == .pushOnly {
             // A new login for subscribers that saw it as push-only.
             unlink(session)
-            link(session, to: login.account)
+            link(session, to: account)
             return .noticed
         }
         return before.client == login.client ? .unnoticed : .noticed
@@ -95,15 +97,17 @@ extension Engine {
         endUnconnected(oldest, at: now, into: &effects)
     }
 
-    private mutating func addSession(_ login: Login, at now: Moment) -> UInt32 {
+    private mutating func addSession(
+        _ login: Login, of account: AccountHandle, at now: Moment
+    ) -> UInt32 {
         let session = sessions.insert(
             Session(
                 id: SessionID(ordinal: 0), loggedIn: now.wall, lastHeard: now.wall,
-                account: login.account.index, device: strings.insert(login.device.span),
+                account: account.index, device: strings.insert(login.device.span),
                 address: strings.insert(login.address.span), client: login.client,
                 reach: login.reach, phase: .connected))
         tallies.enter(.connected)
-        link(session, to: login.account)
+        link(session, to: account)
         return session
     }
 

@@ -1,6 +1,6 @@
 import Containers
 
-/// The peer that gives a command.
+/// The peer that sends a request.
 enum Caller {
     /// A connection that has not logged in.
     case anonymous
@@ -8,15 +8,6 @@ enum Caller {
     case client(session: UInt32, account: AccountHandle)
     /// A session of an app server.
     case appServer
-}
-
-/// The account that a request names as its subject.
-public enum NamedSubject: Hashable, Sendable {
-    /// None: the peer's own.
-    case none
-    case known(AccountHandle)
-    /// A name that the engine does not know.
-    case unknown
 }
 
 extension Engine {
@@ -47,58 +38,51 @@ extension Engine {
         return true
     }
 
-    /// Why the peer of `connection` may not give such a command; nil if it may.
+    /// Why the peer of `connection` has no permission for a method; nil if it has.
     ///
-    /// To be checked before the parameters, before names are interned and limits are compared: a
-    /// peer without permission learns nothing about them.
-    public func refusal(of kind: CommandKind, from connection: ConnectionID) -> Refusal? {
-        Self.refusal(of: kind, by: caller(of: connection))
+    /// To be checked before the parameters: a peer without permission learns nothing about them.
+    public func refusal(of method: MethodName, from connection: ConnectionID) -> Refusal? {
+        Self.refusal(of: method, by: caller(of: connection))
     }
 
-    /// Why the peer of `connection` may not give a command about this account; nil if it may. To be
-    /// checked before the account's name is interned.
-    public func refusal(of subject: NamedSubject, from connection: ConnectionID) -> Refusal? {
-        do throws(Refusal) {
-            switch (caller(of: connection), subject) {
-            case (.client, .unknown): throw Refusal(.forbidden, field: .account)
-            case (.appServer, .unknown): break
-            case (let caller, .known(let account)): _ = try self.subject(account, of: caller)
-            case (let caller, _): _ = try self.subject(nil, of: caller)
-            }
-            return nil
-        } catch {
-            return error
+    /// Why the peer of `connection` has no permission for a command about the account that it
+    /// names; nil if it has. To be checked before limits are compared. Interns nothing.
+    public func refusal(
+        of command: Command, _ texts: TextSource, from connection: ConnectionID
+    ) -> Refusal? {
+        guard case .account(let name) = command.subject else { return nil }
+        switch caller(of: connection) {
+        case .anonymous: return Refusal(.notLoggedIn)
+        case .client(_, let own):
+            guard let name, find(name, texts) != own else { return nil }
+            return Refusal(.forbidden, field: .account)
+        case .appServer: return name == nil ? Refusal(.missingField, field: .account) : nil
         }
     }
 
-    /// The table of permissions. Clients may use every kind that is not listed as forbidden.
-    static func refusal(of kind: CommandKind, by caller: Caller) -> Refusal? {
-        switch (caller, kind) {
-        case (.anonymous, .login): nil
-        case (.anonymous, _): Refusal(.notLoggedIn)
-        case (_, .login): Refusal(.alreadyLoggedIn)
-        // The session has no end that could be postponed.
-        case (.appServer, .refresh): Refusal(.forbidden)
-        case (.appServer, _): nil
-        case (.client, .query), (.client, .subscribers), (.client, .sessions), (.client, .kick),
-            (.client, .stats), (.client, .metrics), (.client, .feed), (.client, .why),
-            (.client, .top):
-            Refusal(.forbidden)
-        case (.client, _): nil
+    static func refusal(of method: MethodName, by caller: Caller) -> Refusal? {
+        switch (method.rules.permission, caller) {
+        case (.anonymous, .anonymous), (.clients, .client), (.appServers, .appServer),
+            (.everySession, .client), (.everySession, .appServer):
+            nil
+        case (.anonymous, .client), (.anonymous, .appServer): Refusal(.alreadyLoggedIn)
+        case (.clients, .anonymous), (.appServers, .anonymous), (.everySession, .anonymous):
+            Refusal(.notLoggedIn)
+        case (.clients, .appServer), (.appServers, .client): Refusal(.forbidden)
         }
     }
 
     /// The account that a command is about: a client's own, or the one an app server names.
-    func subject(_ named: AccountHandle?, of caller: Caller) throws(Refusal) -> AccountHandle {
+    mutating func subject(
+        _ name: ByteRange?, _ texts: TextSource, of caller: Caller
+    ) throws(Refusal) -> AccountHandle {
         switch caller {
         case .client(_, let own):
-            guard named == nil || named == own else {
-                throw Refusal(.forbidden, field: .account)
-            }
+            if let name, find(name, texts) != own { throw Refusal(.forbidden, field: .account) }
             return own
         case .appServer:
-            guard let named else { throw Refusal(.missingField, field: .account) }
-            return named
+            guard let name else { throw Refusal(.missingField, field: .account) }
+            return try intern(name, texts)
         case .anonymous:
             throw Refusal(.notLoggedIn)
         }

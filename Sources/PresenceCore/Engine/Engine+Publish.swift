@@ -3,7 +3,7 @@ import Containers
 extension Engine {
     /// Sets a status: immediately, or, if it is durable, once it is on disk.
     mutating func publish(
-        _ account: AccountHandle, _ request: Publish, from connection: ConnectionID,
+        _ account: AccountHandle, _ request: Publish<[UInt8]>, from connection: ConnectionID,
         at now: Moment, into effects: inout Effects
     ) throws(Refusal) {
         try checkPublishPace(of: account, at: now)
@@ -56,7 +56,7 @@ extension Engine {
 
     /// Puts a status in force and notifies the subscribers.
     mutating func applyPublish(
-        _ request: Publish, of account: AccountHandle, from connection: ConnectionID,
+        _ request: Publish<[UInt8]>, of account: AccountHandle, from connection: ConnectionID,
         origin: PendingChange.Origin?, expires: Wall, deadline: Mono, at now: Moment,
         into effects: inout Effects
     ) {

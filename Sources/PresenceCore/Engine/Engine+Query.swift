@@ -6,16 +6,15 @@ import Containers
 extension Engine {
     /// The states of accounts, in the order of the request.
     mutating func query(
-        _ type: EventType, _ queried: [QueriedAccount], from connection: ConnectionID,
+        _ type: EventType, _ names: NameList, _ texts: TextSource, from connection: ConnectionID,
         at now: Moment, into effects: inout Effects
     ) {
         let start = effects.events.count
-        for account in queried {
-            switch account {
-            case .known(let handle):
-                appendState(of: handle, type, at: now, into: &effects)
-            case .unknown(let name):
-                appendState(ofUnknown: name, type, at: now, into: &effects)
+        for name in texts.names(names) {
+            if let account = find(name, texts) {
+                appendState(of: account, type, at: now, into: &effects)
+            } else {
+                appendState(ofUnknown: texts.bytes(name), type, at: now, into: &effects)
             }
         }
         effects.answer(connection, .states(start..<effects.events.count))
@@ -27,17 +26,23 @@ extension Engine {
     /// listing is listed exactly once, whatever is added or removed meanwhile. O(subscriptions of
     /// the account).
     mutating func listSubscriptions(
-        of account: AccountHandle, _ request: ListSubscriptions, from connection: ConnectionID,
-        at now: Moment, into effects: inout Effects
+        of account: AccountHandle, _ request: ListSubscriptions, _ texts: TextSource,
+        from connection: ConnectionID, at now: Moment, into effects: inout Effects
     ) {
         let start = effects.subscriptions.count
+        // No subscription is to an account that is not known.
+        let publishers = request.publishers.map { names in
+            texts.names(names).compactMap { find($0, texts) }
+        }
         var cursor: UInt64?
         if index.count(of: account) > 0 {
             let subscriptions = index.subscriptions[Int(account.index)]
             let begin = UInt32(clamping: request.cursor ?? 0)
             for place in index.lowerBound(of: begin, in: subscriptions)..<subscriptions.count {
                 let subscription = subscriptions[place]
-                guard isWanted(topics[subscription.topic], by: request) else { continue }
+                guard isWanted(topics[subscription.topic], request.type, publishers) else {
+                    continue
+                }
                 if effects.subscriptions.count - start == request.entriesMax {
                     cursor = UInt64(subscription.topic)
                     break
@@ -52,9 +57,11 @@ extension Engine {
                 cursor: cursor))
     }
 
-    private func isWanted(_ topic: Topic, by request: ListSubscriptions) -> Bool {
-        if let type = request.type, topic.type != type { return false }
-        guard let publishers = request.publishers else { return true }
+    private func isWanted(
+        _ topic: Topic, _ type: EventType?, _ publishers: [AccountHandle]?
+    ) -> Bool {
+        if let type, topic.type != type { return false }
+        guard let publishers else { return true }
         return publishers.contains(AccountHandle(index: topic.account))
     }
 
@@ -72,13 +79,15 @@ extension Engine {
     /// The cursor is the first handle of the page. O(subscribers) per page: a fan is not sorted,
     /// and keeping it sorted would cost every subscription.
     mutating func listSubscribers(
-        _ request: ListSubscribers, from connection: ConnectionID, at now: Moment,
-        into effects: inout Effects
+        _ request: ListSubscribers, _ texts: TextSource, from connection: ConnectionID,
+        at now: Moment, into effects: inout Effects
     ) {
         let start = effects.subscribers.count
         var cursor: UInt64?
         var count = 0
-        if let publisher = request.publisher, let topic = topic(request.type, of: publisher) {
+        if let publisher = find(request.publisher, texts),
+            let topic = topic(request.type, of: publisher)
+        {
             count = index.subscriberCount(of: topic)
             let begin = UInt32(clamping: request.cursor ?? 0)
             // One more than the page has, to know whether and where another begins.

@@ -82,8 +82,9 @@ extension Engine {
     }
 
     /// The connections of the sessions of an account, those that have one.
-    public func connections(of account: AccountHandle) -> [ConnectionID] {
+    public func connections(of account: [UInt8]) -> [ConnectionID] {
         var connections: [ConnectionID] = []
+        guard let account = find(account.span) else { return [] }
         var session = firstSession[Int(account.index)]
         while session != none {
             if let connection = connectionID(of: session) { connections.append(connection) }

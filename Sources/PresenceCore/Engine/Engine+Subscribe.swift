@@ -5,8 +5,8 @@ import Containers
 extension Engine {
     /// Checks a request to subscribe and has it stored. All or nothing.
     mutating func subscribe(
-        _ account: AccountHandle, _ request: Subscribe, from connection: ConnectionID,
-        at now: Moment, into effects: inout Effects
+        _ account: AccountHandle, _ request: Subscribe<[AccountHandle]>,
+        from connection: ConnectionID, at now: Moment, into effects: inout Effects
     ) throws(Refusal) {
         try checkQuota(of: account, for: request)
         let reserved = try reserveWatchers(for: account, request, into: &effects)
@@ -20,7 +20,9 @@ extension Engine {
             of: account, for: connection, reserving: reserved, into: &effects)
     }
 
-    private func checkQuota(of account: AccountHandle, for request: Subscribe) throws(Refusal) {
+    private func checkQuota(
+        of account: AccountHandle, for request: Subscribe<[AccountHandle]>
+    ) throws(Refusal) {
         let limit = settings.limits.subscriptionsPerAccountMax
         let count = index.count(of: account)
         guard count + request.publishers.count > limit else { return }
@@ -36,7 +38,8 @@ extension Engine {
     /// Rejects a request that would exceed the subscriber quota of a publisher, and names all such
     /// publishers; else keeps their places until the change is applied or has failed.
     private mutating func reserveWatchers(
-        for account: AccountHandle, _ request: Subscribe, into effects: inout Effects
+        for account: AccountHandle, _ request: Subscribe<[AccountHandle]>,
+        into effects: inout Effects
     ) throws(Refusal) -> [AccountHandle] {
         guard let limit = settings.subscribersPerPublisherMax else { return [] }
         let joined = request.publishers.filter { publisher in
@@ -81,8 +84,8 @@ extension Engine {
 
     /// Applies what has been stored: from now on the subscriptions deliver.
     mutating func applySubscribe(
-        _ change: PendingChange, _ request: Subscribe, expires: Wall, deadline: Mono,
-        at now: Moment, into effects: inout Effects
+        _ change: PendingChange, _ request: Subscribe<[AccountHandle]>, expires: Wall,
+        deadline: Mono, at now: Moment, into effects: inout Effects
     ) {
         let created = Wall(
             milliseconds: expires.milliseconds - Int64(request.expirySeconds) * 1_000)
@@ -156,8 +159,8 @@ extension Engine {
     /// client that is told that a subscription has ended must not find it again after a crash with
     /// a clock that was set back.
     mutating func unsubscribe(
-        _ account: AccountHandle, _ request: Unsubscribe, from connection: ConnectionID,
-        into effects: inout Effects
+        _ account: AccountHandle, _ request: Unsubscribe<[AccountHandle]>,
+        from connection: ConnectionID, into effects: inout Effects
     ) {
         let record: Record =
             if let publishers = request.publishers {
@@ -171,7 +174,7 @@ extension Engine {
 
     /// Applies what has been stored: from now on the subscriptions do not deliver.
     mutating func applyUnsubscribe(
-        _ change: PendingChange, _ request: Unsubscribe, at now: Moment,
+        _ change: PendingChange, _ request: Unsubscribe<[AccountHandle]>, at now: Moment,
         into effects: inout Effects
     ) {
         var removed: [TopicHandle] = []

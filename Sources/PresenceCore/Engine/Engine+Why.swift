@@ -5,27 +5,14 @@
 
 import Containers
 
-/// The subjects of `why`; nil is a name that is not known.
-public struct WhyQuestion: Hashable, Sendable {
+/// The subjects of `why`; nil is an account that is not known.
+struct WhyQuestion {
     /// The subscriber, in fact or supposedly.
-    public var subscriber: AccountHandle?
+    var subscriber: AccountHandle?
     /// The publisher, in fact or supposedly.
-    public var publisher: AccountHandle?
-    /// The publisher's name, for the state of an unknown account.
-    public var publisherName: [UInt8]
+    var publisher: AccountHandle?
     /// The type of state.
-    public var type: EventType
-
-    /// A question.
-    public init(
-        subscriber: AccountHandle?, publisher: AccountHandle?, publisherName: [UInt8],
-        type: EventType
-    ) {
-        self.subscriber = subscriber
-        self.publisher = publisher
-        self.publisherName = publisherName
-        self.type = type
-    }
+    var type: EventType
 }
 
 extension Engine {
@@ -38,21 +25,23 @@ extension Engine {
     ///
     /// Changes nothing but the counter, from which the state of an unknown account takes a number.
     public mutating func why(
-        _ question: WhyQuestion, at now: Moment, into effects: inout Effects
+        subscriber: [UInt8], publisher: [UInt8], _ type: EventType, at now: Moment,
+        into effects: inout Effects
     ) -> WhyReport {
+        let question = WhyQuestion(
+            subscriber: find(subscriber.span), publisher: find(publisher.span), type: type)
         let state = effects.events.count
-        if let publisher = question.publisher {
-            appendState(of: publisher, question.type, at: now, into: &effects)
+        if let account = question.publisher {
+            appendState(of: account, type, at: now, into: &effects)
         } else {
-            appendState(
-                ofUnknown: question.publisherName, question.type, at: now, into: &effects)
+            appendState(ofUnknown: publisher, type, at: now, into: &effects)
         }
         let current = question.subscriber.flatMap { subscriber in
-            question.publisher.flatMap { subscription(of: subscriber, to: $0, question.type) }
+            question.publisher.flatMap { subscription(of: subscriber, to: $0, type) }
         }
         let subscribed = subscribed(question, current)
         return WhyReport(
-            time: now.wall, type: question.type,
+            time: now.wall, type: type,
             subscriber: party(question.subscriber, at: now, into: &effects),
             publisher: party(question.publisher, at: now, into: &effects),
             subscription: current.map {

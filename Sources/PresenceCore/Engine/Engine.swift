@@ -4,7 +4,7 @@
 // and appends what is to be done to a buffer of the caller's. It does no I/O, reads no clock, keeps
 // no closure: the same inputs give the same effects, byte for byte.
 //
-//     intern names → handle(command, from:, at:, into:) → carry out the effects → …
+//     logIn, handle(command, texts, from:, at:, into:) → carry out the effects → …
 //     connectionLost when a connection has ended;     committed/failed when the store reports
 //     advance when the clock has reached `nextWake`;  drained, missed when a connection says so
 //
@@ -62,10 +62,10 @@ public struct Engine: ~Copyable {
     /// Subscribers that topics will have when changes in flight are applied, beyond the current
     /// ones; kept only if there is a limit on them.
     var joining: [UInt64: Int] = [:]
-    /// Requests that wait for an earlier change of their account, in order.
-    var deferred: [UInt32: [DeferredCommand]] = [:]
+    /// Changes that wait for an earlier one of their account, in order.
+    var deferred: [UInt32: [DeferredChange]] = [:]
 
-    /// Accounts that the next command may refer to.
+    /// Accounts that were added in this call.
     var interned: [UInt32] = []
     /// Accounts that may have lost their last reference in the call before this one.
     var retired: [UInt32] = []
@@ -105,76 +105,115 @@ public struct Engine: ~Copyable {
     ///
     /// Every command is answered once, by `Effect.answer` or `.refuse`, unless its connection has
     /// ended by then. A connection should wait for one response before it gives the next command.
+    /// Nothing of `texts` is needed afterwards.
     public mutating func handle(
-        _ command: Command, from connection: ConnectionID, at now: Moment,
+        _ command: Command, _ texts: TextSource, from connection: ConnectionID, at now: Moment,
         into effects: inout Effects
     ) {
+        attempt(command.name, from: connection, into: &effects) {
+            engine, caller, effects throws(Refusal) in
+            try engine.carryOut(
+                command, texts, by: caller, from: connection, at: now, into: &effects)
+        }
+    }
+
+    /// Begins a session of an account, which the caller has authenticated.
+    public mutating func logIn(
+        _ login: Login, from connection: ConnectionID, at now: Moment, into effects: inout Effects
+    ) {
+        attempt(.login, from: connection, into: &effects) {
+            engine, _, effects throws(Refusal) in
+            let account = try engine.intern(login.account.span)
+            try engine.beginSession(
+                login, of: account, from: connection, at: now, into: &effects)
+        }
+    }
+
+    /// Begins a session of an app server, which has no account and causes no presence events.
+    public mutating func logInAppServer(
+        from connection: ConnectionID, at now: Moment, into effects: inout Effects
+    ) {
+        attempt(.login, from: connection, into: &effects) { engine, _, effects in
+            engine.beginAppServer(from: connection, at: now, into: &effects)
+        }
+    }
+
+    /// Continues the session until another token ends. `account` is the name in that token.
+    public mutating func refresh(
+        _ account: [UInt8], until term: TokenTerm, from connection: ConnectionID,
+        into effects: inout Effects
+    ) {
+        attempt(.refresh, from: connection, into: &effects) {
+            engine, caller, effects throws(Refusal) in
+            guard case .client(_, let own) = caller, engine.find(account.span) == own else {
+                throw Refusal(.forbidden, field: .token)
+            }
+            effects.answer(connection, .refreshed(term))
+        }
+    }
+
+    /// Carries out a request that the peer has permission for, or rejects it.
+    private mutating func attempt(
+        _ method: MethodName, from connection: ConnectionID, into effects: inout Effects,
+        _ body: (inout Engine, Caller, inout Effects) throws(Refusal) -> Void
+    ) {
         sweep()
-        perform(command, from: connection, at: now, into: &effects)
+        do throws(Refusal) {
+            let caller = self.caller(of: connection)
+            if let refusal = Self.refusal(of: method, by: caller) { throw refusal }
+            try body(&self, caller, &effects)
+        } catch {
+            effects.items.append(.refuse(connection, error))
+        }
         retireInterned()
         reserveSequence(into: &effects)
     }
 
-    mutating func perform(
-        _ command: Command, from connection: ConnectionID, at now: Moment,
-        into effects: inout Effects
-    ) {
-        do throws(Refusal) {
-            let caller = self.caller(of: connection)
-            if let refusal = Self.refusal(of: command.kind, by: caller) { throw refusal }
-            try carryOut(command, by: caller, from: connection, at: now, into: &effects)
-        } catch {
-            effects.items.append(.refuse(connection, error))
-        }
-    }
-
+    /// What needs an account that is not known yet interns its name; what only asks does not.
     private mutating func carryOut(
-        _ command: Command, by caller: Caller, from connection: ConnectionID, at now: Moment,
-        into effects: inout Effects
+        _ command: Command, _ texts: TextSource, by caller: Caller, from connection: ConnectionID,
+        at now: Moment, into effects: inout Effects
     ) throws(Refusal) {
         switch command {
-        case .login(let login):
-            try beginSession(login, from: connection, at: now, into: &effects)
-        case .loginAppServer:
-            beginAppServer(from: connection, at: now, into: &effects)
-        case .refresh(let account, let term):
-            guard case .client(_, let own) = caller, account == own else {
-                throw Refusal(.forbidden, field: .token)
-            }
-            effects.answer(connection, .refreshed(term))
         case .logout:
             logout(connection, at: now, into: &effects)
         case .ping:
             effects.answer(connection, .pong(time: now.wall))
-        case .subscribe(let request):
-            let account = try subject(request.account, of: caller)
-            if deferIfBusy(account, command, from: connection) { return }
-            try subscribe(account, request, from: connection, at: now, into: &effects)
-        case .unsubscribe(let request):
-            let account = try subject(request.account, of: caller)
-            if deferIfBusy(account, command, from: connection) { return }
-            unsubscribe(account, request, from: connection, into: &effects)
-        case .subscriptions(let request):
-            let account = try subject(request.account, of: caller)
-            listSubscriptions(of: account, request, from: connection, at: now, into: &effects)
-        case .publish(let request):
-            let account = try subject(request.account, of: caller)
-            if deferIfBusy(account, command, from: connection) { return }
-            try publish(account, request, from: connection, at: now, into: &effects)
-        case .clear(let named, let type):
-            let account = try subject(named, of: caller)
-            if deferIfBusy(account, command, from: connection) { return }
-            try clear(account, type, from: connection, at: now, into: &effects)
-        case .query(let type, let accounts):
-            query(type, accounts, from: connection, at: now, into: &effects)
+        case .subscribe(let name, let request):
+            let account = try subject(name, texts, of: caller)
+            let change = Change.subscribe(
+                Subscribe(
+                    type: request.type, expirySeconds: request.expirySeconds,
+                    publishers: try intern(request.publishers, texts), answer: request.answer))
+            try make(change, of: account, from: connection, at: now, into: &effects)
+        case .unsubscribe(let name, let request):
+            let account = try subject(name, texts, of: caller)
+            var change = Unsubscribe<[AccountHandle]>(type: request.type)
+            if let names = request.publishers { change.publishers = try intern(names, texts) }
+            try make(.unsubscribe(change), of: account, from: connection, at: now, into: &effects)
+        case .subscriptions(let name, let request):
+            let account = try subject(name, texts, of: caller)
+            listSubscriptions(
+                of: account, request, texts, from: connection, at: now, into: &effects)
+        case .publish(let name, let request):
+            let account = try subject(name, texts, of: caller)
+            let change = Change.publish(
+                Publish(
+                    type: request.type, value: request.value, expirySeconds: request.expirySeconds,
+                    ext: request.ext.map { texts.bytes($0) }, audience: request.audience,
+                    ownSessions: request.ownSessions))
+            try make(change, of: account, from: connection, at: now, into: &effects)
+        case .clear(let name, let type):
+            let account = try subject(name, texts, of: caller)
+            try make(.clear(type), of: account, from: connection, at: now, into: &effects)
+        case .query(let type, let names):
+            query(type, names, texts, from: connection, at: now, into: &effects)
         case .subscribers(let request):
-            listSubscribers(request, from: connection, at: now, into: &effects)
-        case .sessions(let account):
-            listSessions(of: account, from: connection, at: now, into: &effects)
+            listSubscribers(request, texts, from: connection, at: now, into: &effects)
+        case .sessions(let name):
+            listSessions(of: find(name, texts), from: connection, at: now, into: &effects)
         case .kick(let request):
-            kick(request, from: connection, at: now, into: &effects)
-        case .stats:
-            effects.answer(connection, .stats(currentStats))
+            kick(request, texts, from: connection, at: now, into: &effects)
         }
     }
 }

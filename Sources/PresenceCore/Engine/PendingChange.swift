@@ -1,5 +1,22 @@
 import Containers
 
+/// A change of an account that a peer has requested, with its names resolved.
+enum Change {
+    case subscribe(Subscribe<[AccountHandle]>)
+    case unsubscribe(Unsubscribe<[AccountHandle]>)
+    case publish(Publish<[UInt8]>)
+    case clear(EventType)
+
+    /// The accounts that it needs besides its own.
+    var others: [AccountHandle] {
+        switch self {
+        case .subscribe(let request): request.publishers
+        case .unsubscribe(let request): request.publishers ?? []
+        case .publish, .clear: []
+        }
+    }
+}
+
 /// A change that has been checked and recorded, and is applied once it is durable.
 struct PendingChange {
     /// The connection that waits for the response.
@@ -15,9 +32,9 @@ struct PendingChange {
     var removalsOnFailure: [Record] = []
 
     enum Kind {
-        case subscribe(Subscribe, expires: Wall, deadline: Mono)
-        case unsubscribe(Unsubscribe)
-        case publish(Publish, origin: Origin?, expires: Wall, deadline: Mono)
+        case subscribe(Subscribe<[AccountHandle]>, expires: Wall, deadline: Mono)
+        case unsubscribe(Unsubscribe<[AccountHandle]>)
+        case publish(Publish<[UInt8]>, origin: Origin?, expires: Wall, deadline: Mono)
         case clear(EventType)
     }
 
@@ -41,19 +58,10 @@ struct PendingChange {
     }
 }
 
-/// A command that waits for an earlier change of its account.
-struct DeferredCommand {
+/// A change that waits for an earlier one of its account.
+struct DeferredChange {
     var connection: ConnectionID
-    var command: Command
-
-    /// The accounts that the command needs besides the one it is about.
-    var others: [AccountHandle] {
-        switch command {
-        case .subscribe(let request): request.publishers
-        case .unsubscribe(let request): request.publishers ?? []
-        default: []
-        }
-    }
+    var change: Change
 }
 
 extension Engine {
@@ -163,18 +171,36 @@ extension Engine {
         unpin(change.account, change.others)
     }
 
-    /// Defers a command if its account has a change in flight.
-    mutating func deferIfBusy(
-        _ account: AccountHandle, _ command: Command, from connection: ConnectionID
-    ) -> Bool {
-        guard inFlight.isBusy(account) else { return false }
-        let entry = DeferredCommand(connection: connection, command: command)
-        pin(account, entry.others)
-        deferred[account.index, default: []].append(entry)
-        return true
+    /// Makes a change, or defers it if its account has one in flight.
+    mutating func make(
+        _ change: Change, of account: AccountHandle, from connection: ConnectionID,
+        at now: Moment, into effects: inout Effects
+    ) throws(Refusal) {
+        guard inFlight.isBusy(account) else {
+            return try begin(change, of: account, from: connection, at: now, into: &effects)
+        }
+        pin(account, change.others)
+        deferred[account.index, default: []].append(
+            DeferredChange(connection: connection, change: change))
     }
 
-    /// Continues with the deferred commands of `account`, until one has a change in flight.
+    private mutating func begin(
+        _ change: Change, of account: AccountHandle, from connection: ConnectionID,
+        at now: Moment, into effects: inout Effects
+    ) throws(Refusal) {
+        switch change {
+        case .subscribe(let request):
+            try subscribe(account, request, from: connection, at: now, into: &effects)
+        case .unsubscribe(let request):
+            unsubscribe(account, request, from: connection, into: &effects)
+        case .publish(let request):
+            try publish(account, request, from: connection, at: now, into: &effects)
+        case .clear(let type):
+            try clear(account, type, from: connection, at: now, into: &effects)
+        }
+    }
+
+    /// Continues with the deferred changes of `account`, until one is in flight.
     private mutating func resumeDeferred(
         of account: AccountHandle, at now: Moment, into effects: inout Effects
     ) {
@@ -183,12 +209,21 @@ extension Engine {
         {
             let next = queue.removeFirst()
             if !queue.isEmpty { deferred[account.index] = queue }
-            // A peer that has disconnected meanwhile gets no response; so its command is not
-            // carried out.
-            if isLoggedIn(next.connection) {
-                perform(next.command, from: next.connection, at: now, into: &effects)
-            }
-            unpin(account, next.others)
+            resume(next, of: account, at: now, into: &effects)
+            unpin(account, next.change.others)
+        }
+    }
+
+    private mutating func resume(
+        _ next: DeferredChange, of account: AccountHandle, at now: Moment,
+        into effects: inout Effects
+    ) {
+        // A peer that has disconnected meanwhile gets no response; so its change is not made.
+        guard isLoggedIn(next.connection) else { return }
+        do throws(Refusal) {
+            try begin(next.change, of: account, from: next.connection, at: now, into: &effects)
+        } catch {
+            effects.items.append(.refuse(next.connection, error))
         }
     }
 }

@@ -1,4 +1,4 @@
-/// The result of a command that was carried out.
+/// The result of a request that was carried out.
 ///
 /// Lists are in the arrays of `Effects`; the ranges here refer to them.
 public enum Answer: Hashable, Sendable {
@@ -22,7 +22,6 @@ public enum Answer: Hashable, Sendable {
     /// A range of `Effects.sessions`.
     case sessions(Range<Int>)
     case kicked(Int)
-    case stats(Stats)
 }
 
 /// The answer to `login`.

@@ -1,57 +1,114 @@
-/// A request to the engine, with its names interned and its bounds checked.
+/// The methods of the protocol, and what applies to each.
 ///
-/// The caller has checked the bounds that depend on the request alone; the engine checks those that
-/// depend on its state.
+/// The engine carries out those that are a `Command`, and begins and continues sessions. Its caller
+/// answers the others, which are about the service. Permission for all of them is checked here,
+/// because the engine knows what a connection has logged in as.
+public enum MethodName: String, CaseIterable, Sendable {
+    case login, refresh, logout, ping, subscribe, unsubscribe, subscriptions, publish, clear
+    case query, subscribers, sessions, kick, stats, metrics, why, top, feed
+
+    /// What applies to the method.
+    public var rules: Rules {
+        switch self {
+        case .login: Rules(.anonymous, .needed, .small)
+        case .refresh: Rules(.clients, .notNeeded, .small)
+        case .logout: Rules(.everySession, .notNeeded, .small)
+        case .ping: Rules(.everySession, .notNeeded, .small)
+        case .subscribe: Rules(.everySession, .needed, .small)
+        case .unsubscribe: Rules(.everySession, .notNeeded, .small)
+        case .subscriptions: Rules(.everySession, .notNeeded, .small)
+        case .publish: Rules(.everySession, .needed, .small)
+        case .clear: Rules(.everySession, .notNeeded, .small)
+        case .query: Rules(.appServers, .notNeeded, .small)
+        case .subscribers: Rules(.appServers, .notNeeded, .large)
+        case .sessions: Rules(.appServers, .notNeeded, .small)
+        case .kick: Rules(.appServers, .notNeeded, .small)
+        case .stats: Rules(.appServers, .notNeeded, .large)
+        case .metrics: Rules(.appServers, .notNeeded, .large)
+        case .why: Rules(.appServers, .notNeeded, .large)
+        case .top: Rules(.appServers, .notNeeded, .large)
+        case .feed: Rules(.appServers, .notNeeded, .small)
+        }
+    }
+
+    /// What applies to a method. Nothing has a default: a new method states all of it.
+    public struct Rules: Hashable, Sendable {
+        /// The peers that may use it.
+        public let permission: Permission
+        /// Whether it takes memory or a place in the store's backlog.
+        public let room: Room
+        /// How much work it is.
+        public let work: Work
+
+        init(_ permission: Permission, _ room: Room, _ work: Work) {
+            self.permission = permission
+            self.room = room
+            self.work = work
+        }
+    }
+
+    /// Whether a method is rejected while there is too little memory, or the store is far behind.
+    public enum Room: Sendable {
+        case needed
+        case notNeeded
+    }
+
+    /// How much work a method is, compared with others.
+    public enum Work: Sendable {
+        case small
+        /// It reads large tables.
+        case large
+    }
+}
+
+/// The peers that may use a method.
+public enum Permission: CaseIterable, Sendable {
+    /// Connections that have not logged in.
+    case anonymous
+    /// Sessions of accounts.
+    case clients
+    /// Sessions of app servers.
+    case appServers
+    /// Both.
+    case everySession
+}
+
+/// A request to the engine, as it was decoded.
+///
+/// Names and texts are ranges of the request's `TextSource`; the engine resolves them when it
+/// handles the command. The caller has checked the limits that depend on the request alone; the
+/// engine checks those that depend on its state.
+///
+/// `account` is the account that an app server acts for; nil for a client's own account.
 public enum Command: Hashable, Sendable {
-    /// Begin a session of an account.
-    case login(Login)
-    /// Begin a session of an app server, which has no account and causes no presence events.
-    case loginAppServer
-    /// Continue the session until another token ends. `account` is that of the token; nil for a
-    /// name that is not known.
-    case refresh(account: AccountHandle?, TokenTerm)
     /// End the session by a logout.
     case logout
     /// Return the time; a sign of life.
     case ping
     /// Subscribe to publishers for a while.
-    case subscribe(Subscribe)
+    case subscribe(account: ByteRange?, Subscribe<NameList>)
     /// Unsubscribe from publishers, or from all of a type.
-    case unsubscribe(Unsubscribe)
+    case unsubscribe(account: ByteRange?, Unsubscribe<NameList>)
     /// List the subscriptions of an account.
-    case subscriptions(ListSubscriptions)
+    case subscriptions(account: ByteRange?, ListSubscriptions)
     /// Set the status of a publisher.
-    case publish(Publish)
-    /// Clear the status of a publisher. `account` is for app servers.
-    case clear(account: AccountHandle?, type: EventType)
+    case publish(account: ByteRange?, Publish<ByteRange>)
+    /// Clear the status of a publisher.
+    case clear(account: ByteRange?, EventType)
     /// Read states.
-    case query(type: EventType, accounts: [QueriedAccount])
+    case query(EventType, accounts: NameList)
     /// List the subscribers of a publisher.
     case subscribers(ListSubscribers)
     /// List an account's sessions.
-    case sessions(account: AccountHandle?)
+    case sessions(account: ByteRange)
     /// End sessions of an account.
     case kick(Kick)
-    /// Return the counters.
-    case stats
-}
-
-/// The method of a request, whatever its parameters.
-public enum CommandKind: String, CaseIterable, Sendable {
-    case login, refresh, logout, ping, subscribe, unsubscribe, subscriptions, publish, clear
-    case query, subscribers, sessions, kick, stats
-    /// Answered by the owner of the engine, from what the engine reports.
-    case metrics, why, top
-    /// Answered by the owner of the feed; the engine only checks permission.
-    case feed
 }
 
 extension Command {
-    /// The kind of the command.
-    public var kind: CommandKind {
+    /// The method, without the parameters.
+    public var name: MethodName {
         switch self {
-        case .login, .loginAppServer: .login
-        case .refresh: .refresh
         case .logout: .logout
         case .ping: .ping
         case .subscribe: .subscribe
@@ -63,40 +120,26 @@ extension Command {
         case .subscribers: .subscribers
         case .sessions: .sessions
         case .kick: .kick
-        case .stats: .stats
         }
     }
-}
 
-/// Parameters of `login`.
-public struct Login: Hashable, Sendable {
-    /// The account, already authenticated.
-    public var account: AccountHandle
-    /// The device's name; unique within its account.
-    public var device: [UInt8]
-    /// The kind of its client.
-    public var client: ClientKind
-    /// Whether push reaches the device when its connection is lost.
-    public var reach: Reach
-    /// The states in the login list.
-    public var sync: LoginList
-    /// The address of the connection, shown to app servers.
-    public var address: [UInt8]
-    /// When the session ends with its token; nil without a token.
-    public var term: TokenTerm?
+    /// Whether it is about an account: the peer's own, or the one that it names.
+    var subject: Subject {
+        switch self {
+        case .subscribe(let account, _): .account(account)
+        case .unsubscribe(let account, _): .account(account)
+        case .subscriptions(let account, _): .account(account)
+        case .publish(let account, _): .account(account)
+        case .clear(let account, _): .account(account)
+        case .logout, .ping, .query, .subscribers, .sessions, .kick: .none
+        }
+    }
 
-    /// A login.
-    public init(
-        account: AccountHandle, device: [UInt8], client: ClientKind, reach: Reach = .connection,
-        sync: LoginList = .online, address: [UInt8] = [], term: TokenTerm? = nil
-    ) {
-        self.account = account
-        self.device = device
-        self.client = client
-        self.reach = reach
-        self.sync = sync
-        self.address = address
-        self.term = term
+    /// What a command is about.
+    enum Subject {
+        case none
+        /// The account of this name; nil: the peer's own.
+        case account(ByteRange?)
     }
 }
 
@@ -118,31 +161,60 @@ public enum LoginList: UInt8, CaseIterable, Sendable {
     case all
 }
 
+/// Parameters of a login whose account has been authenticated.
+public struct Login: Hashable, Sendable {
+    /// The name of the account.
+    public var account: [UInt8]
+    /// The device's name; unique within its account.
+    public var device: [UInt8]
+    /// The kind of its client.
+    public var client: ClientKind
+    /// Whether push reaches the device when its connection is lost.
+    public var reach: Reach
+    /// The states in the login list.
+    public var sync: LoginList
+    /// The address of the connection, shown to app servers.
+    public var address: [UInt8]
+    /// When the session ends with its token; nil without a token.
+    public var term: TokenTerm?
+
+    /// A login.
+    public init(
+        account: [UInt8], device: [UInt8], client: ClientKind, reach: Reach = .connection,
+        sync: LoginList = .online, address: [UInt8] = [], term: TokenTerm? = nil
+    ) {
+        self.account = account
+        self.device = device
+        self.client = client
+        self.reach = reach
+        self.sync = sync
+        self.address = address
+        self.term = term
+    }
+}
+
 /// Whether the response includes the states of the publishers.
 public enum SubscribeAnswer: UInt8, Sendable {
     case withoutStates
     case withStates
 }
 
-/// Parameters of `subscribe`.
-public struct Subscribe: Hashable, Sendable {
-    /// The account that an app server acts for; nil for a client's own account.
-    public var account: AccountHandle?
+/// Parameters of `subscribe`, with the publishers as names or, within the engine, as accounts.
+public struct Subscribe<Publishers: Hashable & Sendable>: Hashable, Sendable {
     /// The type.
     public var type: EventType
     /// Seconds until it expires.
     public var expirySeconds: Int
     /// The publishers, without duplicates, in the order of the request.
-    public var publishers: [AccountHandle]
+    public var publishers: Publishers
     /// Whether the response includes their states.
     public var answer: SubscribeAnswer
 
     /// A request to subscribe.
-    public init(
-        account: AccountHandle? = nil, type: EventType, expirySeconds: Int,
-        publishers: [AccountHandle], answer: SubscribeAnswer = .withoutStates
+    @inlinable public init(
+        type: EventType, expirySeconds: Int, publishers: Publishers,
+        answer: SubscribeAnswer = .withoutStates
     ) {
-        self.account = account
         self.type = type
         self.expirySeconds = expirySeconds
         self.publishers = publishers
@@ -150,20 +222,15 @@ public struct Subscribe: Hashable, Sendable {
     }
 }
 
-/// Parameters of `unsubscribe`.
-public struct Unsubscribe: Hashable, Sendable {
-    /// The account that an app server acts for; nil for a client's own account.
-    public var account: AccountHandle?
+/// Parameters of `unsubscribe`, with the publishers as names or, within the engine, as accounts.
+public struct Unsubscribe<Publishers: Hashable & Sendable>: Hashable, Sendable {
     /// The type.
     public var type: EventType
     /// The publishers, without duplicates; nil for all.
-    public var publishers: [AccountHandle]?
+    public var publishers: Publishers?
 
     /// A request to unsubscribe.
-    public init(
-        account: AccountHandle? = nil, type: EventType, publishers: [AccountHandle]? = nil
-    ) {
-        self.account = account
+    @inlinable public init(type: EventType, publishers: Publishers? = nil) {
         self.type = type
         self.publishers = publishers
     }
@@ -171,12 +238,10 @@ public struct Unsubscribe: Hashable, Sendable {
 
 /// Parameters of `subscriptions`.
 public struct ListSubscriptions: Hashable, Sendable {
-    /// The account that an app server acts for; nil for a client's own account.
-    public var account: AccountHandle?
     /// Only this type; nil for all.
     public var type: EventType?
-    /// Only these publishers; nil for all. The caller leaves out unknown names.
-    public var publishers: [AccountHandle]?
+    /// Only these publishers; nil for all.
+    public var publishers: NameList?
     /// The beginning of the page, from the previous one.
     public var cursor: UInt64?
     /// The most entries on the page.
@@ -184,10 +249,9 @@ public struct ListSubscriptions: Hashable, Sendable {
 
     /// A request for a page.
     public init(
-        account: AccountHandle? = nil, type: EventType? = nil, publishers: [AccountHandle]? = nil,
-        cursor: UInt64? = nil, entriesMax: Int = 100
+        type: EventType? = nil, publishers: NameList? = nil, cursor: UInt64? = nil,
+        entriesMax: Int = 100
     ) {
-        self.account = account
         self.type = type
         self.publishers = publishers
         self.cursor = cursor
@@ -209,10 +273,8 @@ public enum OwnSessions: UInt8, Sendable {
     case notTold
 }
 
-/// Parameters of `publish`.
-public struct Publish: Hashable, Sendable {
-    /// The account that an app server acts for; nil for a client's own account.
-    public var account: AccountHandle?
+/// Parameters of `publish`, with the text as a range or, within the engine, as bytes.
+public struct Publish<Text: Hashable & Sendable>: Hashable, Sendable {
     /// The type.
     public var type: EventType
     /// The app's value.
@@ -220,18 +282,17 @@ public struct Publish: Hashable, Sendable {
     /// Seconds until the status expires.
     public var expirySeconds: Int
     /// The app's text; nil if there is none.
-    public var ext: [UInt8]?
+    public var ext: Text?
     /// Whether it is durable.
     public var audience: Audience
     /// Whether the publisher's other sessions receive it, too.
     public var ownSessions: OwnSessions
 
     /// A request to publish.
-    public init(
-        account: AccountHandle? = nil, type: EventType, value: Int32, expirySeconds: Int,
-        ext: [UInt8]? = nil, audience: Audience = .onlineOnly, ownSessions: OwnSessions = .told
+    @inlinable public init(
+        type: EventType, value: Int32, expirySeconds: Int, ext: Text? = nil,
+        audience: Audience = .onlineOnly, ownSessions: OwnSessions = .told
     ) {
-        self.account = account
         self.type = type
         self.value = value
         self.expirySeconds = expirySeconds
@@ -241,18 +302,12 @@ public struct Publish: Hashable, Sendable {
     }
 }
 
-/// One account of a `query`: known to the engine, or an unknown name.
-public enum QueriedAccount: Hashable, Sendable {
-    case known(AccountHandle)
-    case unknown(name: [UInt8])
-}
-
 /// Parameters of `subscribers`.
 public struct ListSubscribers: Hashable, Sendable {
-    /// The publisher; nil for an unknown name, which has no subscribers.
-    public var publisher: AccountHandle?
     /// The type.
     public var type: EventType
+    /// The publisher.
+    public var publisher: ByteRange
     /// The beginning of the page, from the previous one.
     public var cursor: UInt64?
     /// The most entries on the page.
@@ -260,10 +315,10 @@ public struct ListSubscribers: Hashable, Sendable {
 
     /// A request for a page.
     public init(
-        publisher: AccountHandle?, type: EventType, cursor: UInt64? = nil, entriesMax: Int = 100
+        type: EventType, publisher: ByteRange, cursor: UInt64? = nil, entriesMax: Int = 100
     ) {
-        self.publisher = publisher
         self.type = type
+        self.publisher = publisher
         self.cursor = cursor
         self.entriesMax = entriesMax
     }
@@ -271,15 +326,15 @@ public struct ListSubscribers: Hashable, Sendable {
 
 /// Parameters of `kick`.
 public struct Kick: Hashable, Sendable {
-    /// The account; nil for an unknown name, which has no sessions.
-    public var account: AccountHandle?
+    /// The account.
+    public var account: ByteRange
     /// Only this device; nil for all.
-    public var device: [UInt8]?
+    public var device: ByteRange?
     /// The reason that the clients are sent.
-    public var reason: [UInt8]?
+    public var reason: ByteRange?
 
     /// A request to kick.
-    public init(account: AccountHandle?, device: [UInt8]? = nil, reason: [UInt8]? = nil) {
+    public init(account: ByteRange, device: ByteRange? = nil, reason: ByteRange? = nil) {
         self.account = account
         self.device = device
         self.reason = reason

@@ -122,16 +122,16 @@ extension ConnectionLoop where Link: ~Copyable {
         switch result {
         case .success(let request):
             connections[slot].input.awaiting = request.id
-            counters.requestsByMethod.count(request.method.kind)
+            counters.requestsByMethod.count(request.method.name)
             ask(request.method, of: slot)
             exchange(at: now)
         case .failure(let fault):
-            guard let kind = fault.kind, case .refused(let refusal) = fault.cause else {
+            guard let method = fault.method, case .refused(let refusal) = fault.cause else {
                 return reject(fault, of: slot)
             }
             // Missing permission is reported rather than bad parameters.
             connections[slot].input.awaiting = fault.id
-            inbound.append(.invalid(connectionID(slot), kind, refusal))
+            inbound.append(.invalid(connectionID(slot), method, refusal))
             exchange(at: now)
         }
     }
@@ -145,6 +145,7 @@ extension ConnectionLoop where Link: ~Copyable {
     /// Hands a request to the engine host.
     private mutating func ask(_ method: Method, of slot: Int) {
         let connection = connectionID(slot)
+        if method.name.rules.work == .large { turnWorkLeft -= Self.framesOfLargeRequest - 1 }
         switch method {
         case .refresh where !connections[slot].token.deadline.isSet:
             let refusal = Refusal(CredentialError.nothingToRefresh)
@@ -152,14 +153,13 @@ extension ConnectionLoop where Link: ~Copyable {
         case .refresh, .login:
             if case .refresh = method { connections[slot].token.beginRefresh() }
             return inbound.append(method, of: &decoder, from: connection, at: origin(of: slot))
-        case .subscribers, .stats, .metrics, .why, .top:
-            // These read large tables: they count as 32 frames.
-            turnWorkLeft -= 31
-        default:
-            break
+        case .command, .question, .feed:
+            inbound.append(method, of: &decoder, from: connection, at: nil)
         }
-        inbound.append(method, of: &decoder, from: connection, at: nil)
     }
+
+    /// The number of frames that a request with much work counts as.
+    private static var framesOfLargeRequest: Int { 32 }
 
     private func origin(of slot: Int) -> ConnectionOrigin {
         let id = connections[slot].id

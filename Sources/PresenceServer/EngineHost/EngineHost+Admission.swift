@@ -20,13 +20,14 @@ extension EngineHost {
         return false
     }
 
-    /// Whether the service has room for what a command of this kind takes.
-    mutating func checkRoom(for kind: CommandKind, at now: Moment) throws(Refusal) {
-        switch kind {
-        case .login, .subscribe, .publish:
+    /// Rejects what takes memory or a write while there is no room for it.
+    mutating func checkRoom(for method: MethodName, at now: Moment) throws(Refusal) {
+        switch method.rules.room {
+        case .needed:
             try checkMemory(at: now)
             try checkBacklog()
-        default: break
+        case .notNeeded:
+            break
         }
     }
 

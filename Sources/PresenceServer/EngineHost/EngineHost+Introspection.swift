@@ -7,20 +7,6 @@ import PresenceWire
 // connections as much as about the engine, so every loop is asked for its part first.
 
 extension EngineHost {
-    /// What of a request is a question about the service; nil: it is none.
-    func question(in method: Method, _ source: RequestSource) -> Question.Subject? {
-        switch method {
-        case .stats: .stats
-        case .metrics: .metrics
-        case .why(let request):
-            .why(
-                subscriber: source.bytes(request.subscriber),
-                publisher: source.bytes(request.publisher), request.type)
-        case .top(let request): .top(entriesMax: request.entriesMax)
-        default: nil
-        }
-    }
-
     /// Asks the loops for the question that has waited longest.
     mutating func askNextQuestion() {
         guard let (question, number) = questions.next(askedOf: loops.count) else { return }
@@ -32,9 +18,7 @@ extension EngineHost {
         case .stats, .metrics, .rates: .nothing
         case .why(let subscriber, let publisher, _):
             .bytesWaiting(
-                [subscriber, publisher].flatMap { name in
-                    engine.find(name.span).map { engine.connections(of: $0) } ?? []
-                })
+                engine.connections(of: subscriber) + engine.connections(of: publisher))
         case .top(let entriesMax): .slowest(countMax: entriesMax)
         }
     }
@@ -77,10 +61,8 @@ extension EngineHost {
         at now: Moment
     ) -> WhyReport {
         var report = engine.why(
-            WhyQuestion(
-                subscriber: engine.find(subscriber.span), publisher: engine.find(publisher.span),
-                publisherName: publisher, type: type),
-            at: now, into: &output.shared.effects)
+            subscriber: subscriber, publisher: publisher, type, at: now,
+            into: &output.shared.effects)
         fillIn(&report.subscriber, reports, at: now)
         fillIn(&report.publisher, reports, at: now)
         return report

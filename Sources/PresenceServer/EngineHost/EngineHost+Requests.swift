@@ -27,21 +27,20 @@ extension EngineHost {
         case .request(let request, let origin):
             memory.noteActivity()
             do throws(Refusal) {
-                try perform(request, from: origin, texts, at: now)
+                try perform(request, from: origin, texts[request.texts], at: now)
             } catch {
                 output.append(.refuse(request.connection, error), for: request.connection)
             }
-        case .invalid(let connection, let kind, let refusal):
+        case .invalid(let connection, let method, let refusal):
             memory.noteActivity()
-            let told = engine.refusal(of: kind, from: connection) ?? refusal
+            let told = engine.refusal(of: method, from: connection) ?? refusal
             output.append(.refuse(connection, told), for: connection)
         case .internalConnection(let connection):
             guard phase == .serving else {
                 let close = OutboundItem.close(connection, .shuttingDown, retryAfterSeconds: nil)
                 return output.append(close, for: connection)
             }
-            engine.handle(
-                .loginAppServer, from: connection, at: now, into: &output.shared.effects)
+            engine.logInAppServer(from: connection, at: now, into: &output.shared.effects)
         case .closed:
             memory.noteActivity()
         case .missed(let connection, let topic, let seq):
@@ -75,59 +74,44 @@ extension EngineHost {
     }
 
     private mutating func perform(
-        _ request: ClientRequest, from origin: ConnectionOrigin?, _ texts: RequestTexts,
+        _ request: ClientRequest, from origin: ConnectionOrigin?, _ texts: TextSource,
         at now: Moment
     ) throws(Refusal) {
-        let source = RequestSource(texts: texts, mark: request.texts)
-        try authorise(request, source)
+        let connection = request.connection
+        try authorise(request, texts)
         guard phase == .serving else {
             throw Refusal(.shuttingDown, retryAfterSeconds: retryDelay.seconds())
         }
-        if let subject = question(in: request.method, source) {
-            return questions.append(Question(connection: request.connection, subject: subject))
+        switch request.method {
+        case .command(let command):
+            try checkRoom(for: command.name, at: now)
+            engine.handle(
+                command, texts, from: connection, at: now, into: &output.shared.effects)
+        case .login(let login):
+            guard let origin else { preconditionFailure("a login without its origin") }
+            try logIn(login, texts, by: connection, from: origin, at: now)
+        case .refresh(let refresh):
+            guard let origin else { preconditionFailure("a token without its origin") }
+            try verify(
+                texts.bytes(refresh.token), for: .refresh, of: connection, from: origin, at: now)
+        case .question(let question):
+            questions.append(
+                Question(connection: connection, subject: Question.Subject(question, texts)))
+        case .feed(let cursor):
+            try readFeed(from: cursor, by: connection, at: now)
         }
-        if case .feed(let cursor) = request.method {
-            return try readFeed(from: cursor, by: request.connection, at: now)
-        }
-        if let token = try token(in: request, from: origin, source, at: now) {
-            return try verify(token, at: now)
-        }
-        let command = try command(for: request, from: origin, source)
-        try checkRoom(for: command.kind, at: now)
-        if command.kind == .login {
-            guard admitLogin(of: request.connection, at: now) else { return }
-        }
-        logLogin(by: request.method, source)
-        engine.handle(
-            command, from: request.connection, at: now, into: &output.shared.effects)
     }
 
-    /// Rejects a request without permission before anything else is done about it: before names
-    /// are interned, limits compared and logins logged.
-    private mutating func authorise(
-        _ request: ClientRequest, _ source: RequestSource
-    ) throws(Refusal) {
+    /// Rejects a request without permission before anything else is done about it: before limits
+    /// are compared, credentials verified and names interned.
+    private func authorise(_ request: ClientRequest, _ texts: TextSource) throws(Refusal) {
         let connection = request.connection
-        if let refusal = engine.refusal(of: request.method.kind, from: connection) {
+        if let refusal = engine.refusal(of: request.method.name, from: connection) {
             throw refusal
         }
-        guard case .account(let name) = request.method.subject else { return }
-        let subject: NamedSubject =
-            name.map { find($0, source).map { .known($0) } ?? .unknown } ?? .none
-        if let refusal = engine.refusal(of: subject, from: connection) { throw refusal }
-    }
-}
-
-/// The names and texts of one request.
-struct RequestSource {
-    let texts: RequestTexts
-    let mark: RequestTexts.Mark
-
-    func bytes(_ range: ByteRange) -> [UInt8] { texts.bytes(range, at: mark) }
-
-    func names(_ list: NameList) -> ArraySlice<ByteRange> { texts.names(list, at: mark) }
-
-    func withBytes<Value>(_ range: ByteRange, _ read: (Span<UInt8>) -> Value) -> Value {
-        texts.withBytes(range, at: mark, read)
+        guard case .command(let command) = request.method,
+            let refusal = engine.refusal(of: command, texts, from: connection)
+        else { return }
+        throw refusal
     }
 }

@@ -7,43 +7,22 @@ import PresenceCore
 import PresenceWire
 
 extension EngineHost {
-    /// The token that a request shows, and what for; nil: it shows none.
-    func token(
-        in request: ClientRequest, from origin: ConnectionOrigin?, _ source: RequestSource,
-        at now: Moment
-    ) throws(Refusal) -> TokenRequest? {
-        let token: ByteRange
-        let purpose: TokenRequest.Purpose
-        switch request.method {
-        case .login(let login):
-            guard case .token(let range) = login.credential else { return nil }
-            guard let device = login.device else { throw Refusal(.missingField, field: .device) }
-            token = range
-            purpose = .login(
-                device: source.bytes(device), client: login.client, reach: login.reach,
-                sync: login.sync)
-        case .refresh(let refresh):
-            token = refresh.token
-            purpose = .refresh
-        default:
-            return nil
-        }
-        return TokenRequest(
-            connection: request.connection, address: origin?.address ?? [],
-            network: origin?.network, token: source.bytes(token), shown: now.wall,
-            purpose: purpose)
-    }
-
     /// Has a token verified; `report` continues its request.
-    mutating func verify(_ request: TokenRequest, at now: Moment) throws(Refusal) {
+    mutating func verify(
+        _ token: [UInt8], for purpose: TokenRequest.Purpose, of connection: ConnectionID,
+        from origin: ConnectionOrigin, at now: Moment
+    ) throws(Refusal) {
         guard tokens.verifier != nil, let authenticator = configuration.authenticator else {
             throw Refusal(CredentialError.tokensNotTaken)
         }
-        guard tokens.hasRoom(for: request.network, configuration.admission, at: now.mono) else {
+        guard tokens.hasRoom(for: origin.network, configuration.admission, at: now.mono) else {
             throw Refusal(.overloaded, retryAfterSeconds: retryDelay.seconds())
         }
-        let kind: CommandKind = if case .refresh = request.purpose { .refresh } else { .login }
-        try checkRoom(for: kind, at: now)
+        let method: MethodName = if case .refresh = purpose { .refresh } else { .login }
+        try checkRoom(for: method, at: now)
+        let request = TokenRequest(
+            connection: connection, address: origin.address, network: origin.network,
+            token: token, shown: now.wall, purpose: purpose)
         tokens.submit(request, to: authenticator)
     }
 
@@ -71,23 +50,22 @@ extension EngineHost {
             throw Refusal(
                 fault, retryAfterSeconds: fault == .keysUnavailable ? retryDelay.seconds() : nil)
         }
-        let name = holder.account.span
+        let name = holder.account
         guard (1...configuration.engine.limits.accountBytesMax).contains(name.count) else {
             throw Refusal(CredentialError.subject)
         }
-        let command: Command
+        let connection = verified.connection
         switch verified.purpose {
         case .login(let device, let client, let reach, let sync):
             // Charged only now, so that invalid tokens do not use up the login rate.
-            guard admitLogin(of: verified.connection, at: now) else { return }
-            command = .login(
-                Login(
-                    account: try intern(named: name), device: device, client: client, reach: reach,
-                    sync: sync, address: verified.address, term: holder.term))
+            guard admitLogin(of: connection, at: now) else { return }
+            let login = Login(
+                account: name, device: device, client: client, reach: reach, sync: sync,
+                address: verified.address, term: holder.term)
+            engine.logIn(login, from: connection, at: now, into: &output.shared.effects)
         case .refresh:
-            command = .refresh(account: engine.find(name), holder.term)
+            engine.refresh(
+                name, until: holder.term, from: connection, into: &output.shared.effects)
         }
-        engine.handle(
-            command, from: verified.connection, at: now, into: &output.shared.effects)
     }
 }

@@ -2,7 +2,7 @@
 // from the loops (`take`), the store and the verification of tokens (`report`) and the clock
 // (`advance`); what is to be done goes to the store and, sorted by loop, into `output`.
 //
-//     requests → names become numbers → engine → effects                +Requests, +Commands
+//     requests → permission → credentials or room → engine → effects     +Requests, +Logins
 //     effects → writes for the store, frames, and a part for each loop  +Output, +Records
 
 import Containers

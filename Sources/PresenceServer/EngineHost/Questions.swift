@@ -1,4 +1,5 @@
 import PresenceCore
+import PresenceWire
 
 /// A question about the service.
 struct Question: Sendable {
@@ -13,6 +14,20 @@ struct Question: Sendable {
         case top(entriesMax: Int)
         /// A sample of the counters whose growth `top` shows.
         case rates
+
+        /// What a request asks.
+        init(_ question: ServiceQuestion, _ texts: TextSource) {
+            self =
+                switch question {
+                case .stats: .stats
+                case .metrics: .metrics
+                case .why(let request):
+                    .why(
+                        subscriber: texts.bytes(request.subscriber),
+                        publisher: texts.bytes(request.publisher), request.type)
+                case .top(let request): .top(entriesMax: request.entriesMax)
+                }
+        }
     }
 }
 

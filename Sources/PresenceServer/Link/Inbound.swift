@@ -21,7 +21,7 @@ struct Inbound: Sendable {
         _ method: Method, of decoder: inout RequestDecoder, from connection: ConnectionID,
         at origin: ConnectionOrigin?
     ) {
-        let mark = texts.append(textsOf: &decoder)
+        let mark = decoder.appendTexts(to: &texts)
         items.append(
             .request(ClientRequest(connection: connection, method: method, texts: mark), origin))
     }
@@ -53,9 +53,9 @@ struct ConnectionOrigin: Sendable {
 enum InboundItem: Sendable {
     /// A request; the origin is there if it shows a credential.
     case request(ClientRequest, ConnectionOrigin?)
-    /// A request of this kind whose parameters are invalid. It is rejected for that, unless its
-    /// peer has no permission: that is reported first.
-    indirect case invalid(ConnectionID, CommandKind, Refusal)
+    /// A request whose parameters are invalid. It is rejected for that, unless its peer has no
+    /// permission: that is reported first.
+    indirect case invalid(ConnectionID, MethodName, Refusal)
     /// A connection of this process, which is an app server's without a login.
     case internalConnection(ConnectionID)
     /// The connection has not taken an event.

@@ -54,8 +54,8 @@ extension MetricTable {
             Metric(stats: .requests, top: .count(.requests)) { $0.count(\.requests) },
             Metric(
                 .counter, "porchlight_requests_total", "Valid requests, by method.", by: "method",
-                Metric.Value.each(CommandKind.allCases, \.rawValue) { measurements, kind in
-                    measurements.count { $0.requestsByMethod[kind] }
+                Metric.Value.each(MethodName.allCases, \.rawValue) { measurements, method in
+                    measurements.count { $0.requestsByMethod[method] }
                 }),
             Metric(
                 .counter, "porchlight_refusals_total", "Requests rejected, by reason.",

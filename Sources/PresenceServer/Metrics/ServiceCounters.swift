@@ -44,7 +44,7 @@ struct ServiceCounters: Sendable {
     /// Frames without a well-formed request, by reason.
     var malformed = Tally<EnvelopeError.Reason>()
     /// Requests that were parsed and had valid parameters, by method.
-    var requestsByMethod = Tally<CommandKind>()
+    var requestsByMethod = Tally<MethodName>()
     /// Connections closed, by reason.
     var endings = Tally<Ending>()
 }

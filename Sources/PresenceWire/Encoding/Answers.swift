@@ -108,8 +108,6 @@ extension [UInt8] {
         case .kicked(let count):
             append(#"{"kicked":"#, count)
             append("}")
-        case .stats:
-            preconditionFailure("the response to `stats` has a function of its own")
         case .subscribed, .states, .subscriptions, .subscribers, .sessions:
             return appendList(answer, in: effects, upTo: bound)
         }

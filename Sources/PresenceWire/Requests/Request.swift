@@ -3,7 +3,7 @@ public import PresenceCore
 /// The request in one frame. Every limit that depends on the request alone has been checked.
 ///
 /// Names and texts are ranges of the decoder's text, and lists are ranges of its names: they are
-/// valid until the decoder reads the next frame.
+/// valid until the decoder reads the next frame. `RequestTexts` keeps them longer.
 public struct Request: Hashable, Sendable {
     /// The `id` that the response repeats.
     public var id: RequestID
@@ -26,83 +26,40 @@ public enum RequestID: Hashable, Sendable {
 
 /// The method of a request and its parameters.
 public enum Method: Hashable, Sendable {
+    /// Carried out by the engine.
+    case command(Command)
+    /// Begins a session, once the credentials have been verified.
     case login(LoginRequest)
+    /// Continues the session, once the token has been verified.
     case refresh(RefreshRequest)
-    case logout
-    case ping
-    case subscribe(SubscribeRequest)
-    case unsubscribe(UnsubscribeRequest)
-    case subscriptions(SubscriptionsRequest)
-    case publish(PublishRequest)
-    case clear(ClearRequest)
-    case query(QueryRequest)
-    case subscribers(SubscribersRequest)
-    case sessions(SessionsRequest)
-    case kick(KickRequest)
+    /// Answered by the service, about itself.
+    case question(ServiceQuestion)
+    /// Begins to read the feed. The cursor is nil if it is missing or unknown: the reader is reset.
+    case feed(FeedCursor?)
+}
+
+/// A question about the service.
+public enum ServiceQuestion: Hashable, Sendable {
     case stats
     case metrics
     case why(WhyRequest)
     case top(TopRequest)
-    /// The cursor is nil if it is missing or unknown: the reader is reset.
-    case feed(FeedCursor?)
 }
 
 extension Method {
     /// The method, without the parameters.
-    public var kind: CommandKind {
+    public var name: MethodName {
         switch self {
+        case .command(let command): command.name
         case .login: .login
         case .refresh: .refresh
-        case .logout: .logout
-        case .ping: .ping
-        case .subscribe: .subscribe
-        case .unsubscribe: .unsubscribe
-        case .subscriptions: .subscriptions
-        case .publish: .publish
-        case .clear: .clear
-        case .query: .query
-        case .subscribers: .subscribers
-        case .sessions: .sessions
-        case .kick: .kick
-        case .stats: .stats
-        case .metrics: .metrics
-        case .why: .why
-        case .top: .top
+        case .question(.stats): .stats
+        case .question(.metrics): .metrics
+        case .question(.why): .why
+        case .question(.top): .top
         case .feed: .feed
         }
     }
-}
-
-extension Method {
-    /// Whether it is about an account: the peer's own, or the one that it names.
-    public var subject: Subject {
-        switch self {
-        case .subscribe(let request): .account(request.account)
-        case .unsubscribe(let request): .account(request.account)
-        case .subscriptions(let request): .account(request.account)
-        case .publish(let request): .account(request.account)
-        case .clear(let request): .account(request.account)
-        case .login, .refresh, .logout, .ping, .query, .subscribers, .sessions, .kick, .stats,
-            .metrics, .why, .top, .feed:
-            .none
-        }
-    }
-
-    /// What a request is about.
-    public enum Subject: Hashable, Sendable {
-        case none
-        /// The account of this name; nil: the peer's own.
-        case account(ByteRange?)
-    }
-}
-
-/// A list of names, each once, in the order of first appearance: a range of the decoder's
-/// names.
-public struct NameList: Hashable, Sendable {
-    /// The index of the first name in `RequestDecoder.names`.
-    public var start: Int32
-    /// The number of names.
-    public var count: Int32
 }
 
 /// The credentials of a login.
@@ -135,106 +92,6 @@ public struct LoginRequest: Hashable, Sendable {
 public struct RefreshRequest: Hashable, Sendable {
     /// A JWT whose `sub` is the session's account.
     public var token: ByteRange
-}
-
-/// Parameters of `subscribe`.
-public struct SubscribeRequest: Hashable, Sendable {
-    /// The account that an app server acts for.
-    public var account: ByteRange?
-    /// The type to subscribe to.
-    public var type: EventType
-    /// The expiry in seconds.
-    public var expirySeconds: Int
-    /// The publishers.
-    public var publishers: NameList
-    /// Whether the response has their states.
-    public var answer: SubscribeAnswer
-}
-
-/// Parameters of `unsubscribe`.
-public struct UnsubscribeRequest: Hashable, Sendable {
-    /// The account that an app server acts for.
-    public var account: ByteRange?
-    /// The type to unsubscribe from.
-    public var type: EventType
-    /// The publishers; nil: all.
-    public var publishers: NameList?
-}
-
-/// Parameters of `subscriptions`.
-public struct SubscriptionsRequest: Hashable, Sendable {
-    /// The account that an app server acts for.
-    public var account: ByteRange?
-    /// Only this type; nil: all.
-    public var type: EventType?
-    /// Only these publishers; nil: all.
-    public var publishers: NameList?
-    /// The cursor from the previous page.
-    public var cursor: UInt64?
-    /// The maximum number of entries.
-    public var entriesMax: Int
-}
-
-/// Parameters of `publish`.
-public struct PublishRequest: Hashable, Sendable {
-    /// The account that an app server acts for.
-    public var account: ByteRange?
-    /// The type of the state.
-    public var type: EventType
-    /// The app's value.
-    public var value: Int32
-    /// The number of seconds after which the status expires.
-    public var expirySeconds: Int
-    /// Free text.
-    public var ext: ByteRange?
-    /// Whether the status is durable and part of login lists.
-    public var audience: Audience
-    /// Whether the publisher's other sessions receive the event, too.
-    public var ownSessions: OwnSessions
-}
-
-/// Parameters of `clear`.
-public struct ClearRequest: Hashable, Sendable {
-    /// The account that an app server acts for.
-    public var account: ByteRange?
-    /// The type of the state.
-    public var type: EventType
-}
-
-/// Parameters of `query`.
-public struct QueryRequest: Hashable, Sendable {
-    /// The type of the state.
-    public var type: EventType
-    /// The accounts.
-    public var accounts: NameList
-}
-
-/// Parameters of `subscribers`.
-public struct SubscribersRequest: Hashable, Sendable {
-    /// The type.
-    public var type: EventType
-    /// The publisher.
-    public var publisher: ByteRange
-    /// The cursor from the previous page.
-    public var cursor: UInt64?
-    /// The maximum number of entries.
-    public var entriesMax: Int
-}
-
-/// Parameters of `sessions`.
-public struct SessionsRequest: Hashable, Sendable {
-    /// The account.
-    public var account: ByteRange
-}
-
-/// Parameters of `kick`.
-public struct KickRequest: Hashable, Sendable {
-    /// The account.
-    public var account: ByteRange
-    /// Only this device; nil: all.
-    public var device: ByteRange?
-    /// The message of the `close` notification.
-    public var reason: ByteRange?
 }
 
 /// Parameters of `why`.

@@ -12,7 +12,7 @@ enum Envelope {
 
 /// The words of the protocol.
 struct Vocabularies {
-    let methods = Vocabulary(CommandKind.allCases.map { ($0.rawValue, $0) })
+    let methods = Vocabulary(MethodName.allCases.map { ($0.rawValue, $0) })
     let clients = Vocabulary(ClientKind.allCases.map { ($0.word.description, $0) })
     let loginLists: Vocabulary<LoginList> = Vocabulary([
         ("online", .online), ("all", .all), ("none", .none),
@@ -45,7 +45,7 @@ extension RequestDecoder {
     @inline(__always)
     func readMethod(
         _ members: Members, id: RequestID?
-    ) throws(EnvelopeError) -> CommandKind {
+    ) throws(EnvelopeError) -> MethodName {
         if let index = members.duplicate {
             throw EnvelopeError(.duplicateField, field: envelopeField(members[index].key))
         }

@@ -4,25 +4,25 @@ internal import PresenceCore
 
 extension RequestDecoder {
     /// Reads the parameters of a method.
-    mutating func readParams(of method: CommandKind) throws(Refusal) -> Method {
+    mutating func readParams(of method: MethodName) throws(Refusal) -> Method {
         switch method {
         case .login: .login(try readLogin())
         case .refresh: .refresh(RefreshRequest(token: try required(readText(.token), .token)))
-        case .logout: .logout
-        case .ping: .ping
-        case .subscribe: .subscribe(try readSubscribe())
-        case .unsubscribe: .unsubscribe(try readUnsubscribe())
-        case .subscriptions: .subscriptions(try readSubscriptions())
-        case .publish: .publish(try readPublish())
-        case .clear: .clear(try readClear())
-        case .query: .query(try readQuery())
-        case .subscribers: .subscribers(try readSubscribers())
-        case .sessions: .sessions(try readSessions())
-        case .kick: .kick(try readKick())
-        case .stats: .stats
-        case .metrics: .metrics
-        case .why: .why(try readWhy())
-        case .top: .top(try readTop())
+        case .logout: .command(.logout)
+        case .ping: .command(.ping)
+        case .subscribe: .command(try readSubscribe())
+        case .unsubscribe: .command(try readUnsubscribe())
+        case .subscriptions: .command(try readSubscriptions())
+        case .publish: .command(try readPublish())
+        case .clear: .command(try readClear())
+        case .query: .command(try readQuery())
+        case .subscribers: .command(try readSubscribers())
+        case .sessions: .command(.sessions(account: try required(readAccount(), .account)))
+        case .kick: .command(try readKick())
+        case .stats: .question(.stats)
+        case .metrics: .question(.metrics)
+        case .why: .question(.why(try readWhy()))
+        case .top: .question(.top(try readTop()))
         case .feed: .feed(try readText(.cursor).flatMap { FeedCursor(text, at: $0) })
         }
     }
@@ -60,76 +60,75 @@ extension RequestDecoder {
         }
     }
 
-    private mutating func readSubscribe() throws(Refusal) -> SubscribeRequest {
-        SubscribeRequest(
+    private mutating func readSubscribe() throws(Refusal) -> Command {
+        .subscribe(
             account: try readAccount(),
-            type: try required(readType(), .type),
-            expirySeconds: try required(
-                readInteger(
-                    .expiry, min: limits.subscriptionExpirySecondsMin,
-                    max: limits.subscriptionExpirySecondsMax), .expiry),
-            publishers: try required(readPublishers(), .publishers),
-            answer: try readFlag(.sync) == true ? .withStates : .withoutStates)
+            Subscribe(
+                type: try required(readType(), .type),
+                expirySeconds: try required(
+                    readInteger(
+                        .expiry, min: limits.subscriptionExpirySecondsMin,
+                        max: limits.subscriptionExpirySecondsMax), .expiry),
+                publishers: try required(readPublishers(), .publishers),
+                answer: try readFlag(.sync) == true ? .withStates : .withoutStates))
     }
 
-    private mutating func readUnsubscribe() throws(Refusal) -> UnsubscribeRequest {
-        UnsubscribeRequest(
+    private mutating func readUnsubscribe() throws(Refusal) -> Command {
+        .unsubscribe(
             account: try readAccount(),
-            type: try required(readType(), .type),
-            publishers: try readPublishers())
+            Unsubscribe(
+                type: try required(readType(), .type), publishers: try readPublishers()))
     }
 
-    private mutating func readSubscriptions() throws(Refusal) -> SubscriptionsRequest {
-        SubscriptionsRequest(
+    private mutating func readSubscriptions() throws(Refusal) -> Command {
+        .subscriptions(
             account: try readAccount(),
-            type: try readType(),
-            publishers: try readPublishers(),
-            cursor: try readCursor(),
-            entriesMax: try readEntriesMax())
+            ListSubscriptions(
+                type: try readType(), publishers: try readPublishers(), cursor: try readCursor(),
+                entriesMax: try readEntriesMax()))
     }
 
-    private func readPublish() throws(Refusal) -> PublishRequest {
-        PublishRequest(
+    private func readPublish() throws(Refusal) -> Command {
+        .publish(
             account: try readAccount(),
-            type: try required(readType(), .type),
-            value: try required(readValue(), .value),
-            expirySeconds: try readInteger(
-                .expiry, min: limits.statusExpirySecondsMin, max: limits.statusExpirySecondsMax)
-                ?? limits.statusExpirySecondsDefault,
-            ext: try readText(.ext, bytesMax: limits.extBytesMax),
-            audience: try readFlag(.onlineOnly) == false ? .everybody : .onlineOnly,
-            ownSessions: try readFlag(.sync) == false ? .notTold : .told)
+            Publish(
+                type: try required(readType(), .type),
+                value: try required(readValue(), .value),
+                expirySeconds: try readInteger(
+                    .expiry, min: limits.statusExpirySecondsMin,
+                    max: limits.statusExpirySecondsMax) ?? limits.statusExpirySecondsDefault,
+                ext: try readText(.ext, bytesMax: limits.extBytesMax),
+                audience: try readFlag(.onlineOnly) == false ? .everybody : .onlineOnly,
+                ownSessions: try readFlag(.sync) == false ? .notTold : .told))
     }
 
-    private func readClear() throws(Refusal) -> ClearRequest {
-        ClearRequest(account: try readAccount(), type: try required(readType(), .type))
+    private func readClear() throws(Refusal) -> Command {
+        .clear(account: try readAccount(), try required(readType(), .type))
     }
 
-    private mutating func readQuery() throws(Refusal) -> QueryRequest {
-        QueryRequest(
-            type: try required(readType(), .type),
+    private mutating func readQuery() throws(Refusal) -> Command {
+        .query(
+            try required(readType(), .type),
             accounts: try required(
                 readNames(.accounts, countMax: limits.accountsPerQueryMax), .accounts))
     }
 
-    private func readSubscribers() throws(Refusal) -> SubscribersRequest {
-        SubscribersRequest(
-            type: try required(readType(), .type),
-            publisher: try required(
-                readName(.publisher, bytesMax: limits.accountBytesMax), .publisher),
-            cursor: try readCursor(),
-            entriesMax: try readEntriesMax())
+    private func readSubscribers() throws(Refusal) -> Command {
+        .subscribers(
+            ListSubscribers(
+                type: try required(readType(), .type),
+                publisher: try required(
+                    readName(.publisher, bytesMax: limits.accountBytesMax), .publisher),
+                cursor: try readCursor(),
+                entriesMax: try readEntriesMax()))
     }
 
-    private func readSessions() throws(Refusal) -> SessionsRequest {
-        SessionsRequest(account: try required(readAccount(), .account))
-    }
-
-    private func readKick() throws(Refusal) -> KickRequest {
-        KickRequest(
-            account: try required(readAccount(), .account),
-            device: try readName(.device, bytesMax: limits.deviceBytesMax),
-            reason: try readText(.reason, bytesMax: limits.kickReasonBytesMax))
+    private func readKick() throws(Refusal) -> Command {
+        .kick(
+            Kick(
+                account: try required(readAccount(), .account),
+                device: try readName(.device, bytesMax: limits.deviceBytesMax),
+                reason: try readText(.reason, bytesMax: limits.kickReasonBytesMax)))
     }
 
     private func readWhy() throws(Refusal) -> WhyRequest {

@@ -74,8 +74,10 @@ public struct RequestDecoder: ~Copyable {
         names[Int(list.start)..<Int(list.start) + Int(list.count)]
     }
 
-    /// The names and texts of the last request. They are not longer than its body.
-    var usedText: ArraySlice<UInt8> { text[..<textCount] }
+    /// Copies the names and texts of the last request. They are not longer than its body.
+    public mutating func appendTexts(to texts: inout RequestTexts) -> RequestTexts.Mark {
+        texts.append(text[..<textCount], names: names)
+    }
 
     /// Reads the body of a frame.
     public mutating func decode(_ body: RawSpan) -> Result<Request, RequestError> {
@@ -88,8 +90,8 @@ public struct RequestDecoder: ~Copyable {
         let members = unsafe Members(document.envelope)
         let id = readID(members)
         do throws(EnvelopeError) {
-            let word = try readMethod(members, id: id)
-            return decode(word, params: members[Envelope.params], id: id ?? .none)
+            let method = try readMethod(members, id: id)
+            return decode(method, params: members[Envelope.params], id: id ?? .none)
         } catch {
             // An invalid request is answered with `null`, even if it looks like a notification.
             let isRequest = error.reason == .unknownMethod
@@ -105,13 +107,13 @@ public struct RequestDecoder: ~Copyable {
     var elements: Elements { unsafe Elements(document) }
 
     private mutating func decode(
-        _ word: CommandKind, params: csj_member?, id: RequestID
+        _ method: MethodName, params: csj_member?, id: RequestID
     ) -> Result<Request, RequestError> {
         do throws(Refusal) {
             try checkParams(params)
-            return .success(Request(id: id, method: try readParams(of: word)))
+            return .success(Request(id: id, method: try readParams(of: method)))
         } catch {
-            return .failure(RequestError(id: id, cause: .refused(error), kind: word))
+            return .failure(RequestError(id: id, cause: .refused(error), method: method))
         }
     }
 

@@ -7,13 +7,13 @@ public struct RequestError: Error, Hashable, Sendable {
     /// What is wrong.
     public var cause: Cause
     /// The method, if it could be decoded.
-    public var kind: CommandKind?
+    public var method: MethodName?
 
     /// A fault.
-    public init(id: RequestID, cause: Cause, kind: CommandKind? = nil) {
+    public init(id: RequestID, cause: Cause, method: MethodName? = nil) {
         self.id = id
         self.cause = cause
-        self.kind = kind
+        self.method = method
     }
 
     /// What is wrong: the request object or its parameters.

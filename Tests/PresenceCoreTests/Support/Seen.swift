@@ -22,7 +22,6 @@ enum Seen: Hashable {
     case queried([State])
     case sessions([SessionLine])
     case kicked(Int)
-    case stats
 }
 
 /// An event or state in words.
@@ -98,7 +97,6 @@ extension Effects {
             .subscribers(subscribers[entries].map(line), count: count, more: cursor != nil)
         case .sessions(let range): .sessions(sessions[range].map(line))
         case .kicked(let count): .kicked(count)
-        case .stats: .stats
         }
     }
 

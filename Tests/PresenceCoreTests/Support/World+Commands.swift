@@ -18,14 +18,14 @@ extension World {
         reach: Reach = .connection, sync: LoginList = .online, on connection: ConnectionID
     ) {
         let login = Login(
-            account: self.account(account), device: Array(device.utf8), client: client,
+            account: Array(account.utf8), device: Array(device.utf8), client: client,
             reach: reach, sync: sync, address: Array("127.0.0.1:5".utf8))
-        handle(.login(login), from: connection)
+        logIn(login, from: connection)
     }
 
     func appServer() -> ConnectionID {
         let connection = connect()
-        handle(.loginAppServer, from: connection)
+        logInAppServer(from: connection)
         _ = take(connection)
         return connection
     }
@@ -34,22 +34,26 @@ extension World {
         _ connection: ConnectionID, _ publishers: [String], type: Int = 1, seconds: Int = 3_600,
         answer: SubscribeAnswer = .withoutStates, for account: String? = nil
     ) {
-        let request = Subscribe(
-            account: account.map { self.account($0) },
-            type: EventType(number: UInt16(type)), expirySeconds: seconds,
-            publishers: publishers.map { self.account($0) }, answer: answer)
-        handle(.subscribe(request), from: connection)
+        handle(from: connection) { texts in
+            .subscribe(
+                account: texts.add(account),
+                Subscribe(
+                    type: EventType(number: UInt16(type)), expirySeconds: seconds,
+                    publishers: texts.add(names: publishers), answer: answer))
+        }
     }
 
     func unsubscribe(
         _ connection: ConnectionID, _ publishers: [String]?, type: Int = 1,
         for account: String? = nil
     ) {
-        let request = Unsubscribe(
-            account: account.map { self.account($0) },
-            type: EventType(number: UInt16(type)),
-            publishers: publishers.map { $0.map { self.account($0) } })
-        handle(.unsubscribe(request), from: connection)
+        handle(from: connection) { texts in
+            .unsubscribe(
+                account: texts.add(account),
+                Unsubscribe(
+                    type: EventType(number: UInt16(type)),
+                    publishers: publishers.map { texts.add(names: $0) }))
+        }
     }
 
     func publish(
@@ -57,35 +61,31 @@ extension World {
         ext: String? = nil, audience: Audience = .onlineOnly, own: OwnSessions = .told,
         for account: String? = nil
     ) {
-        let request = Publish(
-            account: account.map { self.account($0) },
-            type: EventType(number: UInt16(type)), value: value, expirySeconds: seconds,
-            ext: ext.map { Array($0.utf8) }, audience: audience, ownSessions: own)
-        handle(.publish(request), from: connection)
+        handle(from: connection) { texts in
+            .publish(
+                account: texts.add(account),
+                Publish(
+                    type: EventType(number: UInt16(type)), value: value, expirySeconds: seconds,
+                    ext: texts.add(ext), audience: audience, ownSessions: own))
+        }
     }
 
     func clear(_ connection: ConnectionID, type: Int = 1, for account: String? = nil) {
-        handle(
-            .clear(
-                account: account.map { self.account($0) },
-                type: EventType(number: UInt16(type))),
-            from: connection)
+        handle(from: connection) { texts in
+            .clear(account: texts.add(account), EventType(number: UInt16(type)))
+        }
     }
 
     func query(_ connection: ConnectionID, _ names: [String], type: Int = 1) {
-        let accounts = names.map { name in
-            find(name).map { QueriedAccount.known($0) } ?? .unknown(name: Array(name.utf8))
+        handle(from: connection) { texts in
+            .query(EventType(number: UInt16(type)), accounts: texts.add(names: names))
         }
-        handle(
-            .query(type: EventType(number: UInt16(type)), accounts: accounts), from: connection)
     }
 
     func kick(_ connection: ConnectionID, _ account: String, device: String? = nil) {
-        handle(
-            .kick(
-                Kick(
-                    account: find(account), device: device.map { Array($0.utf8) }, reason: nil)),
-            from: connection)
+        handle(from: connection) { texts in
+            .kick(Kick(account: texts.add(account), device: texts.add(device)))
+        }
     }
 
     /// The events that `connection` has seen since it was last asked.
@@ -99,4 +99,12 @@ extension State {
     var short: String {
         "\(publisher) \(value) \(cause) \(online ?? [])"
     }
+}
+
+extension RequestTexts {
+    mutating func add(_ text: String) -> ByteRange { add(Array(text.utf8)) }
+
+    mutating func add(_ text: String?) -> ByteRange? { text.map { add($0) } }
+
+    mutating func add(names: [String]) -> NameList { add(names: names.map { Array($0.utf8) }) }
 }

@@ -6,10 +6,11 @@ extension World {
         _ subscriber: String, _ publisher: String, type: Int = 1
     ) -> (report: WhyReport, effects: Effects) {
         var effects = Effects()
-        let question = WhyQuestion(
-            subscriber: find(subscriber), publisher: find(publisher),
-            publisherName: Array(publisher.utf8), type: EventType(number: UInt16(type)))
-        let report = withEngine { $0.why(question, at: now, into: &effects) }
+        let report = withEngine {
+            $0.why(
+                subscriber: Array(subscriber.utf8), publisher: Array(publisher.utf8),
+                EventType(number: UInt16(type)), at: now, into: &effects)
+        }
         return (report, effects)
     }
 

@@ -1,5 +1,6 @@
-import PresenceCore
 import Testing
+
+@testable import PresenceCore
 
 /// An engine with a clock, connections and a store that commits when it is told to.
 final class World {
@@ -106,17 +107,36 @@ final class World {
 
     // MARK: Commands
 
-    func account(_ name: String) -> AccountHandle {
-        guard let handle = engine.intern(Array(name.utf8).span) else {
-            preconditionFailure("no room for \(name)")
-        }
-        return handle
+    func find(_ name: String) -> AccountHandle? {
+        engine.sweep()
+        return engine.find(Array(name.utf8).span)
     }
 
-    func find(_ name: String) -> AccountHandle? { engine.find(Array(name.utf8).span) }
-
+    /// A command that names nobody.
     func handle(_ command: Command, from connection: ConnectionID) {
-        engine.handle(command, from: connection, at: now, into: &effects)
+        handle(from: connection) { _ in command }
+    }
+
+    /// A command, made with its names and texts.
+    func handle(from connection: ConnectionID, _ make: (inout RequestTexts) -> Command) {
+        var texts = RequestTexts()
+        let command = make(&texts)
+        engine.handle(command, texts.ofLast, from: connection, at: now, into: &effects)
+        carryOut()
+    }
+
+    func logIn(_ login: Login, from connection: ConnectionID) {
+        engine.logIn(login, from: connection, at: now, into: &effects)
+        carryOut()
+    }
+
+    func logInAppServer(from connection: ConnectionID) {
+        engine.logInAppServer(from: connection, at: now, into: &effects)
+        carryOut()
+    }
+
+    func refresh(_ account: String, until term: TokenTerm, from connection: ConnectionID) {
+        engine.refresh(Array(account.utf8), until: term, from: connection, into: &effects)
         carryOut()
     }
 
