@@ -4,65 +4,61 @@ internal import PresenceCore
 // texts may not: so every list stops where the frame is full and returns how many entries fit.
 
 extension [UInt8] {
-    /// Appends a result with a list, or returns the number of entries that end before `bound`
-    /// if not all do.
-    mutating func appendList(
-        _ answer: Answer, in effects: borrowing Effects, upTo bound: Int
-    ) -> Int? {
-        let source = EventSource(effects)
-        switch answer {
-        case .subscribed(let expires, let count, let states):
-            append(#"{"expires":"#, expires)
-            append(#","count":"#, count)
-            if let states {
-                append(#","states":["#)
-                if let fit = appendStates(states, in: effects, upTo: bound) { return fit }
-                append("]")
-            }
-        case .states(let states):
-            append(#"{"states":["#)
-            if let fit = appendStates(states, in: effects, upTo: bound) { return fit }
-            append("]")
-        case .subscriptions(let range, let count, let cursor):
-            append(#"{"subscriptions":["#)
-            for index in range {
-                let entry = effects.subscriptions[index]
-                appendEntry(entry, source, index == range.lowerBound ? .first : .following)
-                if self.count > bound { return index - range.lowerBound }
-            }
-            appendPageEnd(count: count, cursor: cursor)
-        case .subscribers(let range, let count, let cursor):
-            append(#"{"subscribers":["#)
-            for index in range {
-                let entry = effects.subscribers[index]
-                appendEntry(entry, source, index == range.lowerBound ? .first : .following)
-                if self.count > bound { return index - range.lowerBound }
-            }
-            appendPageEnd(count: count, cursor: cursor)
-        case .sessions(let range):
-            append(#"{"sessions":["#)
-            for index in range {
-                let entry = effects.sessions[index]
-                appendEntry(entry, source, index == range.lowerBound ? .first : .following)
-                if self.count > bound { return index - range.lowerBound }
-            }
-            append("]")
-        default:
-            preconditionFailure("a response without a list")
-        }
-        append("}")
-        return nil
-    }
-
-    private mutating func appendStates(
+    /// Appends an array of states, or returns the number of those that end before `bound` if not
+    /// all do. So do the others.
+    mutating func appendStates(
         _ range: Range<Int>, in effects: borrowing Effects, upTo bound: Int
     ) -> Int? {
         let source = EventSource(effects)
+        append("[")
         for index in range {
             let place: ElementPlace = index == range.lowerBound ? .first : .following
             appendEvent(effects.events[index], source, place)
             if count > bound { return index - range.lowerBound }
         }
+        append("]")
+        return nil
+    }
+
+    mutating func appendSubscriptions(
+        _ range: Range<Int>, in effects: borrowing Effects, upTo bound: Int
+    ) -> Int? {
+        let source = EventSource(effects)
+        append("[")
+        for index in range {
+            let entry = effects.subscriptions[index]
+            appendEntry(entry, source, index == range.lowerBound ? .first : .following)
+            if count > bound { return index - range.lowerBound }
+        }
+        append("]")
+        return nil
+    }
+
+    mutating func appendSubscribers(
+        _ range: Range<Int>, in effects: borrowing Effects, upTo bound: Int
+    ) -> Int? {
+        let source = EventSource(effects)
+        append("[")
+        for index in range {
+            let entry = effects.subscribers[index]
+            appendEntry(entry, source, index == range.lowerBound ? .first : .following)
+            if count > bound { return index - range.lowerBound }
+        }
+        append("]")
+        return nil
+    }
+
+    mutating func appendSessions(
+        _ range: Range<Int>, in effects: borrowing Effects, upTo bound: Int
+    ) -> Int? {
+        let source = EventSource(effects)
+        append("[")
+        for index in range {
+            let entry = effects.sessions[index]
+            appendEntry(entry, source, index == range.lowerBound ? .first : .following)
+            if count > bound { return index - range.lowerBound }
+        }
+        append("]")
         return nil
     }
 
@@ -112,11 +108,13 @@ extension [UInt8] {
         append(entry.connection == .pushOnly ? #"","push":true"# : "\"")
     }
 
-    private mutating func appendPageEnd(count: Int, cursor: UInt64?) {
-        append(#"],"count":"#, count)
+    /// Appends the end of a page, after its list.
+    mutating func appendPageEnd(count: Int, cursor: UInt64?) {
+        append(#","count":"#, count)
         if let cursor {
             append(#","cursor":"#)
             appendBase32(cursor)
         }
+        append("}")
     }
 }

@@ -108,8 +108,30 @@ extension [UInt8] {
         case .kicked(let count):
             append(#"{"kicked":"#, count)
             append("}")
-        case .subscribed, .states, .subscriptions, .subscribers, .sessions:
-            return appendList(answer, in: effects, upTo: bound)
+        case .subscribed(let expires, let count, let states):
+            append(#"{"expires":"#, expires)
+            append(#","count":"#, count)
+            if let states {
+                append(#","states":"#)
+                if let fit = appendStates(states, in: effects, upTo: bound) { return fit }
+            }
+            append("}")
+        case .states(let states):
+            append(#"{"states":"#)
+            if let fit = appendStates(states, in: effects, upTo: bound) { return fit }
+            append("}")
+        case .subscriptions(let range, let count, let cursor):
+            append(#"{"subscriptions":"#)
+            if let fit = appendSubscriptions(range, in: effects, upTo: bound) { return fit }
+            appendPageEnd(count: count, cursor: cursor)
+        case .subscribers(let range, let count, let cursor):
+            append(#"{"subscribers":"#)
+            if let fit = appendSubscribers(range, in: effects, upTo: bound) { return fit }
+            appendPageEnd(count: count, cursor: cursor)
+        case .sessions(let range):
+            append(#"{"sessions":"#)
+            if let fit = appendSessions(range, in: effects, upTo: bound) { return fit }
+            append("}")
         }
         return nil
     }
