@@ -25,6 +25,23 @@ import Testing
         }
     }
 
+    @Test func `every method has its section, under the peers that may use it, and no other`() {
+        let start = lines.firstIndex(of: "## Methods for clients") ?? 0
+        var peers = ""
+        var shown: [String] = []
+        for line in lines[start...] {
+            if line.hasPrefix("## ") { peers = String(line.dropFirst(3)) }
+            if line.hasPrefix("### "), peers.hasPrefix("Methods") {
+                shown.append("\(line.dropFirst(4)): \(peers)")
+            }
+        }
+        let methods = MethodName.allCases.map { method in
+            let isForAppServers = method.rules.permission == .appServers
+            return "\(method.rawValue): Methods for \(isForAppServers ? "app servers" : "clients")"
+        }
+        #expect(shown.sorted() == methods.sorted())
+    }
+
     @Test func `every error stands there with its code, and no other`() {
         let shown = rows(in: "## Errors").dropFirst().map { "\($0[0]) \($0[1])" }
         let faults = EnvelopeError.Reason.allCases.map { "\($0.rawValue) \($0.code)" }
