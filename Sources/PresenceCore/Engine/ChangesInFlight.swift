@@ -41,6 +41,9 @@ struct ChangesInFlight {
         numbers[account.index].flatMap { changes[$0] }
     }
 
+    /// The accounts that the changes hold. O(changes); for tests.
+    var held: [HeldAccounts] { changes.values.map(\.accounts) }
+
     /// Has a removal stored if the change of the account fails.
     mutating func add(removalOnFailure removal: Record, of account: AccountHandle) {
         guard let number = numbers[account.index] else { return }

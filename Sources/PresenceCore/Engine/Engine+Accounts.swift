@@ -107,29 +107,45 @@ extension Engine {
     /// Whether something needs the account: a request, a session, a subscription or a subscriber.
     func isNeeded(_ number: UInt32) -> Bool {
         let account = accounts[Int(number)]
-        return account.pinCount > 0
+        return account.holdCount > 0
             || account.presenceTopic != none || account.customTopicCount > 0
             || firstSession[Int(number)] != none
             || index.count(of: AccountHandle(index: number)) > 0
     }
 
-    /// Keeps accounts alive for as long as a request needs them.
-    mutating func pin(_ account: AccountHandle, _ others: [AccountHandle]) {
-        accounts[Int(account.index)].pinCount += 1
-        for other in others { accounts[Int(other.index)].pinCount += 1 }
+    /// Keeps the accounts that a change needs, until `release`.
+    mutating func hold(_ account: AccountHandle, _ others: [AccountHandle]) -> HeldAccounts {
+        accounts[Int(account.index)].holdCount += 1
+        for other in others { accounts[Int(other.index)].holdCount += 1 }
+        return HeldAccounts(account: account, others: others)
     }
 
-    /// Ends what `pin` began.
-    mutating func unpin(_ account: AccountHandle, _ others: [AccountHandle]) {
-        release(account)
-        for other in others { release(other) }
+    /// Keeps the accounts no longer.
+    mutating func release(_ held: HeldAccounts) {
+        release(held.account)
+        for other in held.others { release(other) }
     }
 
     private mutating func release(_ account: AccountHandle) {
         let number = Int(account.index)
-        precondition(accounts[number].pinCount > 0, "released more often than held")
-        accounts[number].pinCount -= 1
+        precondition(accounts[number].holdCount > 0, "released more often than held")
+        accounts[number].holdCount -= 1
         retired.append(account.index)
+    }
+}
+
+/// Accounts that are not forgotten, because something that waits needs them.
+///
+/// Only `Engine.hold` makes one, so that nothing can wait without. `release` ends it.
+struct HeldAccounts {
+    /// The account that a change is of.
+    let account: AccountHandle
+    /// The others that it needs.
+    let others: [AccountHandle]
+
+    fileprivate init(account: AccountHandle, others: [AccountHandle]) {
+        self.account = account
+        self.others = others
     }
 }
 

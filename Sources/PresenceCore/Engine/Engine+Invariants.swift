@@ -14,11 +14,25 @@ extension Engine {
             online += inAccount > 0 ? 1 : 0
             checkTopics(of: AccountHandle(index: number))
         }
+        checkHolds()
         precondition(sessionCount == sessions.count, "miscounted sessions")
         let inPhases = SessionEntry.Connectedness.allCases.reduce(0) { $0 + tallies.sessions($1) }
         precondition(inPhases == sessionCount, "miscounted phases")
         precondition(tallies.sessions(.connected) == stats.sessionsConnected, "miscounted phases")
         precondition(online == stats.accountsOnline, "miscounted accounts online")
+    }
+
+    /// Every hold is that of a change that waits.
+    private func checkHolds() {
+        var counts: [AccountHandle: UInt32] = [:]
+        for held in inFlight.held + deferred.values.joined().map(\.accounts) {
+            for account in [held.account] + held.others { counts[account, default: 0] += 1 }
+        }
+        for number in accounts.indices {
+            let held = counts[AccountHandle(index: UInt32(number)), default: 0]
+            precondition(accounts[number].holdCount == held, "an account that nothing holds")
+            precondition(held == 0 || names.contains(UInt32(number)), "forgotten while held")
+        }
     }
 
     private func checkSessions(of number: UInt32) -> Int {

@@ -21,8 +21,8 @@ enum Change {
 struct PendingChange {
     /// The connection that waits for the response.
     var connection: ConnectionID
-    /// The account that it changes.
-    var account: AccountHandle
+    /// The account that it changes, and those that it needs besides.
+    let accounts: HeldAccounts
     var kind: Kind
     /// The peer that requested it.
     var author = Author.account
@@ -48,9 +48,14 @@ struct PendingChange {
         var device: [UInt8]
     }
 
-    /// The accounts that the change needs besides its own.
+    /// The account that it changes.
+    var account: AccountHandle { accounts.account }
+}
+
+extension PendingChange.Kind {
+    /// The accounts that it needs besides its own.
     var others: [AccountHandle] {
-        switch kind {
+        switch self {
         case .subscribe(let request, _, _): request.publishers
         case .unsubscribe(let request): request.publishers ?? []
         case .publish, .clear: []
@@ -61,6 +66,7 @@ struct PendingChange {
 /// A change that waits for an earlier one of its account.
 struct DeferredChange {
     var connection: ConnectionID
+    let accounts: HeldAccounts
     var change: Change
 }
 
@@ -75,9 +81,9 @@ extension Engine {
         into effects: inout Effects
     ) {
         var change = PendingChange(
-            connection: connection, account: account, kind: kind, reserved: reserved)
+            connection: connection, accounts: hold(account, kind.others), kind: kind,
+            reserved: reserved)
         if case .appServer = caller(of: connection) { change.author = .appServer }
-        pin(account, change.others)
         effects.persist(record, ticket: inFlight.add(change))
     }
 
@@ -168,7 +174,7 @@ extension Engine {
         inFlight.end(of: change.account)
         releaseWatchers(of: change)
         resumeDeferred(of: change.account, at: now, into: &effects)
-        unpin(change.account, change.others)
+        release(change.accounts)
     }
 
     /// Makes a change, or defers it if its account has one in flight.
@@ -179,9 +185,9 @@ extension Engine {
         guard inFlight.isBusy(account) else {
             return try begin(change, of: account, from: connection, at: now, into: &effects)
         }
-        pin(account, change.others)
         deferred[account.index, default: []].append(
-            DeferredChange(connection: connection, change: change))
+            DeferredChange(
+                connection: connection, accounts: hold(account, change.others), change: change))
     }
 
     private mutating func begin(
@@ -210,7 +216,7 @@ extension Engine {
             let next = queue.removeFirst()
             if !queue.isEmpty { deferred[account.index] = queue }
             resume(next, of: account, at: now, into: &effects)
-            unpin(account, next.change.others)
+            release(next.accounts)
         }
     }
 

@@ -19,8 +19,8 @@ struct Account {
     var presenceTopic = none
     /// The number of topics of other types.
     var customTopicCount: UInt32 = 0
-    /// The number of requests in flight that pin the account.
-    var pinCount: UInt32 = 0
+    /// The number of times that changes which wait hold the account.
+    var holdCount: UInt32 = 0
     /// The number of statuses in force.
     var statusCount: UInt16 = 0
     /// The number of sessions, connected or not.
