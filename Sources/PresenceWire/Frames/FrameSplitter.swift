@@ -1,11 +1,7 @@
 // Splits the bytes of one connection into frames.
 //
-// The chunk that was just read belongs to the loop and is reused for the next connection. So only
-// the rest is copied: the beginning of an incomplete frame, or everything after a frame at which
-// the owner pauses. A frame that is complete in the chunk is read in place.
-//
-// The claimed length of a frame is compared with the limit and not trusted otherwise: memory is
-// allocated only for bytes that have arrived.
+// A frame that is complete in the chunk is read in place; the rest is kept in `UnreadInput`. The
+// claimed length of a frame is compared with the limit and not trusted otherwise.
 //
 //     var offset = 0
 //     while true {
@@ -45,9 +41,7 @@ public struct FrameSplitter: Sendable {
     /// Bytes before every body: its length, big-endian.
     public static let lengthBytes = 4
 
-    private var kept: [UInt8] = []
-    /// The bytes of `kept` that were returned as frames.
-    private var given = 0
+    private var unread = UnreadInput()
 
     /// A splitter that keeps nothing.
     public init() {}
@@ -55,18 +49,18 @@ public struct FrameSplitter: Sendable {
     /// Bytes that have arrived and were not yet returned.
     ///
     /// After `needMore` they are the beginning of a frame that must be completed in time.
-    public var bytesBuffered: Int { kept.count - given }
+    public var bytesBuffered: Int { unread.count }
 
     /// Bytes of memory in use; zero if there is nothing to keep.
-    public var bytesAllocated: Int { kept.capacity }
+    public var bytesAllocated: Int { unread.bytesAllocated }
 
     /// Takes the next frame, and advances `offset` past the bytes of the chunk that it took.
     public mutating func next(
         in chunk: RawSpan, from offset: inout Int, bodyBytesMax: Int
     ) -> FrameOutcome {
         precondition(offset >= 0 && offset <= chunk.byteCount)
-        guard bytesBuffered > 0 else {
-            forget()
+        guard unread.count > 0 else {
+            unread.forgetIfEmpty()
             return nextInChunk(chunk, from: &offset, bodyBytesMax: bodyBytesMax)
         }
         return nextInKept(chunk, from: &offset, bodyBytesMax: bodyBytesMax)
@@ -76,8 +70,7 @@ public struct FrameSplitter: Sendable {
     ///
     /// Continue with an empty chunk or the next one. Bodies returned before become invalid.
     public mutating func keep(_ chunk: RawSpan, from offset: inout Int) {
-        dropGiven()
-        pull(chunk.byteCount - offset, of: chunk, from: &offset)
+        unread.keep(chunk, from: &offset)
     }
 
     /// Reads a body that `next` returned for this chunk.
@@ -86,7 +79,7 @@ public struct FrameSplitter: Sendable {
     ) throws(Failure) -> Value {
         switch body.place {
         case .chunk: try read(chunk.extracting(body.range))
-        case .kept: try unsafe read(kept.span.bytes.extracting(body.range))
+        case .kept: try unread.withBytes(body.range, read)
         }
     }
 
@@ -95,13 +88,13 @@ public struct FrameSplitter: Sendable {
     ) -> FrameOutcome {
         let start = offset + Self.lengthBytes
         guard start <= chunk.byteCount else {
-            pull(chunk.byteCount - offset, of: chunk, from: &offset)
+            unread.keep(chunk, from: &offset)
             return .needMore
         }
         let count = Self.length(in: chunk, at: offset)
         guard count <= bodyBytesMax else { return .violation(bytesClaimed: count) }
         guard count <= chunk.byteCount - start else {
-            pull(chunk.byteCount - offset, of: chunk, from: &offset)
+            unread.keep(chunk, from: &offset)
             return .needMore
         }
         offset = start + count
@@ -112,50 +105,21 @@ public struct FrameSplitter: Sendable {
     private mutating func nextInKept(
         _ chunk: RawSpan, from offset: inout Int, bodyBytesMax: Int
     ) -> FrameOutcome {
-        guard has(Self.lengthBytes, orPullsFrom: chunk, at: &offset) else { return .needMore }
-        let count = unsafe Self.length(in: kept.span.bytes, at: given)
-        guard count <= bodyBytesMax else { return .violation(bytesClaimed: count) }
-        guard has(Self.lengthBytes + count, orPullsFrom: chunk, at: &offset) else {
+        guard unread.has(Self.lengthBytes, orPullsFrom: chunk, at: &offset) else {
             return .needMore
         }
-        let start = given + Self.lengthBytes
-        given = start + count
+        let count = unread.withBytes(unread.range) { Self.length(in: $0, at: 0) }
+        guard count <= bodyBytesMax else { return .violation(bytesClaimed: count) }
+        guard unread.has(Self.lengthBytes + count, orPullsFrom: chunk, at: &offset) else {
+            return .needMore
+        }
+        _ = unread.take(Self.lengthBytes)
+        let body = unread.take(count)
         if count == 0 {
-            if bytesBuffered == 0 { forget() }
+            unread.forgetIfEmpty()
             return .keepAlive
         }
-        return .frame(FrameBody(place: .kept, range: start..<given))
-    }
-
-    /// Whether `count` bytes are kept, if necessary after taking bytes from the chunk.
-    private mutating func has(
-        _ count: Int, orPullsFrom chunk: RawSpan, at offset: inout Int
-    ) -> Bool {
-        let missing = count - bytesBuffered
-        guard missing > 0 else { return true }
-        dropGiven()
-        pull(min(missing, chunk.byteCount - offset), of: chunk, from: &offset)
-        return bytesBuffered >= count
-    }
-
-    private mutating func pull(_ count: Int, of chunk: RawSpan, from offset: inout Int) {
-        guard count > 0 else { return }
-        let part = chunk.extracting(offset..<offset + count)
-        unsafe part.withUnsafeBytes { unsafe kept.append(contentsOf: $0) }
-        offset += count
-    }
-
-    /// Frees the memory of the frames that were returned.
-    private mutating func dropGiven() {
-        guard given > 0 else { return }
-        kept = given == kept.count ? [] : [UInt8](kept[given...])
-        given = 0
-    }
-
-    private mutating func forget() {
-        guard kept.capacity > 0 else { return }
-        kept = []
-        given = 0
+        return .frame(FrameBody(place: .kept, range: body))
     }
 
     private static func length(in bytes: RawSpan, at offset: Int) -> Int {
