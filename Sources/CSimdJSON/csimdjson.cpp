@@ -369,6 +369,10 @@ csj_parser *csj_parser_create(size_t body_bytes_max) {
 
 void csj_parser_destroy(csj_parser *parser) { delete parser; }
 
+bool csj_is_utf8(const uint8_t *bytes, size_t count) {
+    return simdjson::validate_utf8(reinterpret_cast<const char *>(bytes), count);
+}
+
 csj_status csj_parse(
     csj_parser *parser, const uint8_t *body, size_t body_bytes, uint8_t *text,
     size_t text_bytes_max, csj_document *document

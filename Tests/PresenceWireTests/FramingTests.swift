@@ -15,6 +15,33 @@ import Testing
         #expect(bytes == [9] + header + body)
     }
 
+    /// RFC 6455, 5.2: the shortest form of the length, and no mask.
+    @Test(
+        arguments: [
+            (1, [0x81, 1]), (125, [0x81, 125]), (126, [0x81, 126, 0, 126]),
+            (65_535, [0x81, 126, 255, 255]), (65_536, [0x81, 127, 0, 0, 0, 0, 0, 1, 0, 0]),
+            (1 << 24, [0x81, 127, 0, 0, 0, 0, 1, 0, 0, 0]),
+        ] as [(Int, [UInt8])])
+    func `makes a text message of a body`(count: Int, header: [UInt8]) {
+        let body = (0..<count).map { UInt8(truncatingIfNeeded: $0) }
+        var bytes: [UInt8] = [9]
+        Framing.webSocket.append(to: &bytes) { $0 += body }
+        #expect(bytes == [9] + header + body)
+    }
+
+    @Test func `has what a protocol says for itself`() {
+        var bytes: [UInt8] = []
+        for framing in Framing.allCases {
+            framing.appendPing(to: &bytes)
+            framing.appendPong([1, 2], to: &bytes)
+            framing.appendEnd(code: 4_402, "token_expired", to: &bytes)
+            framing.appendEnd(code: nil, "", to: &bytes)
+            #expect(framing.hasControlFrames == !bytes.isEmpty)
+        }
+        let end = [0x88, 15, 0x11, 0x32] + "token_expired".utf8
+        #expect(bytes == [0x89, 0, 0x8A, 2, 1, 2] + end + [0x88, 0])
+    }
+
     @Test func `returns what the encoder returns`() {
         var bytes: [UInt8] = []
         let sum = Framing.native.append(to: &bytes) { body in
@@ -41,6 +68,8 @@ import Testing
         var bytes: [UInt8] = [1]
         Framing.native.appendKeepAlive(to: &bytes)
         #expect(bytes == [1, 0, 0, 0, 0])
+        Framing.webSocket.appendKeepAlive(to: &bytes)
+        #expect(bytes == [1, 0, 0, 0, 0, 0x81, 0])
     }
 
     @Test func `stops an encoder that removes what others have appended`() async {

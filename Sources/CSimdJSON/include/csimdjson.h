@@ -6,6 +6,7 @@
 // parser and are valid until its next call. Nothing is thrown, and nothing is allocated for
 // bodies within the parser's capacity.
 #pragma once
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -94,6 +95,9 @@ void csj_parser_destroy(csj_parser *parser);
 csj_status csj_parse(
     csj_parser *parser, const uint8_t *body, size_t body_bytes, uint8_t *text,
     size_t text_bytes_max, csj_document *document);
+
+/// Whether bytes are valid UTF-8.
+bool csj_is_utf8(const uint8_t *bytes, size_t count);
 
 #ifdef __cplusplus
 }

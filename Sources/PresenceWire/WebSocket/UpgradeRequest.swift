@@ -1,0 +1,96 @@
+// A request for a WebSocket (RFC 6455, 4.2.1), read strictly (RFC 9112): what servers, proxies and
+// caches read differently is refused and not interpreted. Unknown fields are ignored.
+
+/// A valid request for a WebSocket.
+public struct UpgradeRequest: Hashable, Sendable {
+    /// The path of the service.
+    public static let path = "/v1/socket"
+    /// The subprotocol of the service.
+    public static let subprotocol = "porchlight.v1"
+
+    /// The base64 of the hash that proves to the client that it was understood.
+    public let acceptKey: [UInt8]
+    /// Whether the client offers the subprotocol, which is then confirmed.
+    public let offersSubprotocol: Bool
+    /// The origin of the page, as browsers send it; nil: none, so not a browser's page.
+    public let origin: [UInt8]?
+
+    /// Reads a complete head, with its empty line, all of whose lines end in CR LF.
+    init(_ head: ArraySlice<UInt8>) throws(UpgradeError) {
+        var lines = Lines(rest: head)
+        guard let requestLine = lines.next() else { throw .malformed }
+        try Self.check(requestLine: requestLine)
+        var fields = UpgradeFields()
+        var count = 0
+        while let line = lines.next(), !line.isEmpty {
+            count += 1
+            guard count <= UpgradeReader.fieldsMax else { throw .tooLarge }
+            try fields.take(line)
+        }
+        guard Self.path(of: requestLine) == Array(Self.path.utf8) else { throw .path }
+        guard fields.hostCount == 1 else { throw .host }
+        guard fields.asksForWebSocket, fields.asksForUpgrade else { throw .notAnUpgrade }
+        guard fields.version == Array("13".utf8) else { throw .version }
+        guard let key = fields.key, Base64.is16Bytes(key) else { throw .key }
+        acceptKey = Self.acceptKey(for: key)
+        offersSubprotocol = fields.offersSubprotocol
+        guard offersSubprotocol || !fields.offersSubprotocols else { throw .subprotocol }
+        origin = fields.origin
+    }
+
+    /// The answer to a key: RFC 6455, 4.2.2.
+    static func acceptKey(for key: [UInt8]) -> [UInt8] {
+        Base64.encoded(SHA1.hash(key + Array("258EAFA5-E914-47DA-95CA-C5AB0DC85B11".utf8)))
+    }
+
+    /// `GET TARGET HTTP/1.1`. The method has been checked.
+    private static func check(requestLine: ArraySlice<UInt8>) throws(UpgradeError) {
+        let parts = requestLine.split(
+            separator: UInt8(ascii: " "), omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[1].first == UInt8(ascii: "/"),
+            parts[1].allSatisfy({ (0x21...0x7E).contains($0) })
+        else { throw .malformed }
+        let version = Array(parts[2])
+        guard version != Array("HTTP/1.1".utf8) else { return }
+        let isVersion =
+            version.count == 8 && version.starts(with: "HTTP/".utf8)
+            && isDigit(version[5]) && version[6] == UInt8(ascii: ".") && isDigit(version[7])
+        throw isVersion ? .httpVersion : .malformed
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+
+    /// The target without its query.
+    private static func path(of requestLine: ArraySlice<UInt8>) -> [UInt8] {
+        let target = requestLine.dropFirst("GET ".utf8.count).prefix { $0 != UInt8(ascii: " ") }
+        return Array(target.prefix { $0 != UInt8(ascii: "?") })
+    }
+}
+
+/// The lines of a head, without their ends.
+private struct Lines {
+    var rest: ArraySlice<UInt8>
+
+    mutating func next() -> ArraySlice<UInt8>? {
+        guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        let line = rest[rest.startIndex..<end].dropLast()
+        rest = rest[(end + 1)...]
+        return line
+    }
+}
+
+extension [UInt8] {
+    /// Appends the HTTP answer to a request that is accepted; frames follow it.
+    public mutating func appendAnswer(_ request: UpgradeRequest) {
+        append("HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n")
+        append("Sec-WebSocket-Accept: ")
+        append(contentsOf: request.acceptKey)
+        if request.offersSubprotocol {
+            append("\r\nSec-WebSocket-Protocol: ")
+            append(contentsOf: UpgradeRequest.subprotocol.utf8)
+        }
+        append("\r\n\r\n")
+    }
+}
