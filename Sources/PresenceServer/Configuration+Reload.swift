@@ -12,6 +12,7 @@ extension Configuration {
     /// it is added here.
     public mutating func reload(from new: Configuration) {
         authenticator = new.authenticator
+        webSocketOrigins = new.webSocketOrigins
         engine.reload(from: new.engine)
         connection.reload(from: new.connection)
         admission.reload(from: new.admission)

@@ -16,6 +16,9 @@ public struct Configuration: Sendable {
     public var durability = Durability.full
     /// Which credentials are required.
     public var access = AccessMode.open
+    /// Origins of the web pages that may connect, such as `https://app.example.com`; nil: those of
+    /// this machine where identities are claimed, and all where credentials are required.
+    public var webSocketOrigins: Set<[UInt8]>?
     /// Verifies credentials; nil: all are invalid.
     public var authenticator: (any Authenticator)?
     /// The engine's settings: graces, and the limits of the protocol.

@@ -1,10 +1,19 @@
 import Logging
 
 extension Logger {
-    /// Logs an error that may happen often, with how often it has happened: the first, second,
-    /// fourth, eighth … time only.
-    func log(_ level: Level, _ message: Message, times: Int, error: some Error) {
+    /// Logs a repeated event the first, second, fourth, eighth … time only: what goes wrong with
+    /// every request must not fill the log.
+    func log(
+        _ level: Level, _ message: Message, times: Int, metadata: @autoclosure () -> Metadata
+    ) {
         guard times > 0, times & (times - 1) == 0 else { return }
-        log(level: level, message, metadata: ["error": "\(error)", "times": "\(times)"])
+        log(
+            level: level, message,
+            metadata: metadata().merging(["times": "\(times)"]) { first, _ in first })
+    }
+
+    /// Logs a repeated error in the same way.
+    func log(_ level: Level, _ message: Message, times: Int, error: some Error) {
+        log(level, message, times: times, metadata: ["error": "\(error)"])
     }
 }

@@ -20,10 +20,14 @@ import threading
 import time
 import unittest
 
+import websocket
+
 BINARY = os.environ.get("PORCHLIGHT_BIN") or os.path.abspath(
     os.path.join(os.path.dirname(__file__), "..", "..", ".build", "debug", "porchlight"))
 
 WAIT = 10.0
+# What carries the frames: native or websocket.
+CARRIER = os.environ.get("CONFORMANCE_CARRIER", "native")
 KEEPALIVE = object()
 _children_lock = threading.Lock()
 
@@ -34,6 +38,11 @@ class Timeout(AssertionError):
 
 class Closed(AssertionError):
     """The service closed the connection where a frame was expected."""
+
+
+def native_only(test):
+    """Of a test or a class that is about the native protocol's bytes, or the first of any."""
+    return unittest.skipIf(CARRIER != "native", "about the native protocol's bytes")(test)
 
 
 def frame(body):
@@ -161,17 +170,22 @@ class Client:
         self.socket.connect(("127.0.0.1", port))
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.buffer = bytearray()
+        self.carrier = None
+        self.answers_pings = True
         self.notes = []
         self.last_id = 0
         self.list = []
         self.welcome = None
         self.account = None
+        if CARRIER == "websocket":
+            self.carrier, rest = websocket.handshake(self.socket)
+            self.take(rest)
 
     # Writing
 
     def raw(self, data):
         self.socket.settimeout(WAIT)
-        self.socket.sendall(data)
+        self.socket.sendall(self.carrier.out(data) if self.carrier else data)
 
     def send(self, body):
         self.raw(frame(body))
@@ -197,6 +211,14 @@ class Client:
             got = b""
         if not got:
             raise Closed("the connection is closed; notes so far: %r" % self.notes[:5])
+        self.take(got)
+
+    def take(self, got):
+        """Takes in bytes that were received."""
+        if self.carrier:
+            got, back = self.carrier.into(got)
+            if back and self.answers_pings:
+                self.socket.sendall(back)
         self.buffer += got
 
     def read_bytes(self, wait=WAIT):

@@ -164,7 +164,7 @@ class Frames(Case):
         self.assertEqual([f["id"] for f in c.eof() if "id" in f], [1])
 
     def test_garbage_is_closed_with_4400(self):
-        for words in (b"GETX / HTTP/1.1\r\nHost: x\r\n\r\n", b"SSH-2.0-OpenSSH_9.2\r\n",
+        for words in (b"PUTX / HTTP/1.1\r\nHost: x\r\n\r\n", b"SSH-2.0-OpenSSH_9.2\r\n",
                       b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"\xff" * 64,
                       b"<?xml version='1.0'?><stream:stream>"):
             with self.subTest(words=words[:12]):
@@ -212,8 +212,8 @@ class Dribble(Case):
     weight = 11
 
     def test_login_timeout_is_not_extended(self):
-        quiet, pinger, dribbler, poor = (self.connect() for _ in range(4))
         began = time.monotonic()
+        quiet, pinger, dribbler, poor = (self.connect() for _ in range(4))
         out = frame(padded(BEFORE))
         at = 0
         while time.monotonic() - began < 9:

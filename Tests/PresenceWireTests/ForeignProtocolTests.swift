@@ -1,34 +1,40 @@
-import PresenceCore
 import Testing
 
 @testable import PresenceWire
 
 @Suite struct `HTTP on the native port` {
-    /// The length that a frame splitter reads from the first four bytes.
-    func length(_ text: String) -> Int { text.utf8.prefix(4).reduce(0) { $0 << 8 | Int($1) } }
+    /// What a splitter makes of the first bytes of a connection.
+    private func outcome(_ text: String) -> InputOutcome {
+        var splitter = InputSplitter()
+        var offset = 0
+        var body: [UInt8] = []
+        let bytes = Array(text.utf8)
+        return splitter.next(
+            in: bytes.span.bytes, from: &offset, bodyBytesMax: 67_108_864, body: &body)
+    }
 
     @Test(arguments: [
-        "GET /", "PUT /", "POST /", "HEAD /", "DELETE /", "OPTIONS *", "PATCH /", "TRACE /",
-        "CONNECT a:1", "PRI * HTTP/2.0",
+        "PUT /", "POST /", "HEAD /", "DELETE /", "OPTIONS *", "PATCH /", "TRACE /", "CONNECT a:1",
+        "GETX / HTTP/1.1",
     ])
     func `is known by its first four bytes, which no frame begins with`(request: String) {
-        #expect(ForeignProtocol.isHTTPRequest(bytesClaimed: length(request)))
-        // The highest limit that can be set.
-        #expect(length(request) > 67_108_864)
+        #expect(outcome(request) == .violation(.request(.method)))
     }
 
-    @Test(arguments: ["get /", "GETX", " GET", "{\"js", "\u{16}\u{3}\u{1}\u{2}"])
+    @Test func `may be HTTP/2`() {
+        #expect(outcome("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") == .violation(.request(.httpVersion)))
+    }
+
+    @Test(arguments: ["get /", "PUTX", " GET", "{\"js", "\u{16}\u{3}\u{1}\u{2}"])
     func `is nothing else`(text: String) {
-        #expect(!ForeignProtocol.isHTTPRequest(bytesClaimed: length(text)))
+        #expect(outcome(text) == .violation(.frame))
     }
 
-    @Test func `is answered in HTTP, with the length of the body`() {
+    @Test func `is told the address of the HTTP API`() {
         var bytes: [UInt8] = []
-        bytes.appendHTTPRefusal()
+        bytes.appendAnswer(UpgradeError.path)
         let text = String(decoding: bytes, as: UTF8.self)
-        #expect(text.hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
-        let body = text.split(separator: "\r\n\r\n", maxSplits: 1).last ?? ""
-        #expect(text.contains("Content-Length: \(body.utf8.count)\r\n"))
-        #expect(body.contains("--http"))
+        #expect(text.hasPrefix("HTTP/1.1 404 Not Found\r\n"))
+        #expect(text.contains("--http"))
     }
 }

@@ -74,6 +74,18 @@ import Testing
         #expect(found.isEmpty, "\(found)")
     }
 
+    @Test(arguments: [
+        "case .native", "case .webSocket:", "case .webSocket(", "case .webSocket ", "= .webSocket",
+        "== .webSocket",
+    ])
+    func `two files distinguish the protocols of clients`(text: String) {
+        let files = ["Framing.swift", "InputSplitter.swift"]
+        let found = findings(of: text, "ask the framing or the splitter") { file in
+            file.isSource && !files.contains { file.path == "Sources/PresenceWire/Frames/\($0)" }
+        }
+        #expect(found.isEmpty, "\(found)")
+    }
+
     @Test(arguments: ["sleep(", "Task.sleep", "usleep", "Task.yield"])
     func `tests neither sleep nor spin`(call: String) {
         let found = findings(of: call, "wait for what is to happen") {

@@ -2,8 +2,8 @@ import PresenceWire
 
 /// What a connection has sent that is not carried out yet, and whether it is read from.
 struct ConnectionInput {
-    /// Input that is not yet a complete frame, or has to wait.
-    var splitter = FrameSplitter()
+    /// Its protocol, and input that is not yet a complete message or has to wait.
+    var splitter = InputSplitter()
     /// The request in progress; the next is read when it has been answered.
     var awaiting: RequestID?
     /// Whether it is read from.

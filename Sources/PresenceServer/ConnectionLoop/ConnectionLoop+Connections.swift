@@ -14,16 +14,22 @@ extension ConnectionLoop where Link: ~Copyable {
         by message: CloseMessage = .notification
     ) {
         guard connections[slot].phase != .free, connections[slot].phase != .closing else { return }
-        if let reason {
-            switch message {
-            case .httpAnswer:
-                fill(slot) { outbox, _ in outbox.appendHTTPRefusal() }
-            case .notification:
+        var end = (code: reason?.code, word: reason?.word ?? "")
+        switch message {
+        case .notification where connections[slot].input.splitter.isUpgrading:
+            fill(slot) { outbox, _ in outbox.appendAnswer(UpgradeError(reason)) }
+        case .httpAnswer(let error):
+            fill(slot) { outbox, _ in outbox.appendAnswer(error) }
+        case .notification, .webSocketEnd:
+            if let reason {
                 let seconds = self.retryAfterSeconds(reason, retryAfterSeconds)
                 send(to: slot) { $0.appendCloseBody(reason, retryAfterSeconds: seconds) }
             }
+            if case .webSocketEnd(let code) = message { end = (code.rawValue, code.word) }
         }
-        end(slot, reason.map(Ending.init) ?? .logout, ConnectionEnd(reason), .whenWritten)
+        self.end(
+            slot, reason.map(Ending.init) ?? .logout, ConnectionEnd(reason),
+            .whenWritten(code: end.code ?? WebSocketCloseCode.normal.rawValue, end.word))
     }
 
     /// Sends a new connection the close reason and closes it in the same turn. A peer that has
@@ -65,7 +71,10 @@ extension ConnectionLoop where Link: ~Copyable {
         connections[slot].enter(.closing)
         stopServing(slot)
         switch closing {
-        case .whenWritten:
+        case .whenWritten(let code, let word):
+            if connections[slot].framing.hasControlFrames {
+                fill(slot) { outbox, framing in framing.appendEnd(code: code, word, to: &outbox) }
+            }
             setDeadline(of: slot, afterSeconds: configuration.connection.farewellSeconds)
             markDirty(slot)
         case .atOnce:
@@ -165,8 +174,9 @@ extension ConnectionLoop where Link: ~Copyable {
 
 /// When a connection that ends is closed.
 enum Closing {
-    /// When its outbox has been written.
-    case whenWritten
+    /// When its outbox has been written. `code` and the word are for a protocol that has an end of
+    /// its own.
+    case whenWritten(code: Int?, StaticString = "")
     /// At once: it accepts no more bytes, or has been sent what there was.
     case atOnce
 }
@@ -175,8 +185,10 @@ enum Closing {
 enum CloseMessage {
     /// By a `close` notification.
     case notification
-    /// By an HTTP answer: the peer took this for an HTTP port.
-    case httpAnswer
+    /// By an HTTP answer: the peer speaks HTTP, and is refused.
+    case httpAnswer(UpgradeError)
+    /// By a `close` notification and an end of the protocol with a code of its own.
+    case webSocketEnd(WebSocketCloseCode)
 }
 
 /// What an entry of a loop's wheel is for.

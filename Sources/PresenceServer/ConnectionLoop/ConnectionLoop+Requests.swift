@@ -57,24 +57,24 @@ extension ConnectionLoop where Link: ~Copyable {
             case .free, .ending, .closing: return
             }
             let outcome = connections[slot].input.splitter.next(
-                in: chunk, from: &offset, bodyBytesMax: bodyBytesMax)
+                in: chunk, from: &offset, bodyBytesMax: bodyBytesMax, body: &unmasked)
             switch outcome {
             case .needMore:
                 return watchFrame(of: slot, isNew: frameCount > 0)
             case .keepAlive:
                 sendKeepAlive(to: slot)
-            case .frame(let body):
+            case .message(let body):
                 // The frame is complete, and the next one may have to wait unread for a while.
                 clearFrameDeadline(of: slot)
                 read(body, in: chunk, of: slot, at: now)
-            case .violation(let bytesClaimed):
-                counters.violations += 1
-                let isHTTP =
-                    connections[slot].phase == .anonymous
-                    && ForeignProtocol.isHTTPRequest(bytesClaimed: bytesClaimed)
-                return close(slot, .protocolViolation, by: isHTTP ? .httpAnswer : .notification)
+            case .upgrade(let request): upgrade(slot, asAskedBy: request)
+            case .ping: sendPong(to: slot, unmasked)
+            case .pong: break
+            case .end: inputEnded(of: slot)
+            case .violation(let violation): return close(slot, for: violation)
             }
-            frameCount += 1
+            // The time limit of a message in fragments is not extended by what comes between them.
+            if !connections[slot].input.splitter.isInMessage { frameCount += 1 }
             countRequest(of: slot, at: now)
         }
         // Reading is paused on our side, so no frame timeout.
@@ -107,16 +107,17 @@ extension ConnectionLoop where Link: ~Copyable {
     /// Sets the timeout for the rest of an incomplete frame, or clears it.
     private mutating func watchFrame(of slot: Int, isNew: Bool) {
         guard connections[slot].phase == .serving else { return }
-        if connections[slot].input.splitter.bytesBuffered == 0 {
+        let splitter = connections[slot].input.splitter
+        if splitter.bytesBuffered == 0, !splitter.isInMessage {
             deadlines.clear(&connections[slot].deadline)
         } else if isNew || !connections[slot].deadline.isSet {
             setDeadline(of: slot, afterSeconds: configuration.connection.frameSeconds)
         }
     }
 
-    private mutating func read(_ body: FrameBody, in chunk: RawSpan, of slot: Int, at now: Moment) {
+    private mutating func read(_ body: InputBody, in chunk: RawSpan, of slot: Int, at now: Moment) {
         counters.requests += 1
-        let result = connections[slot].input.splitter.withBody(body, in: chunk) {
+        let result = connections[slot].input.splitter.withBody(body, in: chunk, or: unmasked) {
             decoder.decode($0)
         }
         switch result {
@@ -189,6 +190,8 @@ extension ConnectionLoop where Link: ~Copyable {
         guard connections[slot].phase == .ending, connections[slot].input.awaiting == nil,
             !connections[slot].pulling.isListing
         else { return }
-        end(slot, .lost, .lost, .whenWritten)
+        // The close frame of a WebSocket is answered with its own code.
+        let code = connections[slot].input.splitter.endCode
+        end(slot, .lost, .lost, .whenWritten(code: code))
     }
 }

@@ -38,6 +38,12 @@ extension ConnectionLoop where Link: ~Copyable {
         fill(slot) { outbox, framing in framing.appendKeepAlive(to: &outbox) }
     }
 
+    /// Sends a connection the answer to a ping.
+    mutating func sendPong(to slot: Int, _ payload: [UInt8]) {
+        markDirty(slot)
+        fill(slot) { outbox, framing in framing.appendPong(payload, to: &outbox) }
+    }
+
     /// Appends to the outbox of a connection, which the caller has flushed. All that a connection
     /// alone is sent is appended here.
     @discardableResult

@@ -1,8 +1,13 @@
 import Containers
 import EventLoop
 import PresenceCore
+import PresenceWire
 
 // Silence: connections whose clients send nothing for one and a half heartbeats are closed.
+//
+// A page in a background tab runs its timers once a minute, also while it has a WebSocket: it could
+// not send a keep-alive in time. So a WebSocket on which nothing has arrived for one heartbeat is
+// sent a ping, which the browser answers without the page.
 //
 // Bytes count from the time at which they arrived, not from that at which the service read them: a
 // connection that is not read from for a while does not count as silent for that, nor do bytes
@@ -16,9 +21,18 @@ extension ConnectionLoop where Link: ~Copyable {
     mutating func watchSilence(of slot: Int) {
         let now = now().mono
         heard.set(UInt32(slot), to: now)
-        deadlines.set(
-            &connections[slot].silence.deadline, .silence, of: slot,
-            to: now.advanced(byMilliseconds: configuration.engine.silenceMillisecondsMax))
+        checkSilence(of: slot, at: now.advanced(byMilliseconds: patienceMilliseconds(slot)))
+    }
+
+    private mutating func checkSilence(of slot: Int, at deadline: Mono) {
+        deadlines.set(&connections[slot].silence.deadline, .silence, of: slot, to: deadline)
+    }
+
+    /// How long a client may be silent until something is done about it.
+    private func patienceMilliseconds(_ slot: Int) -> UInt64 {
+        connections[slot].framing.hasControlFrames
+            ? UInt64(configuration.engine.heartbeatSeconds) * 1_000
+            : configuration.engine.silenceMillisecondsMax
     }
 
     /// Notes that `byteCount` bytes have been read from a client.
@@ -71,11 +85,22 @@ extension ConnectionLoop where Link: ~Copyable {
             let soon = now.mono.advanced(byMilliseconds: Self.readingMilliseconds)
             deadline = max(deadline, soon)
         }
-        guard deadline <= now.mono else {
-            return deadlines.set(
-                &connections[slot].silence.deadline, .silence, of: slot, to: deadline)
+        guard deadline > now.mono else { return close(slot, .idleTimeout) }
+        let pingTime = heard.time(UInt32(slot)).advanced(byMilliseconds: patienceMilliseconds(slot))
+        guard connections[slot].framing.hasControlFrames, pingTime < deadline,
+            connections[slot].input.awaiting == nil
+        else {
+            return checkSilence(of: slot, at: deadline)
         }
-        close(slot, .idleTimeout)
+        guard pingTime <= now.mono else { return checkSilence(of: slot, at: pingTime) }
+        sendPing(to: slot)
+        checkSilence(of: slot, at: deadline)
+    }
+
+    private mutating func sendPing(to slot: Int) {
+        counters.pingsSent += 1
+        markDirty(slot)
+        fill(slot) { outbox, framing in framing.appendPing(to: &outbox) }
     }
 
     /// When bytes of the client last arrived in the kernel.

@@ -58,8 +58,14 @@ extension ConnectionLoop where Link: ~Copyable {
         guard connections[slot].phase != .closing, reason == .endOfFile else {
             return end(slot, .lost, .lost, .atOnce)
         }
+        // The peer has closed its WebSocket before.
+        guard connections[slot].phase != .ending else { return }
+        inputEnded(of: slot)
+    }
+
+    /// The peer has stopped sending: what it asked for before is still carried out and answered.
+    mutating func inputEnded(of slot: Int) {
         count(.lost, of: slot)
-        // It has stopped sending: what it asked for before is still carried out and answered.
         connections[slot].enter(.ending)
         setDeadline(of: slot, afterSeconds: configuration.connection.farewellSeconds)
         endIfServed(slot)

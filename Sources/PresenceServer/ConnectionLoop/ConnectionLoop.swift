@@ -55,6 +55,8 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
     var frames: SharedFrames
     /// Reused for bodies that many are sent and that are not shared.
     var body: [UInt8] = []
+    /// Reused for messages that cannot be read where they arrived: those of a WebSocket are masked.
+    var unmasked: [UInt8] = []
     var addresses: AddressBook
     /// Connections from this process.
     var internalCount = 0

@@ -76,6 +76,17 @@ extension MetricTable {
                 "Protocol violations that closed the connection.", stats: .violations
             ) { $0.count(\.violations) },
             Metric(
+                .counter, "porchlight_websockets_total", "Connections that became WebSockets."
+            ) { $0.count(\.webSockets) },
+            Metric(
+                .counter, "porchlight_websocket_origins_refused_total",
+                "Requests for a WebSocket refused because of the origin of the page."
+            ) { $0.count(\.originsRefused) },
+            Metric(
+                .counter, "porchlight_websocket_pings_total",
+                "Pings sent to WebSocket clients that were silent for one heartbeat."
+            ) { $0.count(\.pingsSent) },
+            Metric(
                 .counter, "porchlight_throttles_total",
                 "Pauses of clients above their rate limit.", stats: .throttled
             ) { $0.count(\.throttled) },

@@ -10,6 +10,10 @@ struct ServiceCounters: Sendable {
     var requests = 0
     var closedTooSlow = 0
     var violations = 0
+    /// Connections that became WebSockets, those whose page's origin was refused, and pings.
+    var webSockets = 0
+    var originsRefused = 0
+    var pingsSent = 0
     var storeFailures = 0
     /// Connections rejected because a connection limit was reached.
     var turnedAway = 0

@@ -1,36 +1,26 @@
-// HTTP that was sent to the native port. The first four bytes of a request are its method, and as
-// the length of a frame they are far above any limit: no frame is mistaken for one.
+// HTTP on a connection that should carry frames. The first four bytes of a request are its method,
+// and as the length of a frame they are far above any limit: no frame is mistaken for one. A
+// request that begins with `G` is read by `UpgradeReader`.
 
 /// HTTP on a connection that should carry frames.
-public enum ForeignProtocol {
-    /// Beginnings of methods: RFC 9110, RFC 5789, and `PRI `, with which HTTP/2 begins.
+enum ForeignProtocol {
+    /// Beginnings of methods: RFC 9110, RFC 5789.
     private static let methods = [
-        "GET ", "PUT ", "POST", "HEAD", "DELE", "OPTI", "PATC", "TRAC", "CONN", "PRI ",
+        "PUT ", "POST", "HEAD", "DELE", "OPTI", "PATC", "TRAC", "CONN",
     ]
 
-    private static let lengths = Set(
-        methods.map { method in method.utf8.reduce(0) { $0 << 8 | Int($1) } })
+    private static let lengths = Set(methods.map(length))
+    /// HTTP/2 begins with it.
+    private static let preface = length("PRI ")
 
-    /// Whether what was read as the length of a frame is the beginning of an HTTP request.
-    public static func isHTTPRequest(bytesClaimed: Int) -> Bool { lengths.contains(bytesClaimed) }
-}
+    private static func length(_ text: String) -> Int {
+        text.utf8.reduce(0) { $0 << 8 | Int($1) }
+    }
 
-extension [UInt8] {
-    /// Appends an HTTP answer that says where HTTP is spoken. It is not a frame.
-    public mutating func appendHTTPRefusal() {
-        let body = """
-            This port speaks Porchlight's native protocol (docs/PROTOCOL.md), not HTTP. The HTTP \
-            API has an address of its own: porchlight serve --http 127.0.0.1:7401
-
-            """
-        append(
-            contentsOf: """
-                HTTP/1.1 400 Bad Request\r
-                Content-Type: text/plain; charset=utf-8\r
-                Content-Length: \(body.utf8.count)\r
-                Connection: close\r
-                \r
-                \(body)
-                """.utf8)
+    /// The answer to an HTTP request whose beginning was read as the length of a frame; nil: it is
+    /// none.
+    static func error(bytesClaimed: Int) -> UpgradeError? {
+        if bytesClaimed == preface { return .httpVersion }
+        return lengths.contains(bytesClaimed) ? .method : nil
     }
 }

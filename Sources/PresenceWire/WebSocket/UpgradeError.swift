@@ -104,9 +104,10 @@ extension [UInt8] {
         append(" ")
         append(error.phrase)
         append("\r\nContent-Type: text/plain; charset=utf-8\r\n")
-        append(error.fields)
         append("Content-Length: ", error.sentence.utf8CodeUnitCount + 1)
-        append("\r\n\r\n")
+        append("\r\n")
+        append(error.fields)
+        append("\r\n")
         append(error.sentence)
         append("\n")
     }

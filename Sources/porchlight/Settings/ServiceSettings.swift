@@ -50,6 +50,30 @@ extension ServiceSettings {
     }
 }
 
+// Browsers send an origin as RFC 6454, 6.2, says: it is compared byte by byte.
+extension ServiceSettings {
+    /// The origins of web pages that may connect, with commas between them.
+    var webSocketOrigins: String? {
+        get {
+            configuration.webSocketOrigins.map { origins in
+                origins.map { String(decoding: $0, as: UTF8.self) }.sorted()
+                    .joined(separator: ", ")
+            }
+        }
+        set {
+            configuration.webSocketOrigins = newValue.map { text in
+                Set(text.split { $0 == "," || $0 == " " }.map { Array($0.utf8) })
+            }
+        }
+    }
+
+    /// Whether a browser may send these bytes as an origin.
+    static func isOrigin(_ origin: [UInt8]) -> Bool {
+        let pattern = /[a-z][a-z0-9+.-]*:\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?/
+        return String(decoding: origin, as: UTF8.self).wholeMatch(of: pattern) != nil
+    }
+}
+
 extension Pace? {
     /// The rate of a pace that is set.
     var ratePerSecond: Int {

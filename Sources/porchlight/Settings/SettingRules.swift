@@ -25,6 +25,14 @@ struct SettingRule: Sendable {
             remedy: "with --auth open, any client that reaches this address can log in as any "
                 + "account: use --auth jwt, listen on 127.0.0.1, or add --i-know-this-is-open"),
         Self(
+            names: ["websocket-origins"],
+            holds: { settings in
+                (settings.configuration.webSocketOrigins ?? []).allSatisfy(
+                    ServiceSettings.isOrigin)
+            },
+            remedy: "an origin is a scheme and a host in small letters, and a port if it is not "
+                + "the usual one, without a path: https://app.example.com"),
+        Self(
             names: ["http", "server-key"],
             holds: { $0.http == nil || $0.serverKeyPath != nil || $0.isHTTPOnLoopback },
             remedy: "without keys, any client that reaches this address can do anything: set "

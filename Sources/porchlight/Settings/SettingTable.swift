@@ -70,6 +70,10 @@ enum SettingTable {
                 "server-key", \.serverKeyPath, .path, unset: "none",
                 "A file with the keys of app servers, a line each, as `porchlight key` prints.",
                 takesEffect: .atRestart),
+            .text(
+                "websocket-origins", \.webSocketOrigins, .text, unset: "auto",
+                "Origins of the web pages that may connect, separated by commas. auto: with "
+                    + "--auth open those of this machine, otherwise all.", takesEffect: .atReload),
             .choice(
                 "durability", \.configuration.durability,
                 "When a change is durable. full: it survives a power loss; relaxed: a crash.",
