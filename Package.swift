@@ -29,6 +29,7 @@ let package = Package(
         .library(name: "PresenceCore", targets: ["PresenceCore"]),
         .library(name: "PresenceStore", targets: ["PresenceStore"]),
         .library(name: "PresenceWire", targets: ["PresenceWire"]),
+        .library(name: "TLSSessions", targets: ["TLSSessions"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
@@ -48,6 +49,8 @@ let package = Package(
         // C libraries, each with exactly one importer.
         .systemLibrary(
             name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
+        .systemLibrary(
+            name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .target(
             name: "CSimdJSON",
             cxxSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])],
@@ -61,6 +64,7 @@ let package = Package(
         .target(name: "PrometheusText", dependencies: ["Containers"], swiftSettings: strict),
         .target(
             name: "EventLoop", dependencies: ["CLibUV", "Containers"], swiftSettings: strict),
+        .target(name: "TLSSessions", dependencies: ["COpenSSL"], swiftSettings: strict),
         .target(
             name: "PresenceWire", dependencies: ["CSimdJSON", "PresenceCore"],
             swiftSettings: strict),
@@ -164,6 +168,9 @@ let package = Package(
         .testTarget(
             name: "PresenceWireTests",
             dependencies: ["Containers", "PresenceCore", "PresenceWire"],
+            swiftSettings: common),
+        .testTarget(
+            name: "TLSSessionsTests", dependencies: ["COpenSSL", "Containers", "TLSSessions"],
             swiftSettings: common),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: common),
         .testTarget(

@@ -16,7 +16,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("CLibUV", ["EventLoop"]), ("CSimdJSON", ["PresenceWire"]), ("GRDB", ["PresenceStore"]),
+        ("CLibUV", ["EventLoop"]), ("COpenSSL", ["TLSSessions"]),
+        ("CSimdJSON", ["PresenceWire"]), ("GRDB", ["PresenceStore"]),
         (
             "Foundation",
             ["PresenceStore", "PresenceClient", "PresenceBench", "PresenceTokens", "porchlight"]

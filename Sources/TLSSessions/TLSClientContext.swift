@@ -1,0 +1,125 @@
+// The client's side, for the command and for tests.
+
+import COpenSSL
+
+/// What all sessions of a client share: the roots that it trusts, and what it offers.
+@safe public final class TLSClientContext {
+    /// Which certificates are trusted.
+    public enum Trust: Sendable {
+        /// The roots that the system trusts.
+        case system
+        /// These certificates only, as PEM.
+        case certificates([UInt8])
+    }
+
+    /// What a client offers; tests change it to be refused.
+    struct Offer {
+        var applicationProtocols = ["porchlight"]
+        var least = TLS1_2_VERSION
+        var most = TLS1_3_VERSION
+        var groups = Protocol.groups
+        var suites12 = Protocol.suites12
+        var securityLevel: CInt = 2
+        var recordsPerKey = TLSSession.recordsPerKey
+    }
+
+    let context: OpaquePointer
+    let recordsPerKey: Int
+
+    /// A context that offers the application protocol `porchlight`.
+    ///
+    /// - Throws: why the certificates cannot be used.
+    public convenience init(_ trust: Trust) throws(TLSCertificateError) {
+        try self.init(trust, Offer())
+    }
+
+    init(_ trust: Trust, _ offer: Offer) throws(TLSCertificateError) {
+        defer { ErrorQueue.clear() }
+        guard let context = unsafe SSL_CTX_new(TLS_client_method()) else { throw .outOfMemory }
+        unsafe self.context = context
+        recordsPerKey = offer.recordsPerKey
+        let encoded = ALPN.encode(offer.applicationProtocols)
+        guard unsafe Protocol.apply(to: context, .tls12) else { throw .outOfMemory }
+        unsafe SSL_CTX_set_security_level(context, offer.securityLevel)
+        guard unsafe cssl_set_versions(context, offer.least, offer.most) == 1,
+            unsafe SSL_CTX_set_cipher_list(context, offer.suites12) == 1,
+            unsafe cssl_set_groups(context, offer.groups) == 1,
+            // The only function of the library that returns 0 for success.
+            unsafe encoded.isEmpty
+                || SSL_CTX_set_alpn_protos(context, encoded, CUnsignedInt(encoded.count)) == 0
+        else { throw .outOfMemory }
+        unsafe SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
+        switch trust {
+        case .system: unsafe SSL_CTX_set_default_verify_paths(context)
+        case .certificates(let pem): try add(pem)
+        }
+    }
+
+    deinit { unsafe SSL_CTX_free(context) }
+
+    private func add(_ pem: [UInt8]) throws(TLSCertificateError) {
+        guard let bio = unsafe PEM.memory(pem) else { throw .outOfMemory }
+        defer { unsafe BIO_free(bio) }
+        var count = 0
+        while let root = unsafe PEM_read_bio_X509(bio, nil, cssl_no_password, nil) {
+            defer { unsafe X509_free(root) }
+            let store = unsafe SSL_CTX_get_cert_store(context)
+            guard unsafe X509_STORE_add_cert(store, root) == 1 else { throw .malformedCertificate }
+            count += 1
+        }
+        guard count > 0 else { throw .noCertificate }
+    }
+}
+
+extension TLSClientContext: TLSContextOwner {}
+
+/// What a client keeps of a session, to continue it on its next connection.
+@safe public final class TLSResumption {
+    fileprivate let session: OpaquePointer
+
+    fileprivate init(_ session: OpaquePointer) {
+        unsafe self.session = session
+    }
+
+    deinit { unsafe SSL_SESSION_free(session) }
+}
+
+extension TLSSession {
+    /// The client's side of a connection to a server of this name, or at this address. Nil if
+    /// memory is short, or the name cannot be one.
+    ///
+    /// Call `handshake` with no bytes to begin.
+    public init?(
+        _ context: TLSClientContext, serverName: String, resuming earlier: TLSResumption? = nil,
+        at wallSeconds: Int64
+    ) {
+        guard let ssl = unsafe Self.create(context.context) else { return nil }
+        unsafe SSL_set_connect_state(ssl)
+        guard unsafe Self.setName(serverName, of: ssl),
+            unsafe earlier == nil || SSL_set_session(ssl, earlier?.session) == 1
+        else {
+            unsafe SSL_free(ssl)
+            return nil
+        }
+        unsafe X509_VERIFY_PARAM_set_time(SSL_get0_param(ssl), time_t(wallSeconds))
+        unsafe self.init(ssl, context)
+    }
+
+    /// What a later connection needs to continue this session; nil before the server has sent a
+    /// ticket, which comes with the first data.
+    public var resumption: TLSResumption? {
+        guard let session = unsafe SSL_get1_session(ssl) else { return nil }
+        guard unsafe SSL_SESSION_is_resumable(session) == 1 else {
+            unsafe SSL_SESSION_free(session)
+            return nil
+        }
+        return unsafe TLSResumption(session)
+    }
+
+    private static func setName(_ name: String, of ssl: OpaquePointer) -> Bool {
+        defer { ErrorQueue.clear() }
+        // An address is checked, and not sent.
+        if unsafe X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(ssl), name) == 1 { return true }
+        return unsafe SSL_set1_host(ssl, name) == 1 && cssl_set_server_name(ssl, name) == 1
+    }
+}
