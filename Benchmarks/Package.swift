@@ -19,6 +19,7 @@ let package = Package(
                 .product(name: "Outboxes", package: "porchlight"),
                 .product(name: "PresenceCore", package: "porchlight"),
                 .product(name: "PresenceWire", package: "porchlight"),
+                .product(name: "TLSSessions", package: "porchlight"),
             ],
             path: "Benchmarks/Operations"),
         // Time: swift package --package-path Benchmarks benchmark
@@ -34,6 +35,9 @@ let package = Package(
         // What the processor executes: Benchmarks/instructions
         .executableTarget(
             name: "Instructions", dependencies: ["Operations"], path: "Benchmarks/Instructions"),
+        // What an idle TLS connection takes: swift run -c release TLSMemory
+        .executableTarget(
+            name: "TLSMemory", dependencies: ["Operations"], path: "Benchmarks/TLSMemory"),
         // How costs grow with what the service holds: Benchmarks/growth
         .executableTarget(
             name: "Growth",

@@ -15,7 +15,7 @@ public struct Operation: Sendable {
     }
 
     /// All there are.
-    public static let all = wheel + names + wire + engine + past + outboxes
+    public static let all = wheel + names + wire + engine + past + outboxes + tls
 }
 
 /// The work with its world.

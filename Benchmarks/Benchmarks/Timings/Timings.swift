@@ -10,7 +10,7 @@ let benchmarks: @Sendable () -> Void = {
         metrics: [.wallClock, .throughput], scalingFactor: .kilo, maxDuration: .seconds(1))
 
     // An iteration is a thousand operations, or as many as fit.
-    for operation in Operation.all {
+    for operation in Operation.all + Operation.slow {
         Benchmark(operation.name) { benchmark in
             let work = operation.make()
             let runs = max(1, benchmark.scaledIterations.count / operation.perRun)
