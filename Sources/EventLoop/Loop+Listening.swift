@@ -17,12 +17,13 @@
 import CLibUV
 import Glibc
 
-/// The listening socket and its state.
+/// A listening socket.
 @safe struct Listener {
+    /// The state of all listeners of a loop: what keeps one from accepting keeps all.
     enum Phase: Equatable {
-        /// The address is bound, and connections are refused. Exits: accepting.
+        /// Addresses are bound, and connections are refused. Exits: accepting.
         case bound
-        /// The socket is polled. Exits: suspended, paused.
+        /// The sockets are polled. Exits: suspended, paused.
         case accepting
         /// After a failure, until enough descriptors are free; the next check is after
         /// `milliseconds`. Exits: accepting, paused.
@@ -33,9 +34,8 @@ import Glibc
 
     let fd: CInt
     let poll: UnsafeMutablePointer<uv_poll_t>
-    var phase = Phase.bound
 
-    /// Bounds the accepts of a turn to about a millisecond.
+    /// Bounds the accepts of a listener in a turn to about a millisecond.
     static let acceptsPerTurnMax = 64
     /// The time before the first check for free descriptors, and the longest: a check costs
     /// milliseconds if there are a hundred thousand descriptors.
@@ -49,7 +49,8 @@ import Glibc
 extension Loop {
     /// Listens on a numeric IPv4 or IPv6 address; port 0 is any free port.
     ///
-    /// One listener per loop. Returns the bound address.
+    /// For one listener; for several, `bind` each and then call `startListening`. Returns the bound
+    /// address.
     public func listen(host: String, port: UInt16) throws(UVError) -> ListenAddress {
         let address = try bind(host: host, port: port)
         try startListening()
@@ -58,10 +59,13 @@ extension Loop {
 
     /// Binds a numeric IPv4 or IPv6 address, without listening; port 0 is any free port.
     ///
+    /// May be called several times. The handler receives the number of the listener with each
+    /// connection: that of the call, from 0.
+    ///
     /// A client that connects before `startListening` is refused immediately, and can retry. In a
     /// backlog that is not emptied it would wait, and for long if the backlog is full.
     public func bind(host: String, port: UInt16) throws(UVError) -> ListenAddress {
-        precondition(listener == nil, "bind while bound")
+        precondition(listenerPhase == .bound, "bind after startListening")
         let wanted = try SocketAddress(host: host, port: port)
         let fd = try checkSystem(cuv_listening_socket(wanted.family), "socket")
         do throws(UVError) {
@@ -78,37 +82,41 @@ extension Loop {
 
     /// Starts to accept connections. The kernel caps `backlog` at `net.core.somaxconn`.
     ///
-    /// Fails if another socket listens on the address by now.
+    /// Fails if another socket listens on an address by now.
     public func startListening(backlog: CInt = 65_535) throws(UVError) {
-        guard let listener, listener.phase == .bound else {
-            preconditionFailure("startListening before bind, or twice")
+        precondition(
+            !listeners.isEmpty && listenerPhase == .bound, "startListening before bind, or twice")
+        for listener in listeners {
+            try checkSystem(Glibc.listen(listener.fd, backlog), "listen")
         }
-        try checkSystem(Glibc.listen(listener.fd, backlog), "listen")
         beginAccepting()
     }
 
     /// Leaves new connections in the backlog until `resumeAccepting`; idempotent.
     public func pauseAccepting() {
-        guard let phase = listener?.phase, phase != .paused, phase != .bound else { return }
-        listener?.phase = .paused
+        guard listenerPhase != .paused, listenerPhase != .bound else { return }
+        listenerPhase = .paused
         unsafe uv_timer_stop(acceptBackoffTimer)
-        if let poll = unsafe listener?.poll { unsafe uv_poll_stop(poll) }
+        stopPolling()
     }
 
     /// Accepts connections again; idempotent.
     public func resumeAccepting() {
-        guard listener?.phase == .paused else { return }
+        guard listenerPhase == .paused else { return }
         beginAccepting()
     }
 
-    /// Closes the listening socket, not the accepted connections; idempotent.
+    /// Closes the listening sockets, not the accepted connections; idempotent.
     public func stopListening() {
-        guard let listener = listener else { return }
+        guard !listeners.isEmpty else { return }
         unsafe uv_timer_stop(acceptBackoffTimer)
-        unsafe uv_close(cuv_poll_handle(listener.poll), loopHandleClosed)
-        // Safe here: uv_close has removed the descriptor from the poll set.
-        _ = Glibc.close(listener.fd)
-        self.listener = nil
+        for listener in listeners {
+            unsafe uv_close(cuv_poll_handle(listener.poll), loopHandleClosed)
+            // Safe here: uv_close has removed the descriptor from the poll set.
+            _ = Glibc.close(listener.fd)
+        }
+        listeners = []
+        listenerPhase = .bound
     }
 
     // Accepted sockets inherit these options on Linux: that saves six calls per connection.
@@ -141,31 +149,39 @@ extension Loop {
             unsafe poll.deallocate()
             throw UVError(code: failure, operation: "uv_poll_init")
         }
-        listener = unsafe Listener(fd: fd, poll: poll)
+        // The number of the listener, not a pointer.
+        unsafe poll.pointee.data = UnsafeMutableRawPointer(bitPattern: listeners.count)
+        listeners.append(unsafe Listener(fd: fd, poll: poll))
     }
 
     private func beginAccepting() {
-        guard let poll = unsafe listener?.poll else { return }
-        listener?.phase = .accepting
-        let failure = unsafe uv_poll_start(poll, CInt(UV_READABLE.rawValue), listenerReadable)
-        precondition(failure == 0, "a listening socket cannot be watched")
+        listenerPhase = .accepting
+        for listener in listeners {
+            let failure = unsafe uv_poll_start(
+                listener.poll, CInt(UV_READABLE.rawValue), listenerReadable)
+            precondition(failure == 0, "a listening socket cannot be watched")
+        }
+    }
+
+    private func stopPolling() {
+        for listener in listeners { unsafe uv_poll_stop(listener.poll) }
     }
 
     private func suspend(_ error: UVError) {
-        if let poll = unsafe listener?.poll { unsafe uv_poll_stop(poll) }
+        stopPolling()
         suspend(milliseconds: Listener.suspensionMilliseconds)
         handler?.acceptFailed(error)
     }
 
     private func suspend(milliseconds: UInt64) {
-        listener?.phase = .suspended(milliseconds: milliseconds)
+        listenerPhase = .suspended(milliseconds: milliseconds)
         // Timers start from the loop's cached time, which may be long ago.
         unsafe uv_update_time(uvLoop)
         unsafe uv_timer_start(acceptBackoffTimer, suspensionEnded, milliseconds, 0)
     }
 
     fileprivate func retryAccepting() {
-        guard case .suspended(let milliseconds) = listener?.phase else { return }
+        guard case .suspended(let milliseconds) = listenerPhase else { return }
         guard Descriptors.hasFree(descriptorsReserved + 1) else {
             return suspend(milliseconds: min(milliseconds * 2, Listener.suspensionMillisecondsMax))
         }
@@ -178,19 +194,19 @@ extension Loop {
         descriptorsReserved > 0 ? Descriptors.max - descriptorsReserved : .max
     }
 
-    fileprivate func acceptReady(_ status: CInt) {
+    fileprivate func acceptReady(on number: Int, _ status: CInt) {
         guard status == 0 else { return suspend(UVError(code: status, operation: "uv_poll_start")) }
         let reservedFrom = reservedFrom
         for _ in 0..<Listener.acceptsPerTurnMax {
-            // The handler may have paused or closed the listener.
-            guard let listener = listener, listener.phase == .accepting else { return }
-            let fd = cuv_accept(listener.fd)
+            // The handler may have paused or closed the listeners.
+            guard listenerPhase == .accepting, number < listeners.count else { return }
+            let fd = cuv_accept(listeners[number].fd)
             if fd >= 0 {
                 guard Int(fd) < reservedFrom else {
                     _ = Glibc.close(fd)
                     return suspend(UVError(code: UV_EMFILE.rawValue, operation: "accept4"))
                 }
-                handler?.streamAccepted(adopt(fd))
+                handler?.streamAccepted(adopt(fd), listener: number)
                 continue
             }
             switch AcceptFailure(errno) {
@@ -229,7 +245,7 @@ private enum AcceptFailure {
 private func listenerReadable(
     _ poll: UnsafeMutablePointer<uv_poll_t>?, _ status: CInt, _ events: CInt
 ) {
-    unsafe withLoop(of: poll) { $0.acceptReady(status) }
+    unsafe withLoop(of: poll) { $0.acceptReady(on: Int(unsafe cuv_slot(poll)), status) }
 }
 
 private func suspensionEnded(_ timer: UnsafeMutablePointer<uv_timer_t>?) {

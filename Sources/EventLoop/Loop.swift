@@ -15,7 +15,7 @@
 import CLibUV
 import Glibc
 
-/// One thread's event loop: a listener, its connections, one timer, signals and a wake-up.
+/// One thread's event loop: listeners, their connections, one timer, signals and a wake-up.
 @safe public final class Loop {
     /// Lets other threads cause a call of `wokenUp`.
     public let wakeup: Wakeup
@@ -27,7 +27,8 @@ import Glibc
     var handler: (any LoopHandler)?
     var deadlineTimer: DeadlineTimer
     var linger: Linger
-    var listener: Listener?
+    var listeners: [Listener] = []
+    var listenerPhase = Listener.Phase.bound
     let acceptBackoffTimer: UnsafeMutablePointer<uv_timer_t>
     /// Descriptors that connections leave to the rest of the process.
     let descriptorsReserved: Int
@@ -113,7 +114,7 @@ import Glibc
         unsafe uv_stop(uvLoop)
     }
 
-    /// Closes the listener, every connection and the loop; afterwards nothing may be called.
+    /// Closes the listeners, every connection and the loop; afterwards nothing may be called.
     ///
     /// What waits to be written is dropped. `streamClosed` is called for every stream.
     public func close() {

@@ -5,6 +5,8 @@
 public protocol LoopHandler: AnyObject {
     /// A connection was accepted. Reading has not started: call `startReading` or `close`.
     func streamAccepted(_ id: StreamID)
+    /// The same, with the number of the listener, for handlers of several.
+    func streamAccepted(_ id: StreamID, listener: Int)
     /// A connection begun with `connect` was established. Reading has not started.
     func streamConnected(_ id: StreamID)
     /// Bytes have arrived; they are valid only during the call and never empty.
@@ -29,6 +31,9 @@ public protocol LoopHandler: AnyObject {
 }
 
 extension LoopHandler {
+    /// Ignores which listener it was.
+    public func streamAccepted(_ id: StreamID, listener: Int) { streamAccepted(id) }
+
     /// No-op, for handlers that do not connect.
     public func streamConnected(_ id: StreamID) {}
 }

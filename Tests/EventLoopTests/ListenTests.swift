@@ -47,6 +47,30 @@ import Testing
         loop.close()
     }
 
+    @Test func `connections of several listeners carry the number of theirs`() throws {
+        let loop = try Loop()
+        let recorder = Recorder(loop)
+        let ports = try (0..<3).map { _ in try loop.bind(host: "127.0.0.1", port: 0).port }
+        try loop.startListening()
+        var clients: [Client] = []
+        for number in [2, 0, 1, 2] {
+            clients.append(try Client(port: ports[number]))
+            recorder.run(until: { recorder.accepted.count == clients.count })
+        }
+        #expect(recorder.listeners == [2, 0, 1, 2])
+        loop.pauseAccepting()
+        for port in ports { clients.append(try Client(port: port)) }
+        recorder.settle()
+        #expect(recorder.accepted.count == 4)
+        loop.resumeAccepting()
+        recorder.run(until: { recorder.accepted.count == 7 })
+        loop.stopListening()
+        for port in ports {
+            #expect(throws: TestClientError.self) { try Client(port: port) }
+        }
+        loop.close()
+    }
+
     @Test func `a paused listener accepts nothing until it is resumed`() throws {
         let loop = try Loop()
         let recorder = Recorder(loop)

@@ -5,6 +5,8 @@ import Testing
 final class Recorder: LoopHandler {
     let loop: Loop
     var accepted: [StreamID] = []
+    /// The listeners of `accepted`.
+    var listeners: [Int] = []
     var connected: [StreamID] = []
     var received: [StreamID: [UInt8]] = [:]
     var ends: [StreamEnd] = []
@@ -59,6 +61,10 @@ final class Recorder: LoopHandler {
     func streamAccepted(_ id: StreamID) {
         accepted.append(id)
         onAccepted(id)
+    }
+    func streamAccepted(_ id: StreamID, listener: Int) {
+        listeners.append(listener)
+        streamAccepted(id)
     }
     func streamConnected(_ id: StreamID) {
         connected.append(id)
