@@ -66,6 +66,9 @@ let package = Package(
             name: "EventLoop", dependencies: ["CLibUV", "Containers"], swiftSettings: strict),
         .target(name: "TLSSessions", dependencies: ["COpenSSL"], swiftSettings: strict),
         .target(
+            name: "SecureLoop", dependencies: ["Containers", "EventLoop", "TLSSessions"],
+            swiftSettings: strict),
+        .target(
             name: "PresenceWire", dependencies: ["CSimdJSON", "PresenceCore"],
             swiftSettings: strict),
         .target(
@@ -171,6 +174,10 @@ let package = Package(
             swiftSettings: common),
         .testTarget(
             name: "TLSSessionsTests", dependencies: ["COpenSSL", "Containers", "TLSSessions"],
+            swiftSettings: common),
+        .testTarget(
+            name: "SecureLoopTests",
+            dependencies: ["COpenSSL", "Containers", "EventLoop", "SecureLoop", "TLSSessions"],
             swiftSettings: common),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: common),
         .testTarget(

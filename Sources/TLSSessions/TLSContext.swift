@@ -24,7 +24,8 @@ import COpenSSL
     /// One for each certificate.
     private let contexts: [OpaquePointer]
     private let byName: ServerNames
-    private let tickets: TLSTicketKeys
+    /// The keys of tickets; all contexts of a service share them.
+    public let tickets: TLSTicketKeys
     /// The application protocols as ALPN encodes them. OpenSSL keeps pointers into it.
     private let protocols: UnsafeMutableBufferPointer<UInt8>
     let recordsPerKey: Int

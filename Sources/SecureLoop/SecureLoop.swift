@@ -1,0 +1,143 @@
+// TLS between an event loop and the owner of its connections.
+//
+// Below, this is the loop's handler. Above, it looks like the loop: the same calls and events, with
+// plaintext. The owner does not learn which of its streams are encrypted, apart from this:
+//
+//   * An encrypted stream is accepted when its socket is, before the handshake. So the owner's
+//     limits and its time for the first message hold from then on. What it writes before the
+//     handshake is over is dropped: there is no key to encrypt it with.
+//   * A fault of TLS ends a stream as a broken connection does. An alert is sent if there is one.
+//   * close_notify ends a stream as a FIN does: the owner may still write.
+//
+// Nothing of OpenSSL exists for a stream before its whole ClientHello is here. Handshakes are
+// carried out by threads of their own, and while one is, its socket is not read. At most
+// `handshakesMax` have an object of OpenSSL, 44 KB each; further ones wait, as hellos of their own
+// size. When some wait, the client that has owed its next message for the longest time is dropped,
+// if that is longer than `patienceMilliseconds`: otherwise 2,048 clients that stop after the
+// ServerHello would keep all others out.
+
+public import EventLoop
+public import TLSSessions
+
+/// An event loop whose streams may be encrypted; see `Loop` for what is not described here.
+public final class SecureLoop {
+    /// The limits of handshakes.
+    public struct Limits: Sendable {
+        /// Handshakes with an object of OpenSSL.
+        public var handshakesMax = 2_048
+        /// Handshakes that wait for room.
+        public var waitingMax = 16_384
+        /// How long a client may owe its next message while others wait.
+        public var patienceMilliseconds: UInt64 = 1_000
+        /// Threads that carry out handshakes.
+        public var threads = 1
+
+        /// The limits of a service, with one thread.
+        public init() {}
+    }
+
+    /// The loop below.
+    public let loop: Loop
+    /// What was counted so far.
+    public internal(set) var counters = TLSCounters()
+    /// What new connections use. Those in progress keep theirs. Nil only without a listener for
+    /// TLS.
+    public var context: TLSContext?
+
+    let limits: Limits
+    /// The listeners whose connections are encrypted.
+    let secureListeners: Set<Int>
+    let bench: HandshakeBench
+    let wire = TLSWire()
+    /// By slot; nil for a stream that is not encrypted.
+    var streams: [SecureStream?] = []
+    /// The oldest first; streams that wait no more are skipped.
+    var waiting = StreamQueue()
+    /// Clients that owe their next message, the oldest first.
+    var awaiting = StreamQueue()
+    var deadlines = Deadlines()
+    private(set) var handler: (any LoopHandler)?
+
+    /// The owner's deadline, and those of this.
+    struct Deadlines {
+        var owner: UInt64?
+        /// When the slowest client's time is over, while handshakes wait.
+        var patience: UInt64?
+        /// When the keys of tickets are to be replaced.
+        var rotation: UInt64?
+
+        var first: UInt64? {
+            let own = min(patience ?? .max, rotation ?? .max)
+            let first = min(own, owner ?? .max)
+            return first == .max ? nil : first
+        }
+    }
+
+    /// Encrypts the streams that these listeners of `loop` accept.
+    public init(
+        _ loop: Loop, secureListeners: Set<Int>, context: TLSContext?, limits: Limits = Limits()
+    ) {
+        precondition(context != nil || secureListeners.isEmpty, "TLS needs a certificate")
+        self.loop = loop
+        self.secureListeners = secureListeners
+        self.context = context
+        self.limits = limits
+        bench = HandshakeBench(threads: limits.threads, wakeup: loop.wakeup)
+    }
+
+    /// Runs the loop until `stop()`, as `Loop.run` does.
+    public func run(_ handler: any LoopHandler) {
+        self.handler = handler
+        rotateTickets(at: loop.monotonicMilliseconds)
+        loop.run(self)
+    }
+
+    /// Closes the loop, as `Loop.close` does.
+    public func close() {
+        loop.close()
+        handler = nil
+    }
+
+    /// The encrypted stream with this id.
+    func find(_ id: StreamID) -> SecureStream? {
+        let slot = Int(id.slot)
+        guard slot < streams.count, let stream = streams[slot], stream.id == id else { return nil }
+        return stream
+    }
+
+    func add(_ stream: SecureStream) {
+        let slot = Int(stream.id.slot)
+        while streams.count <= slot { streams.append(nil) }
+        precondition(streams[slot] == nil, "a slot that is still in use")
+        streams[slot] = stream
+    }
+}
+
+/// Streams in the order in which they were added, with times that never decrease.
+struct StreamQueue {
+    private var entries: [(stream: SecureStream, since: UInt64)] = []
+    private var first = 0
+
+    mutating func append(_ stream: SecureStream, at now: UInt64) {
+        entries.append((stream, now))
+    }
+
+    /// The first stream that `isMeant` accepts; removes those before it.
+    mutating func peek(_ isMeant: (SecureStream) -> Bool) -> (stream: SecureStream, since: UInt64)?
+    {
+        while first < entries.count {
+            if isMeant(entries[first].stream) { return entries[first] }
+            removeFirst()
+        }
+        return nil
+    }
+
+    mutating func removeFirst() {
+        first += 1
+        // Removed once it is half of the queue, so that each entry is moved once on average.
+        if first * 2 > entries.count {
+            entries.removeFirst(first)
+            first = 0
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import EventLoop
+import TLSSessions
+
+/// A stream that is, or is going to be, encrypted.
+final class SecureStream {
+    /// How far it has come.
+    enum Phase {
+        /// The ClientHello is not complete. No object of OpenSSL exists. Exits: waiting, over.
+        case hello
+        /// Until there is room for another handshake. Exits: working, over.
+        case waiting
+        /// A thread of the bench has it. Exits: awaiting, open, over.
+        case working
+        /// For the client's next message of the handshake. Exits: working, over.
+        case awaiting
+        /// Exits: over.
+        case open
+        /// The owner has closed it, or has been notified of its end after a fault.
+        case over
+    }
+
+    let id: StreamID
+    var phase = Phase.hello
+    /// Only in `hello`.
+    var reader: ClientHelloReader? = ClientHelloReader()
+    /// Only in `waiting` and `awaiting`; in `working` the bench has it.
+    var handshake: Handshake?
+    /// Only in `open`.
+    var session: TLSSession?
+    /// Ciphertext that TLS itself has to send while a remainder is pending.
+    var held: [UInt8] = []
+    /// Whether the owner wants to receive.
+    var wantsInput = false
+    /// Whether the loop has a remainder that the kernel has not accepted.
+    var isBlocked = false
+    /// Whether the owner has been notified of the end.
+    var hasEnded = false
+    /// Whether an alert was written that the client should be able to read.
+    var hasAlert = false
+
+    /// More means that the client provokes responses and does not read them.
+    static let heldBytesMax = 1_024
+
+    init(_ id: StreamID) {
+        self.id = id
+    }
+
+    /// Whether the socket is to be read: nothing is read that could not be used yet.
+    var readsSocket: Bool {
+        switch phase {
+        case .hello, .awaiting, .open: wantsInput && !hasEnded
+        case .waiting, .working, .over: false
+        }
+    }
+}

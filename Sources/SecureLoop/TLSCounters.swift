@@ -1,0 +1,25 @@
+public import Containers
+public import TLSSessions
+
+/// What a `SecureLoop` has counted since it began.
+public struct TLSCounters: Hashable, Sendable {
+    /// Handshakes that led to a connection.
+    public internal(set) var handshakes: UInt64 = 0
+    /// Those of them that continued an earlier session.
+    public internal(set) var resumed: UInt64 = 0
+    /// Connections that ended with a fault, by `TLSFault.rawValue`.
+    public internal(set) var faults = [UInt64](repeating: 0, count: TLSFault.allCases.count)
+    /// Handshakes that were dropped because others were waiting.
+    public internal(set) var dropped: UInt64 = 0
+    /// Connections that were closed because too many handshakes were waiting.
+    public internal(set) var rejected: UInt64 = 0
+    /// Handshakes in progress: with an object of OpenSSL.
+    public internal(set) var inProgress = 0
+    /// Handshakes that wait until there is room.
+    public internal(set) var waiting = 0
+    /// From the whole ClientHello to the open connection.
+    public internal(set) var times = DurationHistogram()
+
+    /// Connections that ended with this fault.
+    public func count(of fault: TLSFault) -> UInt64 { faults[Int(fault.rawValue)] }
+}

@@ -1,0 +1,198 @@
+import Containers
+import EventLoop
+import Testing
+
+@testable import SecureLoop
+@testable import TLSSessions
+
+@Suite struct `A secure loop` {
+    @Test func `carries plaintext between its owner and a client`() throws {
+        let world = try World(Setting())
+        defer { world.close() }
+        let id = try world.connect()
+        world.run { world.secure.counters.handshakes == 1 }
+        world.send(Array("hello".utf8), from: id)
+        let peer = try world.client(id)
+        world.run { peer.received.count == 5 }
+        #expect(peer.received == Array("hello".utf8))
+        #expect(world.received[world.accepted[0]] == Array("hello".utf8))
+        #expect(world.secure.counters.inProgress == 0)
+        #expect(world.secure.counters.times.count == 1)
+    }
+
+    @Test func `delivers what comes together with the end of the handshake`() throws {
+        let world = try World(Setting())
+        defer { world.close() }
+        let id = try world.connect()
+        let peer = try world.client(id)
+        world.run { peer.phase == .open }
+        // Sent in the same turn as the Finished, or in the next: it makes no difference.
+        world.send(Array("early".utf8), from: id)
+        world.run { peer.received.count == 5 }
+    }
+
+    @Test func `serves many clients, and resumes sessions`() throws {
+        var limits = SecureLoop.Limits()
+        limits.handshakesMax = 4
+        limits.threads = 3
+        let world = try World(Setting(), limits: limits)
+        defer { world.close() }
+        let ids = try (0..<60).map { _ in try world.connect() }
+        world.run { world.secure.counters.handshakes == 60 }
+        for id in ids { world.send(Array("\(id.slot)".utf8), from: id) }
+        let peers = try ids.map(world.client)
+        world.run { peers.allSatisfy { !$0.received.isEmpty } }
+        for (id, peer) in zip(ids, peers) { #expect(peer.received == Array("\(id.slot)".utf8)) }
+        let ticket = try #require(peers[0].resumption)
+        _ = try world.connect(resuming: ticket)
+        world.run { world.secure.counters.handshakes == 61 }
+        #expect(world.secure.counters.resumed == 1)
+        #expect(world.secure.counters.waiting == 0 && world.secure.counters.inProgress == 0)
+    }
+
+    @Test func `carries megabytes, and reports when they are drained`() throws {
+        let world = try World(Setting())
+        defer { world.close() }
+        world.echoes = false
+        let id = try world.connect()
+        let peer = try world.client(id)
+        world.run { world.secure.counters.handshakes == 1 && peer.phase == .open }
+        let bytes = [UInt8](repeating: 7, count: 8 << 20)
+        world.stopReading(client: id)
+        let outcome = bytes.withUnsafeBytes { world.secure.write(world.accepted[0], $0) }
+        guard case .pending(let pending) = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(world.secure.bytesPending(world.accepted[0]) >= pending)
+        world.startReading(client: id)
+        world.run { world.drained == 1 && peer.received.count == bytes.count }
+        #expect(peer.received == bytes)
+    }
+
+    @Test func `makes no object of OpenSSL for half a hello`() throws {
+        let world = try World(Setting())
+        defer { world.close() }
+        let id = try world.connect(speaksTLS: false)
+        world.run { world.connected.contains(id) && world.accepted.count == 1 }
+        let pair = try world.setting.pair()
+        pair.client.begin()
+        let hello = pair.client.takeOutgoing()
+        world.send(Array(hello.dropLast(9)), from: id)
+        let stream = try #require(world.secure.find(world.accepted[0]))
+        world.run { stream.reader?.bytes.count == hello.count - 9 }
+        #expect(stream.handshake == nil)
+        #expect(world.secure.counters.inProgress == 0)
+        world.send(Array(hello.suffix(9)), from: id)
+        world.run { world.raw[id] != nil }
+        #expect(world.secure.counters.inProgress == 1)
+        world.closeClient(id)
+        world.run { world.closed.count == 1 }
+        #expect(world.secure.counters.inProgress == 0)
+    }
+
+    @Test func `ends a stream that is not TLS`() throws {
+        let world = try World(Setting())
+        defer { world.close() }
+        let id = try world.connect(speaksTLS: false)
+        world.run { world.connected.contains(id) }
+        world.send(Array("GET / HTTP/1.1\r\n\r\n".utf8), from: id)
+        world.run { world.closed.count == 1 && world.clientEnds.contains(id) }
+        #expect(world.secure.counters.count(of: .notTLS) == 1)
+        #expect(world.ends[world.accepted[0]] == .failed(SecureLoop.broken))
+        #expect(world.received.isEmpty)
+    }
+
+    @Test func `sends an alert before it closes`() throws {
+        var setting = try Setting()
+        setting.offer.applicationProtocols = ["h2"]
+        let world = try World(setting)
+        defer { world.close() }
+        let id = try world.connect()
+        let peer = try world.client(id)
+        world.run { peer.phase == .failed(.rejected) && world.closed.count == 1 }
+        #expect(world.secure.counters.count(of: .noSharedProtocol) == 1)
+        #expect(world.secure.counters.inProgress == 0)
+    }
+
+    @Test func `takes close_notify as the end of input, and sends its own`() throws {
+        let world = try World(Setting())
+        defer { world.close() }
+        let id = try world.connect()
+        let peer = try world.client(id)
+        world.run { world.secure.counters.handshakes == 1 }
+        world.send(Array("last".utf8), from: id)
+        try world.endClient(id)
+        world.run { world.ends.count == 1 && peer.phase == .peerEnded }
+        #expect(world.ends[world.accepted[0]] == .endOfFile)
+        #expect(peer.received == Array("last".utf8))
+    }
+
+    @Test func `drops the slowest client when others wait`() throws {
+        var limits = SecureLoop.Limits()
+        limits.handshakesMax = 3
+        limits.patienceMilliseconds = 50
+        let world = try World(Setting(), limits: limits)
+        defer { world.close() }
+        for _ in 0..<3 { _ = try world.connect(isSilent: true) }
+        world.run { world.secure.counters.inProgress == 3 }
+        let id = try world.connect()
+        let peer = try world.client(id)
+        world.run { peer.phase == .open && world.secure.counters.handshakes == 1 }
+        #expect(world.secure.counters.dropped == 1)
+        #expect(world.ends.count == 1)
+        #expect(world.timerFirings == 0, "the owner's deadline is its own")
+    }
+
+    @Test func `rejects hellos beyond those that may wait`() throws {
+        var limits = SecureLoop.Limits()
+        limits.handshakesMax = 1
+        limits.waitingMax = 2
+        limits.patienceMilliseconds = 1_000_000
+        let world = try World(Setting(), limits: limits)
+        defer { world.close() }
+        _ = try world.connect(isSilent: true)
+        world.run { world.secure.counters.inProgress == 1 }
+        for _ in 0..<5 { _ = try world.connect() }
+        world.run { world.secure.counters.rejected == 3 }
+        #expect(world.secure.counters.waiting == 2 && world.secure.counters.inProgress == 1)
+    }
+
+    @Test func `uses a new context for new connections only`() throws {
+        var setting = try Setting()
+        let world = try World(setting)
+        defer { world.close() }
+        let old = try world.connect()
+        let oldPeer = try world.client(old)
+        world.run { world.secure.counters.handshakes == 1 && oldPeer.phase == .open }
+        setting.files = [TestPEM.files(TestPEM.second, TestPEM.secondKey)]
+        world.secure.context = try setting.serverContext()
+        let new = try world.connect()
+        let newPeer = try world.client(new)
+        // It expects the name of the old certificate.
+        world.run { newPeer.phase == .failed(.certificate) }
+        world.send([1], from: old)
+        world.run { oldPeer.received == [1] }
+    }
+
+    @Test func `drops what its owner writes before there is a key`() throws {
+        let world = try World(Setting())
+        defer { world.close() }
+        let id = try world.connect(speaksTLS: false)
+        world.run { world.connected.contains(id) && world.accepted.count == 1 }
+        let bytes: [UInt8] = [1, 2, 3]
+        #expect(bytes.withUnsafeBytes { world.secure.write(world.accepted[0], $0) } == .written)
+        world.secure.closeAfterWrites(world.accepted[0])
+        world.run { world.clientEnds.contains(id) }
+        #expect(world.raw.isEmpty)
+    }
+
+    @Test func `leaves the streams of other listeners alone`() throws {
+        let world = try World(Setting())
+        defer { world.close() }
+        let id = try world.connectPlainly()
+        world.run { world.connected.contains(id) }
+        world.send(Array("plain".utf8), from: id)
+        world.run { world.raw[id] == Array("plain".utf8) }
+    }
+}

@@ -1,0 +1,1 @@
+../../TLSSessionsTests/Support/Peer.swift
