@@ -79,7 +79,7 @@ let package = Package(
             name: "PresenceServer",
             dependencies: [
                 "Containers", "EventLoop", "Outboxes", "PresenceCore", "PresenceStore",
-                "PresenceWire", "PrometheusText",
+                "PresenceWire", "PrometheusText", "SecureLoop", "TLSSessions",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
@@ -150,7 +150,8 @@ let package = Package(
             name: "porchlight",
             dependencies: [
                 "EventLoop", "OutgoingHTTP", "PresenceBench", "PresenceClient", "PresenceGateway",
-                "PresenceHTTP", "PresenceServer", "PresenceTokens", "PresenceWebhooks", "TaskLoops",
+                "PresenceHTTP", "PresenceServer", "PresenceTokens", "PresenceWebhooks",
+                "TLSSessions", "TaskLoops",
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

@@ -16,6 +16,7 @@ extension Configuration {
         engine.reload(from: new.engine)
         connection.reload(from: new.connection)
         admission.reload(from: new.admission)
+        if let context = new.tls?.context { tls?.context = context }
     }
 }
 

@@ -1,6 +1,7 @@
 public import Outboxes
 public import PresenceCore
 public import PresenceStore
+public import TLSSessions
 
 /// The operator's settings.
 public struct Configuration: Sendable {
@@ -8,6 +9,8 @@ public struct Configuration: Sendable {
     public var host = "127.0.0.1"
     /// The port; 0 for any free port.
     public var port: UInt16 = 7_400
+    /// Where clients connect over TLS; nil: nowhere.
+    public var tls: TLSListening?
     /// The version of the program, for metrics.
     public var version = "unknown"
     /// The data directory.
@@ -40,6 +43,23 @@ public struct Configuration: Sendable {
     public mutating func switchOffPace() {
         engine = engine.withoutPace
         admission = admission.withoutPace
+    }
+}
+
+/// An address that clients connect to over TLS.
+public struct TLSListening: Sendable {
+    /// The numeric address.
+    public var host: String
+    /// The port; 0 for any free port.
+    public var port: UInt16
+    /// The certificates; a reload replaces them.
+    public var context: TLSContext
+
+    /// The address and its certificates.
+    public init(host: String, port: UInt16, context: TLSContext) {
+        self.host = host
+        self.port = port
+        self.context = context
     }
 }
 

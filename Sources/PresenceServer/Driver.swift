@@ -1,6 +1,7 @@
 import EventLoop
 import Logging
 import PresenceStore
+import SecureLoop
 
 /// Drives the connection loop and the engine host on one thread: passes on the loop's events and
 /// the mailbox's contents, without logic.
@@ -8,13 +9,14 @@ import PresenceStore
 /// Each call is one access to the value. The compiler proves that accesses do not overlap; in a
 /// class, each property would be checked on each use.
 final class Driver: LoopHandler {
-    var connections: ConnectionLoop<Loop, InlineLink<Store, Loop>>
+    var connections: ConnectionLoop<SecureLoop, InlineLink<Store, Loop>>
     /// The actions for signals; to be set before the loop runs.
     var signals: [CInt: SignalMeaning] = [:]
     private let mailbox: Mailbox
 
     init(
-        _ connections: consuming ConnectionLoop<Loop, InlineLink<Store, Loop>>, _ mailbox: Mailbox
+        _ connections: consuming ConnectionLoop<SecureLoop, InlineLink<Store, Loop>>,
+        _ mailbox: Mailbox
     ) {
         self.connections = connections
         self.mailbox = mailbox
@@ -58,6 +60,7 @@ final class Driver: LoopHandler {
         }
         if var configuration = contents.configuration {
             configuration.admission.fillInFromMachine()
+            if let tls = configuration.tls { connections.loop.context = tls.context }
             connections.withHost { host, _ in host.apply(configuration) }
         }
         if contents.isToStop { beginStopping() }

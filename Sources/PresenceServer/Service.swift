@@ -2,18 +2,21 @@ public import EventLoop
 public import Logging
 import PresenceCore
 public import PresenceStore
+import SecureLoop
 
 /// The presence service: an event loop with its connections, an engine and a store.
 ///
 /// Created and run on one thread, which `run` occupies until the service has been stopped.
 public final class Service {
-    private let loop: Loop
+    private let loop: SecureLoop
     private let store: Store
     private let driver: Driver
     private let mailbox: Mailbox
     private let feedFile: FeedFile
     /// The address that clients connect to.
     public let address: ListenAddress
+    /// The address that clients connect to over TLS, if any.
+    public let tlsAddress: ListenAddress?
 
     /// Opens the store, binds the port and restores the stored state. No client is accepted yet.
     ///
@@ -30,16 +33,24 @@ public final class Service {
         } catch {
             throw .store(error)
         }
-        let name = "\(configuration.host):\(configuration.port)"
+        let loop: Loop
         do throws(UVError) {
             loop = try Loop(descriptorsReserved: AdmissionLimits.descriptorsFree)
         } catch { throw .system(error) }
-        do throws(UVError) {
-            address = try loop.bind(host: configuration.host, port: configuration.port)
+        do throws(ServiceError) {
+            address = try loop.bind(configuration.host, configuration.port, "--listen")
+            tlsAddress = try configuration.tls.map { tls throws(ServiceError) in
+                try loop.bind(tls.host, tls.port, "--listen-tls")
+            }
         } catch {
             loop.close()
-            throw .address(name, error)
+            throw error
         }
+        // In the order of the calls of `bind`.
+        let secure = SecureLoop(
+            loop, secureListeners: configuration.tls == nil ? [] : [1],
+            context: configuration.tls?.context, limits: .ofThisMachine)
+        self.loop = secure
         var clock = ServiceClock(
             mono: loop.monotonicMilliseconds, wall: loop.wallMilliseconds, shift: shift)
         let now = clock.moment(mono: loop.monotonicMilliseconds, wall: loop.wallMilliseconds)
@@ -61,7 +72,8 @@ public final class Service {
             host.tokens.verifier = TokenThread(mailbox)
             driver = Driver(
                 ConnectionLoop(
-                    configuration, link: InlineLink(host), clock: clock, loop: loop, heard: heard,
+                    configuration, link: InlineLink(host), clock: clock, loop: secure,
+                    heard: heard,
                     logger: logger, seed: ~seed),
                 mailbox)
         } catch {
@@ -97,7 +109,7 @@ public final class Service {
         signals: [CInt: SignalMeaning] = [:], ready: @escaping () -> Void
     ) throws(ServiceError) {
         do throws(UVError) {
-            if !signals.isEmpty { try loop.watchSignals(signals.keys.sorted()) }
+            if !signals.isEmpty { try loop.loop.watchSignals(signals.keys.sorted()) }
         } catch {
             throw .system(error)
         }
@@ -123,6 +135,28 @@ public final class Service {
         }
         if let error { throw error }
         if report.lostWrites > 0 { throw .lostWrites(report.lostWrites) }
+    }
+}
+
+extension Loop {
+    /// Binds an address that a setting names.
+    fileprivate func bind(
+        _ host: String, _ port: UInt16, _ setting: String
+    ) throws(ServiceError) -> ListenAddress {
+        do throws(UVError) {
+            return try bind(host: host, port: port)
+        } catch {
+            throw .address("\(host):\(port)", error, setting: setting)
+        }
+    }
+}
+
+extension SecureLoop.Limits {
+    /// A thread for each processor besides that of the loop, at most four.
+    fileprivate static var ofThisMachine: Self {
+        var limits = Self()
+        limits.threads = max(1, min(4, Processors.allowed().count - 1))
+        return limits
     }
 }
 
@@ -170,7 +204,7 @@ public struct ServiceControl: Sendable {
 /// Why a service did not start, or did not shut down cleanly.
 public enum ServiceError: Error, CustomStringConvertible {
     case store(StoreFileError)
-    case address(String, UVError)
+    case address(String, UVError, setting: String)
     case system(UVError)
     case storeWrite(StoreError)
     case lostWrites(Int)
@@ -180,8 +214,9 @@ public enum ServiceError: Error, CustomStringConvertible {
     public var description: String {
         switch self {
         case .store(let error): error.description
-        case .address(let address, let error):
-            "Cannot listen on \(address) (\(error)); choose another address or port with --listen."
+        case .address(let address, let error, let setting):
+            "Cannot listen on \(address) (\(error)); choose another address or port with "
+                + "\(setting)."
         case .system(let error):
             "A system call failed (\(error)); check the limits of the process."
         case .storeWrite(let error):

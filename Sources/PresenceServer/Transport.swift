@@ -1,6 +1,7 @@
 import Containers
 import EventLoop
 import PresenceStore
+import SecureLoop
 
 // What a connection loop and the engine host need from outside. In a service these are the loop and
 // the store; in the simulator, a network and a disk that fail by a seed. No method may call its
@@ -38,6 +39,13 @@ extension Loop: Transport {
     var wallMilliseconds: Int64 { Self.wallMilliseconds() }
 
     func startListening() throws(UVError) { try startListening(backlog: 65_535) }
+}
+
+extension SecureLoop: Transport {
+    var wallMilliseconds: Int64 { loop.wallMilliseconds }
+
+    func startListening() throws(UVError) { try loop.startListening() }
+    func stopListening() { loop.stopListening() }
 }
 
 /// What the process uses.

@@ -33,10 +33,15 @@ struct Serve: ParsableCommand {
             let webhooks = try WebhookSettings(inForce.settings.webhooks)
             return (inForce, try KeyFiles(inForce.settings), webhooks)
         }
+        let (tickets, tls) = try refuse {
+            let tickets = try TLSFiles.makeTicketKeys()
+            return (tickets, try TLSFiles(inForce.settings.tls, tickets: tickets))
+        }
         AdjustableLog.setThreshold(inForce.settings.logLevel)
         LoggingSystem.bootstrap { AdjustableLog(label: $0) }
         let logger = Logger(label: "porchlight")
         keyFiles.warn(logger)
+        tls.warn(logger)
         let outgoing = OutgoingHTTP.onThreadOfItsOwn()
         // Also if the start is refused: a client that was not stopped traps when it is freed.
         defer { outgoing.loop.wait { await outgoing.stop() } }
@@ -44,6 +49,7 @@ struct Serve: ParsableCommand {
             keyFiles, inForce.settings.tokenRules, over: outgoing, logger: logger)
         var configuration = inForce.settings.service
         configuration.authenticator = authenticator
+        configuration.tls = tls.listening
         let door = ServiceDoor()
         let http = try inForce.settings.startHTTP(authenticator.keys, door)
         defer { http?.stop() }
@@ -55,10 +61,12 @@ struct Serve: ParsableCommand {
         do throws(ServiceError) {
             let service = try Service(configuration, logger: logger)
             door.open(to: service.control)
-            let address = "\(service.address)" + (http.map { ", http on \($0.address)" } ?? "")
+            let address =
+                "\(service.address)" + (service.tlsAddress.map { ", tls on \($0)" } ?? "")
+                + (http.map { ", http on \($0.address)" } ?? "")
             let reloading = Reloading(
-                sources, inForce: inForce, keys: keyFiles, authenticator: authenticator,
-                of: service.control, logger: logger)
+                sources, inForce: inForce, keys: keyFiles, tls: tls, tickets: tickets,
+                authenticator: authenticator, of: service.control, logger: logger)
             let signals: [CInt: SignalMeaning] = [
                 SIGTERM: .stop, SIGINT: .stop, SIGHUP: .call { reloading.ask() },
             ]

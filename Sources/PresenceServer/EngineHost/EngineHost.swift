@@ -244,7 +244,8 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         // The service may have been stopped meanwhile.
         guard phase == .listening else { return }
         if let error {
-            serviceError = .address("\(configuration.host):\(configuration.port)", error)
+            serviceError = .address(
+                "\(configuration.host):\(configuration.port)", error, setting: "--listen")
             return stop()
         }
         enter(.serving)

@@ -6,6 +6,7 @@ import Logging
 import PresenceServer
 import PresenceTokens
 import Synchronization
+import TLSSessions
 
 /// Reads the settings again on request, and applies them to the service.
 final class Reloading: Sendable {
@@ -13,6 +14,8 @@ final class Reloading: Sendable {
     private let logger: Logger
     private let control: ServiceControl
     private let authenticator: CredentialAuthenticator
+    /// Kept over reloads, so that clients can continue their sessions.
+    private let tickets: TLSTicketKeys
     private let queue = DispatchQueue(label: "porchlight.settings")
     private let state: Mutex<State>
 
@@ -21,18 +24,22 @@ final class Reloading: Sendable {
         var inForce: SettingsInForce
         /// The keys in force for logins.
         var keys: KeyFiles
+        /// The certificates in force.
+        var tls: TLSFiles
         var isAsked = false
     }
 
     init(
-        _ sources: SettingSources, inForce: SettingsInForce, keys: KeyFiles,
-        authenticator: CredentialAuthenticator, of control: ServiceControl, logger: Logger
+        _ sources: SettingSources, inForce: SettingsInForce, keys: KeyFiles, tls: TLSFiles,
+        tickets: TLSTicketKeys, authenticator: CredentialAuthenticator,
+        of control: ServiceControl, logger: Logger
     ) {
+        self.tickets = tickets
         self.sources = sources
         self.control = control
         self.authenticator = authenticator
         self.logger = logger
-        state = Mutex(State(inForce: inForce, keys: keys))
+        state = Mutex(State(inForce: inForce, keys: keys, tls: tls))
     }
 
     /// Requests a reload, without waiting. Requests before it has begun are merged.
@@ -45,9 +52,9 @@ final class Reloading: Sendable {
     }
 
     private func reload() {
-        let (before, keysBefore) = state.withLock { state in
+        let (before, keysBefore, tlsBefore) = state.withLock { state in
             state.isAsked = false
-            return (state.inForce, state.keys)
+            return (state.inForce, state.keys, state.tls)
         }
         do throws(SettingsError) {
             let read = try sources.read()
@@ -55,14 +62,17 @@ final class Reloading: Sendable {
             var settings = before.settings
             settings.reload(from: next.settings)
             let keys = try KeyFiles(settings)
+            let tls = try TLSFiles(settings.tls, tickets: tickets)
             // Nothing can fail from here on.
             var configuration = settings.service
             configuration.authenticator = authenticator
+            configuration.tls = tls.listening
             control.apply(configuration)
             authenticator.replace(with: keys)
             AdjustableLog.setThreshold(settings.logLevel)
             keys.warn(logger, before: keysBefore)
-            state.withLock { ($0.inForce, $0.keys) = (next, keys) }
+            tls.warn(logger, before: tlsBefore)
+            state.withLock { ($0.inForce, $0.keys, $0.tls) = (next, keys, tls) }
             report(before.changes(to: read), keysBefore.changes(to: keys))
         } catch {
             for fault in error.faults {

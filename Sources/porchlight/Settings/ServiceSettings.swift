@@ -8,6 +8,7 @@ import PresenceTokens
 struct ServiceSettings: Sendable {
     var configuration = Configuration()
     var listen = "127.0.0.1:7400"
+    var tls = TLSChoices()
     /// Where the HTTP API listens, if at all.
     var http: String?
     var httpConnectionsMax = 256
@@ -99,10 +100,7 @@ extension ServiceSettings {
 
     /// The service's configuration, without keys.
     var service: Configuration {
-        guard var address = parseAddress(listen) else {
-            preconditionFailure("an address that was not checked")
-        }
-        if address.host == "localhost" { address.host = "127.0.0.1" }
+        let address = Self.numericAddress(listen)
         var configuration = configuration
         configuration.host = address.host
         configuration.port = address.port
@@ -115,6 +113,14 @@ extension ServiceSettings {
 }
 
 extension ServiceSettings {
+    /// An address that was checked, with a numeric host.
+    static func numericAddress(_ text: String) -> (host: String, port: UInt16) {
+        guard let address = parseAddress(text) else {
+            preconditionFailure("an address that was not checked")
+        }
+        return (address.host == "localhost" ? "127.0.0.1" : address.host, address.port)
+    }
+
     /// The requirements on tokens.
     var tokenRules: TokenRules {
         var rules = TokenRules(audience: tokenAudience, issuer: tokenIssuer)

@@ -13,6 +13,9 @@ struct SettingFlags: ParsableArguments {
     var config: String?
 
     @Option(help: .of("listen")) var listen: String?
+    @Option(help: .of("listen-tls")) var listenTls: String?
+    @Option(help: .of("tls-certificate")) var tlsCertificate: String?
+    @Option(help: .of("tls-key")) var tlsKey: String?
     @Option(help: .of("http")) var http: String?
     @Option(help: .of("data")) var data: String?
     @Option(help: .of("auth")) var auth: String?
@@ -34,7 +37,9 @@ struct SettingFlags: ParsableArguments {
     @Option(help: .of("log-level")) var logLevel: String?
 
     private static let options: [(name: String, path: any KeyPath<Self, String?> & Sendable)] = [
-        ("listen", \.listen), ("http", \.http), ("data", \.data), ("auth", \.auth),
+        ("listen", \.listen), ("listen-tls", \.listenTls),
+        ("tls-certificate", \.tlsCertificate), ("tls-key", \.tlsKey), ("http", \.http),
+        ("data", \.data), ("auth", \.auth),
         ("jwt-key", \.jwtKey), ("jwt-audience", \.jwtAudience), ("jwt-issuer", \.jwtIssuer),
         ("server-key", \.serverKey),
         ("durability", \.durability), ("disconnect-grace", \.disconnectGrace),

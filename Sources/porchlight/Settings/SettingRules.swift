@@ -20,7 +20,14 @@ struct SettingRule: Sendable {
             holds: { $0.auth != .jwt || $0.tokenKeyPlace != nil },
             remedy: "--auth jwt needs the keys of tokens: give a file or a URL with --jwt-key"),
         Self(
-            names: ["listen", "auth", "i-know-this-is-open"],
+            names: ["listen-tls", "tls-certificate", "tls-key"],
+            holds: {
+                ($0.tls.listen == nil) == ($0.tls.certificatePaths == nil)
+                    && ($0.tls.listen == nil) == ($0.tls.keyPaths == nil)
+            },
+            remedy: "set all of them: TLS needs an address, a certificate and its key"),
+        Self(
+            names: ["listen", "listen-tls", "auth", "i-know-this-is-open"],
             holds: { $0.auth != .open || $0.isKnownToBeOpen || $0.isOnLoopback },
             remedy: "with --auth open, any client that reaches this address can log in as any "
                 + "account: use --auth jwt, listen on 127.0.0.1, or add --i-know-this-is-open"),
@@ -77,8 +84,10 @@ extension Configuration.Relation {
 }
 
 extension ServiceSettings {
-    /// Whether only processes of this machine can reach the native port.
-    var isOnLoopback: Bool { Self.isLoopback(listen) }
+    /// Whether only processes of this machine can reach the native ports.
+    var isOnLoopback: Bool {
+        Self.isLoopback(listen) && tls.listen.map(Self.isLoopback) ?? true
+    }
 
     /// The same for the HTTP API.
     var isHTTPOnLoopback: Bool { http.map(Self.isLoopback) ?? false }

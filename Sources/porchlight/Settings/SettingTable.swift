@@ -39,6 +39,23 @@ enum SettingTable {
                 "The address that clients connect to, with a port; port 0 is any free one.",
                 takesEffect: .atRestart),
             .text(
+                "listen-tls", \.tls.listen, .address, unset: "none",
+                "The address that clients connect to over TLS, with a port.",
+                takesEffect: .atRestart),
+            // The files are read again.
+            .text(
+                "tls-certificate", \.tls.certificatePaths, .path, unset: "none",
+                "A PEM file with the certificate of the service and its chain; several with commas "
+                    + "between them, chosen by the name that a client asks for.",
+                takesEffect: .atRestart),
+            .text(
+                "tls-key", \.tls.keyPaths, .path, unset: "none",
+                "A PEM file with the private key; several in the order of tls-certificate.",
+                takesEffect: .atRestart),
+            .choice(
+                "tls-min", \.tls.minimum, "The oldest version of TLS that is accepted.",
+                takesEffect: .atRestart),
+            .text(
                 "http", \.http, .address, unset: "none",
                 "The address of the HTTP API for app servers, with a port.",
                 takesEffect: .atRestart),
