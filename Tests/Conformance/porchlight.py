@@ -20,6 +20,7 @@ import threading
 import time
 import unittest
 
+import tls
 import websocket
 
 BINARY = os.environ.get("PORCHLIGHT_BIN") or os.path.abspath(
@@ -71,13 +72,15 @@ class Service:
         self.flags = [str(f) for f in flags]
         self.process = None
         self.port = None
+        self.tls_port = None
         self.files = files
         if start:
             self.start()
 
     def command(self, *flags):
-        return [BINARY, "serve", "--listen", "127.0.0.1:0", "--data", self.data] + \
-            [str(f) for f in (flags or self.flags)]
+        own = [str(f) for f in (flags or self.flags)]
+        secured = [] if "--listen-tls" in own else tls.flags_of_run()
+        return [BINARY, "serve", "--listen", "127.0.0.1:0", "--data", self.data] + secured + own
 
     def start(self, *flags):
         self.log = open(os.path.join(self.data + ".log"), "ab")
@@ -105,6 +108,8 @@ class Service:
                 found = re.search(rb"ready on \S*:(\d+)", seen)
                 if found:
                     self.port = int(found.group(1))
+                    found = re.search(rb"tls on \S*:(\d+)", seen)
+                    self.tls_port = int(found.group(1)) if found else None
                     return self
 
     def log_text(self):
@@ -146,7 +151,8 @@ class Service:
         return self.process.poll() is None
 
     def connect(self, **options):
-        return Client(self.port, **options)
+        over_tls = tls.OVER_TLS and self.tls_port
+        return Client(self.tls_port if over_tls else self.port, over_tls=over_tls, **options)
 
     def login(self, account, device="d1", **options):
         """A logged-in client; its login list is in `client.list`."""
@@ -162,13 +168,24 @@ class Service:
 class Client:
     """One connection. Notifications that come between answers are kept in `notes`."""
 
-    def __init__(self, port, receive_buffer=None):
-        self.socket = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    def __init__(self, port, receive_buffer=None, over_tls=False):
+        plain = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         if receive_buffer:
-            self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        self.socket.settimeout(WAIT)
-        self.socket.connect(("127.0.0.1", port))
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+        plain.settimeout(WAIT)
+        plain.connect(("127.0.0.1", port))
+        plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.begin(tls.TLSSocket(plain) if over_tls else plain)
+
+    @classmethod
+    def over(cls, connection):
+        """A client on a connection that was made already."""
+        client = cls.__new__(cls)
+        client.begin(connection)
+        return client
+
+    def begin(self, connection):
+        self.socket = connection
         self.buffer = bytearray()
         self.carrier = None
         self.answers_pings = True

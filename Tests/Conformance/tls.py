@@ -1,0 +1,111 @@
+"""TLS for the harness: certificates of this run, and a socket that can be half closed.
+
+With PORCHLIGHT_OVER=tls in the environment, every service also listens for TLS, and every client
+uses that. Python's own `SSLSocket` cannot send close_notify and go on reading.
+"""
+
+import functools
+import os
+import socket
+import ssl
+import subprocess
+import tempfile
+
+OVER_TLS = os.environ.get("PORCHLIGHT_OVER") == "tls"
+
+
+def make_certificate(folder, name="one.example", days=30):
+    """A self-signed certificate for `name` and 127.0.0.1: the paths of it and its key."""
+    certificate, key = (os.path.join(folder, name + end) for end in (".crt", ".key"))
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+         "-nodes", "-keyout", key, "-out", certificate, "-days", str(days), "-subj", "/CN=" + name,
+         "-addext", "subjectAltName=DNS:%s,IP:127.0.0.1" % name],
+        check=True, capture_output=True)
+    os.chmod(key, 0o600)
+    return certificate, key
+
+
+@functools.cache
+def certificate_of_run():
+    folder = tempfile.mkdtemp(prefix="porchlight-conf-tls-")
+    return make_certificate(folder)
+
+
+def flags_of_run():
+    """What a service needs to listen for TLS, too."""
+    if not OVER_TLS:
+        return []
+    certificate, key = certificate_of_run()
+    return ["--listen-tls", "127.0.0.1:0", "--tls-certificate", certificate, "--tls-key", key]
+
+
+def context(protocols=("porchlight",), trusted=None):
+    """What a client offers; without `trusted`, any certificate is accepted."""
+    made = ssl.create_default_context(cafile=trusted)
+    if trusted is None:
+        made.check_hostname = False
+        made.verify_mode = ssl.CERT_NONE
+    if protocols:
+        made.set_alpn_protocols(list(protocols))
+    return made
+
+
+class TLSSocket:
+    """A connected socket with TLS over it, as far as the harness needs it."""
+
+    def __init__(self, plain, made=None, name="one.example"):
+        self.plain = plain
+        self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self.tls = (made or context()).wrap_bio(
+            self.incoming, self.outgoing, server_hostname=name)
+        self._run(self.tls.do_handshake)
+
+    def _flush(self):
+        data = self.outgoing.read()
+        if data:
+            self.plain.sendall(data)
+
+    def _run(self, call, *arguments):
+        """Calls until it needs nothing more from the peer; None at the end of the stream."""
+        while True:
+            try:
+                result = call(*arguments)
+                self._flush()
+                return result
+            except ssl.SSLWantReadError:
+                self._flush()
+                data = self.plain.recv(65536)
+                if not data:
+                    return None
+                self.incoming.write(data)
+            except ssl.SSLError:
+                self._flush()
+                raise
+
+    def sendall(self, data):
+        if data:
+            self._run(self.tls.write, data)
+
+    def recv(self, count):
+        try:
+            return self._run(self.tls.read, count) or b""
+        except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
+            return b""
+
+    def shutdown(self, _):
+        """Sends close_notify, and goes on reading."""
+        try:
+            self.tls.unwrap()
+        except ssl.SSLError:
+            pass
+        self._flush()
+
+    def __getattr__(self, name):
+        return getattr(self.plain, name)
+
+
+def connect(port, **options):
+    """A TLS connection to 127.0.0.1."""
+    plain = socket.create_connection(("127.0.0.1", port), timeout=10)
+    return TLSSocket(plain, **options)
