@@ -2,6 +2,7 @@ import Containers
 import EventLoop
 import PresenceStore
 import SecureLoop
+import TLSSessions
 
 // What a connection loop and the engine host need from outside. In a service these are the loop and
 // the store; in the simulator, a network and a disk that fail by a seed. No method may call its
@@ -17,6 +18,10 @@ protocol Transport: AnyObject {
     var wallMilliseconds: Int64 { get }
     /// Connections that are not completely closed.
     var streamCount: Int { get }
+    /// What was counted of TLS.
+    var tlsCounters: TLSCounters { get }
+    /// When the first certificate expires, in seconds since 1970; zero without TLS.
+    var tlsExpiresSeconds: Int { get }
 
     func startReading(_ id: StreamID)
     func stopReading(_ id: StreamID)
@@ -35,6 +40,12 @@ protocol Transport: AnyObject {
     func stop()
 }
 
+extension Transport {
+    // Without TLS.
+    var tlsCounters: TLSCounters { TLSCounters() }
+    var tlsExpiresSeconds: Int { 0 }
+}
+
 extension Loop: Transport {
     var wallMilliseconds: Int64 { Self.wallMilliseconds() }
 
@@ -43,6 +54,11 @@ extension Loop: Transport {
 
 extension SecureLoop: Transport {
     var wallMilliseconds: Int64 { loop.wallMilliseconds }
+
+    var tlsCounters: TLSCounters { counters }
+    var tlsExpiresSeconds: Int {
+        Int(clamping: context?.certificates.map(\.expiresSeconds).min() ?? 0)
+    }
 
     func startListening() throws(UVError) { try loop.startListening() }
     func stopListening() { loop.stopListening() }

@@ -20,6 +20,14 @@ public struct TLSCounters: Hashable, Sendable {
     /// From the whole ClientHello to the open connection.
     public internal(set) var times = DurationHistogram()
 
+    /// Nothing counted.
+    public init() {}
+
+    /// Handshakes that did not continue an earlier session.
+    public var full: Int { Int(clamping: handshakes - resumed) }
+    /// Handshakes that did.
+    public var resumedCount: Int { Int(clamping: resumed) }
+
     /// Connections that ended with this fault.
     public func count(of fault: TLSFault) -> UInt64 { faults[Int(fault.rawValue)] }
 }

@@ -36,6 +36,8 @@ extension ConnectionLoop where Link: ~Copyable {
         measured.deadlines = deadlines.count
         measured.lag = loopTimes.lag
         measured.turns = loopTimes.turns
+        measured.tls = loop.tlsCounters
+        measured.tlsExpiresSeconds = loop.tlsExpiresSeconds
         return measured
     }
 

@@ -1,6 +1,7 @@
 import Containers
 import PresenceCore
 import PresenceStore
+import SecureLoop
 
 /// What is measured at one time, for `stats`, `top` and `metrics`. The table of metrics
 /// (`MetricTable`) says what of it each of them shows.
@@ -52,6 +53,10 @@ struct LoopMeasurements: Sendable {
     var lag = DurationHistogram()
     /// Duration of turns.
     var turns = DurationHistogram()
+    /// TLS connections and handshakes.
+    var tls = TLSCounters()
+    /// When the first certificate expires, in seconds since 1970; zero without TLS.
+    var tlsExpiresSeconds = 0
 }
 
 /// What the host of the engine measures: the engine, the feed and the store.
