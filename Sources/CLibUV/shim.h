@@ -6,8 +6,11 @@
 #include <malloc.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <pthread.h>
 #include <stdint.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <uv.h>
 
 // Upcasts: libuv's handles begin with their base's fields, in C a matter of a cast.
@@ -82,4 +85,21 @@ static inline int cuv_pin(int process, int processor) {
     if (processor < 0 || processor >= 1024) { errno = EINVAL; return -1; }
     mask[processor / 8] = (unsigned char)(1 << (processor % 8));
     return sched_setaffinity(process, sizeof mask, mask);
+}
+
+// Threads: the name of the calling one, its CPU time, and waiting for the end of another one.
+static inline void cuv_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+static inline uint64_t cuv_thread_microseconds(void) {
+    struct timespec used;
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) != 0) return 0;
+    return (uint64_t)used.tv_sec * 1000000 + (uint64_t)used.tv_nsec / 1000;
+}
+extern int pthread_clockjoin_np(pthread_t, void **, clockid_t, const struct timespec *);
+static inline int cuv_join_thread(pthread_t thread, uint64_t milliseconds) {
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    end.tv_sec += (time_t)(milliseconds / 1000);
+    end.tv_nsec += (long)(milliseconds % 1000) * 1000000;
+    if (end.tv_nsec >= 1000000000) { end.tv_sec++; end.tv_nsec -= 1000000000; }
+    return pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &end);
 }

@@ -20,6 +20,11 @@ public enum Descriptors {
         return Int(clamping: limit.rlim_cur)
     }
 
+    /// Closes a descriptor that has no other owner.
+    public static func close(_ descriptor: CInt) {
+        _ = Glibc.close(descriptor)
+    }
+
     /// The limit on open descriptors.
     public static var max: Int { Int(clamping: current.rlim_cur) }
 

@@ -206,7 +206,9 @@ extension Loop {
                     _ = Glibc.close(fd)
                     return suspend(UVError(code: UV_EMFILE.rawValue, operation: "accept4"))
                 }
-                handler?.streamAccepted(adopt(fd), listener: number)
+                if let handler, !handler.socketAccepted(fd) {
+                    handler.streamAccepted(adopt(fd), listener: number)
+                }
                 continue
             }
             switch AcceptFailure(errno) {

@@ -21,6 +21,11 @@ extension Loop {
         return UInt64(clamping: seconds) * 1_000_000 + UInt64(clamping: microseconds)
     }
 
+    /// CPU time of the calling thread in microseconds, user and kernel.
+    ///
+    /// One system call.
+    public static func threadMicroseconds() -> UInt64 { cuv_thread_microseconds() }
+
     /// Returns free memory to the kernel. Any thread; takes milliseconds if much has been freed.
     ///
     /// glibc does so by itself only at the end of its heaps.

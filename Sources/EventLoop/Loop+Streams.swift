@@ -52,6 +52,13 @@ extension Loop {
         return unsafe SocketAddress.peer(of: tcp)?.network
     }
 
+    /// The network of the peer of a socket that is not a stream; nil as for a stream.
+    ///
+    /// One system call.
+    public static func peerNetwork(ofSocket socket: CInt) -> ClientNetwork? {
+        SocketAddress.peer(ofSocket: socket)?.network
+    }
+
     func beginReading(_ index: Int) {
         guard streams[index].activity.isDisjoint(with: [.reading, .ended, .connecting]),
             let tcp = unsafe streams[index].tcp

@@ -43,6 +43,8 @@ import Glibc
         case ready, running, closed
     }
 
+    /// The most descriptors that a loop takes beside its connections.
+    public static let descriptorsMax = 8
     /// The most bytes that one read returns.
     public static let readBufferBytes = 65_536
 

@@ -3,6 +3,9 @@
 /// Every method may call every method of the loop, except `run` and `close()`. None of those calls
 /// the handler before it returns.
 public protocol LoopHandler: AnyObject {
+    /// A connection was accepted, and is not a stream yet. Returns whether the handler has taken
+    /// its socket, perhaps for another loop; if not, `streamAccepted` follows.
+    func socketAccepted(_ socket: CInt) -> Bool
     /// A connection was accepted. Reading has not started: call `startReading` or `close`.
     func streamAccepted(_ id: StreamID)
     /// The same, with the number of the listener, for handlers of several.
@@ -33,6 +36,9 @@ public protocol LoopHandler: AnyObject {
 extension LoopHandler {
     /// Ignores which listener it was.
     public func streamAccepted(_ id: StreamID, listener: Int) { streamAccepted(id) }
+
+    /// Leaves every socket to its loop.
+    public func socketAccepted(_ socket: CInt) -> Bool { false }
 
     /// No-op, for handlers that do not connect.
     public func streamConnected(_ id: StreamID) {}

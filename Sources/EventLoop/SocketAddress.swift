@@ -69,6 +69,13 @@ struct SocketAddress {
         return address
     }
 
+    static func peer(ofSocket socket: CInt) -> SocketAddress? {
+        var address = SocketAddress()
+        let failure = unsafe getpeername(
+            socket, cuv_sockaddr(&address.storage), &address.byteCount)
+        return failure == 0 ? address : nil
+    }
+
     static func peer(of tcp: UnsafeMutablePointer<uv_tcp_t>) -> SocketAddress? {
         var address = SocketAddress()
         var byteCount = CInt(address.byteCount)

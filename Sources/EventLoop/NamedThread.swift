@@ -1,0 +1,50 @@
+import CLibUV
+import Glibc
+
+/// A thread with a name, which `top -H` and /proc show.
+public final class NamedThread: Sendable {
+    private let thread: pthread_t
+
+    /// What a new thread is given.
+    private final class Start {
+        let name: String
+        let body: @Sendable () -> Void
+
+        init(name: String, body: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.body = body
+        }
+    }
+
+    /// Starts a thread. Of the name, the kernel keeps 15 bytes. `join` is to be called.
+    public init(name: String, _ body: @escaping @Sendable () -> Void) throws(UVError) {
+        let start = unsafe Unmanaged.passRetained(Start(name: name, body: body))
+        var thread = pthread_t()
+        let failure = unsafe pthread_create(&thread, nil, threadBegun, start.toOpaque())
+        guard failure == 0 else {
+            unsafe start.release()
+            throw UVError(code: uv_translate_sys_error(failure), operation: "pthread_create")
+        }
+        self.thread = thread
+    }
+
+    /// Waits for the end of the thread, at most so long. Returns whether it has ended.
+    ///
+    /// After it has returned true it must not be called again.
+    public func join(withinMilliseconds milliseconds: UInt64) -> Bool {
+        cuv_join_thread(thread, milliseconds) == 0
+    }
+
+    fileprivate static func begin(_ start: UnsafeMutableRawPointer) {
+        let start = unsafe Unmanaged<Start>.fromOpaque(start).takeRetainedValue()
+        unsafe start.name.withCString { unsafe cuv_name_thread($0) }
+        start.body()
+    }
+}
+
+// MARK: - Trampolines
+
+private func threadBegun(_ start: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    if let start = unsafe start { unsafe NamedThread.begin(start) }
+    return nil
+}
