@@ -54,7 +54,27 @@ public struct Report {
         add(
             "server CPU per \(name), system", (end.systemSeconds - begin.systemSeconds) * unit,
             "µs", digits: 3)
+        addThreads(name, from: begin, to: end, unit)
     }
+
+    /// Adds the CPU time of each thread that has used any. The kernel counts it in hundredths of a
+    /// second.
+    private mutating func addThreads(
+        _ name: String, from begin: ProcessSample, to end: ProcessSample, _ unit: Double
+    ) {
+        let used = end.threadSeconds.map { thread, seconds in
+            (thread: thread, seconds: seconds - (begin.threadSeconds[thread] ?? 0))
+        }
+        for (thread, seconds) in used.sorted(by: { $0.thread < $1.thread }) where seconds > 0 {
+            add("server CPU per \(name), thread \(thread)", seconds * unit, "µs", digits: 3)
+            guard thread == Self.engineThread else { continue }
+            // What follows if nothing but this thread is the limit.
+            add("projected: \(name) limit of the engine", 1e6 / (seconds * unit), "/s", digits: 0)
+        }
+    }
+
+    /// The name of the thread of the engine host in a service with several connection loops.
+    private static let engineThread = "engine"
 
     /// A figure by its name.
     public func value(_ name: String) -> Double? { figures.first { $0.name == name }?.value }
