@@ -1,3 +1,4 @@
+import EventLoop
 public import Outboxes
 public import PresenceCore
 public import PresenceStore
@@ -11,6 +12,9 @@ public struct Configuration: Sendable {
     public var port: UInt16 = 7_400
     /// Where clients connect over TLS; nil: nowhere.
     public var tls: TLSListening?
+    /// Connection loops, each on a thread of its own if there are several; nil: as many as
+    /// `loopsAuto`.
+    public var loops: Int? = 1
     /// The version of the program, for metrics.
     public var version = "unknown"
     /// The data directory.
@@ -38,6 +42,22 @@ public struct Configuration: Sendable {
 
     /// The defaults.
     public init() {}
+
+    /// The most connection loops.
+    public static let loopsMax = 64
+    /// The most that are chosen automatically.
+    static let loopsAutoMax = 8
+
+    /// The connection loops of a service with this configuration.
+    var loopCount: Int {
+        loops ?? max(1, min(Processors.allowed().count, Self.loopsAutoMax))
+    }
+
+    /// Descriptors of the loops beyond one on the service's only thread.
+    public var descriptorsOfFurtherLoops: Int {
+        // Each connection loop but the first, and the engine host's.
+        loopCount > 1 ? loopCount * Loop.descriptorsMax : 0
+    }
 
     /// Switches off every rate limit and the limit on connections per address, for load tests.
     public mutating func switchOffPace() {

@@ -23,9 +23,12 @@ final class Mailbox: Sendable {
 
     private let contents = Mutex(Contents())
     private let wakeup: Wakeup
+    /// Those of further loops.
+    private let others: [Wakeup]
 
-    init(_ wakeup: Wakeup) {
+    init(_ wakeup: Wakeup, others: [Wakeup] = []) {
         self.wakeup = wakeup
+        self.others = others
     }
 
     /// Leaves what the store has to report. Any thread.
@@ -76,9 +79,10 @@ final class Mailbox: Sendable {
         wakeup.wake()
     }
 
-    /// Has the loop go round once. Any thread.
+    /// Has every loop go round once. Any thread.
     func wake() {
         wakeup.wake()
+        for other in others { other.wake() }
     }
 
     /// Takes what there is. The loop's thread.

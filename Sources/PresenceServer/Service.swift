@@ -2,17 +2,19 @@ public import EventLoop
 public import Logging
 import PresenceCore
 public import PresenceStore
-import SecureLoop
 
-/// The presence service: an event loop with its connections, an engine and a store.
+/// The presence service: event loops with their connections, an engine and a store.
 ///
-/// Created and run on one thread, which `run` occupies until the service has been stopped.
+/// Created and run on one thread, which `run` occupies until the service has been stopped. With one
+/// connection loop, that thread is the service's.
 public final class Service {
-    private let loop: SecureLoop
+    private let runner: any ServiceRunner
     private let store: Store
-    private let driver: Driver
     private let mailbox: Mailbox
     private let feedFile: FeedFile
+    private let logger: Logger
+    /// When the service was made, by the machine's wall clock.
+    private let wallMilliseconds: Int64
     /// The address that clients connect to.
     public let address: ListenAddress
     /// The address that clients connect to over TLS, if any.
@@ -27,60 +29,38 @@ public final class Service {
         var configuration = configuration
         configuration.admission.fillInFromMachine()
         configuration.checkRelations()
+        self.logger = logger
         do throws(StoreFileError) {
             store = try Store.open(
                 directory: configuration.dataDirectory, durability: configuration.durability)
         } catch {
             throw .store(error)
         }
-        let loop: Loop
+        let loops: ServiceLoops
         do throws(UVError) {
-            loop = try Loop(descriptorsReserved: AdmissionLimits.descriptorsFree)
+            loops = try ServiceLoops(connectionLoops: configuration.loopCount)
         } catch { throw .system(error) }
         do throws(ServiceError) {
-            address = try loop.bind(configuration.host, configuration.port, "--listen")
+            address = try loops.first.bind(configuration.host, configuration.port, "--listen")
             tlsAddress = try configuration.tls.map { tls throws(ServiceError) in
-                try loop.bind(tls.host, tls.port, "--listen-tls")
+                try loops.first.bind(tls.host, tls.port, "--listen-tls")
             }
         } catch {
-            loop.close()
+            loops.close()
             throw error
         }
-        // In the order of the calls of `bind`.
-        let secure = SecureLoop(
-            loop, secureListeners: configuration.tls == nil ? [] : [1],
-            context: configuration.tls?.context, limits: .ofThisMachine)
-        self.loop = secure
-        var clock = ServiceClock(
-            mono: loop.monotonicMilliseconds, wall: loop.wallMilliseconds, shift: shift)
-        let now = clock.moment(mono: loop.monotonicMilliseconds, wall: loop.wallMilliseconds)
-        let feedFile = FeedFile(configuration)
-        var log = feedFile.take(stamp: store.stampAtOpening, logger, at: now)
+        wallMilliseconds = loops.first.wallMilliseconds
+        feedFile = FeedFile(configuration)
+        mailbox = Mailbox(loops.host.wakeup, others: loops.connections.map(\.wakeup))
         do throws(StoreFileError) {
-            var engine = try Engine.restored(
-                from: store, configuration.engine, feed: log == nil ? .off : .on, at: now)
-            if let kept = log, kept.head > engine.lastSeq {
-                log = nil
-                engine.setFeed(.off)
-            }
-            mailbox = Mailbox(loop.wakeup)
-            let heard = HeardTable()
-            let seed = UInt64.random(in: 0...UInt64.max)
-            var host = EngineHost(
-                configuration, engine: engine, heard: [heard], store: store, resources: loop,
-                logger: logger, seed: seed, feed: log, at: now)
-            host.tokens.verifier = TokenThread(mailbox)
-            driver = Driver(
-                ConnectionLoop(
-                    configuration, link: InlineLink(host), clock: clock, loop: secure,
-                    heard: heard,
-                    logger: logger, seed: ~seed),
-                mailbox)
+            runner = try ServiceMaker(
+                configuration: configuration, loops: loops, store: store, mailbox: mailbox,
+                feedFile: feedFile, logger: logger
+            ).runner(shift: shift)
         } catch {
-            loop.close()
+            loops.close()
             throw .store(error)
         }
-        self.feedFile = feedFile
     }
 
     /// How far the wall clock may be ahead of the last write to the database before it is not
@@ -90,9 +70,9 @@ public final class Service {
     /// After a long absence, or with a wrong clock, nothing is removed permanently.
     private var cleaning: StoreCleaning {
         guard let lastWritten = store.lastWritten else { return .ofExpired }
-        let absence = loop.wallMilliseconds - lastWritten
+        let absence = wallMilliseconds - lastWritten
         guard absence > Self.absenceMillisecondsMax else { return .ofExpired }
-        driver.connections.logger.warning(
+        logger.warning(
             "the clock is far ahead of the database: expired entries are not removed",
             metadata: ["hours": "\(absence / 3_600_000)"])
         return .none
@@ -104,34 +84,27 @@ public final class Service {
     /// Serves until it is stopped; by then everything is committed and every client has been
     /// notified.
     ///
-    /// `ready` is called once, on this thread, when clients are accepted.
+    /// `ready` is called once, when clients are accepted. With several connection loops it and the
+    /// signals' actions are called on the thread of the engine host.
     public func run(
         signals: [CInt: SignalMeaning] = [:], ready: @escaping () -> Void
     ) throws(ServiceError) {
-        do throws(UVError) {
-            if !signals.isEmpty { try loop.loop.watchSignals(signals.keys.sorted()) }
-        } catch {
-            throw .system(error)
-        }
         store.start(
             outcome: { [mailbox] in mailbox.post($0) }, becameIdle: { Loop.returnFreeMemory() })
-        driver.signals = signals
-        let cleaning = cleaning
-        driver.connections.withHost { host, now in
-            host.begin(cleaning: cleaning, at: now, ready: ready)
+        var failure: ServiceError?
+        do throws(UVError) {
+            try runner.run(signals, cleaning: cleaning, ready: ready)
+        } catch {
+            failure = .system(error)
         }
-        loop.run(driver)
         let report = store.stop()
         let left = mailbox.close()
         for socket in left.internalSockets { SocketPair.close(socket) }
         for box in left.boxes { box.close() }
-        driver.connections.link.host.closeBoxes()
-        loop.close()
-        let error = driver.connections.link.host.serviceError
-        if let log = driver.connections.link.host.feed?.log, error == nil,
-            report.lostWrites == 0
-        {
-            feedFile.put(log, driver.connections.logger, at: driver.connections.now())
+        let end = runner.close()
+        let error = failure ?? end.error
+        if let log = end.log, error == nil, report.lostWrites == 0 {
+            feedFile.put(log, logger, at: end.time)
         }
         if let error { throw error }
         if report.lostWrites > 0 { throw .lostWrites(report.lostWrites) }
@@ -148,15 +121,6 @@ extension Loop {
         } catch {
             throw .address("\(host):\(port)", error, setting: setting)
         }
-    }
-}
-
-extension SecureLoop.Limits {
-    /// A thread for each processor besides that of the loop, at most four.
-    fileprivate static var ofThisMachine: Self {
-        var limits = Self()
-        limits.threads = max(1, min(4, Processors.allowed().count - 1))
-        return limits
     }
 }
 

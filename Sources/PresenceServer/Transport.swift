@@ -9,7 +9,7 @@ import TLSSessions
 // caller before it returns.
 
 /// Sockets and clocks.
-protocol Transport: AnyObject {
+protocol Transport: ThreadClock {
     /// Milliseconds of a clock that never jumps.
     var monotonicMilliseconds: UInt64 { get }
     /// The same clock in nanoseconds.
@@ -46,7 +46,19 @@ extension Transport {
     var tlsExpiresSeconds: Int { 0 }
 }
 
+/// What the threads of the process use.
+protocol ThreadClock: AnyObject {
+    /// CPU time of the calling thread.
+    var threadMicroseconds: UInt64 { get }
+}
+
+extension ThreadClock {
+    var threadMicroseconds: UInt64 { 0 }
+}
+
 extension Loop: Transport {
+    var threadMicroseconds: UInt64 { Self.threadMicroseconds() }
+
     var wallMilliseconds: Int64 { Self.wallMilliseconds() }
 
     func startListening() throws(UVError) { try startListening(backlog: 65_535) }
@@ -54,6 +66,7 @@ extension Loop: Transport {
 
 extension SecureLoop: Transport {
     var wallMilliseconds: Int64 { loop.wallMilliseconds }
+    var threadMicroseconds: UInt64 { loop.threadMicroseconds }
 
     var tlsCounters: TLSCounters { counters }
     var tlsExpiresSeconds: Int {
@@ -65,7 +78,7 @@ extension SecureLoop: Transport {
 }
 
 /// What the process uses.
-protocol ProcessResources: AnyObject {
+protocol ProcessResources: ThreadClock {
     /// Resident memory, in bytes.
     var memoryBytes: UInt64 { get }
     /// CPU time.

@@ -15,6 +15,7 @@ struct DescriptorBudget {
     /// Connections of the HTTP API to the service, for the feed.
     let feedReadersMax: Int
     private let webhookCountMax: Int
+    private let furtherLoops: Int
 
     /// Shares out the descriptors of this process.
     init(_ settings: ServiceSettings) {
@@ -31,6 +32,7 @@ struct DescriptorBudget {
         gatewayConnectionsMax = hasHTTP ? min(64, max(4, descriptorsMax / 32)) : 0
         feedReadersMax = hasHTTP ? min(32, max(4, descriptorsMax / 32)) : 0
         let webhooks = settings.webhooks
+        furtherLoops = settings.configuration.descriptorsOfFurtherLoops
         webhookCountMax = webhooks.listPath != nil ? 16 : webhooks.url != nil ? 1 : 0
     }
 
@@ -48,7 +50,7 @@ struct DescriptorBudget {
             httpConnectionsMax > 0
             ? httpConnectionsMax + Self.httpAcceptsAtOnce
                 + 2 * (gatewayConnectionsMax + feedReadersMax) : 0
-        return http + webhookCountMax * Self.perWebhook + Self.forKeys
+        return http + webhookCountMax * Self.perWebhook + Self.forKeys + furtherLoops
     }
 
     /// Refuses to serve with so few that clients would get none.

@@ -71,6 +71,7 @@ import Testing
 @Suite struct `Questions that wait` {
     private let first = ConnectionID(slot: 1, generation: 1)
     private let second = ConnectionID(slot: 2, generation: 1)
+    private let start = Mono(milliseconds: 1_000)
 
     private func question(_ connection: ConnectionID) -> Question {
         Question(connection: connection, subject: .stats)
@@ -81,7 +82,7 @@ import Testing
         questions.append(question(first))
         questions.append(question(second))
         questions.forget(first)
-        let next = questions.next(askedOf: 1)
+        let next = questions.next(askedOf: 1, at: start)
         #expect(next?.question.connection == second)
         #expect(!questions.isWaiting)
     }
@@ -89,21 +90,44 @@ import Testing
     @Test func `are not answered when the connection ends while loops are asked`() {
         var questions = Questions()
         questions.append(question(first))
-        let number = questions.next(askedOf: 2)?.number ?? 0
+        let number = questions.next(askedOf: 2, at: start)?.number ?? 0
         #expect(questions.add(LoopReport(), for: number) == nil)
         questions.forget(first)
         questions.append(question(second))
-        #expect(questions.add(LoopReport(), for: number) == nil)
-        #expect(questions.next(askedOf: 1)?.question.connection == second)
+        #expect(questions.add(LoopReport(loop: 1), for: number) == nil)
+        #expect(questions.next(askedOf: 1, at: start)?.question.connection == second)
     }
 
     @Test func `are answered when every loop has reported`() {
         var questions = Questions()
         questions.append(question(first))
-        let number = questions.next(askedOf: 2)?.number ?? 0
+        let number = questions.next(askedOf: 2, at: start)?.number ?? 0
         #expect(questions.add(LoopReport(), for: number) == nil)
-        let complete = questions.add(LoopReport(), for: number)
+        let complete = questions.add(LoopReport(loop: 1), for: number)
         #expect(complete?.question.connection == first)
         #expect(complete?.reports.count == 2)
+    }
+
+    @Test func `are answered without a loop that does not report`() {
+        var questions = Questions()
+        questions.append(question(first))
+        let number = questions.next(askedOf: 2, at: start)?.number ?? 0
+        var known = LoopReport(loop: 1)
+        known.measured.connections = 7
+        #expect(questions.add(known, for: number) == nil)
+        #expect(questions.add(LoopReport(loop: 0), for: number) != nil)
+
+        questions.append(question(second))
+        let next = questions.next(askedOf: 2, at: start)?.number ?? 0
+        #expect(questions.add(LoopReport(loop: 0), for: next) == nil)
+        #expect(questions.giveUpWaiting(at: start) == nil)
+        let end = start.advanced(byMilliseconds: Questions.waitMilliseconds)
+        #expect(questions.deadline == end)
+        let late = questions.giveUpWaiting(at: end)
+        #expect(late?.question.connection == second)
+        #expect(late?.reports.map(\.measured.connections) == [0, 7])
+        // It reports after all.
+        #expect(questions.add(known, for: next) == nil)
+        #expect(questions.deadline == nil)
     }
 }

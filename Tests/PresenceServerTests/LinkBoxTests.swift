@@ -1,4 +1,5 @@
 import PresenceCore
+import PresenceWire
 import Synchronization
 import Testing
 
@@ -65,5 +66,85 @@ import Testing
         #expect(box.takeInbound().isEmpty)
         #expect(box.takeOutbound().count == 1)
         #expect(wakes.counts == [0, 2])
+    }
+
+    private var outbound: Outbound {
+        var outbound = Outbound()
+        outbound.own.items.append(.caughtUp(connection))
+        outbound.own.receivers = Array(repeating: 1, count: 100)
+        return outbound
+    }
+
+    @Test func `gives turns in parts, and knows what was not carried out`() {
+        let wakes = Wakes()
+        let box = wakes.box()
+        for _ in 0..<3 { box.hand(outbound) }
+        let bytes = outbound.byteCount
+        #expect(bytes >= 400)
+        #expect(box.backlog().unreleased == LinkBox.Load(turns: 3, bytes: 3 * bytes))
+        #expect(box.takeOutbound(bytesMax: bytes + 1).count == 2)
+        // More is left.
+        #expect(wakes.counts == [0, 2])
+        #expect(box.backlog().unreleased.turns == 3)
+        box.release()
+        #expect(box.backlog().unreleased == LinkBox.Load(turns: 1, bytes: bytes))
+        #expect(box.backlog().releasedTurns == 2)
+        // One turn is taken, however large it is.
+        #expect(box.takeOutbound(bytesMax: 1).count == 1)
+        box.release()
+        #expect(box.backlog().unreleased == LinkBox.Load())
+        #expect(wakes.counts == [0, 2])
+    }
+
+    @Test func `wakes the engine host when something is released that it waits for`() {
+        let wakes = Wakes()
+        let box = wakes.box()
+        box.hand(outbound)
+        #expect(box.awaitRelease(after: 0))
+        box.release()
+        #expect(wakes.counts == [0, 1])
+        #expect(box.takeOutbound(bytesMax: .max).count == 1)
+        box.release()
+        #expect(wakes.counts == [1, 1])
+        box.release()
+        #expect(wakes.counts == [1, 1])
+        // It was released before the engine host began to wait.
+        #expect(!box.awaitRelease(after: 0))
+    }
+
+    @Test func `is given all requests of a turn at once, with their texts`() {
+        let wakes = Wakes()
+        let box = wakes.box()
+        var link = ThreadedLink(box)
+        var outbound = Outbound()
+        let now = Moment(mono: Mono(milliseconds: 1), wall: Wall(milliseconds: 1))
+        for account in ["alice", "bob", "carol"] {
+            var turn = Inbound()
+            var decoder = RequestDecoder(limits: Limits())
+            let text =
+                #"{"jsonrpc":"2.0","id":1,"method":"sessions","params":{"account":""#
+                + account + #""}}"#
+            let bytes = Array(text.utf8)
+            guard case .success(let request) = decoder.decode(bytes.span.bytes) else {
+                Issue.record("a request that is not decoded")
+                return
+            }
+            turn.append(request.method, of: &decoder, from: connection, at: nil)
+            link.exchange(&turn, into: &outbound, at: now)
+            #expect(turn.isEmpty && wakes.counts == [0, 0])
+        }
+        link.advance(to: now, heardUpTo: now.mono, into: &outbound)
+        link.endTurn(at: now, into: &outbound)
+        #expect(wakes.counts == [1, 0])
+        let turns = box.takeInbound()
+        #expect(turns.count == 1)
+        let names = turns[0].items.map { item -> String in
+            guard case .request(let request, _) = item,
+                case .command(.sessions(let account)) = request.method
+            else { return "" }
+            let source = turns[0].texts.source(at: request.texts)
+            return String(decoding: source.bytes(account), as: UTF8.self)
+        }
+        #expect(names == ["alice", "bob", "carol"])
     }
 }

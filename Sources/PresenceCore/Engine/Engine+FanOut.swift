@@ -3,6 +3,9 @@ import Containers
 // The receivers of an event: all at once if the fan is small, in slices if it is not.
 
 extension Engine {
+    /// Whether large fan-outs are in progress.
+    public var hasFanOuts: Bool { !fanOuts.isEmpty }
+
     /// Which of the publisher's own sessions receive the event, besides the subscribers.
     enum OwnReceivers {
         case nobody

@@ -27,6 +27,14 @@ extension Engine {
         }
     }
 
+    /// The connection in a slot on which an account is logged in; nil: there is none.
+    public func connection(inSlot slot: UInt32) -> ConnectionID? {
+        guard Int(slot) < connections.count, case .client = connections[Int(slot)].peer else {
+            return nil
+        }
+        return ConnectionID(slot: slot, generation: connections[Int(slot)].generation)
+    }
+
     /// Whether the engine knows the peer at the other end of `connection`.
     @inline(__always)
     func isLoggedIn(_ connection: ConnectionID) -> Bool {

@@ -10,6 +10,11 @@ public struct RequestTexts: Sendable {
     public struct Mark: Hashable, Sendable {
         fileprivate var text: Int
         fileprivate var names: Int
+
+        /// The same request, after all has been moved behind `offset`.
+        public func moved(by offset: Mark) -> Mark {
+            Mark(text: text + offset.text, names: names + offset.names)
+        }
     }
 
     /// None.
@@ -35,6 +40,14 @@ public struct RequestTexts: Sendable {
         let mark = begin()
         self.text.append(contentsOf: text)
         self.names.append(contentsOf: names)
+        return mark
+    }
+
+    /// Copies those of others. Returns where they begin now: their marks move by that.
+    public mutating func append(contentsOf other: RequestTexts) -> Mark {
+        let mark = Mark(text: text.count, names: names.count)
+        text.append(contentsOf: other.text)
+        names.append(contentsOf: other.names)
         return mark
     }
 

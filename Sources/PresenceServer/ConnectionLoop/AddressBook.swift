@@ -9,8 +9,12 @@ struct AddressBook: ~Copyable {
     struct Entry: Equatable {
         fileprivate var number: UInt32
 
-        /// That of a connection without a network, or that was not entered.
+        /// That of a connection that was not entered.
         static let none = Entry(number: .max)
+        /// That of a connection that was entered without a network: its peer has gone already.
+        fileprivate static let withoutNetwork = Entry(number: .max - 1)
+
+        fileprivate var hasNetwork: Bool { self != .none && self != .withoutNetwork }
     }
 
     init(seed: UInt64) {
@@ -19,7 +23,7 @@ struct AddressBook: ~Copyable {
 
     /// Notes a connection from `network`. Returns nil if that has `max` connections already.
     mutating func enter(_ network: ClientNetwork?, max: Int?) -> Entry? {
-        guard let name = network?.bytes else { return Entry.none }
+        guard let name = network?.bytes else { return .withoutNetwork }
         if let max, let known = names.find(name.span), Int(counts[Int(known)]) >= max {
             return nil
         }
@@ -31,14 +35,14 @@ struct AddressBook: ~Copyable {
 
     /// Notes the end of a connection.
     mutating func leave(_ entry: Entry) {
-        guard entry != .none else { return }
+        guard entry.hasNetwork else { return }
         counts[Int(entry.number)] -= 1
         if counts[Int(entry.number)] == 0 { names.remove(entry.number) }
     }
 
     /// The network of an entry that `enter` has returned.
     func network(_ entry: Entry) -> ClientNetwork? {
-        entry == .none ? nil : ClientNetwork(name: names.bytes(of: entry.number))
+        entry.hasNetwork ? ClientNetwork(name: names.bytes(of: entry.number)) : nil
     }
 
     /// Networks with connections now.

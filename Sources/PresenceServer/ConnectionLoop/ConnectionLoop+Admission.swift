@@ -29,7 +29,7 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// Rejects a connection beyond a limit with `retryAfter`. A few are kept open for a moment so
     /// that they can read it; more would use the descriptors of the reserve.
-    private mutating func turnAway(_ slot: Int) {
+    mutating func turnAway(_ slot: Int) {
         counters.turnedAway += 1
         guard turnedAwayCount < configuration.admission.turnedAwayMax else {
             return dismiss(slot, .overloaded)

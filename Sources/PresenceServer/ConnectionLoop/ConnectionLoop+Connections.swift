@@ -125,7 +125,7 @@ extension ConnectionLoop where Link: ~Copyable {
         case .turnedAway: turnedAwayCount -= 1
         case .dismissed: dismissedCount -= 1
         }
-        addresses.leave(connections[slot].address)
+        leaveAddress(of: slot)
         frames.empty(&connections[slot].output.outbox, to: &pool)
         connections[slot] = Connection(id: connections[slot].id)
         inbound.append(.closed)

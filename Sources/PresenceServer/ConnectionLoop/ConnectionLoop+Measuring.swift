@@ -8,7 +8,7 @@ import PresenceCore
 extension ConnectionLoop where Link: ~Copyable {
     /// Measures everything. The cost is proportional to the outboxes that this turn has to write.
     func report(_ question: LoopQuestion) -> LoopReport {
-        var report = LoopReport(measured: measure())
+        var report = LoopReport(loop: number.index, measured: measure())
         switch question {
         case .nothing: break
         case .bytesWaiting(let connections):
@@ -25,7 +25,7 @@ extension ConnectionLoop where Link: ~Copyable {
         var measured = LoopMeasurements()
         measured.counters = counters
         measured.connections = loop.streamCount
-        measured.addresses = addresses.count
+        measured.addresses = addressCount
         measured.slowReaders = slow.count
         measured.outboxBytes = outboxBytes(\.count)
         measured.ownOutboxBytes = outboxBytes(\.bytes.count)
@@ -38,6 +38,7 @@ extension ConnectionLoop where Link: ~Copyable {
         measured.turns = loopTimes.turns
         measured.tls = loop.tlsCounters
         measured.tlsExpiresSeconds = loop.tlsExpiresSeconds
+        measured.processorMicroseconds = Int(clamping: loop.threadMicroseconds)
         return measured
     }
 

@@ -32,7 +32,8 @@ extension ConnectionLoop where Link: ~Copyable {
         }
         // Pending bytes count, too; above the limit for all clients, every outbox counts as full.
         let bytesInAll = bytesBlocked + bytesHeldBack
-        guard bytesInAll <= configuration.connection.outboxBytesInAllMax else { return false }
+        let bytesInAllMax = number.share(of: configuration.connection.outboxBytesInAllMax)
+        guard bytesInAll <= bytesInAllMax else { return false }
         return connections[slot].output.bytesUnsent < configuration.connection.outboxBytesMax
     }
 

@@ -31,6 +31,7 @@ extension ConnectionLoop where Link: ~Copyable {
         var batch = spareOutbound.take() ?? Outbound()
         swap(&batch, &outbound)
         for item in batch.own.items { carryOut(item, of: batch, at: now) }
+        guard Link.reusesOutput else { return }
         batch.removeAll()
         spareOutbound = batch
     }
@@ -68,6 +69,12 @@ extension ConnectionLoop where Link: ~Copyable {
             connections[slot].pulling.caughtUp()
             // There may be more to ask for.
             markDirty(slot)
+        case .missed(let connection):
+            guard let slot = slot(of: connection), connections[slot].phase == .serving else {
+                return
+            }
+            connections[slot].pulling.missEvent()
+            markDirty(slot)
         case .expired(let type, let names, let receivers):
             var rest = names
             while !rest.isEmpty {
@@ -82,7 +89,8 @@ extension ConnectionLoop where Link: ~Copyable {
         case .close(let connection, let reason, let seconds):
             guard let slot = slot(of: connection) else { return }
             close(slot, reason, retryAfterSeconds: seconds)
-        case .measure, .configure, .trim, .startListening, .serve, .stopListening, .farewell, .stop:
+        case .callRoll, .measure, .configure, .trim, .startListening, .serve, .stopListening,
+            .farewell, .stop:
             carryOut(ofTheService: item, at: now)
         }
     }
@@ -100,6 +108,7 @@ extension ConnectionLoop where Link: ~Copyable {
     /// What is about the loop as a whole.
     private mutating func carryOut(ofTheService item: OutboundItem, at now: Moment) {
         switch item {
+        case .callRoll(let number): beginReadingUp(number)
         case .measure(let measurement, let question):
             inbound.append(.measured(report(measurement), question: question))
         case .configure(let new):

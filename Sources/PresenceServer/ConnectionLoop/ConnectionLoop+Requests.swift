@@ -166,7 +166,7 @@ extension ConnectionLoop where Link: ~Copyable {
         let id = connections[slot].id
         return ConnectionOrigin(
             address: Array((loop.peerAddress(of: id) ?? "").utf8),
-            network: addresses.network(connections[slot].address))
+            network: network(of: slot))
     }
 
     /// Leaves the frames that a connection has sent to the next turn.

@@ -14,8 +14,13 @@ extension ConnectionLoop where Link: ~Copyable {
             return dismiss(slot, .shuttingDown)
         }
         guard admit(slot) else { return }
+        listenForLogin(of: slot)
+    }
+
+    /// Reads from a new connection, and sets the time within which it must log in.
+    mutating func listenForLogin(of slot: Int) {
         setDeadline(of: slot, afterSeconds: configuration.connection.loginSeconds)
-        loop.startReading(id)
+        loop.startReading(connections[slot].id)
     }
 
     /// Admits an in-process connection, which is an app server's without a login.
@@ -34,7 +39,7 @@ extension ConnectionLoop where Link: ~Copyable {
         loop.startReading(id)
     }
 
-    private mutating func enter(_ id: StreamID, _ phase: Connection.Phase) -> Int {
+    mutating func enter(_ id: StreamID, _ phase: Connection.Phase) -> Int {
         let slot = Int(id.slot)
         while connections.count <= slot {
             connections.append(Connection(id: StreamID(slot: 0, generation: 0)))

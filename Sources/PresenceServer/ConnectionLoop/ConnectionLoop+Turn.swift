@@ -21,6 +21,7 @@ extension ConnectionLoop where Link: ~Copyable {
         carryOut(at: now)
         exchange(at: now)
         flush(at: now)
+        noteReadUp()
         // Before the loop frees the slots of those that could not be written to.
         exchange(at: now)
         link.endTurn(at: now, into: &outbound)
@@ -35,9 +36,25 @@ extension ConnectionLoop where Link: ~Copyable {
         heardUpTo = now.mono
         guard phase != .stopped else { return }
         // A list that is not complete, or a splitter that is not empty, waits for its next share.
-        let hasMore = !dirty.isEmpty || !resumable.isEmpty
+        let hasMore = !dirty.isEmpty || !resumable.isEmpty || readingUp != nil
         armTimer(at: hasMore ? now.mono : nextDeadline(at: now))
         endTurn()
+    }
+
+    // MARK: The roll
+
+    /// The roll has been called: this turn and the next one read what has arrived.
+    mutating func beginReadingUp(_ number: UInt64) {
+        readingUp = (number: number, turnsLeft: 2)
+    }
+
+    /// Answers the roll when what had arrived has been read.
+    private mutating func noteReadUp() {
+        guard let roll = readingUp else { return }
+        readingUp?.turnsLeft -= 1
+        guard roll.turnsLeft == 1 else { return }
+        readingUp = nil
+        inbound.append(.readUp(roll.number))
     }
 
     private func nextDeadline(at now: Moment) -> Mono? {

@@ -45,6 +45,8 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
     var heard: HeardTable.Writer
     /// Input that had arrived by then has been processed.
     var heardUpTo: Mono
+    /// The number with which the roll was called, and the turns until it is answered.
+    var readingUp: (number: UInt64, turnsLeft: Int)?
     /// Slots that have something to write, or more frames in their splitter.
     var dirty: [UInt32] = []
     var resumable: [UInt32] = []
@@ -58,6 +60,8 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
     /// Reused for messages that cannot be read where they arrived: those of a WebSocket are masked.
     var unmasked: [UInt8] = []
     var addresses: AddressBook
+    /// The connections of all loops; nil: this is the only one.
+    let census: Census?
     /// Connections from this process.
     var internalCount = 0
     /// Connections above a limit that are given time to read the reason.
@@ -105,7 +109,8 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
 
     init(
         _ configuration: Configuration, number: LoopNumber = .only, link: consuming Link,
-        clock: ServiceClock, loop: Network, heard: HeardTable, logger: Logger, seed: UInt64
+        clock: ServiceClock, loop: Network, heard: HeardTable, census: Census? = nil,
+        logger: Logger, seed: UInt64
     ) {
         self.configuration = configuration
         self.number = number
@@ -115,6 +120,7 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
         self.logger = logger
         self.heard = HeardTable.Writer(heard)
         addresses = AddressBook(seed: seed)
+        self.census = census
         retryDelay = RetryDelay(seed: seed)
         decoder = RequestDecoder(limits: configuration.engine.limits)
         frames = SharedFrames(configuration.connection.shares)

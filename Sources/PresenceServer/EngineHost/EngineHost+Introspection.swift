@@ -8,8 +8,10 @@ import PresenceWire
 
 extension EngineHost {
     /// Asks the loops for the question that has waited longest.
-    mutating func askNextQuestion() {
-        guard let (question, number) = questions.next(askedOf: loops.count) else { return }
+    mutating func askNextQuestion(at now: Mono) {
+        guard let (question, number) = questions.next(askedOf: loops.count, at: now) else {
+            return
+        }
         output.appendToAll(.measure(loopQuestion(for: question.subject), question: number))
     }
 
@@ -25,7 +27,20 @@ extension EngineHost {
 
     /// A loop has measured what a question asks for. The last one has the question answered.
     mutating func measured(_ report: LoopReport, for number: UInt64, at now: Moment) {
-        guard let (question, reports) = questions.add(report, for: number) else { return }
+        guard let complete = questions.add(report, for: number) else { return }
+        answer(complete.question, from: complete.reports, at: now)
+    }
+
+    /// Answers a question for which a loop that stands still has not reported, with what that has
+    /// reported last.
+    mutating func answerWithoutLateLoops(at now: Moment) {
+        guard let complete = questions.giveUpWaiting(at: now.mono) else { return }
+        answer(complete.question, from: complete.reports, at: now)
+    }
+
+    private mutating func answer(
+        _ question: Question, from reports: [LoopReport], at now: Moment
+    ) {
         let measurements = measure(reports, at: now)
         let answer: QuestionAnswer
         switch question.subject {
@@ -51,7 +66,7 @@ extension EngineHost {
         guard rates.isDue(at: now), phase == .serving else { return }
         rates.begin(at: now)
         questions.append(Question(connection: nil, subject: .rates))
-        askNextQuestion()
+        askNextQuestion(at: now)
     }
 
     // MARK: why
@@ -140,6 +155,8 @@ extension EngineHost {
         measured.store = store.counters
         measured.commitTimes = store.commitTimes
         measured.connectionsMax = configuration.admission.connectionsMax
+        measured.stillLoops = stillLoops.nonzeroBitCount
+        measured.processorMicroseconds = Int(clamping: resources.threadMicroseconds)
         measured.version = configuration.version
         measured.startMilliseconds = begun.wall.milliseconds
         measured.uptimeMilliseconds = now.mono.milliseconds - begun.mono.milliseconds

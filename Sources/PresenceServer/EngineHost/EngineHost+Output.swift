@@ -42,9 +42,10 @@ extension EngineHost {
         case .deliver(let event, let topic, let receivers):
             let body = output.body(of: event)
             let seq = output.shared.effects.events[event].seq
-            output.append(to: receivers) {
+            output.append(to: receivers, omitting: stillLoops) {
                 .deliver(body: body, seq: seq, topic: topic, receivers: $0)
             }
+            if stillLoops != 0 { withhold(topic, seq, from: receivers, at: now.wall) }
         case .answer(let connection, let index):
             if case .sessions(let entries) = output.shared.effects.answers[index] {
                 fillInLastHeard(of: entries, at: now)
@@ -61,9 +62,10 @@ extension EngineHost {
                 preconditionFailure("an event that was not retained")
             }
             let body = output.shared.add { output, _ in output += bytes }
-            output.append(to: receivers) {
+            output.append(to: receivers, omitting: stillLoops) {
                 .deliver(body: body, seq: id.seq, topic: topic, receivers: $0)
             }
+            if stillLoops != 0 { withhold(topic, id.seq, from: receivers, at: now.wall) }
         case .drop(let id):
             kept[id] = nil
         case .feed(let event, let topic):
@@ -82,6 +84,26 @@ extension EngineHost {
         case .close(let connection, let reason):
             output.append(
                 .close(connection, reason, retryAfterSeconds: nil), for: connection)
+        }
+    }
+
+    // MARK: Loops that stand still
+
+    /// Notes that the connections of loops that stand still have missed an event, as their loops
+    /// would note it for clients that do not read.
+    ///
+    /// From then on the engine withholds events from them, so this is done once for each until it
+    /// has caught up, and what waits for such a loop is bounded by its connections.
+    private mutating func withhold(
+        _ topic: TopicHandle, _ seq: UInt64, from receivers: Range<Int>, at now: Wall
+    ) {
+        for place in receivers {
+            let slot = output.shared.effects.receivers[place]
+            guard stillLoops & 1 << UInt64(loops.loop(of: slot)) != 0,
+                let connection = engine.connection(inSlot: slot)
+            else { continue }
+            engine.missed(topic, seq: seq, by: connection, at: now)
+            output.append(.missed(connection), for: connection)
         }
     }
 

@@ -57,6 +57,8 @@ extension EngineHost {
                 lastHeard: lost.lastHeard, at: now, into: &output.shared.effects)
         case .measured(let report, let question):
             measured(report, for: question, at: now)
+        case .readUp(let number):
+            noteReadUp(number)
         case .listening(let error):
             listening(error, at: now)
         case .finished:

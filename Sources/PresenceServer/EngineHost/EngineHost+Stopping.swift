@@ -1,3 +1,4 @@
+import Logging
 import PresenceCore
 
 // Orderly shutdown: no new connections, requests in progress are answered, every connection is
@@ -18,11 +19,15 @@ extension EngineHost {
     }
 
     /// Goes on with the end, as far as it can.
-    mutating func goOnStopping() {
+    mutating func goOnStopping(at now: Mono) {
         guard phase == .stopping, engine.changesInFlight == 0 else { return }
         enter(.farewell)
         feed?.readers = []
         output.appendToAll(.farewell)
+        if loops.count > 1 {
+            let seconds = configuration.connection.farewellSecondsAtStop + Self.patienceSeconds
+            farewellEnd = now.advanced(bySeconds: seconds)
+        }
         for box in boxesInProcess { output.append(.farewell, to: box.loop) }
     }
 
@@ -30,6 +35,19 @@ extension EngineHost {
     mutating func loopFinished() {
         finishedLoopCount += 1
         guard phase == .farewell, finishedLoopCount == loops.count else { return }
+        stop()
+    }
+
+    /// How long after their connections must have ended loops are waited for.
+    private static var patienceSeconds: Int { 2 }
+
+    /// Ends although loops have not finished: they stand still.
+    mutating func giveUpLoops() {
+        farewellEnd = nil
+        guard phase == .farewell else { return }
+        logger.error(
+            "connection loops stand still, and are given up",
+            metadata: ["loops": "\(loops.count - finishedLoopCount)"])
         stop()
     }
 

@@ -29,6 +29,10 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     var output: HostOutput
     /// How the loops in process are reached.
     private(set) var boxesInProcess: [LinkBox] = []
+    /// The connection loops that stand still, a bit for each: they are not handed events.
+    var stillLoops: UInt64 = 0
+    /// Whether large fan-outs wait until the loops have written more.
+    var areFanOutsHeld = false
     var submissions: [Submission] = []
     /// Frames of large fan-outs in progress.
     var kept: [FanOutID: [UInt8]] = [:]
@@ -41,6 +45,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     var feedCheckAt: Mono?
     var questions = Questions()
     var memory: MemoryReturn
+    var rollCall = RollCall()
     var retryDelay: RetryDelay
     var counters = ServiceCounters()
     var rates: Rates
@@ -49,6 +54,8 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
 
     /// Loops that have no connections any more, at the end.
     var finishedLoopCount = 0
+    /// When loops that have not finished are given up.
+    var farewellEnd: Mono?
 
     private(set) var phase = Phase.starting
     var ready: () -> Void = {}
@@ -154,24 +161,29 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
             isMoreDue = progress == .moreIsDue
             sort(at: now)
         }
-        let fanOuts = engine.continueFanOuts(
-            subscribersMax: configuration.connection.subscribersPerTurn,
-            receiversMax: configuration.connection.receiversPerTurn, into: &output.shared.effects)
-        if fanOuts == .moreIsDue { isMoreDue = true }
-        sort(at: now)
+        if !areFanOutsHeld {
+            let fanOuts = engine.continueFanOuts(
+                subscribersMax: configuration.connection.subscribersPerTurn,
+                receiversMax: configuration.connection.receiversPerTurn * loops.count,
+                into: &output.shared.effects)
+            if fanOuts == .moreIsDue { isMoreDue = true }
+            sort(at: now)
+        }
         self.isMoreDue = isMoreDue
         if let due = feedCheckAt, due <= heardUpTo { lookAfterFeed(at: now.mono) }
         lookAfterMemory(at: now.mono, heardUpTo: heardUpTo)
-        askNextQuestion()
+        answerWithoutLateLoops(at: now)
+        askNextQuestion(at: now.mono)
         submit()
         wakeFeedReaders(at: now)
+        if let end = farewellEnd, end <= now.mono { giveUpLoops() }
     }
 
     /// Ends a turn.
     mutating func endTurn(at now: Moment) {
         guard phase != .stopped else { return }
         submit()
-        goOnStopping()
+        goOnStopping(at: now.mono)
         // Reading the number of the last event copies the engine, so only if it is needed.
         if memory.isIdle { memory.schedule(at: now.mono, lastSeq: engine.lastSeq) }
         noteRates(at: now.mono)
@@ -188,6 +200,8 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         if let deadline = engineDeadline { next = min(next, deadline) }
         if let deadline = feedCheckAt { next = min(next, deadline) }
         if let deadline = memory.nextDeadline { next = min(next, deadline) }
+        if let deadline = questions.deadline { next = min(next, deadline) }
+        if let deadline = farewellEnd { next = min(next, deadline) }
         return next.milliseconds == .max ? nil : next
     }
 

@@ -43,7 +43,11 @@ struct HostOutput: Sendable {
     /// Appends an item for the receivers of each loop that has any.
     ///
     /// `receivers` is a range of `shared.effects.receivers`; `item` gets that of the loop's own.
-    mutating func append(to receivers: Range<Int>, _ item: (Range<Int>) -> OutboundItem) {
+    /// Loops with a bit in `omitted` are left out.
+    mutating func append(
+        to receivers: Range<Int>, omitting omitted: UInt64 = 0,
+        _ item: (Range<Int>) -> OutboundItem
+    ) {
         guard loops.count > 1 else {
             let start = parts[0].receivers.count
             parts[0].receivers.append(contentsOf: shared.effects.receivers[receivers])
@@ -53,7 +57,9 @@ struct HostOutput: Sendable {
         let starts = parts.prefix(loops.count).map(\.receivers.count)
         for place in receivers {
             let slot = shared.effects.receivers[place]
-            parts[loops.loop(of: slot)].receivers.append(loops.local(slot))
+            let loop = loops.loop(of: slot)
+            guard omitted & 1 << UInt64(loop) == 0 else { continue }
+            parts[loop].receivers.append(loops.local(slot))
         }
         for (index, start) in starts.enumerated() where parts[index].receivers.count > start {
             parts[index].items.append(item(start..<parts[index].receivers.count))
@@ -76,6 +82,13 @@ struct HostOutput: Sendable {
 
     /// Whether no loop has anything to do.
     var isEmpty: Bool { parts.allSatisfy(\.items.isEmpty) }
+
+    /// About how much memory it takes.
+    var byteCount: Int {
+        parts.reduce(shared.byteCount) {
+            $0 + $1.receivers.count * MemoryLayout<UInt32>.stride
+        }
+    }
 
     /// Whether the first loop is the only one that has something to do.
     var isForFirstOnly: Bool { parts.dropFirst().allSatisfy(\.items.isEmpty) }

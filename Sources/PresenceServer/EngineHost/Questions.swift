@@ -47,11 +47,22 @@ struct Questions {
     private struct Asked {
         var question: Question
         var number: UInt64
-        var reports: [LoopReport] = []
-        var loopsLeft: Int
+        /// By loop.
+        var reports: [LoopReport?]
+        /// Loops that have not reported by then are not waited for.
+        var end: Mono
         /// Its connection has ended.
         var isForgotten = false
     }
+
+    /// By loop: its last report.
+    private var lastReports: [LoopReport] = []
+
+    /// How long the reports of loops are waited for.
+    static let waitMilliseconds: UInt64 = 1_000
+
+    /// When loops are not waited for any longer.
+    var deadline: Mono? { asked?.end }
 
     /// Whether a question can be asked now.
     var isWaiting: Bool { asked == nil && first < waiting.count }
@@ -61,7 +72,9 @@ struct Questions {
     }
 
     /// Takes the next question, for which so many loops will be asked; and its number.
-    mutating func next(askedOf loopCount: Int) -> (question: Question, number: UInt64)? {
+    mutating func next(
+        askedOf loopCount: Int, at now: Mono
+    ) -> (question: Question, number: UInt64)? {
         guard isWaiting else { return nil }
         lastNumber += 1
         let question = waiting[first]
@@ -70,20 +83,45 @@ struct Questions {
             waiting.removeAll(keepingCapacity: true)
             first = 0
         }
-        asked = Asked(question: question, number: lastNumber, loopsLeft: loopCount)
+        asked = Asked(
+            question: question, number: lastNumber,
+            reports: Array(repeating: nil, count: loopCount),
+            end: now.advanced(byMilliseconds: Self.waitMilliseconds))
         return (question, lastNumber)
     }
 
-    /// Takes a loop's report. Returns the question and all reports once they are complete.
+    /// Takes a loop's report. Returns the question and all reports once they are complete; nothing
+    /// for one that comes too late.
     mutating func add(
         _ report: LoopReport, for number: UInt64
     ) -> (question: Question, reports: [LoopReport])? {
-        precondition(asked?.number == number, "a report that was not asked for")
-        asked?.reports.append(report)
-        asked?.loopsLeft -= 1
-        guard let complete = asked, complete.loopsLeft == 0 else { return nil }
+        precondition(number <= lastNumber, "a report that was not asked for")
+        guard asked?.number == number else { return nil }
+        asked?.reports[report.loop] = report
+        guard let complete = asked, complete.reports.allSatisfy({ $0 != nil }) else { return nil }
+        return end(complete)
+    }
+
+    /// Ends the wait for loops that have not reported in time. Returns the question, and what they
+    /// have measured last.
+    mutating func giveUpWaiting(
+        at now: Mono
+    ) -> (question: Question, reports: [LoopReport])? {
+        guard let late = asked, late.end <= now else { return nil }
+        return end(late)
+    }
+
+    private mutating func end(
+        _ complete: Asked
+    ) -> (question: Question, reports: [LoopReport])? {
         asked = nil
-        return complete.isForgotten ? nil : (complete.question, complete.reports)
+        let reports = complete.reports.enumerated().map { loop, report -> LoopReport in
+            if let report { return report }
+            guard loop < lastReports.count else { return LoopReport(loop: loop) }
+            return LoopReport(loop: loop, measured: lastReports[loop].measured)
+        }
+        lastReports = reports
+        return complete.isForgotten ? nil : (complete.question, reports)
     }
 
     /// Forgets the question of a connection that has ended; it has one at most.

@@ -5,6 +5,10 @@ import PresenceCore
 /// What the loop hands over arrives in order, and so does what it gets. Answers may come at once or
 /// later, by `ConnectionLoop.take`.
 protocol EngineLink: ~Copyable {
+    /// Whether the memory of output that was carried out is used again. If other loops have parts
+    /// of it, to empty it would copy it.
+    static var reusesOutput: Bool { get }
+
     /// Hands over what the loop has, and empties the buffer. What there is for the loop already is
     /// put into `outbound`, which is empty before.
     mutating func exchange(_ inbound: inout Inbound, into outbound: inout Outbound, at now: Moment)
@@ -20,4 +24,8 @@ protocol EngineLink: ~Copyable {
 
     /// When the engine host needs a call of `advance`; nil: never, or it has a timer of its own.
     func nextDeadline(at now: Moment) -> Mono?
+}
+
+extension EngineLink where Self: ~Copyable {
+    static var reusesOutput: Bool { true }
 }

@@ -26,6 +26,19 @@ struct Inbound: Sendable {
             .request(ClientRequest(connection: connection, method: method, texts: mark), origin))
     }
 
+    /// Appends what `other` has.
+    mutating func append(contentsOf other: borrowing Inbound) {
+        let offset = texts.append(contentsOf: other.texts)
+        for item in other.items {
+            guard case .request(var request, let origin) = item else {
+                items.append(item)
+                continue
+            }
+            request.texts = request.texts.moved(by: offset)
+            items.append(.request(request, origin))
+        }
+    }
+
     /// Forgets everything and keeps the memory.
     mutating func removeAll() {
         items.clear()
@@ -69,6 +82,8 @@ enum InboundItem: Sendable {
     case closed
     /// What a loop has measured for the question with this number.
     indirect case measured(LoopReport, question: UInt64)
+    /// What had arrived when the roll was called with this number has been read.
+    case readUp(UInt64)
     /// The port accepts connections, or cannot.
     case listening(UVError?)
     /// The loop has no connections any more.

@@ -4,29 +4,82 @@ import Synchronization
 ///
 /// Each direction is a list behind a lock, taken as a whole, and a wake-up when it was empty. What
 /// is handed over is never changed afterwards, and stays in order.
+///
+/// The box also knows how much of what was handed to the loop it has not carried out: a loop that
+/// takes turns in parts releases them when it has written what follows from them.
 final class LinkBox: Sendable {
-    private struct Direction<Turn: Sendable>: Sendable {
-        var waiting: [Turn] = []
+    /// An amount of output.
+    struct Load: Equatable, Sendable {
+        var turns = 0
+        var bytes = 0
+
+        static func += (load: inout Self, other: Self) {
+            load.turns += other.turns
+            load.bytes += other.bytes
+        }
+
+        static func -= (load: inout Self, other: Self) {
+            load.turns -= other.turns
+            load.bytes -= other.bytes
+        }
+    }
+
+    private struct Up: Sendable {
+        var waiting: [Inbound] = []
         /// Nobody takes anything any more.
         var isClosed = false
 
         /// Adds a turn; nil if the direction is closed, else whether its reader must be woken.
-        mutating func add(_ turn: consuming Turn) -> Bool? {
+        mutating func add(_ turn: consuming Inbound) -> Bool? {
             guard !isClosed else { return nil }
             waiting.append(turn)
             return waiting.count == 1
         }
 
-        mutating func take() -> [Turn] {
+        mutating func take() -> [Inbound] {
             defer { waiting = [] }
             return waiting
         }
     }
 
+    private struct Down: Sendable {
+        var waiting: [(turn: Outbound, bytes: Int)] = []
+        /// Handed over and not released.
+        var unreleased = Load()
+        /// Taken and not released.
+        var taken = Load()
+        /// Turns released so far.
+        var releasedTurns = 0
+        /// The engine host is woken by the next release.
+        var isHostWaiting = false
+
+        /// Takes turns until they have as many bytes, at least one.
+        mutating func take(bytesMax: Int) -> [Outbound] {
+            var load = Load()
+            while load.turns < waiting.count, load.turns == 0 || load.bytes < bytesMax {
+                load += Load(turns: 1, bytes: waiting[load.turns].bytes)
+            }
+            taken += load
+            let turns = waiting[..<load.turns].map { $0.turn }
+            waiting.removeFirst(load.turns)
+            return turns
+        }
+
+        /// Releases what was taken. Returns whether the engine host must be woken.
+        mutating func release() -> Bool {
+            guard taken.turns > 0 else { return false }
+            unreleased -= taken
+            releasedTurns += taken.turns
+            taken = Load()
+            defer { isHostWaiting = false }
+            return isHostWaiting
+        }
+    }
+
     /// The index among all loops of the engine host.
     let loop: Int
-    private let up = Mutex(Direction<Inbound>())
-    private let down = Mutex(Direction<Outbound>())
+    private let up = Mutex(Up())
+    private let down = Mutex(Down())
     private let wakeHost: @Sendable () -> Void
     private let wakeLoop: @Sendable () -> Void
 
@@ -53,8 +106,28 @@ final class LinkBox: Sendable {
         return true
     }
 
-    /// Takes what there is for the loop, in order.
-    func takeOutbound() -> [Outbound] { down.withLock { $0.take() } }
+    /// Takes what there is for the loop, in order, and releases it.
+    func takeOutbound() -> [Outbound] {
+        let (turns, isHostWaiting) = down.withLock { ($0.take(bytesMax: .max), $0.release()) }
+        if isHostWaiting { wakeHost() }
+        return turns
+    }
+
+    /// Takes turns for the loop until they have as many bytes, in order; `release` follows. When
+    /// more is left, the loop is woken again.
+    func takeOutbound(bytesMax: Int) -> [Outbound] {
+        let (turns, isMore) = down.withLock { down in
+            let turns = down.take(bytesMax: bytesMax)
+            return (turns, !down.waiting.isEmpty)
+        }
+        if isMore { wakeLoop() }
+        return turns
+    }
+
+    /// The loop has written what follows from all that it has taken.
+    func release() {
+        if down.withLock({ $0.release() }) { wakeHost() }
+    }
 
     // MARK: The engine host's thread
 
@@ -63,12 +136,33 @@ final class LinkBox: Sendable {
 
     /// Hands over what there is for the loop.
     func hand(_ outbound: Outbound) {
-        if down.withLock({ $0.add(outbound) }) == true { wakeLoop() }
+        let bytes = outbound.byteCount
+        let isFirst = down.withLock { down in
+            down.waiting.append((outbound, bytes))
+            down.unreleased += Load(turns: 1, bytes: bytes)
+            return down.waiting.count == 1
+        }
+        if isFirst { wakeLoop() }
+    }
+
+    /// What the loop has not released, and how many turns it has released so far.
+    func backlog() -> (unreleased: Load, releasedTurns: Int) {
+        down.withLock { ($0.unreleased, $0.releasedTurns) }
+    }
+
+    /// Has the engine host woken by the next release. Returns false if the loop has released more
+    /// than so many turns by now: that release is not waited for.
+    func awaitRelease(after releasedTurns: Int) -> Bool {
+        down.withLock { down in
+            guard down.releasedTurns == releasedTurns else { return false }
+            down.isHostWaiting = true
+            return true
+        }
     }
 
     /// The engine host has ended: takes nothing more. What it has handed over can still be taken.
     func close() {
-        up.withLock { $0 = Direction(isClosed: true) }
+        up.withLock { $0 = Up(isClosed: true) }
         wakeLoop()
     }
 }

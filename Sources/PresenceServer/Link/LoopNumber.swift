@@ -20,6 +20,9 @@ struct LoopNumber: Hashable, Sendable {
         loops = LoopCount(count)
     }
 
+    /// The loop's part of a maximum for all loops.
+    func share(of max: Int) -> Int { max / loops.count }
+
     /// The slot that the engine knows.
     func engineSlot(_ slot: UInt32) -> UInt32 { loops.engineSlot(slot, of: index) }
 

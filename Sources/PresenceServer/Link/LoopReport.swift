@@ -11,6 +11,8 @@ enum LoopQuestion: Sendable {
 
 /// What a connection loop has measured.
 struct LoopReport: Sendable {
+    /// The loop's index.
+    var loop = 0
     var measured = LoopMeasurements()
     /// For `LoopQuestion.bytesWaiting`, those that are connections of this loop.
     var bytesWaiting: [ConnectionID: Int] = [:]

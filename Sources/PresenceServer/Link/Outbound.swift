@@ -15,6 +15,12 @@ struct Outbound: Sendable {
     /// Whether there is nothing.
     var isEmpty: Bool { own.items.isEmpty }
 
+    /// About how much memory it takes.
+    var byteCount: Int {
+        shared.byteCount + own.items.count * MemoryLayout<OutboundItem>.stride
+            + own.receivers.count * MemoryLayout<UInt32>.stride
+    }
+
     /// Forgets everything and keeps the memory.
     mutating func removeAll() {
         shared.removeAll()
@@ -37,6 +43,11 @@ struct SharedOutput: Sendable {
     var isEmpty: Bool {
         ends.isEmpty && effects.bytes.isEmpty && effects.events.isEmpty && effects.answers.isEmpty
             && effects.names.isEmpty
+    }
+
+    /// About how much memory it takes.
+    var byteCount: Int {
+        bytes.count + effects.bytes.count + effects.events.count * MemoryLayout<Event>.stride
     }
 
     /// Where the bytes with this number are.
@@ -104,12 +115,17 @@ enum OutboundItem: Sendable {
     case synced(ConnectionID, count: Int)
     /// The connection has been sent the states of all topics that it had missed.
     case caughtUp(ConnectionID)
+    /// The connection was not handed an event, since its loop stood still; it is to ask for the
+    /// newest states when it has drained.
+    case missed(ConnectionID)
     /// Something for a feed reader.
     case feed(ConnectionID, FeedMessage)
     /// Close the connection; no reason if it knows why.
     case close(ConnectionID, CloseReason?, retryAfterSeconds: Int?)
     /// Measure what the question with this number asks for.
     indirect case measure(LoopQuestion, question: UInt64)
+    /// Answer this number when all that has arrived by now has been read.
+    case callRoll(UInt64)
     /// Go on with another configuration.
     indirect case configure(Configuration)
     /// Give back buffers that were not used lately.

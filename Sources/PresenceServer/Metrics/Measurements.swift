@@ -57,6 +57,8 @@ struct LoopMeasurements: Sendable {
     var tls = TLSCounters()
     /// When the first certificate expires, in seconds since 1970; zero without TLS.
     var tlsExpiresSeconds = 0
+    /// CPU time of the loop's thread.
+    var processorMicroseconds = 0
 }
 
 /// What the host of the engine measures: the engine, the feed and the store.
@@ -77,6 +79,11 @@ struct HostMeasurements: Sendable {
     /// When the service started, in milliseconds since 1970.
     var startMilliseconds: Int64 = 0
     var uptimeMilliseconds: UInt64 = 0
+    /// CPU time of the engine host's thread; that of the only connection loop, if it has none of
+    /// its own.
+    var processorMicroseconds = 0
+    /// Connection loops that stand still.
+    var stillLoops = 0
 }
 
 /// What is measured of the feed; zero while it is off.

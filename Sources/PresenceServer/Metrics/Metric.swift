@@ -20,6 +20,8 @@ struct Metric: Sendable {
         case value(Value, in: Unit)
         /// Values by the value of a label.
         case values([Value], by: StaticString)
+        /// Values by the index of the loop.
+        case ofLoops(@Sendable (LoopMeasurements) -> Int, in: Unit)
         case histogram(Reading<DurationHistogram>)
         /// Always 1; the label has the information.
         case information(label: StaticString, Reading<String>)
@@ -65,7 +67,7 @@ struct Metric: Sendable {
         switch content {
         case .value(let value, _): [value]
         case .values(let values, _): values
-        case .histogram, .information: []
+        case .ofLoops, .histogram, .information: []
         }
     }
 }
@@ -88,6 +90,15 @@ extension Metric {
     ) {
         heading = Heading(kind: kind, name: name, help: help)
         content = .values(values, by: label)
+    }
+
+    /// A metric of each connection loop, by its index.
+    init(
+        ofLoops kind: MetricsText.Kind, _ name: StaticString, _ help: StaticString,
+        in unit: Unit = .one, _ read: @escaping @Sendable (LoopMeasurements) -> Int
+    ) {
+        heading = Heading(kind: kind, name: name, help: help)
+        content = .ofLoops(read, in: unit)
     }
 
     /// A histogram.

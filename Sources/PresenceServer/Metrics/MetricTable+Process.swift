@@ -11,6 +11,22 @@ extension MetricTable {
             $0.sum(\.turns)
         },
         Metric(
+            ofLoops: .gauge, "porchlight_loop_connections", "Open connections of a connection loop."
+        ) { $0.connections },
+        Metric(
+            ofLoops: .counter, "porchlight_loop_cpu_seconds_total",
+            "CPU time used by the thread of a connection loop.", in: .microseconds
+        ) { $0.processorMicroseconds },
+        Metric(
+            .counter, "porchlight_engine_cpu_seconds_total",
+            "CPU time used by the thread of the engine, which loop 0 shares if it is the only one.",
+            in: .microseconds
+        ) { $0.host.processorMicroseconds },
+        Metric(
+            .gauge, "porchlight_loops_still",
+            "Connection loops that stand still, and are not waited for."
+        ) { $0.host.stillLoops },
+        Metric(
             information: "porchlight_build_info", "Always 1; the label contains the version.",
             label: "version"
         ) { $0.host.version },

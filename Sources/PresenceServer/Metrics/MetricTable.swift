@@ -86,6 +86,14 @@ extension MetricsText {
             for value in values {
                 sample(value.read(measurements), Label(label, value.label))
             }
+        case .ofLoops(let read, let unit):
+            for (index, loop) in measurements.loops.enumerated() {
+                let label = Label("loop", "\(index)")
+                switch unit {
+                case .one: sample(read(loop), label)
+                case .microseconds: sample(microseconds: UInt64(clamping: read(loop)), label)
+                }
+            }
         case .information(let label, let read):
             sample(1, Label(label, read(measurements)))
         case .histogram:

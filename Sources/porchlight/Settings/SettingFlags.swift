@@ -24,6 +24,7 @@ struct SettingFlags: ParsableArguments {
     @Option(help: .of("jwt-audience")) var jwtAudience: String?
     @Option(help: .of("jwt-issuer")) var jwtIssuer: String?
     @Option(help: .of("server-key")) var serverKey: String?
+    @Option(help: .of("loops")) var loops: String?
     @Option(help: .of("durability")) var durability: String?
     @Option(help: .of("disconnect-grace")) var disconnectGrace: String?
     @Option(help: .of("restart-grace")) var restartGrace: String?
@@ -41,7 +42,7 @@ struct SettingFlags: ParsableArguments {
         ("tls-certificate", \.tlsCertificate), ("tls-key", \.tlsKey), ("http", \.http),
         ("data", \.data), ("auth", \.auth),
         ("jwt-key", \.jwtKey), ("jwt-audience", \.jwtAudience), ("jwt-issuer", \.jwtIssuer),
-        ("server-key", \.serverKey),
+        ("server-key", \.serverKey), ("loops", \.loops),
         ("durability", \.durability), ("disconnect-grace", \.disconnectGrace),
         ("restart-grace", \.restartGrace), ("heartbeat", \.heartbeat),
         ("push-reachable", \.pushReachable), ("subscribers-max", \.subscribersMax),

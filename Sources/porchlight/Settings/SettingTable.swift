@@ -91,6 +91,10 @@ enum SettingTable {
                 "websocket-origins", \.webSocketOrigins, .text, unset: "auto",
                 "Origins of the web pages that may connect, separated by commas. auto: with "
                     + "--auth open those of this machine, otherwise all.", takesEffect: .atReload),
+            .count(
+                "loops", \.configuration.loops, 1...Configuration.loopsMax, .things, unset: "auto",
+                "Connection loops; with two or more, each has a thread, and so has the engine.",
+                takesEffect: .atRestart),
             .choice(
                 "durability", \.configuration.durability,
                 "When a change is durable. full: it survives a power loss; relaxed: a crash.",

@@ -1,0 +1,68 @@
+import PresenceCore
+
+/// Asks every connection loop whether it has read what had arrived.
+///
+/// A process that was suspended wakes up with deadlines that are long over, while the kernel may
+/// hold what clients have sent meanwhile: a device that has connected again within its grace, for
+/// instance. On one thread, a deadline therefore fires only when the sockets have been polled
+/// since. Here the engine host cannot know that, and to ask before each deadline would wake every
+/// loop. So it asks when a deadline is met late. Two rounds of two turns: in the first a connection
+/// is accepted and handed to its loop, in the second it is adopted there, and read from.
+struct RollCall {
+    /// A deadline that is met later by more than this is late.
+    static let lateMilliseconds: UInt64 = 100
+    /// A loop that stands still is not waited for longer.
+    static let waitMilliseconds: UInt64 = 1_000
+    private static let roundsMax = 2
+
+    private var number: UInt64 = 0
+    private var roundsLeft = 0
+    private var missing = 0
+    private var end = Mono(milliseconds: 0)
+
+    /// Whether an answer is missing. Until then, deadlines do not fire.
+    var isUnderWay: Bool { roundsLeft > 0 }
+
+    /// When it ends in any case.
+    var deadline: Mono? { isUnderWay ? end : nil }
+
+    /// Begins, and returns the number of the first round.
+    mutating func begin(loops count: Int, at now: Mono) -> UInt64 {
+        roundsLeft = Self.roundsMax
+        end = now.advanced(byMilliseconds: Self.waitMilliseconds)
+        return beginRound(count)
+    }
+
+    private mutating func beginRound(_ count: Int) -> UInt64 {
+        number += 1
+        missing = count
+        return number
+    }
+
+    /// Notes the answer of a loop. Returns the number of the next round, if one begins.
+    mutating func note(_ number: UInt64, loops count: Int) -> UInt64? {
+        guard isUnderWay, number == self.number else { return nil }
+        missing -= 1
+        guard missing == 0 else { return nil }
+        roundsLeft -= 1
+        return isUnderWay ? beginRound(count) : nil
+    }
+
+    /// Ends it if it has waited too long.
+    mutating func checkEnd(at now: Mono) {
+        if isUnderWay, end <= now { roundsLeft = 0 }
+    }
+}
+
+extension EngineHost {
+    /// Asks every connection loop whether it has read what had arrived.
+    mutating func callRoll(at now: Mono) {
+        output.appendToAll(.callRoll(rollCall.begin(loops: loops.count, at: now)))
+    }
+
+    /// A loop has read what had arrived when it was asked.
+    mutating func noteReadUp(_ number: UInt64) {
+        guard let next = rollCall.note(number, loops: loops.count) else { return }
+        output.appendToAll(.callRoll(next))
+    }
+}

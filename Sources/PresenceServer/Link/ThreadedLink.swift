@@ -1,0 +1,40 @@
+import PresenceCore
+
+/// The engine host is on another thread, behind a box.
+///
+/// What the loop has is kept until it has read what had arrived, and is then handed over at once:
+/// so the engine works while the loop writes, and is woken twice per turn at most. What comes back
+/// arrives by `ConnectionLoop.take`.
+struct ThreadedLink: EngineLink {
+    static let reusesOutput = false
+
+    private let box: LinkBox
+    private var held = Inbound()
+
+    init(_ box: LinkBox) {
+        self.box = box
+    }
+
+    mutating func exchange(
+        _ inbound: inout Inbound, into outbound: inout Outbound, at now: Moment
+    ) {
+        if held.isEmpty {
+            swap(&held, &inbound)
+        } else {
+            held.append(contentsOf: inbound)
+        }
+        inbound.removeAll()
+    }
+
+    mutating func advance(to now: Moment, heardUpTo: Mono, into outbound: inout Outbound) {
+        box.hand(&held)
+    }
+
+    mutating func endTurn(at now: Moment, into outbound: inout Outbound) {
+        box.hand(&held)
+        box.release()
+    }
+
+    /// The engine host has a timer of its own.
+    func nextDeadline(at now: Moment) -> Mono? { nil }
+}

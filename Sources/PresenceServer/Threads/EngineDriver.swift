@@ -1,0 +1,183 @@
+import EventLoop
+import Logging
+import PresenceCore
+import PresenceStore
+
+/// Drives the engine host on a thread of its own: what the connection loops, the store and other
+/// threads have for it comes in, and what it has for the loops goes out.
+///
+/// A turn takes everything that has arrived, does what is due, and hands over one output for each
+/// loop that has something to do.
+final class EngineDriver: LoopHandler {
+    /// Output that is collected before it is handed over.
+    private static let outputBytesMax = 128 << 10
+    private static let outcomesAtOnce = 256
+
+    var host: EngineHost<Store, Loop>
+    /// The actions for signals; to be set before the loop runs.
+    var signals: [CInt: SignalMeaning] = [:]
+    private let loop: Loop
+    private var clock: ServiceClock
+    private let mailbox: Mailbox
+    /// By loop.
+    private let boxes: [LinkBox]
+    private let intakes: [Intake]
+    /// By loop: what it has handed over and was not taken in yet.
+    private var input: [[Inbound]]
+    private var backlogs: LoopBacklogs
+    private let census: Census
+    /// The deadline of the engine host that is waited for.
+    private var awaited: Mono?
+    /// What had arrived by then has been taken in.
+    private var heardUpTo: Mono
+
+    init(
+        _ host: consuming EngineHost<Store, Loop>, on loop: Loop, _ clock: ServiceClock,
+        _ mailbox: Mailbox, _ boxes: [LinkBox], _ intakes: [Intake],
+        _ census: Census
+    ) {
+        self.host = host
+        self.loop = loop
+        self.clock = clock
+        self.mailbox = mailbox
+        self.boxes = boxes
+        self.intakes = intakes
+        self.census = census
+        input = boxes.map { _ in [] }
+        backlogs = LoopBacklogs(loops: boxes.count)
+        heardUpTo = Mono(milliseconds: clock.shifted(loop.monotonicMilliseconds))
+    }
+
+    /// The current time by both clocks.
+    func now() -> Moment {
+        clock.moment(mono: loop.monotonicMilliseconds, wall: loop.wallMilliseconds)
+    }
+
+    func turnEnded() {
+        guard host.phase != .stopped else { return }
+        let now = now()
+        callRollIfLate(at: now.mono)
+        measureBacklogs(at: now.mono)
+        takeMail(at: now)
+        takeInput(at: now)
+        host.rollCall.checkEnd(at: now.mono)
+        host.areFanOutsHeld = !backlogs.mayContinueFanOuts
+        host.advance(to: now, heardUpTo: heardUpTo)
+        host.endTurn(at: now)
+        handOver()
+        guard host.phase != .stopped else { return loop.stop() }
+        if !host.rollCall.isUnderWay { heardUpTo = now.mono }
+        awaitReleases()
+        armTimer(at: host.nextDeadline(at: now))
+    }
+
+    // MARK: Input
+
+    /// Takes in what the loops have handed over, in turns, while none of them is full.
+    private func takeInput(at now: Moment) {
+        guard backlogs.mayTakeInput else { return }
+        host.takeInProcess(at: now)
+        for index in boxes.indices { input[index] += boxes[index].takeInbound() }
+        while input.contains(where: { !$0.isEmpty }) {
+            for index in input.indices where !input[index].isEmpty {
+                host.take(input[index].removeFirst(), at: now)
+                guard host.output.byteCount > Self.outputBytesMax else { continue }
+                handOver()
+                measureBacklogs(at: now.mono)
+                guard backlogs.mayTakeInput else { return }
+            }
+        }
+    }
+
+    /// Measures how far each loop is behind.
+    private func measureBacklogs(at now: Mono) {
+        for (index, box) in boxes.enumerated() {
+            let (unreleased, releasedTurns) = box.backlog()
+            let hasChanged = backlogs.note(
+                unreleased, releasedTurns: releasedTurns, of: index, at: now)
+            guard hasChanged else { continue }
+            host.stillLoops = backlogs.still
+            let isStill = backlogs.still & 1 << UInt64(index) != 0
+            census.note(index, isBehind: isStill)
+            host.logger.warning(
+                isStill ? "a connection loop stands still" : "a connection loop goes on",
+                metadata: ["loop": "\(index)"])
+        }
+    }
+
+    /// Has the loops wake this thread when they have released something that it waits for.
+    private func awaitReleases() {
+        let areFanOutsHeld = host.areFanOutsHeld && host.engine.hasFanOuts
+        guard !backlogs.mayTakeInput || areFanOutsHeld else { return }
+        for (box, releasedTurns) in zip(boxes, backlogs.releasedTurns) {
+            // What it has released since it was measured is measured again.
+            if !box.awaitRelease(after: releasedTurns) { loop.wakeup.wake() }
+        }
+    }
+
+    /// Calls the roll if a deadline has been waited for, and is met late.
+    private func callRollIfLate(at now: Mono) {
+        guard let awaited, awaited > heardUpTo, !host.rollCall.isUnderWay,
+            awaited.advanced(byMilliseconds: RollCall.lateMilliseconds) <= now
+        else { return }
+        host.callRoll(at: now)
+    }
+
+    private func takeMail(at now: Moment) {
+        let contents = mailbox.take()
+        var outcomes = contents.outcomes[...]
+        while !outcomes.isEmpty {
+            host.report(Array(outcomes.prefix(Self.outcomesAtOnce)), at: now)
+            outcomes = outcomes.dropFirst(Self.outcomesAtOnce)
+            if host.output.byteCount > Self.outputBytesMax { handOver() }
+        }
+        host.report(contents.tokens, at: now)
+        for box in contents.boxes { host.add(box) }
+        for socket in contents.internalSockets { intakes[0].put(.fromProcess(socket)) }
+        if var configuration = contents.configuration {
+            configuration.admission.fillInFromMachine()
+            host.apply(configuration)
+        }
+        if contents.isToStop { host.beginStopping() }
+    }
+
+    private func handOver() {
+        guard !host.output.isEmpty else { return host.output.removeAll() }
+        for (box, outbound) in zip(boxes, host.handOver()) where !outbound.isEmpty {
+            box.hand(outbound)
+        }
+    }
+
+    private func armTimer(at deadline: Mono?) {
+        // Deadlines that have passed wait for the roll, and are not waited for meanwhile.
+        let own = host.rollCall.deadline ?? deadline
+        awaited = host.rollCall.isUnderWay ? nil : deadline
+        let deadlines = [own, backlogs.nextDeadline].compactMap(\.self)
+        guard let deadline = deadlines.min() else { return loop.disarmTimer() }
+        loop.armTimer(atMonotonicMilliseconds: clock.unshifted(deadline.milliseconds))
+    }
+
+    func signalReceived(_ signal: CInt) {
+        switch signals[signal] {
+        case .stop:
+            host.logger.info("stopping", metadata: ["signal": "\(signal)"])
+            host.beginStopping()
+        case .call(let body):
+            body()
+        case nil:
+            break
+        }
+    }
+
+    // Everything is taken in at the end of the turn.
+    func wokenUp() {}
+    func timerFired() {}
+
+    // It has no connections.
+    func streamAccepted(_ id: StreamID) {}
+    func streamReceived(_ id: StreamID, _ bytes: UnsafeRawBufferPointer) {}
+    func streamEnded(_ id: StreamID, _ reason: StreamEnd) {}
+    func streamDrained(_ id: StreamID) {}
+    func streamClosed(_ id: StreamID) {}
+    func acceptFailed(_ error: UVError) {}
+}

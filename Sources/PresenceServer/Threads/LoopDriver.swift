@@ -1,0 +1,83 @@
+import EventLoop
+import Logging
+
+/// Drives a connection loop on a thread of its own: passes on the loop's events and what other
+/// threads have for it, without logic.
+final class LoopDriver: LoopHandler {
+    var connections: ConnectionLoop<Loop, ThreadedLink>
+    /// Output that is carried out in one turn of the loop. An event to 100 receivers is about a
+    /// kilobyte, so these are some 25,000 deliveries.
+    static let outputBytesPerTurn = 256 << 10
+
+    private let box: LinkBox
+    private let intakes: [Intake]
+    private let census: Census
+
+    /// `intakes` are those of all loops.
+    init(
+        _ connections: consuming ConnectionLoop<Loop, ThreadedLink>, _ box: LinkBox,
+        _ intakes: [Intake], _ census: Census
+    ) {
+        self.connections = connections
+        self.box = box
+        self.intakes = intakes
+        self.census = census
+    }
+
+    /// Of the loop that accepts: the connection goes to the loop that has the fewest. One that is
+    /// refused stays here, to be told why.
+    func socketAccepted(_ socket: CInt) -> Bool {
+        connections.beginTurn()
+        let network = Loop.peerNetwork(ofSocket: socket)
+        guard let place = census.admit(network, connections.configuration.admission) else {
+            connections.refuse(connections.loop.adopt(socket))
+            return true
+        }
+        if place.loop == box.loop {
+            connections.accept(connections.loop.adopt(socket), from: place.address)
+        } else {
+            intakes[place.loop].put(.client(socket, address: place.address))
+        }
+        return true
+    }
+
+    func streamAccepted(_ id: StreamID) {
+        preconditionFailure("a socket that was not taken")
+    }
+
+    func streamReceived(_ id: StreamID, _ bytes: UnsafeRawBufferPointer) {
+        connections.beginTurn()
+        unsafe connections.receive(RawSpan(_unsafeBytes: bytes), from: id)
+    }
+
+    func streamEnded(_ id: StreamID, _ reason: StreamEnd) {
+        connections.beginTurn()
+        connections.streamEnded(id, reason)
+    }
+
+    func streamDrained(_ id: StreamID) {
+        connections.beginTurn()
+        connections.streamDrained(id)
+    }
+
+    func streamClosed(_ id: StreamID) { connections.streamClosed(id) }
+    func acceptFailed(_ error: UVError) { connections.acceptFailed(error) }
+    func timerFired() { connections.beginTurn() }
+    func turnEnded() { connections.turnEnded() }
+    func signalReceived(_ signal: CInt) {}
+
+    func wokenUp() {
+        connections.beginTurn()
+        for arrival in intakes[box.loop].take() { take(arrival) }
+        var turns = box.takeOutbound(bytesMax: Self.outputBytesPerTurn)
+        for index in turns.indices { connections.take(&turns[index]) }
+    }
+
+    private func take(_ arrival: Intake.Arrival) {
+        let id = connections.loop.adopt(arrival.socket)
+        switch arrival {
+        case .client(_, let address): connections.accept(id, from: address)
+        case .fromProcess: connections.acceptInternal(id)
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import EventLoop
+import Logging
+import PresenceCore
+import PresenceStore
+import SecureLoop
+
+/// Makes the engine host and the connection loops of a service, from what is stored.
+struct ServiceMaker {
+    let configuration: Configuration
+    let loops: ServiceLoops
+    let store: Store
+    let mailbox: Mailbox
+    let feedFile: FeedFile
+    let logger: Logger
+    private let seed = UInt64.random(in: 0...UInt64.max)
+
+    init(
+        configuration: Configuration, loops: ServiceLoops, store: Store, mailbox: Mailbox,
+        feedFile: FeedFile, logger: Logger
+    ) {
+        self.configuration = configuration
+        self.loops = loops
+        self.store = store
+        self.mailbox = mailbox
+        self.feedFile = feedFile
+        self.logger = logger
+    }
+
+    func runner(shift: ClockShift?) throws(StoreFileError) -> any ServiceRunner {
+        var clock = ServiceClock(
+            mono: loops.first.monotonicMilliseconds, wall: loops.first.wallMilliseconds,
+            shift: shift)
+        let now = clock.moment(
+            mono: loops.first.monotonicMilliseconds, wall: loops.first.wallMilliseconds)
+        let heard = loops.connections.map { _ in HeardTable() }
+        let host = try host(heard, at: now)
+        guard loops.connections.count > 1 else {
+            let loop = secureLoop
+            return InlineRunner(
+                loop,
+                Driver(
+                    ConnectionLoop(
+                        configuration, link: InlineLink(host), clock: clock, loop: loop,
+                        heard: heard[0], logger: logger, seed: ~seed),
+                    mailbox))
+        }
+        return threadedRunner(host, heard, clock)
+    }
+
+    /// The only connection loop, with TLS for its second listener, if there is one: `Service` binds
+    /// in that order.
+    private var secureLoop: SecureLoop {
+        SecureLoop(
+            loops.first, secureListeners: configuration.tls == nil ? [] : [1],
+            context: configuration.tls?.context, limits: .ofThisMachine)
+    }
+
+    private func host(
+        _ heard: [HeardTable], at now: Moment
+    ) throws(StoreFileError) -> EngineHost<Store, Loop> {
+        var log = feedFile.take(stamp: store.stampAtOpening, logger, at: now)
+        var engine = try Engine.restored(
+            from: store, configuration.engine, feed: log == nil ? .off : .on, at: now)
+        if let kept = log, kept.head > engine.lastSeq {
+            log = nil
+            engine.setFeed(.off)
+        }
+        var host = EngineHost(
+            configuration, engine: engine, heard: heard, store: store, resources: loops.host,
+            logger: logger, seed: seed, feed: log, at: now)
+        host.tokens.verifier = TokenThread(mailbox)
+        return host
+    }
+
+    private func threadedRunner(
+        _ host: consuming EngineHost<Store, Loop>, _ heard: [HeardTable], _ clock: ServiceClock
+    ) -> ThreadedRunner {
+        let count = loops.connections.count
+        let hostWakeup = loops.host.wakeup
+        let census = Census(loops: count, seed: ~seed)
+        let intakes = loops.connections.map { Intake($0.wakeup) }
+        let boxes = loops.connections.enumerated().map { index, loop in
+            let wakeup = loop.wakeup
+            return LinkBox(
+                loop: index, wakeHost: { hostWakeup.wake() }, wakeLoop: { wakeup.wake() })
+        }
+        let drivers = loops.connections.enumerated().map { index, loop in
+            LoopDriver(
+                ConnectionLoop(
+                    configuration, number: LoopNumber(index: index, of: count),
+                    link: ThreadedLink(boxes[index]), clock: clock, loop: loop,
+                    heard: heard[index], census: census, logger: logger, seed: ~seed),
+                boxes[index], intakes, census)
+        }
+        let engine = EngineDriver(host, on: loops.host, clock, mailbox, boxes, intakes, census)
+        return ThreadedRunner(loops, engine, drivers, boxes, intakes)
+    }
+}
+
+extension SecureLoop.Limits {
+    /// A thread for each processor besides that of the loop, at most four.
+    fileprivate static var ofThisMachine: Self {
+        var limits = Self()
+        limits.threads = max(1, min(4, Processors.allowed().count - 1))
+        return limits
+    }
+}

@@ -1,0 +1,87 @@
+import EventLoop
+import PresenceCore
+
+/// A service with a thread for each connection loop and one for the engine host. The thread that
+/// calls `run` waits for them.
+final class ThreadedRunner: ServiceRunner {
+    private let loops: ServiceLoops
+    private let engine: EngineDriver
+    private let drivers: [LoopDriver]
+    private let boxes: [LinkBox]
+    private let intakes: [Intake]
+    /// Loops that stood still at the end.
+    private var abandoned: Set<Int> = []
+
+    /// A loop and what it drives, on the way to their thread.
+    private struct Handed<Handler: LoopHandler>: @unchecked Sendable {
+        // SAFETY: given to one thread before it begins; no other uses them until it has ended.
+        let loop: Loop
+        let handler: Handler
+
+        func run() { loop.run(handler) }
+    }
+
+    init(
+        _ loops: ServiceLoops, _ engine: EngineDriver, _ drivers: [LoopDriver],
+        _ boxes: [LinkBox], _ intakes: [Intake]
+    ) {
+        self.loops = loops
+        self.engine = engine
+        self.drivers = drivers
+        self.boxes = boxes
+        self.intakes = intakes
+    }
+
+    func run(
+        _ signals: [CInt: SignalMeaning], cleaning: StoreCleaning, ready: @escaping () -> Void
+    ) throws(UVError) {
+        if !signals.isEmpty { try loops.host.watchSignals(signals.keys.sorted()) }
+        engine.signals = signals
+        let now = engine.now()
+        engine.host.begin(cleaning: cleaning, at: now, ready: ready)
+        var threads: [NamedThread] = []
+        do throws(UVError) {
+            for (index, driver) in drivers.enumerated() {
+                let handed = Handed(loop: loops.connections[index], handler: driver)
+                threads.append(try NamedThread(name: "loop \(index)") { handed.run() })
+            }
+            let handed = Handed(loop: loops.host, handler: engine)
+            threads.append(try NamedThread(name: "engine") { handed.run() })
+        } catch {
+            // Those that run have no connection yet.
+            var stop = Outbound()
+            stop.own.items = [.stop]
+            for box in boxes { box.hand(stop) }
+            wait(for: threads)
+            throw error
+        }
+        wait(for: threads)
+    }
+
+    /// Waits for the engine host's thread, which is the last, and then for the others. A loop that
+    /// stands still is not waited for: it is left alone until the process ends.
+    private func wait(for threads: [NamedThread]) {
+        guard let last = threads.last else { return }
+        while !last.join(withinMilliseconds: 60_000) {}
+        for (index, thread) in threads.dropLast().enumerated()
+        where !thread.join(withinMilliseconds: Self.patienceMilliseconds) {
+            abandoned.insert(index)
+        }
+        // What their threads still use stays.
+        if !abandoned.isEmpty { _ = unsafe Unmanaged.passRetained(self) }
+    }
+
+    private static let patienceMilliseconds: UInt64 = 2_000
+
+    func close() -> ServiceEnd {
+        engine.host.closeBoxes()
+        for box in boxes { box.close() }
+        for intake in intakes {
+            for arrival in intake.take() { Descriptors.close(arrival.socket) }
+        }
+        loops.close(except: abandoned)
+        let time = engine.now()
+        return ServiceEnd(
+            error: engine.host.serviceError, log: engine.host.feed?.log, time: time)
+    }
+}

@@ -1,0 +1,95 @@
+import PresenceCore
+import Testing
+
+@testable import PresenceServer
+
+@Suite struct `Loops that are behind the engine host` {
+    private let start = Mono(milliseconds: 1_000)
+    private let full = LinkBox.Load(turns: LoopBacklogs.turnsMax, bytes: 0)
+
+    private func after(_ milliseconds: UInt64) -> Mono {
+        start.advanced(byMilliseconds: milliseconds)
+    }
+
+    @Test func `keep the engine host from taking input while one is full`() {
+        var backlogs = LoopBacklogs(loops: 2)
+        #expect(backlogs.mayTakeInput && backlogs.nextDeadline == nil)
+        #expect(!backlogs.note(full, releasedTurns: 0, of: 1, at: start))
+        #expect(!backlogs.mayTakeInput)
+        #expect(backlogs.nextDeadline == after(LoopBacklogs.standstillMilliseconds))
+        let rest = LinkBox.Load(turns: 1, bytes: 10)
+        #expect(!backlogs.note(rest, releasedTurns: 63, of: 1, at: after(1)))
+        #expect(backlogs.mayTakeInput && backlogs.still == 0 && backlogs.nextDeadline == nil)
+    }
+
+    @Test func `are full by their bytes, too`() {
+        var backlogs = LoopBacklogs(loops: 1)
+        let load = LinkBox.Load(turns: 1, bytes: LoopBacklogs.bytesMax)
+        #expect(!backlogs.note(load, releasedTurns: 0, of: 0, at: start))
+        #expect(!backlogs.mayTakeInput)
+    }
+
+    @Test func `are waited for as long as they release something`() {
+        var backlogs = LoopBacklogs(loops: 1)
+        for turn in 0..<10 {
+            let now = after(UInt64(turn) * 200)
+            #expect(!backlogs.note(full, releasedTurns: turn, of: 0, at: now))
+            #expect(!backlogs.mayTakeInput && backlogs.still == 0)
+        }
+    }
+
+    @Test func `are not waited for when they stand still, until they have released everything`() {
+        var backlogs = LoopBacklogs(loops: 3)
+        #expect(!backlogs.note(full, releasedTurns: 5, of: 2, at: start))
+        let later = after(LoopBacklogs.standstillMilliseconds)
+        #expect(backlogs.note(full, releasedTurns: 5, of: 2, at: later))
+        #expect(backlogs.still == 0b100)
+        #expect(backlogs.mayTakeInput && backlogs.mayContinueFanOuts)
+        #expect(backlogs.nextDeadline == nil)
+        let rest = LinkBox.Load(turns: 1, bytes: 10)
+        #expect(!backlogs.note(rest, releasedTurns: 68, of: 2, at: later))
+        #expect(backlogs.still == 0b100)
+        #expect(backlogs.note(LinkBox.Load(), releasedTurns: 69, of: 2, at: later))
+        #expect(backlogs.still == 0 && backlogs.releasedTurns == [0, 0, 69])
+    }
+
+    @Test func `hold large fan-outs back early`() {
+        var backlogs = LoopBacklogs(loops: 2)
+        let few = LinkBox.Load(turns: LoopBacklogs.turnsBesideFanOuts, bytes: 0)
+        #expect(!backlogs.note(few, releasedTurns: 0, of: 0, at: start))
+        #expect(backlogs.mayContinueFanOuts)
+        let more = LinkBox.Load(turns: LoopBacklogs.turnsBesideFanOuts + 1, bytes: 0)
+        #expect(!backlogs.note(more, releasedTurns: 0, of: 0, at: start))
+        #expect(!backlogs.mayContinueFanOuts && backlogs.mayTakeInput)
+    }
+}
+
+@Suite struct `The roll of loops` {
+    private let start = Mono(milliseconds: 1_000)
+
+    @Test func `is complete when every loop has answered two rounds`() {
+        var roll = RollCall()
+        #expect(!roll.isUnderWay)
+        let first = roll.begin(loops: 2, at: start)
+        #expect(roll.isUnderWay)
+        #expect(roll.note(first, loops: 2) == nil)
+        let second = roll.note(first, loops: 2)
+        #expect(second == first + 1 && roll.isUnderWay)
+        // An answer of the first round would be one too many.
+        #expect(roll.note(first, loops: 2) == nil)
+        #expect(roll.note(first + 1, loops: 2) == nil && roll.isUnderWay)
+        #expect(roll.note(first + 1, loops: 2) == nil && !roll.isUnderWay)
+    }
+
+    @Test func `does not wait for a loop that stands still`() {
+        var roll = RollCall()
+        let number = roll.begin(loops: 2, at: start)
+        let end = start.advanced(byMilliseconds: RollCall.waitMilliseconds)
+        #expect(roll.deadline == end)
+        roll.checkEnd(at: start)
+        #expect(roll.isUnderWay)
+        roll.checkEnd(at: end)
+        #expect(!roll.isUnderWay && roll.deadline == nil)
+        #expect(roll.note(number, loops: 2) == nil)
+    }
+}
