@@ -176,6 +176,7 @@ final class SimulatedService {
         var isBusy = true
         while isBusy {
             isBusy = false
+            hub.host.stillLoops = 0
             for index in loops.indices {
                 while takeUp(index) { isBusy = true }
             }
@@ -203,7 +204,15 @@ final class SimulatedService {
         return true
     }
 
+    /// Now and then the engine host takes some loops for ones that stand still, and withholds
+    /// events from their connections.
+    private func chooseStillLoops() {
+        guard loops.count > 1, Int.random(in: 0..<20, using: &random) == 0 else { return }
+        hub.host.stillLoops = UInt64.random(in: 0..<1 << UInt64(loops.count), using: &random)
+    }
+
     private func hostTurn() {
+        chooseStillLoops()
         let now = now()
         hub.host.advance(to: now, heardUpTo: heardUpTo)
         hub.host.endTurn(at: now)
