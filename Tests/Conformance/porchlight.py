@@ -26,6 +26,10 @@ import websocket
 BINARY = os.environ.get("PORCHLIGHT_BIN") or os.path.abspath(
     os.path.join(os.path.dirname(__file__), "..", "..", ".build", "debug", "porchlight"))
 
+# Connection loops of every service, if not the default.
+LOOPS = os.environ.get("CONFORMANCE_LOOPS")
+ENVIRONMENT = dict(os.environ, PORCHLIGHT_LOOPS=LOOPS) if LOOPS else None
+
 WAIT = 10.0
 # What carries the frames: native or websocket.
 CARRIER = os.environ.get("CONFORMANCE_CARRIER", "native")
@@ -87,7 +91,7 @@ class Service:
         with _children_lock:
             self.process = subprocess.Popen(
                 self.command(*flags), stdout=subprocess.PIPE, stderr=self.log,
-                stdin=subprocess.DEVNULL)
+                stdin=subprocess.DEVNULL, env=ENVIRONMENT)
             if self.files:
                 resource.prlimit(self.process.pid, resource.RLIMIT_NOFILE,
                                  (self.files, self.files))

@@ -14,18 +14,18 @@ import Testing
     @Test func `keep the engine host from taking input while one is full`() {
         var backlogs = LoopBacklogs(loops: 2)
         #expect(backlogs.mayTakeInput && backlogs.nextDeadline == nil)
-        #expect(!backlogs.note(full, releasedTurns: 0, of: 1, at: start))
+        #expect(backlogs.note(full, releasedTurns: 0, of: 1, at: start) == false)
         #expect(!backlogs.mayTakeInput)
         #expect(backlogs.nextDeadline == after(LoopBacklogs.standstillMilliseconds))
         let rest = LinkBox.Load(turns: 1, bytes: 10)
-        #expect(!backlogs.note(rest, releasedTurns: 63, of: 1, at: after(1)))
+        #expect(backlogs.note(rest, releasedTurns: 63, of: 1, at: after(1)) == false)
         #expect(backlogs.mayTakeInput && backlogs.still == 0 && backlogs.nextDeadline == nil)
     }
 
     @Test func `are full by their bytes, too`() {
         var backlogs = LoopBacklogs(loops: 1)
         let load = LinkBox.Load(turns: 1, bytes: LoopBacklogs.bytesMax)
-        #expect(!backlogs.note(load, releasedTurns: 0, of: 0, at: start))
+        #expect(backlogs.note(load, releasedTurns: 0, of: 0, at: start) == false)
         #expect(!backlogs.mayTakeInput)
     }
 
@@ -33,33 +33,33 @@ import Testing
         var backlogs = LoopBacklogs(loops: 1)
         for turn in 0..<10 {
             let now = after(UInt64(turn) * 200)
-            #expect(!backlogs.note(full, releasedTurns: turn, of: 0, at: now))
+            #expect(backlogs.note(full, releasedTurns: turn, of: 0, at: now) == false)
             #expect(!backlogs.mayTakeInput && backlogs.still == 0)
         }
     }
 
     @Test func `are not waited for when they stand still, until they have released everything`() {
         var backlogs = LoopBacklogs(loops: 3)
-        #expect(!backlogs.note(full, releasedTurns: 5, of: 2, at: start))
+        #expect(backlogs.note(full, releasedTurns: 5, of: 2, at: start) == false)
         let later = after(LoopBacklogs.standstillMilliseconds)
-        #expect(backlogs.note(full, releasedTurns: 5, of: 2, at: later))
+        #expect(backlogs.note(full, releasedTurns: 5, of: 2, at: later) == true)
         #expect(backlogs.still == 0b100)
         #expect(backlogs.mayTakeInput && backlogs.mayContinueFanOuts)
         #expect(backlogs.nextDeadline == nil)
         let rest = LinkBox.Load(turns: 1, bytes: 10)
-        #expect(!backlogs.note(rest, releasedTurns: 68, of: 2, at: later))
+        #expect(backlogs.note(rest, releasedTurns: 68, of: 2, at: later) == false)
         #expect(backlogs.still == 0b100)
-        #expect(backlogs.note(LinkBox.Load(), releasedTurns: 69, of: 2, at: later))
+        #expect(backlogs.note(LinkBox.Load(), releasedTurns: 69, of: 2, at: later) == true)
         #expect(backlogs.still == 0 && backlogs.releasedTurns == [0, 0, 69])
     }
 
     @Test func `hold large fan-outs back early`() {
         var backlogs = LoopBacklogs(loops: 2)
         let few = LinkBox.Load(turns: LoopBacklogs.turnsBesideFanOuts, bytes: 0)
-        #expect(!backlogs.note(few, releasedTurns: 0, of: 0, at: start))
+        #expect(backlogs.note(few, releasedTurns: 0, of: 0, at: start) == false)
         #expect(backlogs.mayContinueFanOuts)
         let more = LinkBox.Load(turns: LoopBacklogs.turnsBesideFanOuts + 1, bytes: 0)
-        #expect(!backlogs.note(more, releasedTurns: 0, of: 0, at: start))
+        #expect(backlogs.note(more, releasedTurns: 0, of: 0, at: start) == false)
         #expect(!backlogs.mayContinueFanOuts && backlogs.mayTakeInput)
     }
 }
@@ -77,8 +77,10 @@ import Testing
         #expect(second == first + 1 && roll.isUnderWay)
         // An answer of the first round would be one too many.
         #expect(roll.note(first, loops: 2) == nil)
-        #expect(roll.note(first + 1, loops: 2) == nil && roll.isUnderWay)
-        #expect(roll.note(first + 1, loops: 2) == nil && !roll.isUnderWay)
+        #expect(roll.note(first + 1, loops: 2) == nil)
+        #expect(roll.isUnderWay)
+        #expect(roll.note(first + 1, loops: 2) == nil)
+        #expect(!roll.isUnderWay)
     }
 
     @Test func `does not wait for a loop that stands still`() {

@@ -1,3 +1,4 @@
+import EventLoop
 import PresenceCore
 import Synchronization
 
@@ -14,7 +15,7 @@ final class HeardTable: Sendable {
 
     private static let slotsPerSegment = 4_096
 
-    private let segments = Mutex<[Segment]>([])
+    private let segments = Guarded<[Segment]>([])
 
     /// When bytes of the connection in `slot` last arrived; 0 if it never had one. Any thread.
     func time(_ slot: UInt32) -> Mono {

@@ -1,4 +1,4 @@
-import Synchronization
+import EventLoop
 
 /// What crosses between the engine host and a loop on another thread.
 ///
@@ -78,8 +78,8 @@ final class LinkBox: Sendable {
 
     /// The index among all loops of the engine host.
     let loop: Int
-    private let up = Mutex(Up())
-    private let down = Mutex(Down())
+    private let up = Guarded(Up())
+    private let down = Guarded(Down())
     private let wakeHost: @Sendable () -> Void
     private let wakeLoop: @Sendable () -> Void
 

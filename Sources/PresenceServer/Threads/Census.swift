@@ -1,5 +1,5 @@
 import Containers
-import Synchronization
+import EventLoop
 
 /// The clients' connections of all loops, by network and by loop.
 ///
@@ -21,10 +21,10 @@ final class Census: Sendable {
         var address: AddressBook.Entry
     }
 
-    private let state: Mutex<State>
+    private let state: Guarded<State>
 
     init(loops count: Int, seed: UInt64) {
-        state = Mutex(
+        state = Guarded(
             State(
                 addresses: AddressBook(seed: seed), counts: Array(repeating: 0, count: count),
                 isBehind: Array(repeating: false, count: count)))

@@ -1,5 +1,4 @@
 import EventLoop
-import Synchronization
 
 /// Connected sockets that are handed to a loop.
 final class Intake: Sendable {
@@ -16,7 +15,7 @@ final class Intake: Sendable {
         }
     }
 
-    private let arrivals = Mutex<[Arrival]>([])
+    private let arrivals = Guarded<[Arrival]>([])
     private let wakeup: Wakeup
 
     init(_ wakeup: Wakeup) {

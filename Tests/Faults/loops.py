@@ -1,0 +1,125 @@
+"""Connection loops that stand still: one thread is stopped as by a debugger, the others run."""
+
+import contextlib
+import ctypes
+import os
+import signal
+import time
+
+from support import Service, Skip, case, require, say
+
+PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH = 0x4206, 0x4207, 17
+LIBC = ctypes.CDLL(None, use_errno=True)
+LIBC.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+LIBC.ptrace.restype = ctypes.c_long
+ALL = 0x40000000  # __WALL
+
+
+def threads(service):
+    """The ids of the service's threads by name."""
+    folder = "/proc/%d/task" % service.pid
+    found = {}
+    for task in os.listdir(folder):
+        with open("%s/%s/comm" % (folder, task)) as file:
+            found[file.read().strip()] = int(task)
+    return found
+
+
+@contextlib.contextmanager
+def held(thread):
+    """One thread stands still, as under a debugger."""
+    if LIBC.ptrace(PTRACE_SEIZE, thread, None, None) != 0:
+        raise Skip("threads cannot be traced here (errno %d)" % ctypes.get_errno())
+    require(LIBC.ptrace(PTRACE_INTERRUPT, thread, None, None) == 0, "it was not interrupted")
+    os.waitpid(thread, ALL)
+    try:
+        yield
+    finally:
+        LIBC.ptrace(PTRACE_DETACH, thread, None, None)
+
+
+def answers(client, wait=1.0):
+    """Whether a client is answered."""
+    try:
+        client.ok("ping", wait=wait)
+        return True
+    except TimeoutError:
+        return False
+
+
+@case("a connection loop stands still: others are served, and its clients are right after it",
+      quick=True)
+def loop_stands_still():
+    with Service("--rate-limits", "off", "--loops", "3") as service:
+        names = threads(service)
+        require({"loop 0", "loop 1", "loop 2", "engine"} <= set(names), "threads: %s", names)
+        watchers = [service.login("w%d" % n) for n in range(9)]
+        publishers = [service.login("p%d" % n) for n in range(6)]
+        for watcher in watchers:
+            watcher.subscribe(*["p%d" % n for n in range(6)])
+        server = service.server()
+        text, last = "x" * 1000, {}
+        with held(names["loop 1"]):
+            server = server if answers(server) else None
+            stuck = [client for client in watchers if not answers(client, 0.3)]
+            require(len(stuck) == 3, "%d of 9 watchers are not answered", len(stuck))
+            lively = [client for client in publishers if answers(client, 0.3)]
+            require(len(lively) == 4, "%d of 6 publishers are answered", len(lively))
+            before, slowest = service.memory_kibibytes(), 0
+            for value in range(10000, 10400):
+                for client in lively:
+                    begin = time.monotonic()
+                    client.ok("publish", {"type": 1, "value": value, "ext": text})
+                    slowest = max(slowest, time.monotonic() - begin)
+                    last[client.account] = value
+            more = service.memory_kibibytes() - before
+            require(slowest < 3, "a publish took %.1f s", slowest)
+            # 1,600 events of 2 KB to three connections would be 10 MB and more.
+            require(more < 8 << 10, "%d KiB more", more)
+            for client in watchers:
+                if client not in stuck:
+                    seen = client.drain(0.3)
+                    require(len([e for e in seen if e["value"] >= 10000]) == 1600,
+                            "a watcher of another loop got %d events", len(seen))
+            newcomers = [service.login("n%d" % n) for n in range(6)]
+            require(all(answers(client) for client in newcomers), "a new client is not answered")
+            begin = time.monotonic()
+            asker = service.server()
+            metrics = asker.ok("metrics")["text"]
+            took = time.monotonic() - begin
+            require(took < 5, "metrics took %.1f s", took)
+            require("porchlight_loops_still 1\n" in metrics, "no loop counts as standing still")
+        for client in stuck:
+            newest, end = {}, time.monotonic() + 10
+            while time.monotonic() < end and any(newest.get(k) != v for k, v in last.items()):
+                for event in client.drain(0.2):
+                    require(newest.get(event["publisher"], 0) <= event["value"],
+                            "older after newer")
+                    newest[event["publisher"]] = event["value"]
+            require(all(newest.get(k) == v for k, v in last.items()), "%s is not %s", newest, last)
+        service.stop()
+        say("slowest publish %.2f s, %d KiB more; metrics within %.1f s", slowest, more, took)
+
+
+@case("a connection loop stands still for good: the service ends all the same")
+def loop_stands_still_at_the_end():
+    with Service("--rate-limits", "off", "--loops", "2") as service:
+        clients = [service.login("c%d" % n) for n in range(4)]
+        thread = threads(service)["loop 1"]
+        with held(thread):
+            begin = time.monotonic()
+            service.signal(signal.SIGTERM)
+            # Who traces a thread has to reap it, before the process can be.
+            while os.waitpid(thread, ALL | os.WNOHANG)[0] == 0:
+                require(time.monotonic() - begin < 20, "it did not end within 20 s")
+                time.sleep(0.05)
+            code = service.wait(5)
+            took = time.monotonic() - begin
+            require(code == 0, "exit code %s", code)
+            require("given up" in service.log_text(), "the log: %s", service.log_text()[-300:])
+        reasons = []
+        for client in clients:
+            with contextlib.suppress(TimeoutError, OSError):
+                reasons.append(client.reason(1))
+        require(reasons.count(4503) == 2, "the clients were told %s", reasons)
+        say("it ended within %.1f s", took)
