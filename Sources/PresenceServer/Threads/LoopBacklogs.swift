@@ -13,8 +13,8 @@ struct LoopBacklogs {
     /// With more turns, large fan-outs wait: their slices stand between requests and responses.
     static let turnsBesideFanOuts = 2
     /// A full loop that has released nothing for so long stands still. A turn of a loop writes at
-    /// most `LoopDriver.outputBytesPerTurn`, which takes tens of milliseconds.
-    static let standstillMilliseconds: UInt64 = 250
+    /// most `LoopDriver.outputBytesPerTurn`, which takes less than 100 ms.
+    static let standstillMilliseconds: UInt64 = 500
 
     private struct State {
         var unreleased = LinkBox.Load()
