@@ -142,7 +142,7 @@ import Testing
             guard case .request(let request, _) = item,
                 case .command(.sessions(let account)) = request.method
             else { return "" }
-            let source = turns[0].texts.source(at: request.texts)
+            let source = turns[0].texts[request.texts]
             return String(decoding: source.bytes(account), as: UTF8.self)
         }
         #expect(names == ["alice", "bob", "carol"])

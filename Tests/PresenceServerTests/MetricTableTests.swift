@@ -34,7 +34,7 @@ import Testing
         let expected = list.split(separator: "\n").map(String.init).prefix {
             !$0.hasPrefix("# HELP porchlight_webhook_")
         }
-        var found = Self.lines(Measurements()).map { line in
+        var found = Self.lines(Measurements(loops: [LoopMeasurements()])).map { line in
             line.hasPrefix("#") ? line : line.replacing(#/ \S+$/#, with: "")
         }
         // The list has one line for all methods.

@@ -100,7 +100,7 @@ final class EngineDriver: LoopHandler {
             let isStill = backlogs.still & 1 << UInt64(index) != 0
             census.note(index, isBehind: isStill)
             host.logger.warning(
-                isStill ? "a connection loop stands still" : "a connection loop goes on",
+                isStill ? "a connection loop stands still" : "a connection loop continues",
                 metadata: ["loop": "\(index)"])
         }
     }
