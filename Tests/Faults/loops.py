@@ -101,6 +101,33 @@ def loop_stands_still():
         say("slowest publish %.2f s, %d KiB more; metrics within %.1f s", slowest, more, took)
 
 
+@case("the service is stopped beyond a grace: a client that returned in it caused no event",
+      quick=True)
+def returned_while_stopped():
+    with Service("--rate-limits", "off", "--disconnect-grace", "3", "--loops", "3") as service:
+        watcher = service.login("watcher")
+        crowd = [service.login("a%d" % n) for n in range(12)]
+        watcher.subscribe(*["a%d" % n for n in range(12)])
+        for client in crowd:
+            client.close()
+        # All have been noticed when the service has no connections but these.
+        server = service.server()
+        end = time.monotonic() + 5
+        while server.ok("stats")["connections"] > 2:
+            require(time.monotonic() < end, "lost connections are not noticed")
+        service.signal(signal.SIGSTOP)
+        back = []
+        for number in range(10):
+            client = service.connect()
+            client.send("login", {"account": "a%d" % number, "device": "d1", "sync": "none"})
+            back.append(client)
+        time.sleep(5)
+        service.signal(signal.SIGCONT)
+        lost = {event["publisher"] for event in watcher.drain(3) if event["value"] == 3}
+        require(lost == {"a10", "a11"}, "told as lost: %s", sorted(lost))
+        say("10 clients returned while the service was stopped, 2 did not and were told as lost")
+
+
 @case("a connection loop stands still for good: the service ends all the same")
 def loop_stands_still_at_the_end():
     with Service("--rate-limits", "off", "--loops", "2") as service:
