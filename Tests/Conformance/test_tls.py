@@ -8,13 +8,20 @@ import ssl
 import subprocess
 import tempfile
 import time
+import unittest
 
 import tls
-from porchlight import BINARY, WAIT, Case, Client, Service
+from porchlight import BINARY, LOOPS, WAIT, Case, Client, Service
 
 
 class Secured(Case):
     flags = None
+
+    @classmethod
+    def setUpClass(cls):
+        if LOOPS:
+            raise unittest.SkipTest("TLS needs one connection loop")
+        super().setUpClass()
 
     def setUp(self):
         super().setUp()
@@ -172,3 +179,11 @@ class Reloads(Secured):
             self.assertEqual(done.returncode, 64)
             self.assertIn("%s given with --tls-key" % key, done.stderr.decode())
             self.assertIn(words, done.stderr.decode())
+
+    def test_with_several_connection_loops_is_refused_at_startup(self):
+        done = subprocess.run(
+            [BINARY, "serve", "--listen", "127.0.0.1:0", "--data", self.folder + "/d",
+             "--listen-tls", "127.0.0.1:0", "--tls-certificate", self.certificate,
+             "--tls-key", self.key, "--loops", "2"], capture_output=True, timeout=WAIT)
+        self.assertEqual(done.returncode, 64)
+        self.assertIn("TLS needs one connection loop", done.stderr.decode())
