@@ -85,6 +85,7 @@ extension SecureLoop: LoopHandler {
     /// Takes back handshakes; passed on.
     public func wokenUp() {
         takeHandshakes()
+        reportEnds()
         handler?.wokenUp()
     }
 
@@ -108,11 +109,21 @@ extension SecureLoop: LoopHandler {
         // The owner may have closed the stream meanwhile.
         guard stream.phase == .open else { return }
         switch phase {
-        case .peerEnded: end(stream, .endOfFile)
+        case .peerEnded:
+            if stream.wantsInput { end(stream, .endOfFile) } else { stream.endsWhenRead = true }
         case .failed(let fault):
             stream.hasAlert = !stream.isBlocked
             fail(stream, fault)
         case .open, .handshaking, nil: break
+        }
+    }
+
+    /// Reports the ends of streams that are read again.
+    private func reportEnds() {
+        let ended = resumed
+        resumed = []
+        for stream in ended where stream.wantsInput && stream.endsWhenRead {
+            end(stream, .endOfFile)
         }
     }
 

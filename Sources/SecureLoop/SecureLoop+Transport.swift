@@ -10,6 +10,11 @@ extension SecureLoop {
         guard let stream = find(id) else { return loop.startReading(id) }
         stream.wantsInput = true
         applyReading(stream)
+        if stream.endsWhenRead, !stream.hasEnded {
+            // Not now: no call of the owner may call the owner.
+            resumed.append(stream)
+            loop.wakeup.wake()
+        }
     }
 
     /// Stops reading: further bytes stay in the kernel.

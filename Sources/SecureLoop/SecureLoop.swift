@@ -55,6 +55,8 @@ public final class SecureLoop {
     var waiting = StreamQueue()
     /// Clients that owe their next message, the oldest first.
     var awaiting = StreamQueue()
+    /// Streams whose end is to be reported, because they are read again.
+    var resumed: [SecureStream] = []
     var deadlines = Deadlines()
     private(set) var handler: (any LoopHandler)?
 

@@ -35,6 +35,9 @@ final class SecureStream {
     var isBlocked = false
     /// Whether the owner has been notified of the end.
     var hasEnded = false
+    /// The peer has sent close_notify while the owner did not read: as on a plain stream, the end
+    /// is reported when it reads again.
+    var endsWhenRead = false
     /// Whether an alert was written that the client should be able to read.
     var hasAlert = false
 

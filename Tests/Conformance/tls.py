@@ -1,6 +1,6 @@
 """TLS for the harness: certificates of this run, and a socket that can be half closed.
 
-With PORCHLIGHT_OVER=tls in the environment, every service also listens for TLS, and every client
+With CONFORMANCE_OVER=tls in the environment, every service also listens for TLS, and every client
 uses that. Python's own `SSLSocket` cannot send close_notify and go on reading.
 """
 
@@ -11,7 +11,7 @@ import ssl
 import subprocess
 import tempfile
 
-OVER_TLS = os.environ.get("PORCHLIGHT_OVER") == "tls"
+OVER_TLS = os.environ.get("CONFORMANCE_OVER") == "tls"
 
 
 def make_certificate(folder, name="one.example", days=30):

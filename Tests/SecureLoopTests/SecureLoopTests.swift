@@ -128,6 +128,24 @@ import Testing
         #expect(peer.received == Array("last".utf8))
     }
 
+    @Test func `reports the end when its owner reads again`() throws {
+        let world = try World(Setting())
+        defer { world.close() }
+        world.stopsAfterReading = true
+        let id = try world.connect()
+        world.run { world.secure.counters.handshakes == 1 }
+        // In one write, so that both arrive together.
+        try world.client(id).end(after: Array("last".utf8))
+        world.flush(id)
+        let server = world.accepted[0]
+        world.run { world.received[server] != nil }
+        world.settle()
+        #expect(world.ends.isEmpty)
+        world.secure.startReading(server)
+        world.run { world.ends.count == 1 }
+        #expect(world.ends[server] == .endOfFile)
+    }
+
     @Test func `drops the slowest client when others wait`() throws {
         var limits = SecureLoop.Limits()
         limits.handshakesMax = 3

@@ -29,6 +29,9 @@ final class World: LoopHandler {
     private(set) var clientEnds: Set<StreamID> = []
     /// What the owner answers with.
     var echoes = true
+    /// Whether the owner pauses after what it has received.
+    var stopsAfterReading = false
+    private var wakes = 0
     /// Clients that do not continue their handshakes.
     private var silent: Set<StreamID> = []
     private var isDone: () -> Bool = { true }
@@ -105,7 +108,16 @@ final class World: LoopHandler {
         #expect(condition(), "the loop gave up waiting", sourceLocation: sourceLocation)
     }
 
-    private func flush(_ id: StreamID) {
+    /// Lets everything happen that is ready to happen.
+    func settle() {
+        for _ in 0..<4 {
+            let before = wakes
+            loop.wakeup.wake()
+            run { [self] in wakes > before }
+        }
+    }
+
+    func flush(_ id: StreamID) {
         guard case .some(.some(let peer)) = clients[id], loop.bytesPending(id) == 0 else { return }
         let bytes = peer.takeOutgoing()
         bytes.withUnsafeBytes { _ = loop.write(id, $0) }
@@ -129,6 +141,7 @@ final class World: LoopHandler {
     func streamReceived(_ id: StreamID, _ bytes: UnsafeRawBufferPointer) {
         guard let client = clients[id] else {
             received[id, default: []] += bytes
+            if stopsAfterReading { secure.stopReading(id) }
             if echoes, secure.bytesPending(id) == 0 { _ = secure.write(id, bytes) }
             return
         }
@@ -163,7 +176,7 @@ final class World: LoopHandler {
         timerFirings += 1
         loop.stop()
     }
-    func wokenUp() {}
+    func wokenUp() { wakes += 1 }
     func signalReceived(_ signal: CInt) {}
     func turnEnded() { if isDone() { loop.stop() } }
 }

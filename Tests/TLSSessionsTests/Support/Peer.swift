@@ -54,6 +54,12 @@ final class Peer {
         collect()
     }
 
+    /// Sends bytes and the end together.
+    func end(after bytes: [UInt8]) {
+        send(bytes)
+        end()
+    }
+
     func takeOutgoing() -> [UInt8] {
         defer { outgoing = [] }
         return outgoing
