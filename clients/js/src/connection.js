@@ -1,0 +1,161 @@
+// @ts-check
+import { PorchlightError } from "./error.js";
+
+/** A timer that is late by more milliseconds than this proves nothing about the connection. */
+const LATE = 2_000;
+/** The time for getting a token, connecting and logging in, in milliseconds. */
+const ATTEMPT = 30_000;
+
+/** @returns {PorchlightError} */
+export const lost = () => new PorchlightError("The connection was lost.", "lost");
+
+/**
+ * What carries messages. An empty message is a keep-alive.
+ * @typedef {object} Wire
+ * @property {(message: string) => void} send
+ * @property {() => void} close ends it; nothing is reported afterwards
+ */
+
+/**
+ * What a wire reports.
+ * @typedef {object} WireEvents
+ * @property {() => void} opened
+ * @property {(message: string) => void} received
+ * @property {(code?: number, reason?: string) => void} closed
+ */
+
+/**
+ * What the SDK needs of the outside. Tests have a clock and a service of their own.
+ * @typedef {object} Environment
+ * @property {() => number} now in milliseconds
+ * @property {(milliseconds: number, action: () => void) => () => void} after returns how to cancel
+ * @property {() => number} random from 0 up to 1
+ * @property {(url: string, events: WireEvents) => Wire} open
+ * @property {() => Promise<{ name: string, release: () => void }>} device
+ * @property {(online: () => void, offline: () => void) => () => void} listen returns how to stop
+ * @property {string} client
+ */
+
+/**
+ * One connection: requests and responses, keep-alives, and why it ended. Requests that are
+ * unanswered when it ends are forgotten; their outcome is unknown.
+ */
+export class Connection {
+  #environment;
+  #ended;
+  #notified;
+  /** @type {Wire | undefined} */ #wire;
+  /** @type {Map<number, [(result: any) => void, (error: PorchlightError) => void]>} */
+  #pending = new Map();
+  #id = 0;
+  #isOver = false;
+  /** Something was sent since the last message was received. */
+  #isProbing = false;
+  #bytesMax = 16_384;
+  #half = 0;
+  #cancel;
+
+  /**
+   * @param {Environment} environment
+   * @param {(error: PorchlightError) => void} ended
+   * @param {(method: string, params: any) => void} notified
+   */
+  constructor(environment, ended, notified) {
+    this.#environment = environment;
+    this.#ended = ended;
+    this.#notified = notified;
+    this.#cancel = environment.after(ATTEMPT, () =>
+      this.end(new PorchlightError("The service did not answer in time.", "timeout")));
+  }
+
+  /**
+   * @param {string} url
+   * @param {() => void} opened
+   */
+  open(url, opened) {
+    if (this.#isOver) return;
+    this.#wire = this.#environment.open(url, {
+      opened: () => {
+        if (!this.#isOver) opened();
+      },
+      received: (message) => this.#receive(message),
+      closed: (code = 0, reason = "") =>
+        this.end(code < 4400 ? lost() : new PorchlightError(`Closed: ${reason}.`, reason, code)),
+    });
+  }
+
+  /**
+   * @param {string} method
+   * @param {object} params
+   * @param {(result: any) => void} done
+   * @param {(error: PorchlightError) => void} failed
+   */
+  request(method, params, done, failed) {
+    const message = JSON.stringify({ jsonrpc: "2.0", id: ++this.#id, method, params });
+    // The service would close the connection.
+    if (new TextEncoder().encode(message).length > this.#bytesMax) {
+      return failed(new PorchlightError("The request is too long.", "too_long", 414));
+    }
+    this.#pending.set(this.#id, [done, failed]);
+    this.#wire?.send(message);
+  }
+
+  /**
+   * The session has begun: send keep-alives from now on.
+   * @param {number} heartbeat in seconds
+   * @param {number} bytesMax in the body of a request
+   */
+  keep(heartbeat, bytesMax) {
+    this.#half = heartbeat * 500;
+    this.#bytesMax = bytesMax;
+    this.#beat();
+  }
+
+  /** Sends a keep-alive now, unless one is unanswered. */
+  probe() {
+    if (!this.#isProbing && this.#half) this.#probe();
+  }
+
+  /** @param {PorchlightError} error */
+  end(error) {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#cancel();
+    this.#wire?.close();
+    this.#ended(error);
+  }
+
+  #probe() {
+    this.#isProbing = true;
+    this.#wire?.send("");
+    this.#beat();
+  }
+
+  #beat() {
+    const due = this.#environment.now() + this.#half;
+    this.#cancel();
+    this.#cancel = this.#environment.after(this.#half, () => {
+      // After a late timer, answers may wait behind it: ask again.
+      if (this.#isProbing && this.#environment.now() - due < LATE) this.end(lost());
+      else this.#probe();
+    });
+  }
+
+  /** @param {string} message */
+  #receive(message) {
+    if (this.#isOver) return;
+    this.#isProbing = false;
+    if (!message) return;
+    const { id, method, params = {}, result, error } = JSON.parse(message);
+    if (method === "close") {
+      this.end(new PorchlightError(params.message, params.reason, params.code, params));
+    } else if (method) {
+      this.#notified(method, params);
+    } else {
+      const [done, failed] = this.#pending.get(id) ?? [];
+      this.#pending.delete(id);
+      if (!error) done?.(result);
+      else failed?.(new PorchlightError(error.message, error.data?.reason, error.code, error.data));
+    }
+  }
+}

@@ -1,0 +1,43 @@
+// @ts-check
+
+/** Tabs of one browser that keep their names over a reload. Further ones have random names. */
+const TABS_MAX = 8;
+
+/** @returns {string} */
+const random = () => Math.random().toString(36).slice(2, 10).padEnd(8, "0");
+
+/** The name of this browser, which stays the same for as long as its storage is kept. */
+const browser = () => {
+  let name = localStorage.getItem("porchlight");
+  if (!name) localStorage.setItem("porchlight", (name = random()));
+  return name;
+};
+
+/**
+ * Acquires a lock until it is released or the page ends.
+ * @param {string} name
+ * @returns {Promise<(() => void) | undefined>} how to release it, or undefined if it is taken
+ */
+const acquire = (name) => new Promise((resolve, reject) => {
+  navigator.locks.request(name, { ifAvailable: true }, (lock) =>
+    lock ? new Promise((release) => resolve(() => release(undefined))) : resolve(undefined),
+  ).catch(reject);
+});
+
+/**
+ * A name for this device: in a browser the lowest that no other tab has, so that each tab has its
+ * own, and the same again after a reload.
+ * @returns {Promise<{ name: string, release: () => void }>}
+ */
+export const device = async () => {
+  try {
+    const prefix = `web-${browser()}-`;
+    for (let tab = 1; tab <= TABS_MAX; tab++) {
+      const release = await acquire("porchlight-" + tab);
+      if (release) return { name: prefix + tab, release };
+    }
+  } catch {
+    // No storage, no locks, or an insecure context.
+  }
+  return { name: "web-" + random(), release: () => {} };
+};

@@ -1,0 +1,27 @@
+// @ts-check
+import { device } from "./device.js";
+import { common } from "./environment.js";
+import { Porchlight } from "./porchlight.js";
+import { open } from "./websocket.js";
+
+export { PorchlightError } from "./error.js";
+export { Watch } from "./watch.js";
+export { Porchlight };
+
+/**
+ * @typedef {import("./porchlight.js").Options} Options
+ * @typedef {import("./porchlight.js").Condition} Condition
+ * @typedef {import("./topics.js").Presence} Presence
+ * @typedef {import("./topics.js").Status} Status
+ * @typedef {import("./topics.js").Device} Device
+ * @typedef {import("./watch.js").Changes} Changes
+ */
+
+/**
+ * Connects to a Porchlight service, and stays connected until `close()`.
+ * @param {string | URL} url `wss://presence.example.com/v1/socket`; in Node, Deno and Bun also
+ *   `porchlight://host:7400` and, with TLS, `porchlights://host:7443`
+ * @param {Options} [options]
+ */
+export const connect = (url, options = {}) =>
+  new Porchlight(new URL(url).href, options, { ...common, open, device, client: "web" });

@@ -1,0 +1,33 @@
+// @ts-check
+import { common } from "./environment.js";
+import { open as openNative } from "./native.js";
+import { Porchlight } from "./porchlight.js";
+import { open as openWebSocket } from "./websocket.js";
+
+export { PorchlightError } from "./error.js";
+export { Watch } from "./watch.js";
+export { Porchlight };
+
+/** @type {import("./connection.js").Environment["open"]} */
+const open = (url, events) =>
+  (url.startsWith("porchlight") ? openNative : openWebSocket)(url, events);
+
+/** A new name for each client: pass `device` to keep one over restarts. */
+const device = async () => ({
+  name: "node-" + Math.random().toString(36).slice(2, 10),
+  release: () => {},
+});
+
+/**
+ * Connects to a Porchlight service, and stays connected until `close()`.
+ * @param {string | URL} url `porchlight://host:7400` or, with TLS, `porchlights://host:7443`: the
+ *   native protocol; `wss://host/v1/socket`: WebSocket, where the runtime has it (Node from 22 on)
+ * @param {import("./porchlight.js").Options} [options]
+ */
+export const connect = (url, options = {}) => {
+  const { href, protocol } = new URL(url);
+  if (protocol.startsWith("ws") && !globalThis.WebSocket) {
+    throw new TypeError("This runtime has no WebSocket: use porchlight:// or porchlights://.");
+  }
+  return new Porchlight(href, options, { ...common, open, device, client: "other" });
+};

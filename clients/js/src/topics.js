@@ -1,0 +1,229 @@
+// @ts-check
+
+/** The type of presence: whether an account is online, and its status. */
+export const PRESENCE = 1;
+
+/**
+ * A device on which an account is logged in.
+ * @typedef {object} Device
+ * @property {string} client the kind of client: `web`, `ios` ...
+ * @property {string} device its name
+ * @property {boolean} [push] it is not connected and only push-reachable
+ */
+
+/**
+ * @typedef {object} Status
+ * @property {number} value
+ * @property {string} [text]
+ * @property {number} expires in milliseconds since 1970
+ */
+
+/**
+ * What is known of an account. It never changes: a change makes a new one.
+ * @typedef {Readonly<PresenceMembers>} Presence
+ */
+
+/**
+ * @typedef {object} PresenceMembers
+ * @property {string} account
+ * @property {number} type
+ * @property {"online" | "offline" | "unknown"} is `unknown` until the service has answered, and
+ *   for types from 100 up, which do not say it
+ * @property {boolean} live it is current; false: it may be old, or nothing is known yet
+ * @property {readonly Device[]} devices in order of login
+ * @property {Status} [status]
+ * @property {number} [lastSeen] in milliseconds since 1970; absent while online or if never seen
+ * @property {string} [cause] of the last change: `login`, `logout`, `publish` ...
+ */
+
+/** @typedef {(presence: Presence) => void} Observer */
+
+/**
+ * The state of one publisher and type, and when to subscribe to it.
+ * @typedef {object} Topic
+ * @property {Presence} presence
+ * @property {number} seq
+ * @property {number} due when to subscribe next; Infinity while a request is unanswered
+ * @property {number} until when the subscription expires; 0 without one
+ * @property {Set<Observer>} observers
+ */
+
+/**
+ * @param {Topic} topic
+ * @param {Presence} presence
+ */
+const show = (topic, presence) => {
+  topic.presence = Object.freeze(presence);
+  for (const observer of topic.observers) observer(presence);
+};
+
+/** @param {Topic} topic */
+const stale = (topic) => {
+  if (topic.presence.live) show(topic, { ...topic.presence, live: false });
+};
+
+/** The topics that are wanted, and those that were and may still have a subscription. */
+export class Topics {
+  /** @type {Map<string, Topic>} */ #topics = new Map();
+
+  /**
+   * Adds an observer, which is given each change, and returns what is known.
+   * @param {number} type
+   * @param {string} account
+   * @param {Observer} observer
+   */
+  want(type, account, observer) {
+    const key = type + ":" + account;
+    let topic = this.#topics.get(key);
+    if (!topic) {
+      /** @type {Presence} */
+      const presence = { account, type, is: "unknown", live: false, devices: [] };
+      topic = {
+        presence: Object.freeze(presence), seq: -1, due: 0, until: 0, observers: new Set(),
+      };
+      this.#topics.set(key, topic);
+    }
+    topic.observers.add(observer);
+    return topic.presence;
+  }
+
+  /**
+   * Removes an observer. Nothing is unsubscribed: a subscription is the account's, and another of
+   * its devices may need it. But it is no longer renewed.
+   * @param {number} type
+   * @param {string} account
+   * @param {Observer} observer
+   */
+  leave(type, account, observer) {
+    this.#topics.get(type + ":" + account)?.observers.delete(observer);
+  }
+
+  /**
+   * Takes an event or a state, unless a newer one is known.
+   * @param {any} event as in the protocol
+   */
+  apply({ type, publisher, seq, cause, online, status, lastSeen }) {
+    const topic = this.#topics.get(type + ":" + publisher);
+    if (!topic || seq < topic.seq) return;
+    const known = topic.presence;
+    /** @type {Presence} */
+    const presence = {
+      account: publisher,
+      type,
+      is: online ? (online.length ? "online" : "offline") : "unknown",
+      live: true,
+      devices: online ?? [],
+      status: status && { value: status.value, text: status.ext, expires: status.expires },
+      lastSeen,
+      // A state with nothing new does not hide what happened last.
+      cause: seq > topic.seq ? cause : known.cause,
+    };
+    // Renewals repeat what is known: no change.
+    const isNew = seq > topic.seq || JSON.stringify(presence) !== JSON.stringify(known);
+    topic.seq = seq;
+    if (isNew) show(topic, presence);
+  }
+
+  /**
+   * Takes topics of one type to subscribe to now.
+   * @param {number} now
+   * @param {number} countMax
+   * @returns {Topic[]}
+   */
+  takeDue(now, countMax) {
+    const taken = this.#some((topic) => topic.observers.size > 0 && topic.due <= now, countMax);
+    for (const topic of taken) topic.due = Infinity;
+    return taken;
+  }
+
+  /** When to subscribe next. */
+  nextDue() {
+    let next = Infinity;
+    for (const { due, observers } of this.#topics.values()) {
+      if (observers.size && due < next) next = due;
+    }
+    return next;
+  }
+
+  /**
+   * Removes topics of one type that are subscribed to and not wanted, and returns them.
+   * @param {number} now
+   * @param {number} countMax
+   * @returns {Topic[]}
+   */
+  takeIdle(now, countMax) {
+    const idle = this.#some(
+      (topic) => !topic.observers.size && topic.due < Infinity && topic.until > now, countMax);
+    for (const { presence } of idle) this.#topics.delete(presence.type + ":" + presence.account);
+    return idle;
+  }
+
+  /**
+   * Subscriptions have expired.
+   * @param {number} type
+   * @param {string[]} accounts
+   */
+  expire(type, accounts) {
+    for (const account of accounts) {
+      const topic = this.#topics.get(type + ":" + account);
+      if (!topic) continue;
+      stale(topic);
+      topic.until = 0;
+      // A request that is unanswered subscribes again, and asks for the state.
+      if (topic.due < Infinity) topic.due = 0;
+    }
+  }
+
+  /** The connection was lost: nothing is current, and no request will be answered. */
+  lose() {
+    for (const topic of this.#topics.values()) {
+      stale(topic);
+      if (topic.due === Infinity) topic.due = 0;
+    }
+  }
+
+  /**
+   * How many of the wanted topics have a subscription.
+   * @param {number} now
+   */
+  count(now) {
+    let count = 0;
+    for (const { observers, until } of this.#topics.values()) {
+      if (observers.size && until > now) count += 1;
+    }
+    return count;
+  }
+
+  /** Asks for what is not current as soon as possible. */
+  refresh() {
+    for (const topic of this.#topics.values()) {
+      if (!topic.presence.live && topic.due < Infinity) topic.due = 0;
+    }
+  }
+
+  /**
+   * Forgets what is neither wanted nor subscribed to.
+   * @param {number} now
+   */
+  forget(now) {
+    for (const [key, { observers, until, due }] of this.#topics) {
+      if (!observers.size && until <= now && due < Infinity) this.#topics.delete(key);
+    }
+  }
+
+  /**
+   * Topics of one type that meet a condition.
+   * @param {(topic: Topic) => boolean} condition
+   * @param {number} countMax
+   */
+  #some(condition, countMax) {
+    /** @type {Topic[]} */ const some = [];
+    for (const topic of this.#topics.values()) {
+      if (some.length === countMax) break;
+      if (condition(topic) && (!some.length || some[0].presence.type === topic.presence.type)) {
+        some.push(topic);
+      }
+    }
+    return some;
+  }
+}

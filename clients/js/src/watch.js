@@ -1,0 +1,173 @@
+// @ts-check
+
+/** @typedef {import("./topics.js").Presence} Presence */
+/** @typedef {import("./topics.js").Topics} Topics */
+
+/**
+ * An EventTarget with one event, `change`, whose `detail` is a `Detail`.
+ * @template Detail
+ * @typedef {object} Changing
+ * @property {(type: "change", listener: ((event: CustomEvent<Detail>) => void) | null,
+ *   options?: boolean | AddEventListenerOptions) => void} addEventListener
+ * @property {(type: "change", listener: ((event: CustomEvent<Detail>) => void) | null,
+ *   options?: boolean | EventListenerOptions) => void} removeEventListener
+ * @property {(event: Event) => boolean} dispatchEvent
+ */
+
+/** What has changed: the new presence of each account, or undefined if it was deleted.
+ * @typedef {ReadonlyMap<string, Presence | undefined>} Changes */
+
+const Target = /** @type {new () => Changing<Changes>} */ (/** @type {unknown} */ (EventTarget));
+
+/**
+ * A live map from names of accounts to what is known of them. It dispatches `change` with a map of
+ * what has changed as `detail`.
+ */
+export class Watch extends Target {
+  #topics;
+  #type;
+  #wake;
+  /** @type {Map<string, Presence>} */ #map = new Map();
+  /** @type {Map<string, Presence | undefined> | undefined} */ #changes;
+  /** @type {Set<() => void>} */ #ends = new Set();
+  #isClosed = false;
+  #isOver = false;
+  /** @param {Presence} presence */
+  #observe = (presence) => {
+    this.#map.set(presence.account, presence);
+    this.#change(presence.account, presence);
+  };
+
+  /**
+   * Use `watch()` of a Porchlight.
+   * @param {Topics} topics
+   * @param {() => void} wake topics are wanted
+   * @param {Promise<void>} over no more changes will follow
+   * @param {number} type
+   * @param {Iterable<string>} accounts
+   */
+  constructor(topics, wake, over, type, accounts) {
+    super();
+    this.#topics = topics;
+    this.#type = type;
+    this.#wake = wake;
+    this.add(...accounts);
+    over.then(() => {
+      this.#isOver = true;
+      for (const end of this.#ends) end();
+    });
+  }
+
+  get size() {
+    return this.#map.size;
+  }
+
+  /** @param {string} account */
+  get(account) {
+    return this.#map.get(account);
+  }
+
+  /** @param {string} account */
+  has(account) {
+    return this.#map.has(account);
+  }
+
+  keys() {
+    return this.#map.keys();
+  }
+
+  values() {
+    return this.#map.values();
+  }
+
+  [Symbol.iterator]() {
+    return this.#map.entries();
+  }
+
+  /** @param {string[]} accounts */
+  add(...accounts) {
+    if (this.#isClosed) return;
+    for (const account of accounts) {
+      if (typeof account !== "string") throw new TypeError("The name of an account is a string.");
+      if (!this.#map.has(account)) {
+        this.#observe(this.#topics.want(this.#type, account, this.#observe));
+      }
+    }
+    this.#wake();
+  }
+
+  /** @param {string[]} accounts */
+  delete(...accounts) {
+    for (const account of accounts) {
+      if (!this.#map.delete(account)) continue;
+      this.#topics.leave(this.#type, account, this.#observe);
+      this.#change(account, undefined);
+    }
+  }
+
+  /** Ends it and empties it. Subscriptions are no longer renewed. */
+  close() {
+    this.#isClosed = true;
+    for (const account of this.#map.keys()) this.#topics.leave(this.#type, account, this.#observe);
+    this.#map.clear();
+    for (const end of this.#ends) end();
+  }
+
+  /** The same as `changes()`. */
+  [Symbol.asyncIterator]() {
+    return this.changes();
+  }
+
+  /**
+   * The whole map, and then each change, for `for await`. It ends with the watch or the client.
+   * Changes that happen while the loop is busy are gathered: the newest of each account.
+   * @returns {AsyncGenerator<Changes, void, void>}
+   */
+  async *changes() {
+    await undefined; // Changes that are already gathered are part of the whole.
+    /** @type {Map<string, Presence | undefined>} */
+    let changes = new Map(this.#map);
+    let wake = () => {};
+    /** @param {CustomEvent<Changes>} event */
+    const listener = ({ detail }) => {
+      for (const [account, presence] of detail) changes.set(account, presence);
+      wake();
+    };
+    const end = () => wake();
+    this.addEventListener("change", listener);
+    this.#ends.add(end);
+    try {
+      while (!this.#isClosed) {
+        if (changes.size) {
+          const all = changes;
+          changes = new Map();
+          yield all;
+        } else if (this.#isOver) {
+          return;
+        } else {
+          await new Promise((resolve) => (wake = () => resolve(undefined)));
+        }
+      }
+    } finally {
+      this.removeEventListener("change", listener);
+      this.#ends.delete(end);
+    }
+  }
+
+  /**
+   * Gathers the changes of a turn into one event.
+   * @param {string} account
+   * @param {Presence | undefined} presence
+   */
+  #change(account, presence) {
+    if (!this.#changes) {
+      this.#changes = new Map();
+      queueMicrotask(() => {
+        const detail = this.#changes;
+        this.#changes = undefined;
+        this.dispatchEvent(new CustomEvent("change", { detail }));
+      });
+    }
+    this.#changes.set(account, presence);
+  }
+}

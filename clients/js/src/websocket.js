@@ -1,0 +1,18 @@
+// @ts-check
+
+/** @type {import("./connection.js").Environment["open"]} */
+export const open = (url, { opened, received, closed }) => {
+  const socket = new WebSocket(url, "porchlight.v1");
+  socket.onopen = opened;
+  socket.onmessage = ({ data }) => received(data);
+  // Node 20 reports a failure to connect by this alone.
+  socket.onerror = () => closed();
+  socket.onclose = ({ code, reason }) => closed(code, reason);
+  return {
+    send: (message) => socket.send(message),
+    close: () => {
+      socket.onopen = socket.onmessage = socket.onerror = socket.onclose = null;
+      socket.close();
+    },
+  };
+};

@@ -1,0 +1,56 @@
+// How an app uses the types: checked, not run.
+import { connect, Porchlight, PorchlightError, Watch } from "porchlight";
+import type { Changes, Condition, Device, Options, Presence, Status } from "porchlight";
+
+const options: Options = { token: async () => "a.b.c", leaseSeconds: 600 };
+const porchlight: Porchlight = connect("wss://presence.example.com/v1/socket", options);
+const friends: Watch = porchlight.watch(["bob", "carol"]);
+const songs = porchlight.watch(new Set(["bob"]), { type: 100 });
+
+friends.addEventListener("change", (event) => {
+  for (const [account, presence] of event.detail) {
+    const name: string = account;
+    const is: "online" | "offline" | "unknown" | undefined = presence?.is;
+    console.log(name, is);
+  }
+}, { once: true });
+
+const bob: Presence | undefined = friends.get("bob");
+const status: Status | undefined = bob?.status;
+const text: string | undefined = status?.text;
+const devices: readonly Device[] = bob?.devices ?? [];
+const lastSeen: number | undefined = bob?.lastSeen;
+for (const [account, { is, live }] of friends) console.log(account.length, is, live === true);
+for (const presence of friends.values()) console.log(presence.account);
+console.log(text, devices, lastSeen, songs.size, friends.has("bob"));
+
+porchlight.addEventListener("change", () => {
+  const condition: Condition = porchlight.condition;
+  const error: PorchlightError | undefined = porchlight.error;
+  console.log(condition, error?.reason, error?.code);
+});
+
+const stop = (): (() => void) => {
+  const draw = () => {};
+  friends.addEventListener("change", draw);
+  return () => friends.removeEventListener("change", draw);
+};
+
+export async function main() {
+  await porchlight.setStatus(10_001, { text: "in a meeting", seconds: 3_600, durable: true });
+  await porchlight.clearStatus();
+  await porchlight.clearStatus({ type: 100 });
+  friends.add("dave", "erin");
+  friends.delete("bob");
+  for await (const changes of friends.changes()) {
+    const all: Changes = changes;
+    console.log(all.size);
+  }
+  stop()();
+  friends.close();
+  porchlight.close({ logout: false });
+  // @ts-expect-error A presence does not change.
+  if (bob) bob.is = "online";
+  // @ts-expect-error A value is a number.
+  await porchlight.setStatus("busy");
+}

@@ -1,0 +1,107 @@
+// What is published: its types, its size, its files.
+import assert from "node:assert/strict";
+import { spawnSync } from "node:child_process";
+import {
+  copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, test } from "node:test";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+
+/** Bytes of the part for browsers, minified and compressed. */
+const SIZE_MAX = 5_120;
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), "porchlight-js-"));
+after(() => rmSync(folder, { recursive: true }));
+
+const run = (command, args, options) => {
+  const env = { ...process.env, NODE_OPTIONS: "" };
+  const { status, stdout, stderr } = spawnSync(command, args, { cwd: root, env, ...options });
+  assert.equal(status, 0, `${command}: ${stdout}${stderr}`);
+  return stdout;
+};
+
+const without = (command) =>
+  spawnSync(command, ["--version"]).status === 0 ? false : `there is no ${command}`;
+
+test("the types are those that tsc emits", { skip: without("tsc") }, () => {
+  run("tsc", ["-p", ".", "--outDir", join(folder, "types")]);
+  const emitted = readdirSync(join(folder, "types")).sort();
+  assert.deepEqual(readdirSync(join(root, "types")).sort(), emitted, "run: tsc -p clients/js");
+  for (const name of emitted) {
+    const [now, committed] = [folder, root].map((at) =>
+      readFileSync(join(at, "types", name), "utf8"));
+    assert.equal(committed, now, `types/${name} is out of date; run: tsc -p clients/js`);
+  }
+});
+
+test("the part for browsers is small", { skip: without("esbuild") }, (context) => {
+  const options = ["--bundle", "--minify", "--format=esm", "src/index.js"];
+  const size = gzipSync(run("esbuild", options), { level: 9 }).length;
+  context.diagnostic(`${size} bytes`);
+  assert(size <= SIZE_MAX, `${size} bytes are more than ${SIZE_MAX}`);
+});
+
+test("the part for browsers imports nothing of Node", () => {
+  const seen = new Set();
+  const follow = (name) => {
+    if (seen.has(name)) return;
+    seen.add(name);
+    const text = readFileSync(join(root, "src", name), "utf8");
+    for (const [, path] of text.matchAll(/^(?:import|export) .*from "(.*)";$/gm)) {
+      assert(path.startsWith("./"), `${name} imports ${path}`);
+      follow(path.slice(2));
+    }
+  };
+  follow("index.js");
+  assert(seen.has("websocket.js") && !seen.has("native.js"));
+});
+
+test("the package is complete, and can be imported", { skip: without("npm") }, () => {
+  const home = join(folder, "home");
+  mkdirSync(home);
+  const env = { ...process.env, NODE_OPTIONS: "", HOME: home };
+  const [pack] = JSON.parse(run("npm",
+    ["pack", "--json", "--offline", "--ignore-scripts", "--pack-destination", folder], { env }));
+  const files = pack.files.map(({ path }) => path).sort();
+  const expected = ["LICENSE", "README.md", "package.json"];
+  for (const part of ["src", "types"]) {
+    for (const name of readdirSync(join(root, part))) expected.push(`${part}/${name}`);
+  }
+  assert.deepEqual(files, expected.sort());
+
+  const app = join(folder, "app");
+  const modules = join(app, "node_modules", "porchlight");
+  mkdirSync(modules, { recursive: true });
+  run("tar", ["-xzf", join(folder, pack.filename), "-C", modules, "--strip-components=1"]);
+  const exported = "Porchlight,PorchlightError,Watch,connect";
+  for (const module of ["porchlight", "./node_modules/porchlight/src/index.js"]) {
+    const script = `console.log(Object.keys(await import("${module}")).sort().join())`;
+    const output = run("node", ["--input-type=module", "-e", script], { cwd: app });
+    assert.equal(output.toString().trim(), exported);
+  }
+});
+
+test("an app gets the types", { skip: without("tsc") }, () => {
+  const app = join(folder, "typed");
+  const modules = join(app, "node_modules", "porchlight");
+  for (const part of ["src", "types"]) {
+    mkdirSync(join(modules, part), { recursive: true });
+    for (const name of readdirSync(join(root, part))) {
+      copyFileSync(join(root, part, name), join(modules, part, name));
+    }
+  }
+  copyFileSync(join(root, "package.json"), join(modules, "package.json"));
+  copyFileSync(join(root, "test", "consumer.ts"), join(app, "consumer.ts"));
+  writeFileSync(join(app, "package.json"), '{ "type": "module" }');
+  for (const resolution of ["node16", "node"]) {
+    run("tsc", [
+      "--strict", "--noEmit", "--target", "es2022", "--lib", "es2022,dom,dom.iterable",
+      "--module", resolution === "node" ? "es2022" : "node16", "--moduleResolution", resolution,
+      "consumer.ts",
+    ], { cwd: app });
+  }
+});

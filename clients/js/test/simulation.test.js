@@ -1,0 +1,276 @@
+// The SDK against a model of the service, with latency, cut and dead connections, freezes, quotas,
+// rejections and other devices of the account, all from a seed. What is shown as current must be
+// true, nothing older may follow something newer, and after the chaos everything must be current.
+// SIMULATE_SEED repeats a run, SIMULATE_RUNS is their number.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Porchlight } from "../src/porchlight.js";
+import { Clock, limits } from "./stage.js";
+
+const runs = Number(process.env.SIMULATE_RUNS ?? 40);
+const first = Number(process.env.SIMULATE_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const ACCOUNTS = 60;
+const QUOTA = 45;
+const HEARTBEAT = 30;
+const STEPS = 400;
+
+const generator = (seed) => () => {
+  seed = (seed + 0x6d2b79f5) | 0;
+  let bits = Math.imul(seed ^ (seed >>> 15), 1 | seed);
+  bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
+  return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
+};
+
+class World {
+  clock = new Clock();
+  states = new Map();
+  subscriptions = new Map();
+  lines = new Set();
+  status;
+  seq = 0;
+  isChaotic = true;
+
+  constructor(seed) {
+    this.random = generator(seed);
+    for (let index = 0; index < ACCOUNTS; index++) this.change("a" + index);
+  }
+
+  below(limit) {
+    return Math.floor(this.random() * limit);
+  }
+
+  isLucky(probability) {
+    return this.isChaotic && this.random() < probability;
+  }
+
+  /** Something happens to an account. Its `lastSeen` is its `seq`, so that it shows its age. */
+  change(account) {
+    const online = this.random() < 0.5 ? [{ client: "ios", device: "d" + this.below(3) }] : [];
+    const seq = ++this.seq;
+    this.states.set(account, {
+      type: 1, publisher: account, value: 1, cause: "login", id: "1", seq, online, lastSeen: seq,
+    });
+    const events = [this.states.get(account)];
+    if (this.subscriptions.has(account)) this.notify("events", { events });
+  }
+
+  notify(method, params) {
+    for (const line of this.lines) if (line.isLoggedIn) line.say({ method, params });
+  }
+
+  subscribe(account, seconds) {
+    this.subscriptions.get(account)?.();
+    this.subscriptions.set(account, this.clock.after(seconds * 1_000, () => {
+      this.subscriptions.delete(account);
+      this.notify("expired", { type: 1, publishers: [account] });
+    }));
+  }
+
+  unsubscribe(account) {
+    this.subscriptions.get(account)?.();
+    return this.subscriptions.delete(account);
+  }
+
+  sync(accounts) {
+    return accounts.map((account) => ({ ...this.states.get(account), cause: "sync" }));
+  }
+}
+
+/** A connection, with latency in both directions. Each keeps its order. */
+class Line {
+  isLoggedIn = false;
+  /** No bytes arrive any more, in either direction, and neither side knows. */
+  isDead = false;
+  isClosed = false;
+  inFlight = 0;
+  #last = [0, 0];
+
+  constructor(world, events) {
+    this.world = world;
+    this.events = events;
+    world.lines.add(this);
+    this.#travel(0, () => {
+      if (world.isLucky(0.1)) this.cut();
+      else events.opened();
+    });
+  }
+
+  send(message) {
+    assert(!this.isClosed);
+    this.#travel(1, () => {
+      if (!this.world.lines.has(this)) return;
+      if (message === "") return this.#deliver("");
+      const { id, method, params } = JSON.parse(message);
+      const { result, error } = this.#answer(method, params);
+      this.say({ id, result, error });
+      if (method === "login" && result) this.#list(params.sync);
+    });
+  }
+
+  say(message) {
+    this.#deliver(JSON.stringify({ jsonrpc: "2.0", ...message }));
+  }
+
+  stop(retryAfter) {
+    this.say({ method: "close", params: { code: 4503, retryAfter } });
+  }
+
+  #deliver(message) {
+    this.#travel(0, () => this.isClosed || this.events.received(message));
+  }
+
+  close() {
+    this.isClosed = true;
+    this.world.lines.delete(this);
+  }
+
+  cut(code = 1006, reason = "") {
+    this.world.lines.delete(this);
+    if (this.isClosed || this.isDead) return;
+    this.isClosed = true;
+    this.events.closed(code, reason);
+  }
+
+  /** In one direction nothing overtakes. */
+  #travel(direction, arrive) {
+    const { clock } = this.world;
+    const at = Math.max(this.#last[direction], clock.now + this.world.below(200));
+    this.#last[direction] = at;
+    this.inFlight += 1;
+    clock.after(at - clock.now, () => {
+      this.inFlight -= 1;
+      if (!this.isDead) arrive();
+    });
+  }
+
+  #answer(method, params) {
+    const { world } = this;
+    const error = (code, reason, data = {}) =>
+      ({ error: { code, message: reason, data: { reason, ...data } } });
+    if (world.isLucky(0.05)) return error(503, "overloaded", { retryAfter: world.below(20) });
+    if (method === "login") {
+      this.isLoggedIn = true;
+      const time = world.clock.now + 1_000;
+      const subscriptions = world.subscriptions.size;
+      return { result: { heartbeat: HEARTBEAT, subscriptions, time, limits } };
+    }
+    if (method === "subscribe") {
+      const added = params.publishers.filter((name) => !world.subscriptions.has(name));
+      if (world.subscriptions.size + added.length > QUOTA) {
+        return error(419, "subscription_quota", { limit: QUOTA });
+      }
+      for (const name of params.publishers) world.subscribe(name, params.expiry);
+      return { result: { count: world.subscriptions.size, states: world.sync(params.publishers) } };
+    }
+    if (method === "unsubscribe") {
+      const removed = params.publishers.filter((name) => world.unsubscribe(name)).length;
+      return { result: { removed, count: world.subscriptions.size } };
+    }
+    assert(method === "publish" || method === "clear", method);
+    world.status = params.value;
+    return { result: {} };
+  }
+
+  #list(sync) {
+    const names = sync === "all" ? [...this.world.subscriptions.keys()] : [];
+    for (let index = 0; index < names.length; index += 7) {
+      const events = this.world.sync(names.slice(index, index + 7));
+      this.say({ method: "events", params: { sync: true, events } });
+    }
+    this.say({ method: "synced", params: { count: names.length } });
+  }
+}
+
+const simulate = async (seed) => {
+  const world = new World(seed);
+  const { clock } = world;
+  // Half of the runs without other devices, which may end a subscription that is wanted here.
+  const isAlone = seed % 2 === 0;
+  let network;
+  /** The connection of the client, also if the service has lost it. */
+  let current;
+  const porchlight = new Porchlight("wss://example.com/", { account: "me", leaseSeconds: 600 }, {
+    now: () => clock.now,
+    after: (milliseconds, action) => clock.after(milliseconds, action),
+    random: world.random,
+    open: (url, events) => (current = new Line(world, events)),
+    device: async () => ({ name: "d", release: () => {} }),
+    listen: (online, offline) => {
+      network = { online, offline };
+      return () => {};
+    },
+    client: "web",
+  });
+  const newest = new Map();
+  const watches = [];
+  const watch = () => {
+    const names = Array.from({ length: 1 + world.below(12) }, () => "a" + world.below(ACCOUNTS));
+    const list = porchlight.watch(names);
+    list.addEventListener("change", ({ detail }) => {
+      for (const [account, presence] of detail) {
+        const seq = presence?.lastSeen ?? 0;
+        if (seq) assert(seq >= (newest.get(account) ?? 0), `seed ${seed}: ${account} went back`);
+        if (seq) newest.set(account, seq);
+      }
+    });
+    watches.push(list);
+  };
+  const wanted = () => new Map(watches.flatMap((list) => [...list]));
+  const line = () => [...world.lines].at(-1);
+  const calm = () => !current || current.isClosed || (current.inFlight === 0 && !current.isDead);
+
+  /** What is shown as current is what the service has. */
+  const check = () => {
+    if (!isAlone || !calm()) return;
+    for (const [account, { live, lastSeen, is }] of wanted()) {
+      const truth = world.states.get(account);
+      if (!live) continue;
+      assert.equal(lastSeen, truth.seq, `seed ${seed}: ${account} is shown as current`);
+      assert.equal(is, truth.online.length ? "online" : "offline");
+    }
+  };
+
+  const deeds = [
+    [30, () => world.change("a" + world.below(ACCOUNTS))],
+    [4, () => watches.length < 4 && watch()],
+    [3, () => watches.length && watches.splice(world.below(watches.length), 1)[0].close()],
+    [4, () => watches[0]?.add("a" + world.below(ACCOUNTS))],
+    [4, () => watches[0]?.delete("a" + world.below(ACCOUNTS))],
+    [3, () => line()?.cut()],
+    [1, () => line()?.stop(world.below(30))],
+    [1, () => line() && (line().isDead = true)],
+    [2, () => network[world.random() < 0.5 ? "online" : "offline"]()],
+    [2, () => porchlight.setStatus(10_000 + world.below(1_000))],
+    [1, () => (clock.now += world.below(400) * 1_000)],
+    [isAlone ? 0 : 3, () => world.unsubscribe("a" + world.below(ACCOUNTS))],
+    [isAlone ? 0 : 3, () => world.subscriptions.size < QUOTA
+      && world.subscribe("a" + world.below(ACCOUNTS), 600)],
+  ];
+  const total = deeds.reduce((sum, [weight]) => sum + weight, 0);
+  watch();
+  for (let step = 0; step < STEPS; step++) {
+    let choice = world.below(total);
+    deeds.find(([weight]) => (choice -= weight) < 0)[1]();
+    await clock.run(() => false, clock.now + world.below(world.random() < 0.1 ? 300_000 : 3_000));
+    check();
+  }
+
+  world.isChaotic = false;
+  while (wanted().size > QUOTA - 5) watches.pop().close();
+  const last = porchlight.setStatus(20_000);
+  // Two leases: what other devices wanted has expired, and everything wanted here was renewed.
+  await clock.run(() => false, clock.now + 1_300_000);
+  await last;
+  assert.equal(porchlight.condition, "connected", `seed ${seed}`);
+  assert.equal(world.status, 20_000);
+  for (const [account, { live, lastSeen }] of wanted()) {
+    assert(live, `seed ${seed}: ${account} is not current`);
+    assert.equal(lastSeen, world.states.get(account).seq, `seed ${seed}: ${account}`);
+  }
+  porchlight.close();
+  return newest.size;
+};
+
+test(`${runs} simulations from seed ${first}`, { timeout: 60_000 + runs * 1_000 }, async () => {
+  for (let run = 0; run < runs; run++) await simulate(first + run);
+});

@@ -1,0 +1,126 @@
+// The map itself: what is gathered, how loops end.
+import assert from "node:assert/strict";
+import { beforeEach, test } from "node:test";
+import { Topics } from "../src/topics.js";
+import { Watch } from "../src/watch.js";
+
+const turn = () => new Promise(setImmediate);
+
+let topics, end, wakes;
+const create = (...accounts) => {
+  const over = new Promise((resolve) => (end = resolve));
+  return new Watch(topics, () => (wakes += 1), over, 1, accounts);
+};
+const event = (publisher, seq, online = []) =>
+  topics.apply({ type: 1, publisher, seq, cause: "login", online });
+
+beforeEach(() => {
+  topics = new Topics();
+  wakes = 0;
+});
+
+test("it is a map", () => {
+  const watch = create("bob", "carol", "bob");
+  assert.equal(watch.size, 2);
+  assert.deepEqual([...watch.keys()], ["bob", "carol"]);
+  assert.deepEqual([...watch].map(([account, { is }]) => [account, is]),
+    [["bob", "unknown"], ["carol", "unknown"]]);
+  assert.deepEqual([...watch.values()].map(({ account }) => account), ["bob", "carol"]);
+  assert(watch.has("bob") && !watch.has("dave"));
+  assert.equal(watch.get("dave"), undefined);
+  assert.equal(wakes, 1);
+  assert.throws(() => watch.add(5), TypeError);
+});
+
+test("changes of a turn are one event, with the newest of each account", async () => {
+  const watch = create("bob", "carol");
+  await turn();
+  const seen = [];
+  watch.addEventListener("change", ({ detail }) => seen.push(detail));
+  event("bob", 1);
+  event("bob", 2, [{ client: "ios", device: "d" }]);
+  watch.add("dave");
+  watch.delete("carol", "not here");
+  assert.deepEqual(seen, []);
+  await turn();
+  assert.equal(seen.length, 1);
+  assert.deepEqual([...seen[0].keys()], ["bob", "dave", "carol"]);
+  assert.equal(seen[0].get("bob"), watch.get("bob"));
+  assert.equal(seen[0].get("bob").is, "online");
+  assert.equal(seen[0].get("carol"), undefined);
+});
+
+test("a presence does not change", () => {
+  const watch = create("bob");
+  const before = watch.get("bob");
+  assert(Object.isFrozen(before));
+  event("bob", 1);
+  assert.equal(before.is, "unknown");
+  assert.notEqual(watch.get("bob"), before);
+  event("bob", 1);
+  const known = watch.get("bob");
+  event("bob", 1);
+  assert.equal(watch.get("bob"), known);
+});
+
+test("a loop gets everything once, then changes, gathered while it is busy", async () => {
+  const watch = create("bob", "carol");
+  const seen = [];
+  let go = () => {};
+  (async () => {
+    for await (const changes of watch) {
+      seen.push([...changes.keys()].join());
+      await new Promise((resolve) => (go = resolve));
+    }
+    seen.push("end");
+  })();
+  await turn();
+  assert.deepEqual(seen, ["bob,carol"]);
+  go();
+  await turn();
+  assert.equal(seen.length, 1);
+  event("bob", 1);
+  await turn();
+  assert.deepEqual(seen.slice(1), ["bob"]);
+  event("carol", 1);
+  event("bob", 2);
+  await turn();
+  go();
+  await turn();
+  assert.deepEqual(seen.slice(2), ["carol,bob"]);
+  go();
+  await turn();
+  topics.lose();
+  end();
+  await turn();
+  assert.deepEqual(seen.slice(3), ["bob,carol"]);
+  go();
+  await turn();
+  assert.deepEqual(seen.slice(4), ["end"]);
+});
+
+test("a loop ends with its watch", async () => {
+  const watch = create("bob");
+  let hasEnded = false;
+  (async () => {
+    for await (const _ of watch.changes());
+    hasEnded = true;
+  })();
+  await turn();
+  watch.close();
+  await turn();
+  assert(hasEnded);
+  assert.equal(watch.size, 0);
+  event("bob", 1);
+  watch.add("carol");
+  await turn();
+  assert.equal(watch.size, 0);
+});
+
+test("names that look like members of an object are names", () => {
+  const watch = create("__proto__", "constructor", "1:bob");
+  event("__proto__", 1, [{ client: "ios", device: "d" }]);
+  assert.equal(watch.get("__proto__").is, "online");
+  assert.equal(watch.get("constructor").is, "unknown");
+  assert.equal(watch.get("1:bob").is, "unknown");
+});

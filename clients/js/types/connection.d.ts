@@ -1,0 +1,106 @@
+export function lost(): PorchlightError;
+/**
+ * What carries messages. An empty message is a keep-alive.
+ * @typedef {object} Wire
+ * @property {(message: string) => void} send
+ * @property {() => void} close ends it; nothing is reported afterwards
+ */
+/**
+ * What a wire reports.
+ * @typedef {object} WireEvents
+ * @property {() => void} opened
+ * @property {(message: string) => void} received
+ * @property {(code?: number, reason?: string) => void} closed
+ */
+/**
+ * What the SDK needs of the outside. Tests have a clock and a service of their own.
+ * @typedef {object} Environment
+ * @property {() => number} now in milliseconds
+ * @property {(milliseconds: number, action: () => void) => () => void} after returns how to cancel
+ * @property {() => number} random from 0 up to 1
+ * @property {(url: string, events: WireEvents) => Wire} open
+ * @property {() => Promise<{ name: string, release: () => void }>} device
+ * @property {(online: () => void, offline: () => void) => () => void} listen returns how to stop
+ * @property {string} client
+ */
+/**
+ * One connection: requests and responses, keep-alives, and why it ended. Requests that are
+ * unanswered when it ends are forgotten; their outcome is unknown.
+ */
+export class Connection {
+    /**
+     * @param {Environment} environment
+     * @param {(error: PorchlightError) => void} ended
+     * @param {(method: string, params: any) => void} notified
+     */
+    constructor(environment: Environment, ended: (error: PorchlightError) => void, notified: (method: string, params: any) => void);
+    /**
+     * @param {string} url
+     * @param {() => void} opened
+     */
+    open(url: string, opened: () => void): void;
+    /**
+     * @param {string} method
+     * @param {object} params
+     * @param {(result: any) => void} done
+     * @param {(error: PorchlightError) => void} failed
+     */
+    request(method: string, params: object, done: (result: any) => void, failed: (error: PorchlightError) => void): void;
+    /**
+     * The session has begun: send keep-alives from now on.
+     * @param {number} heartbeat in seconds
+     * @param {number} bytesMax in the body of a request
+     */
+    keep(heartbeat: number, bytesMax: number): void;
+    /** Sends a keep-alive now, unless one is unanswered. */
+    probe(): void;
+    /** @param {PorchlightError} error */
+    end(error: PorchlightError): void;
+    #private;
+}
+/**
+ * What carries messages. An empty message is a keep-alive.
+ */
+export type Wire = {
+    send: (message: string) => void;
+    /**
+     * ends it; nothing is reported afterwards
+     */
+    close: () => void;
+};
+/**
+ * What a wire reports.
+ */
+export type WireEvents = {
+    opened: () => void;
+    received: (message: string) => void;
+    closed: (code?: number, reason?: string) => void;
+};
+/**
+ * What the SDK needs of the outside. Tests have a clock and a service of their own.
+ */
+export type Environment = {
+    /**
+     * in milliseconds
+     */
+    now: () => number;
+    /**
+     * returns how to cancel
+     */
+    after: (milliseconds: number, action: () => void) => () => void;
+    /**
+     * from 0 up to 1
+     */
+    random: () => number;
+    open: (url: string, events: WireEvents) => Wire;
+    device: () => Promise<{
+        name: string;
+        release: () => void;
+    }>;
+    /**
+     * returns how to stop
+     */
+    listen: (online: () => void, offline: () => void) => () => void;
+    client: string;
+};
+import { PorchlightError } from "./error.js";

@@ -1,0 +1,4 @@
+export function device(): Promise<{
+    name: string;
+    release: () => void;
+}>;

@@ -1,0 +1,17 @@
+/** Why a request was rejected, or why a connection or a session ended. */
+export class PorchlightError extends Error {
+    /**
+     * @param {string} message a sentence for people, which may change
+     * @param {string} reason a word for programs: a `reason` of the protocol, or `lost`, `timeout`,
+     *   `token`, `too_long`, `expired`, `closed`
+     * @param {number} [code] the code of the protocol: of an error, or of a close
+     * @param {Record<string, any>} [data] the other members: `retryAfter`, `limit`, `field` ...
+     */
+    constructor(message: string, reason: string, code?: number | undefined, data?: Record<string, any> | undefined);
+    /** @readonly */
+    readonly reason: string;
+    /** @readonly */
+    readonly code: number | undefined;
+    /** @readonly */
+    readonly data: Record<string, any>;
+}

@@ -1,0 +1,11 @@
+export { PorchlightError } from "./error.js";
+export { Watch } from "./watch.js";
+export { Porchlight };
+export function connect(url: string | URL, options?: import("./porchlight.js").Options | undefined): Porchlight;
+export type Options = import("./porchlight.js").Options;
+export type Condition = import("./porchlight.js").Condition;
+export type Presence = import("./topics.js").Presence;
+export type Status = import("./topics.js").Status;
+export type Device = import("./topics.js").Device;
+export type Changes = import("./watch.js").Changes;
+import { Porchlight } from "./porchlight.js";

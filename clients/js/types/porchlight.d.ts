@@ -1,0 +1,94 @@
+declare const Porchlight_base: new () => Changing;
+/** A session that lasts: it reconnects, and keeps what is watched current. */
+export class Porchlight extends Porchlight_base {
+    /**
+     * Use `connect()`.
+     * @param {string} url
+     * @param {Options} options
+     * @param {Environment} environment
+     */
+    constructor(url: string, options: Options, environment: Environment);
+    get condition(): Condition;
+    /** Why there is no session; while there is one, why the last request was rejected. */
+    get error(): PorchlightError | undefined;
+    /**
+     * A live map from accounts to what is known of them.
+     * @param {string | Iterable<string>} accounts
+     * @param {{ type?: number }} options type: 1 is presence; 100 to 65535 are the app's own
+     */
+    watch(accounts: string | Iterable<string>, { type }?: {
+        type?: number;
+    }): Watch;
+    /**
+     * Sets the status of the account. It waits for a session if there is none; the last call for a
+     * type wins.
+     * @param {number} value 10000 to 2147483647
+     * @param {{ type?: number, text?: string, seconds?: number, durable?: boolean }} options
+     *   seconds: how long it lasts, 60 to 604800 (default: 604800); durable: it survives a crash of
+     *   the service from its confirmation on
+     * @returns {Promise<void>} when the service has confirmed it
+     */
+    setStatus(value: number, { type, text, seconds, durable }?: {
+        type?: number;
+        text?: string;
+        seconds?: number;
+        durable?: boolean;
+    }): Promise<void>;
+    /**
+     * Clears the status of the account.
+     * @param {{ type?: number }} options
+     * @returns {Promise<void>} when the service has confirmed it
+     */
+    clearStatus({ type }?: {
+        type?: number;
+    }): Promise<void>;
+    /**
+     * Ends the session, permanently.
+     * @param {{ logout?: boolean }} options logout: subscribers see it immediately (default);
+     *   false: they see a lost connection, after the grace of the service
+     */
+    close({ logout }?: {
+        logout?: boolean;
+    }): void;
+    #private;
+}
+export type Options = {
+    /**
+     * a signed token of the account, or
+     * how to get a new one; it is called for each login, and before the token expires
+     */
+    token?: string | (() => string | Promise<string>) | undefined;
+    /**
+     * the account, for a service with `--auth open`
+     */
+    account?: string | undefined;
+    /**
+     * the name of this device, which should stay the same for as long as
+     * the app is installed; in a browser each tab gets one by itself
+     */
+    device?: string | undefined;
+    /**
+     * the kind of client: `web`, `ios`, `linux` ...
+     */
+    client?: string | undefined;
+    /**
+     * the device receives push messages while not connected
+     */
+    pushReachable?: boolean | undefined;
+    /**
+     * how long subscriptions last if they are not renewed
+     */
+    leaseSeconds?: number | undefined;
+};
+/**
+ * `connecting`: for the first time or again; `connected`: logged in; `waiting`: until the next
+ * attempt; `closed`: there will be none.
+ */
+export type Condition = "connecting" | "connected" | "waiting" | "closed";
+export type Environment = import("./connection.js").Environment;
+export type Write = import("./statuses.js").Write;
+export type Topic = import("./topics.js").Topic;
+export type Changing = import("./watch.js").Changing<null>;
+import { PorchlightError } from "./error.js";
+import { Watch } from "./watch.js";
+export {};

@@ -1,0 +1,134 @@
+/** The type of presence: whether an account is online, and its status. */
+export const PRESENCE: 1;
+/** The topics that are wanted, and those that were and may still have a subscription. */
+export class Topics {
+    /**
+     * Adds an observer, which is given each change, and returns what is known.
+     * @param {number} type
+     * @param {string} account
+     * @param {Observer} observer
+     */
+    want(type: number, account: string, observer: Observer): Readonly<PresenceMembers>;
+    /**
+     * Removes an observer. Nothing is unsubscribed: a subscription is the account's, and another of
+     * its devices may need it. But it is no longer renewed.
+     * @param {number} type
+     * @param {string} account
+     * @param {Observer} observer
+     */
+    leave(type: number, account: string, observer: Observer): void;
+    /**
+     * Takes an event or a state, unless a newer one is known.
+     * @param {any} event as in the protocol
+     */
+    apply({ type, publisher, seq, cause, online, status, lastSeen }: any): void;
+    /**
+     * Takes topics of one type to subscribe to now.
+     * @param {number} now
+     * @param {number} countMax
+     * @returns {Topic[]}
+     */
+    takeDue(now: number, countMax: number): Topic[];
+    /** When to subscribe next. */
+    nextDue(): number;
+    /**
+     * Removes topics of one type that are subscribed to and not wanted, and returns them.
+     * @param {number} now
+     * @param {number} countMax
+     * @returns {Topic[]}
+     */
+    takeIdle(now: number, countMax: number): Topic[];
+    /**
+     * Subscriptions have expired.
+     * @param {number} type
+     * @param {string[]} accounts
+     */
+    expire(type: number, accounts: string[]): void;
+    /** The connection was lost: nothing is current, and no request will be answered. */
+    lose(): void;
+    /**
+     * How many of the wanted topics have a subscription.
+     * @param {number} now
+     */
+    count(now: number): number;
+    /** Asks for what is not current as soon as possible. */
+    refresh(): void;
+    /**
+     * Forgets what is neither wanted nor subscribed to.
+     * @param {number} now
+     */
+    forget(now: number): void;
+    #private;
+}
+/**
+ * A device on which an account is logged in.
+ */
+export type Device = {
+    /**
+     * the kind of client: `web`, `ios` ...
+     */
+    client: string;
+    /**
+     * its name
+     */
+    device: string;
+    /**
+     * it is not connected and only push-reachable
+     */
+    push?: boolean | undefined;
+};
+export type Status = {
+    value: number;
+    text?: string | undefined;
+    /**
+     * in milliseconds since 1970
+     */
+    expires: number;
+};
+/**
+ * What is known of an account. It never changes: a change makes a new one.
+ */
+export type Presence = Readonly<PresenceMembers>;
+export type PresenceMembers = {
+    account: string;
+    type: number;
+    /**
+     * `unknown` until the service has answered, and
+     * for types from 100 up, which do not say it
+     */
+    is: "online" | "offline" | "unknown";
+    /**
+     * it is current; false: it may be old, or nothing is known yet
+     */
+    live: boolean;
+    /**
+     * in order of login
+     */
+    devices: readonly Device[];
+    status?: Status | undefined;
+    /**
+     * in milliseconds since 1970; absent while online or if never seen
+     */
+    lastSeen?: number | undefined;
+    /**
+     * of the last change: `login`, `logout`, `publish` ...
+     */
+    cause?: string | undefined;
+};
+export type Observer = (presence: Presence) => void;
+/**
+ * The state of one publisher and type, and when to subscribe to it.
+ */
+export type Topic = {
+    presence: Presence;
+    seq: number;
+    /**
+     * when to subscribe next; Infinity while a request is unanswered
+     */
+    due: number;
+    /**
+     * when the subscription expires; 0 without one
+     */
+    until: number;
+    observers: Set<Observer>;
+};

@@ -1,0 +1,54 @@
+declare const Watch_base: new () => Changing<Changes>;
+/**
+ * A live map from names of accounts to what is known of them. It dispatches `change` with a map of
+ * what has changed as `detail`.
+ */
+export class Watch extends Watch_base {
+    /**
+     * Use `watch()` of a Porchlight.
+     * @param {Topics} topics
+     * @param {() => void} wake topics are wanted
+     * @param {Promise<void>} over no more changes will follow
+     * @param {number} type
+     * @param {Iterable<string>} accounts
+     */
+    constructor(topics: Topics, wake: () => void, over: Promise<void>, type: number, accounts: Iterable<string>);
+    get size(): number;
+    /** @param {string} account */
+    get(account: string): Readonly<import("./topics.js").PresenceMembers> | undefined;
+    /** @param {string} account */
+    has(account: string): boolean;
+    keys(): IterableIterator<string>;
+    values(): IterableIterator<Readonly<import("./topics.js").PresenceMembers>>;
+    /** @param {string[]} accounts */
+    add(...accounts: string[]): void;
+    /** @param {string[]} accounts */
+    delete(...accounts: string[]): void;
+    /** Ends it and empties it. Subscriptions are no longer renewed. */
+    close(): void;
+    /**
+     * The whole map, and then each change, for `for await`. It ends with the watch or the client.
+     * Changes that happen while the loop is busy are gathered: the newest of each account.
+     * @returns {AsyncGenerator<Changes, void, void>}
+     */
+    changes(): AsyncGenerator<Changes, void, void>;
+    [Symbol.iterator](): IterableIterator<[string, Readonly<import("./topics.js").PresenceMembers>]>;
+    /** The same as `changes()`. */
+    [Symbol.asyncIterator](): AsyncGenerator<Changes, void, void>;
+    #private;
+}
+export type Presence = import("./topics.js").Presence;
+export type Topics = import("./topics.js").Topics;
+/**
+ * An EventTarget with one event, `change`, whose `detail` is a `Detail`.
+ */
+export type Changing<Detail> = {
+    addEventListener: (type: "change", listener: ((event: CustomEvent<Detail>) => void) | null, options?: boolean | AddEventListenerOptions) => void;
+    removeEventListener: (type: "change", listener: ((event: CustomEvent<Detail>) => void) | null, options?: boolean | EventListenerOptions) => void;
+    dispatchEvent: (event: Event) => boolean;
+};
+/**
+ * What has changed: the new presence of each account, or undefined if it was deleted.
+ */
+export type Changes = ReadonlyMap<string, Presence | undefined>;
+export {};
