@@ -2,13 +2,14 @@
 # make build      install what is missing, build .build/release/porchlight
 # make test       install what is missing, build, run every test: about 25 minutes
 # make check      lint, build, quick tests: at most 3 minutes after the build
+# make test-js    the tests of the JavaScript SDK, with .build/debug/porchlight if it is built
 # make simulate   the simulator for a while, from a seed: make simulate SEED=1 HOURS=0.1
 # make static     build .build/static/porchlight, which needs no Swift where it runs
 # make install    install that binary, the systemd unit and example settings: PREFIX, DESTDIR
 # make outdated   list dependencies that have newer versions
 # make clean      remove everything that was built
 
-.PHONY: help run build test check simulate static install outdated setup clean
+.PHONY: help run build test check test-js simulate static install outdated setup clean
 .DEFAULT_GOAL := help
 
 PREFIX ?= /usr/local
@@ -30,6 +31,10 @@ test:
 
 check: setup
 	@scripts/test check
+
+test-js:
+	@scripts/setup javascript
+	@clients/js/test/run
 
 SEED ?=
 HOURS ?= 0.1
