@@ -3,13 +3,15 @@
 # make test       install what is missing, build, run every test: about 25 minutes
 # make check      lint, build, quick tests: at most 3 minutes after the build
 # make test-js    the tests of the JavaScript SDK, with .build/debug/porchlight if it is built
+# make test-browser  the SDK in Chromium, with the same service
+# make demo       build, serve, and a page with live dots: open it in two windows
 # make simulate   the simulator for a while, from a seed: make simulate SEED=1 HOURS=0.1
 # make static     build .build/static/porchlight, which needs no Swift where it runs
 # make install    install that binary, the systemd unit and example settings: PREFIX, DESTDIR
 # make outdated   list dependencies that have newer versions
 # make clean      remove everything that was built
 
-.PHONY: help run build test check test-js simulate static install outdated setup clean
+.PHONY: help run build test check test-js test-browser demo simulate static install outdated setup clean
 .DEFAULT_GOAL := help
 
 PREFIX ?= /usr/local
@@ -35,6 +37,13 @@ check: setup
 test-js:
 	@scripts/setup javascript
 	@clients/js/test/run
+
+test-browser:
+	@scripts/setup browser
+	@clients/js/test/browser/run
+
+demo: build
+	@scripts/demo
 
 SEED ?=
 HOURS ?= 0.1

@@ -1,0 +1,19 @@
+import { connect } from "../js/src/index.js";
+
+const query = new URLSearchParams(location.search);
+const account = query.get("me") ?? "alice";
+const porchlight = connect(query.get("service") ?? "ws://127.0.0.1:7400/v1/socket", { account });
+const friends = porchlight.watch(["alice", "bob", "carol", "dave"]);
+const [me, condition, list, form] = document.querySelectorAll("h1 span, p, ul, form");
+
+friends.addEventListener("change", () => list.replaceChildren(...[...friends].map(([name, now]) => {
+  const item = document.createElement("li");
+  item.className = `${now.is} ${now.live ? "" : "old"}`;
+  item.textContent = [name, now.is, now.status?.text].filter(Boolean).join(" · ");
+  return item;
+})));
+porchlight.addEventListener("change", () => { condition.textContent = porchlight.condition; });
+form.set.onclick = () => porchlight.setStatus(10001, { text: form.text.value, seconds: 3600 });
+form.clear.onclick = () => porchlight.clearStatus();
+form.onsubmit = () => false;
+me.textContent = account;

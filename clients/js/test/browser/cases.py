@@ -1,0 +1,350 @@
+#!/usr/bin/env python3
+"""Runs the SDK, the demo page and the page of the SDK's README in Chromium: cases.py [-k WORD]
+
+An error on a page's console fails the case.
+"""
+
+import argparse
+import functools
+import http.server
+import json
+import os
+import re
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import urllib.parse
+
+from playwright.sync_api import expect, sync_playwright
+
+CLIENTS = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".."))
+BINARY = os.environ.get(
+    "PORCHLIGHT_BIN", os.path.join(CLIENTS, "..", ".build", "debug", "porchlight"))
+CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+WAIT = 15_000  # milliseconds for one thing to happen
+# README.md has its script in the page.
+POLICY = ("default-src 'none'; script-src 'self'%s; style-src 'self'; "
+          "connect-src 'self' ws://127.0.0.1:*")
+
+
+class Service:
+    """A service on a free port, with a new directory."""
+
+    def __init__(self, *flags):
+        self.directory = tempfile.mkdtemp(prefix="porchlight-")
+        self.flags, self.port = flags, 0
+        self.start()
+
+    def start(self):
+        command = [BINARY, "serve", "--listen", "127.0.0.1:%d" % self.port, "--data",
+                   os.path.join(self.directory, "data"), "--log-level", "error", *self.flags]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.port = int(re.match(r"ready on \S+:(\d+)", self.process.stdout.readline()).group(1))
+        self.url = "ws://127.0.0.1:%d/v1/socket" % self.port
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def end(self):
+        self.kill()
+        shutil.rmtree(self.directory)
+
+
+class Native:
+    """A client of the native protocol, for what the SDK does not do."""
+
+    def __init__(self, service, **login):
+        self.stream = socket.create_connection(("127.0.0.1", service.port), 10).makefile("rwb")
+        self.call("login", **login)
+
+    def call(self, method, **params):
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+        self.stream.write(struct.pack(">I", len(body)) + body)
+        self.stream.flush()
+        while True:
+            message = self.read()
+            if "id" in message:
+                return message["result"]
+
+    def read(self):
+        (length,) = struct.unpack(">I", self.stream.read(4))
+        return json.loads(self.stream.read(length))
+
+    def events(self, account):
+        """Everything about `account` that was sent up to now."""
+        found = []
+        self.stream.write(struct.pack(">I", 0))
+        self.stream.flush()
+        while True:
+            head = self.stream.read(4)
+            if head == bytes(4):
+                return found
+            message = json.loads(self.stream.read(struct.unpack(">I", head)[0]))
+            for event in message.get("params", {}).get("events", []):
+                if event["publisher"] == account:
+                    found.append(event["cause"])
+
+
+class Pages(http.server.SimpleHTTPRequestHandler):
+    """The files of clients/ under a strict policy; the page of README.md, and its `/token`."""
+
+    readme = token = None  # set by the case
+
+    def do_GET(self):
+        made = {"/readme.html": Pages.readme, "/token": Pages.token}.get(self.path)
+        if not made:
+            return super().do_GET()
+        body = made().encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def end_headers(self):
+        inline = " 'unsafe-inline'" if self.path == "/readme.html" else ""
+        self.send_header("Content-Security-Policy", POLICY % inline)
+        self.send_header("Cache-Control", "no-store")
+        super().end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+class World:
+    """A browser, a web server and a service."""
+
+    def __init__(self, browser, site, flags):
+        self.browser, self.site, self.service = browser, site, Service(*flags)
+        self.contexts, self.problems = [], []
+
+    def context(self):
+        context = self.browser.new_context()
+        context.set_default_timeout(WAIT)
+        self.contexts.append(context)
+        return context
+
+    def page(self, me, context=None, path=None):
+        page = (context or self.context()).new_page()
+        page.on("pageerror", lambda error: self.problems.append("%s: %s" % (me, error)))
+        page.on("console", lambda line: line.type == "error" and not self.is_expected(line.text)
+                and self.problems.append("%s: %s" % (me, line.text)))
+        query = urllib.parse.urlencode({"me": me, "service": self.service.url})
+        page.goto(self.site + (path or "/demo/index.html?" + query))
+        return page
+
+    expected = ()
+
+    def is_expected(self, text):
+        return any(word in text for word in self.expected)
+
+    def end(self):
+        for context in self.contexts:
+            context.close()
+        self.service.end()
+
+
+def friend(page, name):
+    return page.locator("#friends li", has_text=name)
+
+
+def sees(page, name, text):
+    expect(friend(page, name)).to_have_text("%s · %s" % (name, text), timeout=WAIT)
+
+
+def is_connected(page):
+    expect(page.locator("#condition")).to_have_text("connected", timeout=WAIT)
+
+
+def devices(server, account):
+    sessions = server.call("sessions", account=account)["sessions"]
+    return sorted(session["device"] for session in sessions)
+
+
+# The cases.
+
+
+def dots(world):
+    """Two pages see each other, and each other's status; closing one puts out its dot."""
+    alice, bob = world.page("alice"), world.page("bob")
+    sees(alice, "bob", "online")
+    sees(bob, "alice", "online")
+    sees(alice, "carol", "offline")
+    bob.locator("input").fill("<b>in a meeting</b> ☕")
+    bob.locator("input").press("Enter")
+    sees(alice, "bob", "online · <b>in a meeting</b> ☕")
+    bob.locator("[name=clear]").click()
+    sees(alice, "bob", "online")
+    bob.close()
+    sees(alice, "bob", "offline")
+
+
+def tabs(world):
+    """Each tab is a device; a reload keeps its name and causes no event."""
+    server = Native(world.service, client="server")
+    observer = Native(world.service, account="observer", device="o")
+    observer.call("subscribe", type=1, expiry=3600, publishers=["alice"])
+    context = world.context()
+    first, second = world.page("alice", context), world.page("alice", context)
+    is_connected(first)
+    is_connected(second)
+    before = devices(server, "alice")
+    assert len(before) == 2 and before[0][:-1] == before[1][:-1], before
+    assert [name[-1] for name in before] == ["1", "2"], before
+    assert observer.events("alice") == ["login", "login"]
+    for page in (first, second, first):
+        page.reload()
+        is_connected(page)
+    sees(first, "bob", "offline")
+    assert devices(server, "alice") == before, devices(server, "alice")
+    assert observer.events("alice") == []
+    second.close()
+    sees(first, "bob", "offline")
+    other = world.page("alice")  # another browser
+    is_connected(other)
+    assert len({name[:-1] for name in devices(server, "alice")}) == 2
+tabs.flags = ["--disconnect-grace", "30"]
+
+
+def restart(world):
+    """The service is killed and started: the page shows that it is old, then what is true."""
+    world.expected = ("WebSocket connection to",)
+    alice, bob = world.page("alice"), world.page("bob")
+    sees(alice, "bob", "online")
+    world.service.kill()
+    expect(friend(alice, "bob")).to_have_class(re.compile("online old"), timeout=WAIT)
+    bob.close()
+    world.service.start()
+    expect(friend(alice, "bob")).not_to_have_class(re.compile("old"), timeout=WAIT)
+    sees(alice, "bob", "offline")
+restart.flags = ["--restart-grace", "2"]
+
+
+def offline(world):
+    """Without a network what is shown is old; with it, it is current again."""
+    world.expected = ("WebSocket connection to", "ERR_INTERNET_DISCONNECTED")
+    context = world.context()
+    alice, bob = world.page("alice", context), world.page("bob")
+    sees(alice, "bob", "online")
+    context.set_offline(True)
+    expect(friend(alice, "bob")).to_have_class(re.compile("online old"), timeout=WAIT)
+    bob.locator("input").fill("missed")
+    bob.locator("input").press("Enter")
+    context.set_offline(False)
+    expect(friend(alice, "bob")).not_to_have_class(re.compile("old"), timeout=WAIT)
+    sees(alice, "bob", "online · missed")
+
+
+def frozen(world):
+    """A page that is frozen for four heartbeats stays online, and is current when it is thawed."""
+    alice, bob = world.page("alice"), world.page("bob")
+    sees(alice, "bob", "online")
+    protocol = alice.context.new_cdp_session(alice)
+    protocol.send("Page.setWebLifecycleState", {"state": "frozen"})
+    begin = time.monotonic()
+    bob.locator("input").fill("missed")
+    bob.locator("input").press("Enter")
+    observer = Native(world.service, account="observer", device="o")
+    observer.call("subscribe", type=1, expiry=3600, publishers=["alice"], sync=True)
+    while time.monotonic() - begin < 20:
+        assert observer.events("alice") == [], "the frozen page is not online"
+        bob.wait_for_timeout(1_000)
+    protocol.send("Page.setWebLifecycleState", {"state": "active"})
+    sees(alice, "bob", "online · missed")
+    is_connected(alice)
+    assert observer.events("alice") == []
+frozen.flags = ["--heartbeat", "5", "--disconnect-grace", "0"]
+
+
+def kicked(world):
+    """A kick ends it: the page does not reconnect."""
+    alice = world.page("alice")
+    is_connected(alice)
+    server = Native(world.service, client="server")
+    assert server.call("kick", account="alice", reason="Your password was changed.")["kicked"] == 1
+    expect(alice.locator("#condition")).to_have_text("closed", timeout=WAIT)
+    alice.wait_for_timeout(2_000)
+    assert server.call("sessions", account="alice")["sessions"] == []
+
+
+def readme(world):
+    """The first page of README.md; its token is refreshed before it expires."""
+    key = os.path.join(world.service.directory, "secret")
+    with open(key, "w", encoding="ascii") as file:
+        file.write("0123456789abcdef" * 4)
+    world.service.kill()
+    world.service.flags = ("--auth", "jwt", "--jwt-key", key)
+    world.service.start()
+    served = []
+
+    def token(account, life):
+        return subprocess.run([BINARY, "token", account, "--key", key, "--for", life],
+                              capture_output=True, check=True, text=True).stdout.strip()
+
+    def page_token():
+        served.append("8s" if not served else "1h")
+        return token("alice", served[-1])
+
+    def page_of_readme():
+        with open(os.path.join(CLIENTS, "js", "README.md"), encoding="utf-8") as file:
+            page = re.search(r"```html\n(.*?)```", file.read(), re.S).group(1)
+        return (page.replace("wss://presence.example.com/v1/socket", world.service.url)
+                .replace("./porchlight/", "/js/"))
+
+    Pages.token, Pages.readme = staticmethod(page_token), staticmethod(page_of_readme)
+    bob = Native(world.service, token=token("bob", "1h"), device="phone")
+    page = world.page("alice", path="/readme.html")
+    items = page.locator("#friends li")
+    expect(items).to_have_text(["● bob ", "○ carol ", "○ dave "], timeout=WAIT)
+    bob.call("publish", type=1, value=10001, ext="in a meeting")
+    expect(items.first).to_have_text("● bob in a meeting", timeout=WAIT)
+    begin = time.monotonic()
+    while len(served) < 2 and time.monotonic() - begin < WAIT / 1_000:
+        page.wait_for_timeout(200)
+    assert served == ["8s", "1h"], served
+    bob.call("logout")
+    expect(items.first).to_have_text("○ bob in a meeting", timeout=WAIT)
+    expect(items.first).to_have_css("opacity", "1")
+
+
+CASES = [dots, tabs, restart, offline, frozen, kicked, readme]
+
+
+def main():
+    options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    options.add_argument("-k", metavar="WORD", default="", help="only cases whose name has this")
+    word = options.parse_args().k
+    handler = functools.partial(Pages, directory=CLIENTS)
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    site = "http://127.0.0.1:%d" % server.server_address[1]
+    failed = 0
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        for case in [case for case in CASES if word in case.__name__]:
+            world = World(browser, site, getattr(case, "flags", []))
+            begin = time.monotonic()
+            try:
+                case(world)
+                assert not world.problems, world.problems
+                verdict = "ok"
+            except Exception as error:  # pylint: disable=broad-except
+                failed += 1
+                verdict = "FAILED: %s %s" % (error, world.problems)
+            finally:
+                world.end()
+            seconds = time.monotonic() - begin
+            print("%-8s %s (%.1f s)" % (case.__name__, verdict, seconds), flush=True)
+        browser.close()
+    server.shutdown()
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
