@@ -26,12 +26,13 @@ export class Service {
       let output = "";
       service.stdout.on("data", (data) => {
         output += data;
-        const found = /^ready on [^\n]*?:(\d+)/m.exec(output);
-        if (found) resolve(found[1]);
+        const found = /^ready on [^\n]*?:(\d+)(?:, tls on [^\n]*?:(\d+))?.*\n/m.exec(output);
+        if (found) resolve(found);
       });
       service.once("exit", (code) => reject(new Error(`the service has ended: ${code}`)));
     });
-    this.port = Number(ready);
+    this.port = Number(ready[1]);
+    this.tlsPort = Number(ready[2]);
     return this;
   }
 
