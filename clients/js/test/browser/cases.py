@@ -5,7 +5,10 @@ An error on a page's console fails the case.
 """
 
 import argparse
+import atexit
+import base64
 import functools
+import hashlib
 import http.server
 import json
 import os
@@ -29,7 +32,7 @@ CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 WAIT = 15_000  # milliseconds for one thing to happen
 # README.md has its script in the page.
 POLICY = ("default-src 'none'; script-src 'self'%s; style-src 'self'; "
-          "connect-src 'self' ws://127.0.0.1:*")
+          "connect-src 'self' ws://127.0.0.1:* wss://localhost:*")
 
 
 class Service:
@@ -44,7 +47,9 @@ class Service:
         command = [BINARY, "serve", "--listen", "127.0.0.1:%d" % self.port, "--data",
                    os.path.join(self.directory, "data"), "--log-level", "error", *self.flags]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        self.port = int(re.match(r"ready on \S+:(\d+)", self.process.stdout.readline()).group(1))
+        ready = self.process.stdout.readline()
+        self.port = int(re.match(r"ready on [^ ,]+:(\d+)", ready).group(1))
+        self.tls = re.search(r"tls on [^ ,]+:(\d+)", ready)
         self.url = "ws://127.0.0.1:%d/v1/socket" % self.port
 
     def kill(self):
@@ -54,6 +59,26 @@ class Service:
     def end(self):
         self.kill()
         shutil.rmtree(self.directory)
+
+
+class Certificate:
+    """A certificate for localhost, and the hash of its key, by which Chromium accepts it."""
+
+    def __init__(self):
+        self.directory = tempfile.mkdtemp(prefix="porchlight-")
+        self.path, self.key = (os.path.join(self.directory, name) for name in ("c.pem", "k.pem"))
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+             "-nodes", "-keyout", self.key, "-out", self.path, "-days", "30",
+             "-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost"],
+            check=True, capture_output=True)
+        public = subprocess.run(["openssl", "pkey", "-in", self.key, "-pubout", "-outform", "der"],
+                                check=True, capture_output=True).stdout
+        self.spki = base64.b64encode(hashlib.sha256(public).digest()).decode()
+
+
+CERTIFICATE = Certificate()
+atexit.register(shutil.rmtree, CERTIFICATE.directory)
 
 
 class Native:
@@ -313,7 +338,21 @@ def readme(world):
     expect(items.first).to_have_css("opacity", "1")
 
 
-CASES = [dots, tabs, restart, offline, frozen, kicked, readme]
+def wss(world):
+    """TLS, with a certificate that this browser was told to accept."""
+    world.service.kill()
+    world.service.flags = ("--listen-tls", "127.0.0.1:0", "--tls-certificate", CERTIFICATE.path,
+                           "--tls-key", CERTIFICATE.key)
+    world.service.start()
+    bob = world.page("bob")
+    is_connected(bob)
+    world.service.url = "wss://localhost:%s/v1/socket" % world.service.tls.group(1)
+    alice = world.page("alice")
+    sees(alice, "bob", "online")
+    sees(bob, "alice", "online")
+
+
+CASES = [dots, tabs, restart, offline, frozen, kicked, readme, wss]
 
 
 def main():
@@ -326,7 +365,8 @@ def main():
     site = "http://127.0.0.1:%d" % server.server_address[1]
     failed = 0
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[
+            "--no-sandbox", "--ignore-certificate-errors-spki-list=" + CERTIFICATE.spki])
         for case in [case for case in CASES if word in case.__name__]:
             world = World(browser, site, getattr(case, "flags", []))
             begin = time.monotonic()
