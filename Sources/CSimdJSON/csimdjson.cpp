@@ -8,6 +8,8 @@
 // * simdjson does not count the innermost level of nesting if it is empty.
 #include "csimdjson.h"
 
+#include "bytes.h"
+
 #define SIMDJSON_EXCEPTIONS 0
 #include <simdjson.h>
 
@@ -17,6 +19,9 @@
 #include <new>
 #include <string_view>
 #include <vector>
+
+// For what reads frames and calls, and so has two callers: a frame would cost 5 % more without it.
+#define INLINED [[gnu::always_inline]] inline
 
 namespace {
 
@@ -71,7 +76,7 @@ struct csj_parser {
 
 namespace {
 
-void head(std::string_view bytes, uint64_t &low, uint64_t &high) {
+INLINED void head(std::string_view bytes, uint64_t &low, uint64_t &high) {
     uint64_t words[2] = {0, 0};
     std::memcpy(words, bytes.data(), bytes.size() < 16 ? bytes.size() : 16);
     low = words[0];
@@ -89,7 +94,7 @@ uint64_t word(const char *bytes) {
     return value;
 }
 
-uint32_t hash(std::string_view bytes, uint64_t seed) {
+INLINED uint32_t hash(std::string_view bytes, uint64_t seed) {
     const char *at = bytes.data();
     size_t count = bytes.size();
     uint64_t state = seed ^ (count * 0x9E3779B97F4A7C15u);
@@ -105,7 +110,7 @@ uint32_t hash(std::string_view bytes, uint64_t seed) {
     return static_cast<uint32_t>(state ^ (state >> 32));
 }
 
-bool copy_text(csj_parser &p, std::string_view bytes, uint32_t &start, uint32_t &count) {
+INLINED bool copy_text(csj_parser &p, std::string_view bytes, uint32_t &start, uint32_t &count) {
     if (bytes.size() > p.text_bytes_max - p.text_bytes) return false;
     std::memcpy(p.text + p.text_bytes, bytes.data(), bytes.size());
     start = static_cast<uint32_t>(p.text_bytes);
@@ -148,7 +153,7 @@ nesting check_nesting(dom::element value, int level) {
     return worst;
 }
 
-csj_kind kind(dom::element value) {
+INLINED csj_kind kind(dom::element value) {
     switch (value.type()) {
         case dom::element_type::ARRAY: return CSJ_ARRAY;
         case dom::element_type::OBJECT: return CSJ_OBJECT;
@@ -164,9 +169,9 @@ csj_kind kind(dom::element value) {
     }
 }
 
-/// The elements of an array in `params`, on the third level.
-csj_status read_elements(
-    csj_parser &p, dom::array array, csj_member &out, nesting &worst
+/// The elements of an array in `params`, which is at `level`.
+INLINED csj_status read_elements(
+    csj_parser &p, dom::array array, int level, csj_member &out, nesting &worst
 ) {
     out.start = p.element_count;
     for (dom::element value : array) {
@@ -178,7 +183,7 @@ csj_status read_elements(
             if (!copy_text(p, bytes, element.start, element.count)) return CSJ_NO_MEMORY;
             element.hash = hash(bytes, p.seed);
         } else {
-            worst = std::max(worst, check_nesting(value, 4));
+            worst = std::max(worst, check_nesting(value, level + 1));
             if (worst == nesting::too_deep) return CSJ_TOO_DEEP;
         }
         p.element_count += 1;
@@ -189,8 +194,8 @@ csj_status read_elements(
 
 enum class place { envelope, params };
 
-csj_status read_value(
-    csj_parser &p, dom::element value, place where, csj_member &out, nesting &worst
+INLINED csj_status read_value(
+    csj_parser &p, dom::element value, place where, int level, csj_member &out, nesting &worst
 ) {
     out.kind = kind(value);
     if (out.kind == CSJ_STRING) {
@@ -204,136 +209,101 @@ csj_status read_value(
     }
     dom::array array;
     if (where == place::params && value.get(array) == simdjson::SUCCESS) {
-        return read_elements(p, array, out, worst);
+        return read_elements(p, array, level, out, worst);
     }
-    worst = std::max(worst, check_nesting(value, where == place::envelope ? 2 : 3));
+    worst = std::max(worst, check_nesting(value, level));
     return worst == nesting::too_deep ? CSJ_TOO_DEEP : CSJ_OK;
+}
+
+/// The members of an object of parameters that are listed.
+struct known_words {
+    const csj_word *words;
+    size_t count;
+
+    bool contain(std::string_view key) const {
+        uint64_t low, high;
+        head(key, low, high);
+        return std::any_of(words, words + count, [&](const csj_word &word) {
+            return word.count == key.size() && word.low == low && word.high == high;
+        });
+    }
+};
+
+INLINED csj_status read_member(
+    csj_parser &p, dom::key_value_pair field, place where, uint32_t index, csj_object &out,
+    csj_member &member, int level
+) {
+    for (uint32_t before = 0; before < index && out.duplicate == CSJ_NONE; before += 1) {
+        if (p.keys[before] == field.key) out.duplicate = index;
+    }
+    p.keys[index] = field.key;
+    member = csj_member{};
+    head(field.key, member.key_low, member.key_high);
+    member.key_count = static_cast<uint32_t>(field.key.size());
+    if (where == place::envelope && field.key == "params" && field.value.is_object()) {
+        member.kind = CSJ_OBJECT;  // Read as a separate object; a second one is rejected.
+        return CSJ_OK;
+    }
+    nesting worst = nesting::fine;
+    const csj_status status = read_value(p, field.value, where, level, member, worst);
+    if (worst == nesting::duplicate && out.duplicate == CSJ_NONE) out.duplicate = index;
+    return status;
 }
 
 csj_status read_object(
     csj_parser &p, dom::object object, place where, csj_member *members, csj_object &out
 ) {
+    const int level = where == place::envelope ? 2 : 3;
     out = {members, 0, CSJ_NONE};
     for (dom::key_value_pair field : object) {
         const uint32_t index = out.count++;
         if (index >= CSJ_MEMBERS_MAX) {
-            const int level = where == place::envelope ? 2 : 3;
             if (check_nesting(field.value, level) == nesting::too_deep) return CSJ_TOO_DEEP;
             continue;
         }
-        for (uint32_t before = 0; before < index && out.duplicate == CSJ_NONE; before += 1) {
-            if (p.keys[before] == field.key) out.duplicate = index;
-        }
-        p.keys[index] = field.key;
-        csj_member &member = members[index];
-        member = csj_member{};
-        head(field.key, member.key_low, member.key_high);
-        member.key_count = static_cast<uint32_t>(field.key.size());
-        if (where == place::envelope && field.key == "params" && field.value.is_object()) {
-            member.kind = CSJ_OBJECT;  // Read as a separate object; a second one is rejected.
-            continue;
-        }
-        nesting worst = nesting::fine;
-        const csj_status status = read_value(p, field.value, where, member, worst);
+        const csj_status status = read_member(p, field, where, index, out, members[index], level);
         if (status != CSJ_OK) return status;
-        if (worst == nesting::duplicate && out.duplicate == CSJ_NONE) out.duplicate = index;
     }
     return CSJ_OK;
 }
 
-/// Whether every escaped high surrogate is followed by a low one, and no low one is alone.
-bool has_whole_surrogates(const uint8_t *body, size_t count) {
-    const uint8_t *at = body;
-    const uint8_t *const end = body + count;
-    auto unit = [&](const uint8_t *escape) -> int {
-        if (end - escape < 6 || escape[0] != '\\' || escape[1] != 'u') return -1;
-        int value = 0;
-        for (int digit = 2; digit < 6; digit += 1) {
-            const int byte = escape[digit] | 0x20;
-            value = value * 16 + (byte <= '9' ? byte - '0' : byte - 'a' + 10);
-        }
-        return value;
-    };
-    while (at < end) {
-        at = static_cast<const uint8_t *>(std::memchr(at, '\\', end - at));
-        if (at == nullptr) return true;
-        const int first = unit(at);
-        if (first >= 0xDC00 && first <= 0xDFFF) return false;
-        if (first >= 0xD800 && first <= 0xDBFF) {
-            const int second = unit(at + 6);
-            if (second < 0xDC00 || second > 0xDFFF) return false;
-            at += 12;
-        } else {
-            at += first < 0 ? 2 : 6;
-        }
+/// As JSON Schema defines integers: a number without a fractional part is one.
+void read_as_integer(dom::element value, csj_member &member) {
+    double number = 0;
+    if (member.kind != CSJ_FRACTION || value.get(number) != simdjson::SUCCESS) return;
+    if (number <= -9.2e18 || number >= 9.2e18) {
+        member.kind = CSJ_HUGE_INTEGER;  // So large a double has no fractional part.
+        return;
     }
-    return true;
+    const auto integer = static_cast<int64_t>(number);
+    if (static_cast<double>(integer) != number) return;
+    member.kind = CSJ_INTEGER;
+    member.integer = integer;
 }
 
-bool is_digit(uint8_t byte) { return byte >= '0' && byte <= '9'; }
-
-/// The end of the JSON number that begins at `at`; NULL if it is not a number. `*whole` is
-/// whether it has neither a fraction nor an exponent.
-const uint8_t *number_end(const uint8_t *at, bool *whole) {
-    *whole = true;
-    if (*at == '-') at += 1;
-    if (!is_digit(*at)) return nullptr;
-    const bool zero = *at == '0';
-    at += 1;
-    if (zero && is_digit(*at)) return nullptr;
-    while (is_digit(*at)) at += 1;
-    if (*at == '.') {
-        *whole = false;
-        at += 1;
-        if (!is_digit(*at)) return nullptr;
-        while (is_digit(*at)) at += 1;
-    }
-    if (*at == 'e' || *at == 'E') {
-        *whole = false;
-        at += 1;
-        if (*at == '+' || *at == '-') at += 1;
-        if (!is_digit(*at)) return nullptr;
-        while (is_digit(*at)) at += 1;
-    }
-    return at;
-}
-
-/// Overwrites numbers that exceed every machine type by ones that mean "too large".
-/// The zeros of the padding end every loop.
-void shorten_numbers(uint8_t *body, size_t count) {
-    static const char huge[] = "18446744073709551615";
-    const size_t huge_bytes = sizeof(huge) - 1;
-    uint8_t *at = body;
-    uint8_t *const end = body + count;
-    while (at < end) {
-        if (*at == '"') {
-            for (at += 1; at < end && *at != '"'; at += 1) {
-                if (*at == '\\') at += 1;
-            }
-            at += 1;
+csj_status read_params(
+    csj_parser &p, dom::object object, known_words known, csj_object &out
+) {
+    // The object itself is on this level.
+    const int level = CSJ_DEPTH_MAX - CSJ_PARAMS_DEPTH_MAX + 1;
+    size_t count = 0;
+    for (dom::key_value_pair field : object) {
+        count += 1;
+        if (!known.contain(field.key) || out.count == CSJ_MEMBERS_MAX) {
+            if (check_nesting(field.value, level + 1) == nesting::too_deep) return CSJ_TOO_DEEP;
             continue;
         }
-        if (*at != '-' && !is_digit(*at)) {
-            at += 1;
-            continue;
-        }
-        bool whole;
-        const uint8_t *stop = number_end(at, &whole);
-        if (stop == nullptr) return;
-        const auto bytes = static_cast<size_t>(stop - at);
-        const bool fits = bytes == 20 && std::memcmp(at, "-9223372036854775808", 20) <= 0;
-        if (whole && bytes >= huge_bytes && !fits) {
-            std::memset(at, ' ', bytes);
-            std::memcpy(at, huge, huge_bytes);
-        } else if (!whole && bytes >= 3) {
-            std::memset(at, ' ', bytes);
-            std::memcpy(at, "0.5", 3);
-        }
-        at += bytes;
+        const uint32_t index = out.count++;
+        csj_member &member = p.params[index];
+        const csj_status status =
+            read_member(p, field, place::params, index, out, member, level + 1);
+        if (status != CSJ_OK) return status;
+        read_as_integer(field.value, member);
     }
+    return count > CSJ_MEMBERS_MAX ? CSJ_TOO_MANY_MEMBERS : CSJ_OK;
 }
 
-csj_status parse(csj_parser &p, size_t count, dom::element &root) {
+INLINED csj_status parse(csj_parser &p, size_t count, dom::element &root) {
     auto read = [&]() -> simdjson::error_code {
         return p.parser.parse(p.memory.body, count, false).get(root);
     };
@@ -348,6 +318,55 @@ csj_status parse(csj_parser &p, size_t count, dom::element &root) {
     const auto *characters = reinterpret_cast<const char *>(p.memory.body);
     if (!simdjson::validate_utf8(characters, count)) return CSJ_INVALID_UTF8;
     return error == simdjson::DEPTH_ERROR ? CSJ_TOO_DEEP : CSJ_INVALID_JSON;
+}
+
+void clear(csj_parser &p, uint8_t *text, size_t text_bytes_max, csj_document *document) {
+    *document = {
+        {p.envelope, 0, CSJ_NONE}, {p.params, 0, CSJ_NONE}, p.memory.elements, 0,
+    };
+    p.text = text;
+    p.text_bytes = 0;
+    p.text_bytes_max = text_bytes_max;
+    p.element_count = 0;
+}
+
+/// Validates the body.
+INLINED csj_status begin(
+    csj_parser &p, const uint8_t *body, size_t body_bytes, uint8_t *text, size_t text_bytes_max,
+    csj_document *document, dom::element &root
+) {
+    clear(p, text, text_bytes_max, document);
+    if (body_bytes == 0) return CSJ_INVALID_JSON;
+    if (body_bytes > UINT32_MAX / 2 || !p.memory.reserve(body_bytes)) return CSJ_NO_MEMORY;
+    std::memcpy(p.memory.body, body, body_bytes);
+    std::memset(p.memory.body + body_bytes, 0, simdjson::SIMDJSON_PADDING);
+    // Later versions of simdjson skip a byte order mark.
+    if (body_bytes >= 3 && std::memcmp(body, "\xEF\xBB\xBF", 3) == 0) return CSJ_INVALID_JSON;
+    const csj_status status = parse(p, body_bytes, root);
+    if (status != CSJ_OK) return status;
+    return has_whole_surrogates(p.memory.body, body_bytes) ? CSJ_OK : CSJ_INVALID_JSON;
+}
+
+csj_status no_object(dom::element root) {
+    if (check_nesting(root, 1) == nesting::too_deep) return CSJ_TOO_DEEP;
+    return root.is_array() ? CSJ_ARRAY_AT_TOP : CSJ_NOT_AN_OBJECT;
+}
+
+std::string_view text_of(const uint8_t *bytes, size_t count) {
+    return count == 0 ? std::string_view("", 0)
+                      : std::string_view(reinterpret_cast<const char *>(bytes), count);
+}
+
+/// A new member of `params`; NULL if there are too many.
+csj_member *add_member(csj_parser &p, csj_word key, csj_kind kind, csj_document *document) {
+    if (document->params.count >= CSJ_MEMBERS_MAX) return nullptr;
+    csj_member &member = p.params[document->params.count++];
+    member = csj_member{};
+    member.key_low = key.low;
+    member.key_high = key.high;
+    member.key_count = key.count;
+    member.kind = kind;
+    return &member;
 }
 
 }  // namespace
@@ -378,29 +397,11 @@ csj_status csj_parse(
     size_t text_bytes_max, csj_document *document
 ) {
     csj_parser &p = *parser;
-    *document = {
-        {p.envelope, 0, CSJ_NONE}, {p.params, 0, CSJ_NONE}, p.memory.elements, 0,
-    };
-    if (body_bytes == 0) return CSJ_INVALID_JSON;
-    if (body_bytes > UINT32_MAX / 2 || !p.memory.reserve(body_bytes)) return CSJ_NO_MEMORY;
-    std::memcpy(p.memory.body, body, body_bytes);
-    std::memset(p.memory.body + body_bytes, 0, simdjson::SIMDJSON_PADDING);
-    p.text = text;
-    p.text_bytes = 0;
-    p.text_bytes_max = text_bytes_max;
-    p.element_count = 0;
-    // Later versions of simdjson skip a byte order mark.
-    if (body_bytes >= 3 && std::memcmp(body, "\xEF\xBB\xBF", 3) == 0) return CSJ_INVALID_JSON;
-
     dom::element root;
-    csj_status status = parse(p, body_bytes, root);
+    csj_status status = begin(p, body, body_bytes, text, text_bytes_max, document, root);
     if (status != CSJ_OK) return status;
-    if (!has_whole_surrogates(p.memory.body, body_bytes)) return CSJ_INVALID_JSON;
     dom::object envelope;
-    if (root.get(envelope) != simdjson::SUCCESS) {
-        if (check_nesting(root, 1) == nesting::too_deep) return CSJ_TOO_DEEP;
-        return root.is_array() ? CSJ_ARRAY_AT_TOP : CSJ_NOT_AN_OBJECT;
-    }
+    if (root.get(envelope) != simdjson::SUCCESS) return no_object(root);
     status = read_object(p, envelope, place::envelope, p.envelope, document->envelope);
     if (status != CSJ_OK) return status;
     for (dom::key_value_pair field : envelope) {
@@ -412,6 +413,74 @@ csj_status csj_parse(
     document->elements = p.memory.elements;
     document->element_count = p.element_count;
     return status;
+}
+
+csj_status csj_parse_params(
+    csj_parser *parser, const uint8_t *body, size_t body_bytes, const csj_word *known,
+    size_t known_count, uint8_t *text, size_t text_bytes_max, csj_document *document
+) {
+    csj_parser &p = *parser;
+    if (body == nullptr) {
+        clear(p, text, text_bytes_max, document);
+        return CSJ_OK;
+    }
+    dom::element root;
+    csj_status status = begin(p, body, body_bytes, text, text_bytes_max, document, root);
+    if (status != CSJ_OK) return status;
+    dom::object params;
+    if (root.get(params) != simdjson::SUCCESS) return no_object(root);
+    status = read_params(p, params, {known, known_count}, document->params);
+    document->elements = p.memory.elements;
+    document->element_count = p.element_count;
+    return status;
+}
+
+bool csj_add_integer(
+    csj_parser *parser, csj_word key, csj_kind kind, int64_t value, csj_document *document
+) {
+    csj_member *member = add_member(*parser, key, kind, document);
+    if (member != nullptr) member->integer = value;
+    return member != nullptr;
+}
+
+bool csj_add_text(
+    csj_parser *parser, csj_word key, const uint8_t *bytes, size_t count, uint8_t *text,
+    size_t text_bytes_max, csj_document *document
+) {
+    csj_member *member = add_member(*parser, key, CSJ_STRING, document);
+    if (member == nullptr) return false;
+    const std::string_view view = text_of(bytes, count);
+    head(view, member->head_low, member->head_high);
+    parser->text = text;
+    parser->text_bytes_max = text_bytes_max;
+    return copy_text(*parser, view, member->start, member->count);
+}
+
+bool csj_add_array(csj_parser *parser, csj_word key, csj_document *document) {
+    csj_member *member = add_member(*parser, key, CSJ_ARRAY, document);
+    if (member != nullptr) member->start = parser->element_count;
+    return member != nullptr;
+}
+
+bool csj_add_element(
+    csj_parser *parser, const uint8_t *bytes, size_t count, uint8_t *text, size_t text_bytes_max,
+    csj_document *document
+) {
+    csj_parser &p = *parser;
+    const uint32_t last = document->params.count;
+    if (last == 0 || p.params[last - 1].kind != CSJ_ARRAY
+        || p.element_count >= p.memory.body_bytes_max / 2)
+        return false;
+    const std::string_view view = text_of(bytes, count);
+    csj_element &element = p.memory.elements[p.element_count];
+    element = {CSJ_STRING, 0, 0, hash(view, p.seed)};
+    p.text = text;
+    p.text_bytes_max = text_bytes_max;
+    if (!copy_text(p, view, element.start, element.count)) return false;
+    p.params[last - 1].count += 1;
+    p.element_count += 1;
+    document->element_count = p.element_count;
+    return true;
 }
 
 }  // extern "C"

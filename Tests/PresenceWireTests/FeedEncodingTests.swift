@@ -62,3 +62,57 @@ import Testing
         #expect(request?.method == .feed(isKnown ? cursor : nil))
     }
 }
+
+@Suite struct `An item of the feed` {
+    private let cursor = FeedCursor(epoch: .max, seq: 42)
+    private let events = FeedEvents(
+        bytes: Array(#"{"a":1},{"b":2}"#.utf8), count: 2, firstTime: Wall(milliseconds: 0))
+
+    private func notification(_ item: FeedItem) -> String {
+        let params = String(decoding: item.params, as: UTF8.self)
+        return #"{"jsonrpc":"2.0","method":"feed","params":\#(params)}"#
+    }
+
+    @Test func `has the parameters of the notification`() {
+        #expect(notification(.reset) == body { $0.appendFeedResetBody() })
+        #expect(notification(.synced(cursor)) == body { $0.appendFeedSyncedBody(cursor: cursor) })
+        #expect(
+            notification(.changes(events, cursor))
+                == body { $0.appendFeedEventsBody(events.bytes[...], cursor: cursor) })
+        #expect(
+            notification(.states(events))
+                == body { $0.appendFeedEventsBody(events.bytes[...], cursor: nil) })
+        #expect(cursor.text == "FZZZZZZZZZZZZ000000000001A")
+    }
+
+    @Test func `has as many states as a notification holds`() {
+        var fixture = Fixture()
+        fixture.effects.events = (0..<3).map { fixture.event("n\($0)") }
+        var limits = Limits()
+        limits.statesPerFrameMax = 2
+        var bytes: [UInt8] = []
+        let rest = bytes.appendFeedStates(0..<3, in: fixture.effects, limits: limits)
+        #expect(rest == 2..<3)
+        let whole = body {
+            _ = $0.appendEventsBody(0..<3, of: .feedList, in: fixture.effects, limits: limits)
+        }
+        let states = FeedEvents(bytes: bytes, count: 2, firstTime: Wall(milliseconds: 0))
+        #expect(notification(.states(states)) == whole)
+    }
+}
+
+@Suite struct `The content of an error` {
+    @Test(arguments: [
+        Refusal(.forbidden), Refusal(.outOfRange, field: .type, min: 1, max: 5),
+        Refusal(.feedQuota, limit: 3, count: 3), Refusal(.rateLimited, retryAfterSeconds: 7),
+    ])
+    func `is that of the response`(refusal: Refusal) {
+        let content = ErrorContent(refusal, in: Effects())
+        let members = String(decoding: content.members, as: UTF8.self)
+        #expect(
+            body { $0.appendErrorBody(refusal, to: .integer(1), in: Effects()) }
+                == #"{"jsonrpc":"2.0","id":1,"error":{"code":\#(content.code),"message":""#
+                + #"\#(content.message)","data":{"reason":"\#(content.reason)"\#(members)}}}"#)
+        #expect(content.retryAfterSeconds == refusal.retryAfterSeconds)
+    }
+}

@@ -1,4 +1,5 @@
-// Reads one JSON-RPC 2.0 request, with simdjson's DOM parser.
+// Reads one JSON-RPC 2.0 request, with simdjson's DOM parser; or the parameters of one, where the
+// method is known and further parameters are given beside the body.
 //
 // It checks that the body is JSON, and lists the members of the request object, the members of
 // `params`, and the elements of the arrays in `params`. What is nested deeper is validated and
@@ -18,6 +19,8 @@ extern "C" {
 #define CSJ_MEMBERS_MAX 64
 /// Levels of nesting that are accepted. The request object is the first level.
 #define CSJ_DEPTH_MAX 32
+/// The same where the body is an object of parameters.
+#define CSJ_PARAMS_DEPTH_MAX 30
 /// No such index.
 #define CSJ_NONE UINT32_MAX
 
@@ -30,6 +33,8 @@ typedef enum csj_status {
     CSJ_TOO_DEEP,
     CSJ_ARRAY_AT_TOP,
     CSJ_NOT_AN_OBJECT,
+    /// An object of parameters has more members than are listed.
+    CSJ_TOO_MANY_MEMBERS,
     CSJ_NO_MEMORY,
 } csj_status;
 
@@ -79,6 +84,12 @@ typedef struct csj_object {
     uint32_t duplicate;
 } csj_object;
 
+/// A key, as in a member.
+typedef struct csj_word {
+    uint64_t low, high;
+    uint32_t count;
+} csj_word;
+
 typedef struct csj_document {
     csj_object envelope;
     /// Empty if there is no object `params`.
@@ -98,6 +109,27 @@ csj_status csj_parse(
 
 /// Whether bytes are valid UTF-8.
 bool csj_is_utf8(const uint8_t *bytes, size_t count);
+/// Reads `body` as `params`: only members with a key among `known` are listed, and a number
+/// without a fractional part is an integer, however it is written. NULL: no members.
+csj_status csj_parse_params(
+    csj_parser *parser, const uint8_t *body, size_t body_bytes, const csj_word *known,
+    size_t known_count, uint8_t *text, size_t text_bytes_max, csj_document *document);
+
+// These add to `params` of the document that was read last. They return whether there was room.
+
+/// Adds a member whose value is an integer; `kind` is CSJ_INTEGER or CSJ_HUGE_INTEGER.
+bool csj_add_integer(
+    csj_parser *parser, csj_word key, csj_kind kind, int64_t value, csj_document *document);
+/// Adds a member whose value is a text.
+bool csj_add_text(
+    csj_parser *parser, csj_word key, const uint8_t *bytes, size_t count, uint8_t *text,
+    size_t text_bytes_max, csj_document *document);
+/// Adds a member whose value is an empty array.
+bool csj_add_array(csj_parser *parser, csj_word key, csj_document *document);
+/// Adds a text to the array that was added last.
+bool csj_add_element(
+    csj_parser *parser, const uint8_t *bytes, size_t count, uint8_t *text, size_t text_bytes_max,
+    csj_document *document);
 
 #ifdef __cplusplus
 }

@@ -39,14 +39,27 @@ extension [UInt8] {
         return .appended
     }
 
+    /// Appends the `result` of a response, of any size.
+    public mutating func appendAnswerResult(
+        _ answer: Answer, in effects: borrowing Effects, settings: Settings
+    ) {
+        let fit = appendResult(answer, in: effects, settings, upTo: .max)
+        precondition(fit == nil, "a result that exceeds no bound")
+    }
+
     /// Appends the response to `stats`.
     public mutating func appendStatsBody(_ fields: [StatsField], to id: RequestID) {
         guard id != .none else { return }
         beginResponse(to: id)
+        appendStatsResult(fields)
+        endResponse()
+    }
+
+    /// Appends the `result` of the response to `stats`.
+    public mutating func appendStatsResult(_ fields: [StatsField]) {
         append("{")
         appendFields(fields)
         append("}")
-        endResponse()
     }
 
     /// Appends the response to `metrics`: one string.

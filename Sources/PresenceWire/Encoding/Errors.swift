@@ -14,7 +14,8 @@ extension [UInt8] {
         guard id != .none else { return }
         beginError(code: fault.reason.code, to: id)
         appendMessage(of: fault)
-        beginData(reason: fault.reason.rawValue, field: fault.field?.rawValue)
+        beginData(reason: fault.reason.rawValue)
+        append(field: fault.field?.rawValue)
         if let limit = fault.limit { append(#","limit":"#, limit) }
         endError()
     }
@@ -27,14 +28,20 @@ extension [UInt8] {
         guard id != .none else { return }
         beginError(code: refusal.reason.code, to: id)
         appendMessage(of: refusal)
-        beginData(reason: refusal.reason.rawValue, field: refusal.field?.rawValue)
+        beginData(reason: refusal.reason.rawValue)
+        appendMembers(of: refusal, in: effects)
+        endError()
+    }
+
+    /// Appends the members of `data` that follow the reason.
+    mutating func appendMembers(of refusal: Refusal, in effects: borrowing Effects) {
+        append(field: refusal.field?.rawValue)
         if let min = refusal.min { append(#","min":"#, min) }
         if let max = refusal.max { append(#","max":"#, max) }
         if let limit = refusal.limit { append(#","limit":"#, limit) }
         if let count = refusal.count { append(#","count":"#, count) }
         if let seconds = refusal.retryAfterSeconds { append(#","retryAfter":"#, seconds) }
         if let failed = refusal.failed { append(failed: failed, refusal.reason, in: effects) }
-        endError()
     }
 
     private mutating func append(
@@ -59,10 +66,13 @@ extension [UInt8] {
         append(#","message":""#)
     }
 
-    private mutating func beginData(reason: String, field: String?) {
+    private mutating func beginData(reason: String) {
         append(#"","data":{"reason":""#)
         append(contentsOf: reason.utf8)
         append("\"")
+    }
+
+    private mutating func append(field: String?) {
         guard let field else { return }
         append(#","field":""#)
         append(contentsOf: field.utf8)

@@ -61,10 +61,33 @@ extension [UInt8] {
         _ range: Range<Int>, of list: EventList, in effects: borrowing Effects, limits: Limits
     ) -> Range<Int> {
         guard !range.isEmpty else { return range }
-        let source = EventSource(effects)
         let end = list.end
         let bound = count + list.bytesMax(limits) - end.utf8CodeUnitCount
         append(list.start)
+        let rest = appendEvents(range, in: effects, limits, upTo: bound)
+        append(end)
+        return rest
+    }
+
+    /// Appends states for a reader of the feed, with commas between them, as many as a notification
+    /// holds, and returns the rest.
+    public mutating func appendFeedStates(
+        _ range: Range<Int>, in effects: borrowing Effects, limits: Limits
+    ) -> Range<Int> {
+        let bound = count + EventList.feedList.bytesMax(limits)
+        return appendEvents(range, in: effects, limits, upTo: bound)
+    }
+
+    /// Appends one state.
+    public mutating func appendState(_ index: Int, in effects: borrowing Effects) {
+        appendEvent(effects.events[index], EventSource(effects), .first)
+    }
+
+    /// Appends events with commas between them, at least one if there is one.
+    private mutating func appendEvents(
+        _ range: Range<Int>, in effects: borrowing Effects, _ limits: Limits, upTo bound: Int
+    ) -> Range<Int> {
+        let source = EventSource(effects)
         var next = range.lowerBound
         while next < range.upperBound, next - range.lowerBound < limits.statesPerFrameMax {
             let before = count
@@ -76,7 +99,6 @@ extension [UInt8] {
             }
             next += 1
         }
-        append(end)
         return next..<range.upperBound
     }
 

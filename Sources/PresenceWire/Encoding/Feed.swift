@@ -19,6 +19,13 @@ public struct FeedCursor: Hashable, Sendable {
     /// The number of characters in a cursor. The last thirteen are the event's `id`.
     static let characters = 2 * Base32.characters
 
+    /// Its text: opaque to clients.
+    public var text: String {
+        var bytes: [UInt8] = []
+        bytes.appendDigits(of: self)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     /// The cursor that a text encodes; nil if it is invalid.
     init?(_ text: [UInt8], at range: ByteRange) {
         guard range.count == Self.characters else { return nil }
@@ -30,6 +37,12 @@ public struct FeedCursor: Hashable, Sendable {
         else { return nil }
         self.init(epoch: epoch, seq: seq)
     }
+}
+
+/// The bytes around the `params` of a notification.
+private enum FeedBody {
+    static let start: StaticString = #"{"jsonrpc":"2.0","method":"feed","params":"#
+    static let end: StaticString = "}"
 }
 
 extension ArraySlice<UInt8> {
@@ -59,37 +72,59 @@ extension [UInt8] {
     public mutating func appendFeedEventsBody(
         _ events: ArraySlice<UInt8>, cursor: FeedCursor?
     ) {
-        append(EventBody.feedStart)
+        append(FeedBody.start)
+        appendFeedParams(events, cursor: cursor)
+        append(FeedBody.end)
+    }
+
+    mutating func appendFeedParams(_ events: some Collection<UInt8>, cursor: FeedCursor?) {
+        append(#"{"events":["#)
         append(contentsOf: events)
         if let cursor {
             append(#"],"cursor":"#)
             append(cursor)
-            append("}}")
+            append("}")
         } else {
-            append(EventList.feedList.end)
+            append(#"],"snapshot":true}"#)
         }
     }
 
     /// Appends the notification that a reader is reset.
     public mutating func appendFeedResetBody() {
-        append(#"{"jsonrpc":"2.0","method":"feed","params":{"reset":true}}"#)
+        append(FeedBody.start)
+        appendFeedResetParams()
+        append(FeedBody.end)
+    }
+
+    mutating func appendFeedResetParams() {
+        append(#"{"reset":true}"#)
     }
 
     /// Appends the notification that the snapshot is complete.
     public mutating func appendFeedSyncedBody(cursor: FeedCursor) {
-        append(#"{"jsonrpc":"2.0","method":"feed","params":{"synced":true,"cursor":"#)
+        append(FeedBody.start)
+        appendFeedSyncedParams(cursor: cursor)
+        append(FeedBody.end)
+    }
+
+    mutating func appendFeedSyncedParams(cursor: FeedCursor) {
+        append(#"{"synced":true,"cursor":"#)
         append(cursor)
-        append("}}")
+        append("}")
     }
 
     /// Appends a cursor as a quoted string.
     private mutating func append(_ cursor: FeedCursor) {
         append("\"")
+        appendDigits(of: cursor)
+        append("\"")
+    }
+
+    fileprivate mutating func appendDigits(of cursor: FeedCursor) {
         for number in [cursor.epoch, cursor.seq] {
             for digit in stride(from: 5 * (Base32.characters - 1), through: 0, by: -5) {
                 append(Base32.digit(Int(number >> UInt64(digit) & 31)))
             }
         }
-        append("\"")
     }
 }

@@ -68,8 +68,14 @@ extension [UInt8] {
         _ report: TopReport, to id: RequestID, in effects: borrowing Effects
     ) {
         guard id != .none else { return }
-        let source = EventSource(effects)
         beginResponse(to: id)
+        appendTopResult(report, in: effects)
+        endResponse()
+    }
+
+    /// Appends the `result` of the response to `top`.
+    public mutating func appendTopResult(_ report: TopReport, in effects: borrowing Effects) {
+        let source = EventSource(effects)
         append(#"{"time":"#, report.time)
         append(#","milliseconds":"#, report.milliseconds)
         append(#","counts":{"#)
@@ -104,7 +110,6 @@ extension [UInt8] {
         append(#","gauges":{"#)
         appendFields(report.gauges)
         append("}}")
-        endResponse()
     }
 
     /// Appends members, without the braces around them.

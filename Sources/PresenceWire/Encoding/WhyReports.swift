@@ -9,8 +9,16 @@ extension [UInt8] {
         in effects: borrowing Effects
     ) {
         guard id != .none else { return }
-        let source = EventSource(effects)
         beginResponse(to: id)
+        appendWhyResult(report, subscriber: subscriber, publisher: publisher, in: effects)
+        endResponse()
+    }
+
+    /// Appends the `result` of the response to `why`.
+    public mutating func appendWhyResult(
+        _ report: WhyReport, subscriber: [UInt8], publisher: [UInt8], in effects: borrowing Effects
+    ) {
+        let source = EventSource(effects)
         append(#"{"time":"#, report.time)
         append(#","type":"#, Int(report.type.number))
         append(#","subscriber":"#)
@@ -39,7 +47,6 @@ extension [UInt8] {
         append(#","connections":"#, report.reach.connections)
         append(#","delays":"#, report.reach.delays)
         append("}}")
-        endResponse()
     }
 
     /// Appends elements separated by commas.

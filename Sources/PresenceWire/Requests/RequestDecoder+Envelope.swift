@@ -74,15 +74,19 @@ extension RequestDecoder {
     func checkParams(_ member: csj_member?) throws(Refusal) {
         guard let member else { return }
         guard member.kind == CSJ_OBJECT else { throw Refusal(.wrongType, field: .params) }
+        try checkDuplicates()
         let params = params
-        if let index = params.duplicate {
-            let field = vocabularies.parameters[params[index].key]
-            throw Refusal(.duplicateField, field: field ?? .params)
-        }
         guard params.count <= Members.countMax else {
             throw Refusal(
                 .tooMany, field: .params, limit: Members.countMax, count: params.count)
         }
+    }
+
+    /// Rejects duplicate keys.
+    func checkDuplicates() throws(Refusal) {
+        guard let index = params.duplicate else { return }
+        throw Refusal(
+            .duplicateField, field: vocabularies.parameters[params[index].key] ?? .params)
     }
 
     private func envelopeField(_ key: Word) -> EnvelopeError.Field? {

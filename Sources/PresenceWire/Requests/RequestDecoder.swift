@@ -81,8 +81,7 @@ public struct RequestDecoder: ~Copyable {
 
     /// Reads the body of a frame.
     public mutating func decode(_ body: RawSpan) -> Result<Request, RequestError> {
-        names.removeAll(keepingCapacity: true)
-        textCount = body.byteCount
+        begin(textBytes: body.byteCount)
         if let reason = parse(body) {
             let fault = EnvelopeError(reason)
             return .failure(RequestError(id: .unknown, cause: .envelope(fault)))
@@ -97,6 +96,56 @@ public struct RequestDecoder: ~Copyable {
             let isRequest = error.reason == .unknownMethod
             let told = id == .some(.none) && !isRequest ? .unknown : id ?? .unknown
             return .failure(RequestError(id: told, cause: .envelope(error)))
+        }
+    }
+
+    // MARK: Calls
+
+    /// Reads a body, or none, as `params`.
+    mutating func parseParams(
+        _ body: UnsafePointer<UInt8>?, _ count: Int, _ known: [csj_word]
+    ) -> csj_status {
+        unsafe known.withUnsafeBufferPointer { known in
+            unsafe text.withUnsafeMutableBufferPointer { text in
+                unsafe csj_parse_params(
+                    parser, body, count, known.baseAddress, known.count, text.baseAddress,
+                    text.count, &document)
+            }
+        }
+    }
+
+    /// Adds an integer to `params`; nil: one that exceeds 64 bits.
+    mutating func addInteger(_ key: csj_word, _ value: Int64?) -> Bool {
+        let kind = value == nil ? CSJ_HUGE_INTEGER : CSJ_INTEGER
+        return unsafe csj_add_integer(parser, key, kind, value ?? 0, &document)
+    }
+
+    /// Adds an empty array to `params`.
+    mutating func addArray(_ key: csj_word) -> Bool {
+        unsafe csj_add_array(parser, key, &document)
+    }
+
+    /// Adds a text to `params`.
+    mutating func addText(_ value: String, as key: csj_word) -> Bool {
+        var value = value
+        return value.withUTF8 { bytes in
+            unsafe text.withUnsafeMutableBufferPointer { text in
+                unsafe csj_add_text(
+                    parser, key, bytes.baseAddress, bytes.count, text.baseAddress, text.count,
+                    &document)
+            }
+        }
+    }
+
+    /// Adds a text to the array that was added last.
+    mutating func addElement(_ value: String) -> Bool {
+        var value = value
+        return value.withUTF8 { bytes in
+            unsafe text.withUnsafeMutableBufferPointer { text in
+                unsafe csj_add_element(
+                    parser, bytes.baseAddress, bytes.count, text.baseAddress, text.count,
+                    &document)
+            }
         }
     }
 
@@ -117,10 +166,14 @@ public struct RequestDecoder: ~Copyable {
         }
     }
 
+    /// Forgets the last request; there is room for so many bytes of texts.
+    mutating func begin(textBytes: Int) {
+        names.removeAll(keepingCapacity: true)
+        textCount = textBytes
+        if text.count < textBytes { text = [UInt8](repeating: 0, count: textBytes) }
+    }
+
     private mutating func parse(_ body: RawSpan) -> EnvelopeError.Reason? {
-        if text.count < body.byteCount {
-            text = [UInt8](repeating: 0, count: body.byteCount)
-        }
         let status = unsafe body.withUnsafeBytes { bytes in
             let start = unsafe bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
             return unsafe text.withUnsafeMutableBufferPointer { text in

@@ -1,0 +1,175 @@
+import PresenceCore
+import PresenceWire
+import Testing
+
+/// Calls of this process: parameters from arguments and from a body.
+@Suite struct `A method call` {
+    private func decode(
+        _ call: MethodCall, limits: Limits = Limits()
+    ) -> (result: Result<Method, MethodCallError>, texts: (ByteRange) -> String) {
+        var decoder = RequestDecoder(limits: limits)
+        let result = Result { () throws(MethodCallError) in try decoder.decode(call) }
+        var texts = RequestTexts()
+        let mark = texts.append(textsOf: decoder)
+        return (result, { String(decoding: texts.bytes($0, at: mark), as: UTF8.self) })
+    }
+
+    private func publish(_ body: String) -> MethodCall {
+        var call = MethodCall(.publish)
+        call.arguments = [.init(.account, .text("bob")), .init(.type, .integer(100))]
+        call.body = Array(body.utf8)
+        call.bodyMembers = [.value, .expiry, .ext, .onlineOnly, .sync]
+        return call
+    }
+
+    private func error(_ call: MethodCall) -> MethodCallError? {
+        guard case .failure(let error) = decode(call).result else { return nil }
+        return error
+    }
+
+    private func fault(_ body: [UInt8]) -> BodyFault? {
+        var call = MethodCall(.query)
+        call.body = body
+        guard case .body(let fault) = error(call) else { return nil }
+        return fault
+    }
+
+    @Test func `has parameters of arguments and of its body`() throws {
+        let (result, text) = decode(publish(#" {"value":10001,"e\u0078t":"a\"\u00e9"} "#))
+        guard case .publish(let request) = try result.get() else {
+            Issue.record("another result")
+            return
+        }
+        #expect(request.account.map(text) == "bob" && request.type.number == 100)
+        #expect(request.value == 10_001 && request.ext.map(text) == "a\"é")
+    }
+
+    @Test func `ignores members that are not its operation's`() throws {
+        let body = #"{"account":"eve","type":7,"type":8,"x":{"y":1,"y":2},"value":10001}"#
+        let (result, text) = decode(publish(body))
+        guard case .publish(let request) = try result.get() else {
+            Issue.record("another result")
+            return
+        }
+        #expect(request.account.map(text) == "bob" && request.type.number == 100)
+    }
+
+    @Test func `may have lists, and any names in them`() throws {
+        var call = MethodCall(.query)
+        let names = ["a", "é\u{1F600}", "\"\\{}", "a"]
+        call.arguments = [.init(.accounts, .texts(names)), .init(.type, .integer(1))]
+        var decoder = RequestDecoder()
+        guard case .query(let request) = try decoder.decode(call) else {
+            Issue.record("another result")
+            return
+        }
+        let found = decoder.names(request.accounts).map { decoder.bytes($0) }
+        #expect(found == names[..<3].map { Array($0.utf8) })
+        // Nothing of it is left for the next one.
+        #expect(throws: MethodCallError.refused(Refusal(.missingField, field: .type))) {
+            try decoder.decode(MethodCall(.query))
+        }
+    }
+
+    @Test(arguments: [
+        ("10001.0", 10_001), ("10001.000", 10_001), ("1.0001e4", 10_001), ("10001", 10_001),
+    ])
+    func `takes a number without a fractional part for an integer`(
+        number: String, value: Int
+    ) throws {
+        // A number in the same body that no machine type holds changes nothing.
+        for rest in ["", #","x":1e999,"y":123456789012345678901234567890"#] {
+            guard number.contains("e") == false || rest.isEmpty else { continue }
+            let (result, _) = decode(publish("{\"value\":\(number)\(rest)}"))
+            guard case .publish(let request) = try result.get() else {
+                Issue.record("another result")
+                return
+            }
+            #expect(request.value == value)
+        }
+    }
+
+    @Test(arguments: ["10001.5", "1e999", "\"10001\"", "[10001.0]", "null"])
+    func `takes nothing else for one`(value: String) {
+        #expect(
+            error(publish("{\"value\":\(value)}")) == .refused(Refusal(.wrongType, field: .value)))
+    }
+
+    @Test func `is refused for an integer that is too large`() {
+        var call = publish("{}")
+        call.arguments[1] = .init(.type, .integer(nil))
+        let refusal = Refusal(.outOfRange, field: .type, min: 100, max: 65_535)
+        #expect(error(call) == .refused(refusal))
+        for value in ["123456789012345678901234567890", "100000000000000000000.0"] {
+            guard case .refused(let refusal) = error(publish("{\"value\":\(value)}")) else {
+                Issue.record("\(value)")
+                continue
+            }
+            #expect(refusal.reason == .outOfRange)
+        }
+    }
+
+    @Test func `is refused for a parameter that is given twice`() {
+        let twice = Refusal(.duplicateField, field: .value)
+        #expect(error(publish(#"{"value":10001,"value":10002}"#)) == .refused(twice))
+        #expect(error(publish(#"{"value":{"a":1,"a":2}}"#)) == .refused(twice))
+    }
+
+    @Test func `is limited like a frame`() {
+        var limits = Limits()
+        limits.frameBytesMax = 100
+        limits.frameBytesBeforeLoginMax = 100
+        var call = MethodCall(.subscriptions)
+        call.arguments = [.init(.publishers, .texts(Array(repeating: "", count: 50)))]
+        guard case .failure(let error) = decode(call, limits: limits).result else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(error == .tooLong(bytesMax: 100))
+        call.arguments = [.init(.publishers, .texts(Array(repeating: "", count: 25)))]
+        guard case .failure(.refused) = decode(call, limits: limits).result else {
+            Issue.record("not refused for its names")
+            return
+        }
+    }
+
+    @Test(arguments: [
+        "", " ", "{", "}", "{}}", "{} {}", "{,}", #"{"a"}"#, #"{"a":}"#, #"{"a":1,}"#, #"{"a" 1}"#,
+        #"{"a":1 "b":2}"#, #"{a:1}"#, #"{'a':1}"#, #"{"a":01}"#, #"{"a":1.}"#, #"{"a":.5}"#,
+        #"{"a":+1}"#, #"{"a":-}"#, #"{"a":1e}"#, #"{"a":tru}"#, #"{"a":nul}"#, #"{"a":"}"#,
+        #"{"a":"\x"}"#, #"{"a":"\u12"}"#, #"{"a":"\ud800"}"#, #"{"a":"\udc00"}"#,
+        #"{"a":"\ud800\u0041"}"#, "{\"a\":\"\n\"}", #"{"a":[}"#, #"{"a":[1,]}"#, #"{"a":NaN}"#,
+        #"{"a":1}x"#, "\u{FEFF}{}", "{\"a\":\u{A0}1}",
+    ])
+    func `has no body that is not JSON`(text: String) {
+        #expect(fault(Array(text.utf8)) == .invalidJSON)
+    }
+
+    @Test func `tells other faults of a body apart`() {
+        #expect(fault(Array(#"{"a":""#.utf8) + [0xC3, 0x28] + Array(#""}"#.utf8)) == .invalidUTF8)
+        #expect(fault(Array("[1]".utf8)) == .notAnObject)
+        #expect(fault(Array("null".utf8)) == .notAnObject)
+        for known in [false, true] {
+            let name = known ? "type" : "a"
+            let deep = String(repeating: "[", count: 29) + String(repeating: "]", count: 29)
+            var call = MethodCall(.query)
+            call.bodyMembers = [.type]
+            call.body = Array("{\"\(name)\":\(deep)}".utf8)
+            guard case .refused = error(call) else {
+                Issue.record("too deep already")
+                return
+            }
+            call.body = Array("{\"\(name)\":[\(deep)]}".utf8)
+            #expect(error(call) == .body(.tooDeep(levelsMax: 30)))
+        }
+        let many = (0..<65).map { "\"\($0)\":0" }.joined(separator: ",")
+        #expect(fault(Array("{\(many)}".utf8)) == .tooManyMembers(countMax: 64))
+    }
+
+    @Test func `has no beginning of a body as its body`() {
+        let text = #"{"a":[1,-2.5e7,"\u00e9é",true,null],"b":{"c":{}}}"#
+        for count in 0..<text.utf8.count {
+            #expect(fault(Array(text.utf8.prefix(count))) != nil, "\(count)")
+        }
+    }
+}
