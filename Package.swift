@@ -117,15 +117,15 @@ let package = Package(
         .target(
             name: "PresenceGateway",
             dependencies: [
-                .product(name: "Logging", package: "swift-log"),
+                "PresenceCore", "PresenceServer", "PresenceWire",
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: strict),
         .target(
             name: "PresenceHTTP",
             dependencies: [
-                "Containers", "PresenceGateway", "PresenceTokens", "PrometheusText", "TaskLoops",
+                "Containers", "PresenceCore", "PresenceGateway", "PresenceTokens", "PresenceWire",
+                "PrometheusText", "TaskLoops",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -140,7 +140,8 @@ let package = Package(
         .target(
             name: "PresenceWebhooks",
             dependencies: [
-                "Containers", "OutgoingHTTP", "PresenceGateway", "PrometheusText", "TaskLoops",
+                "Containers", "OutgoingHTTP", "PresenceCore", "PresenceGateway", "PresenceWire",
+                "PrometheusText", "TaskLoops",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -188,16 +189,16 @@ let package = Package(
         .testTarget(
             name: "PresenceGatewayTests",
             dependencies: [
-                "Containers", "EventLoop", "PresenceGateway",
+                "PresenceGateway", "PresenceServer", "PresenceWire",
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: common),
         .testTarget(
             name: "PresenceHTTPTests",
             dependencies: [
-                "Containers", "PresenceHTTP",
+                "Containers", "PresenceCore", "PresenceGateway", "PresenceHTTP", "PresenceWire",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
@@ -229,7 +230,8 @@ let package = Package(
         .testTarget(
             name: "PresenceWebhooksTests",
             dependencies: [
-                "Containers", "OutgoingHTTP", "PresenceWebhooks", "TaskLoops",
+                "Containers", "OutgoingHTTP", "PresenceCore", "PresenceWebhooks", "PresenceWire",
+                "TaskLoops",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -242,7 +244,7 @@ let package = Package(
             name: "SimulatorTests",
             dependencies: [
                 "Containers", "EventLoop", "Outboxes", "PresenceClient", "PresenceCore",
-                "PresenceServer", "PresenceStore",
+                "PresenceServer", "PresenceStore", "PresenceWire",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: common),

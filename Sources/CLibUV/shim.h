@@ -64,9 +64,6 @@ static inline int cuv_connecting_socket(int family) {
     if (fd >= 0) setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof on);
     return fd;
 }
-static inline int cuv_socket_pair(int ends[2]) {
-    return socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends);
-}
 static inline int cuv_set_option(int fd, int level, int name, int value) {
     return setsockopt(fd, level, name, &value, sizeof value);
 }

@@ -1,8 +1,6 @@
-// Connected sockets: those that have been accepted, and one end of a pair whose other end is used
-// elsewhere in this process.
+// Connected sockets become streams.
 
 import CLibUV
-import Glibc
 
 extension Loop {
     /// Makes a stream of a connected socket, which the loop owns from now on.
@@ -18,30 +16,5 @@ extension Loop {
         // Only a descriptor that is not a socket, or is watched already, is rejected.
         precondition(failure == 0, "a connected socket cannot be opened")
         return streams.id(slot)
-    }
-}
-
-/// Two sockets that are connected to each other.
-public struct SocketPair: Sendable {
-    /// The end for `Loop.adopt`.
-    public let loopEnd: CInt
-    /// The end for the peer of the loop's owner. It does not block.
-    public let otherEnd: CInt
-
-    /// Creates a pair. The caller owns both ends.
-    public init() throws(UVError) {
-        var ends: [CInt] = [-1, -1]
-        try checkSystem(
-            unsafe ends.withUnsafeMutableBufferPointer {
-                guard let base = $0.baseAddress else { return -1 }
-                return unsafe cuv_socket_pair(base)
-            }, "socketpair")
-        loopEnd = ends[0]
-        otherEnd = ends[1]
-    }
-
-    /// Closes an end that has not been passed on.
-    public static func close(_ end: CInt) {
-        _ = Glibc.close(end)
     }
 }

@@ -57,7 +57,7 @@ extension Loop {
     }
 
     /// Milliseconds since bytes of the peer last arrived in the kernel, read or not; nil if that is
-    /// not known, as for a socket pair.
+    /// not known, as for a socket that is not TCP.
     ///
     /// One system call (tcp(7), `TCP_INFO`).
     public func millisecondsSinceReceived(_ id: StreamID) -> UInt64? {

@@ -1,3 +1,3 @@
-// A client of the native protocol inside the service's own process, for code that is not on the
-// service's loop: a request is an async call, notifications are an async sequence. It knows frames
-// and JSON, and nothing of presence.
+// Calls of the service, and its feed, for tasks on an event loop of NIO: a call is an async
+// function, and so is the next item of the feed. Below it is the service's client in its own
+// process (`InProcessClient`), which this module puts on the event loop.

@@ -11,7 +11,7 @@ public struct HTTPConfiguration: Sendable {
     public var access: HTTPAccess
     /// The limits on what clients can use.
     public var limits = HTTPLimits()
-    /// The limits on concurrent requests to the service.
+    /// The limits on concurrent calls of the service.
     public var gateway = GatewayLimits()
 
     /// The wall clock: milliseconds since 1970 UTC.

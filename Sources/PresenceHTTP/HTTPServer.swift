@@ -3,7 +3,7 @@ public import Logging
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import PresenceGateway
+public import PresenceGateway
 import TaskLoops
 
 /// Why the API could not be started, in one sentence.
@@ -24,24 +24,17 @@ public final class HTTPServer: Sendable {
     private let task: Task<Void, Never>
     private let ended: EventLoopFuture<Void>
 
-    /// Starts it, and waits until it listens. `connect` gives a socket that is connected to the
-    /// service, which need not be serving yet. Not to be called on an event loop.
+    /// Starts it, and waits until it listens. The service behind `door` need not be serving yet.
+    /// Not to be called on an event loop.
     public init(
-        _ configuration: HTTPConfiguration, logger: Logger,
-        connect: @escaping @Sendable () throws -> CInt
+        _ configuration: HTTPConfiguration, to door: ServiceDoor, logger: Logger
     ) throws(HTTPStartError) {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
         let bound = loop.makePromise(of: (any Channel).self)
         let ended = loop.makePromise(of: Void.self)
-        let startup = Startup()
-        let gateway = Gateway(on: group, configuration.gateway) {
-            let socket = try connect()
-            startup.end()
-            return socket
-        }
-        let server = Self.server(
-            configuration, gateway, startup, on: group, bound: bound, logger: logger)
+        let gateway = Gateway(on: loop, configuration.gateway, to: door)
+        let server = Self.server(configuration, gateway, on: group, bound: bound, logger: logger)
         task = TaskLoop(loop).task {
             do { try await server.run() } catch { bound.fail(error) }
             // No effect if the address is known; otherwise the server has ended without one.
@@ -88,15 +81,14 @@ public final class HTTPServer: Sendable {
     }
 
     private static func server(
-        _ configuration: HTTPConfiguration, _ gateway: Gateway, _ startup: Startup,
+        _ configuration: HTTPConfiguration, _ gateway: Gateway,
         on group: MultiThreadedEventLoopGroup, bound: EventLoopPromise<any Channel>, logger: Logger
     ) -> Server<HTTP1Channel> {
         let limits = configuration.limits
         let counters = HTTPCounters()
         let api = API(
             gateway: gateway, access: configuration.access, limits: limits, counters: counters,
-            startup: startup, readiness: Readiness(startup),
-            date: DateField(configuration.wallMilliseconds))
+            readiness: Readiness(), date: DateField(configuration.wallMilliseconds))
         let connections = ConnectionLimiter(limits, on: group.next())
         var logger = logger
         // Hummingbird logs every start and end, which the service logs itself.

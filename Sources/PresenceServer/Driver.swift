@@ -55,9 +55,6 @@ final class Driver: LoopHandler {
         connections.withHost { host, now in host.report(contents.tokens, at: now) }
         for box in contents.boxes { connections.withHost { host, _ in host.add(box) } }
         connections.withHost { host, now in host.takeInProcess(at: now) }
-        for socket in contents.internalSockets {
-            connections.acceptInternal(connections.loop.adopt(socket))
-        }
         if var configuration = contents.configuration {
             configuration.admission.fillInFromMachine()
             if let tls = configuration.tls { connections.loop.context = tls.context }

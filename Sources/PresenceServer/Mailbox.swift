@@ -10,8 +10,6 @@ final class Mailbox: Sendable {
     struct Contents: Sendable {
         var outcomes: [Outcome] = []
         var tokens: [TokenResult] = []
-        /// The service's ends of internal connections that are to be accepted.
-        var internalSockets: [CInt] = []
         /// Loops in process that are to be added.
         var boxes: [LinkBox] = []
         /// The configuration to go on with; the last one counts.
@@ -22,6 +20,7 @@ final class Mailbox: Sendable {
     }
 
     private let contents = Mutex(Contents())
+    private let boxCount = Mutex(0)
     private let wakeup: Wakeup
     /// Those of further loops.
     private let others: [Wakeup]
@@ -43,28 +42,21 @@ final class Mailbox: Sendable {
         wakeup.wake()
     }
 
-    /// Leaves the service's end of an internal connection. Returns false if the service has ended;
-    /// the socket is then still the caller's.
-    func post(internalSocket socket: CInt) -> Bool {
-        let isTaken = contents.withLock { contents in
-            guard !contents.isClosed else { return false }
-            contents.internalSockets.append(socket)
-            return true
+    /// Leaves a box for a loop in process, made for the next number. Returns nil if the service has
+    /// ended. Any thread.
+    func addBox(_ make: (_ number: Int) -> LinkBox) -> LinkBox? {
+        let box = contents.withLock { contents -> LinkBox? in
+            guard !contents.isClosed else { return nil }
+            return boxCount.withLock { count in
+                precondition(count < LoopCount.inProcessMax, "too many loops in process")
+                let box = make(count)
+                count += 1
+                contents.boxes.append(box)
+                return box
+            }
         }
         wakeup.wake()
-        return isTaken
-    }
-
-    /// Leaves a loop in process that is to be added. Returns false if the service has ended. Any
-    /// thread.
-    func post(_ box: LinkBox) -> Bool {
-        let isTaken = contents.withLock { contents in
-            guard !contents.isClosed else { return false }
-            contents.boxes.append(box)
-            return true
-        }
-        wakeup.wake()
-        return isTaken
+        return box
     }
 
     /// Leaves a configuration to go on with. Any thread.
@@ -78,6 +70,9 @@ final class Mailbox: Sendable {
         contents.withLock { $0.isToStop = true }
         wakeup.wake()
     }
+
+    /// Has the engine host's loop go round once. Any thread.
+    func wakeHost() { wakeup.wake() }
 
     /// Has every loop go round once. Any thread.
     func wake() {

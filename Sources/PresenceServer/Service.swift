@@ -13,6 +13,8 @@ public final class Service {
     private let mailbox: Mailbox
     private let feedFile: FeedFile
     private let logger: Logger
+    private let settings: Settings
+    private let loopCount: Int
     /// When the service was made, by the machine's wall clock.
     private let wallMilliseconds: Int64
     /// The address that clients connect to.
@@ -30,6 +32,8 @@ public final class Service {
         configuration.admission.fillInFromMachine()
         configuration.checkRelations()
         self.logger = logger
+        settings = configuration.engine
+        loopCount = configuration.loopCount
         do throws(StoreFileError) {
             store = try Store.open(
                 directory: configuration.dataDirectory, durability: configuration.durability)
@@ -79,7 +83,9 @@ public final class Service {
     }
 
     /// The controls for other threads.
-    public var control: ServiceControl { ServiceControl(mailbox) }
+    public var control: ServiceControl {
+        ServiceControl(mailbox, settings, LoopCount(loopCount))
+    }
 
     /// Serves until it is stopped; by then everything is committed and every client has been
     /// notified.
@@ -99,7 +105,6 @@ public final class Service {
         }
         let report = store.stop()
         let left = mailbox.close()
-        for socket in left.internalSockets { SocketPair.close(socket) }
         for box in left.boxes { box.close() }
         let end = runner.close()
         let error = failure ?? end.error
@@ -127,9 +132,13 @@ extension Loop {
 /// What other threads may do to a running service.
 public struct ServiceControl: Sendable {
     private let mailbox: Mailbox
+    private let settings: Settings
+    private let loops: LoopCount
 
-    init(_ mailbox: Mailbox) {
+    init(_ mailbox: Mailbox, _ settings: Settings, _ loops: LoopCount) {
         self.mailbox = mailbox
+        self.settings = settings
+        self.loops = loops
     }
 
     /// Shuts the service down in order, as SIGTERM does.
@@ -144,19 +153,25 @@ public struct ServiceControl: Sendable {
         mailbox.post(configuration)
     }
 
-    /// An in-process connection that is logged in as an app server. The caller gets its own end, a
-    /// non-blocking socket that speaks the protocol.
+    /// A client of the service for one thread of this process, which calls it an app server that
+    /// has logged in. No rate limit applies to it. At most four in the life of a service.
     ///
-    /// No rate limit applies to it. When either end is closed, so is the other. Any thread.
-    public func connect() throws(ServiceError) -> CInt {
-        let pair: SocketPair
-        do throws(UVError) { pair = try SocketPair() } catch { throw .system(error) }
-        guard mailbox.post(internalSocket: pair.loopEnd) else {
-            SocketPair.close(pair.loopEnd)
-            SocketPair.close(pair.otherEnd)
-            throw .ended
+    /// `wake` is called by any thread when the client has something to `receive`; `needsHandOver`
+    /// by the client's own thread when it has something to hand over.
+    public func makeClient(
+        _ limits: InProcessLimits = InProcessLimits(), wake: @escaping @Sendable () -> Void,
+        needsHandOver: @escaping () -> Void
+    ) throws(ServiceError) -> InProcessClient {
+        var number = 0
+        let box = mailbox.addBox {
+            number = $0
+            return LinkBox(
+                loop: loops.index(ofLoopInProcess: $0),
+                wakeHost: { [mailbox] in mailbox.wakeHost() }, wakeLoop: wake)
         }
-        return pair.otherEnd
+        guard let box else { throw .ended }
+        return InProcessClient(
+            settings, limits, box: box, number: number, needsHandOver: needsHandOver)
     }
 
     /// Makes the service read its clocks, which a test has moved.

@@ -1,9 +1,11 @@
 import NIOCore
+import PresenceCore
 import PresenceGateway
+import PresenceWire
 
 /// The content of one POST.
 struct Batch {
-    /// The most events and bytes in a batch; a single notification always fits.
+    /// The most events and bytes in a batch; a single item always fits.
     static let eventsMax = 500
     static let bytesMax = 256 << 10
 
@@ -39,13 +41,13 @@ struct Batch {
     }
 }
 
-/// Combines notifications of the feed to batches; a batch has events of one kind.
+/// Combines items of the feed to batches; a batch has events of one kind.
 struct BatchBuilder {
     private var batch = Batch()
 
-    /// Begins with the response to `feed`.
-    init(_ answer: FeedMessage) {
-        if answer.isReset { reset() }
+    /// Begins where the reader begins.
+    init(_ start: FeedStart) {
+        if case .reset = start { reset() }
     }
 
     private mutating func reset() {
@@ -55,25 +57,40 @@ struct BatchBuilder {
     /// Whether a batch can be posted now.
     var hasContent: Bool { batch.hasContent }
 
-    /// Adds a notification; returns a batch that is complete, with or without it.
-    mutating func add(_ message: FeedMessage) -> Batch? {
-        if message.isReset {
+    /// Adds an item; returns a batch that is complete, with or without it.
+    mutating func add(_ item: FeedItem) -> Batch? {
+        switch item {
+        case .reset:
             // The batch so far may be posted: its events happened before the reset.
             let before = batch
             reset()
             return before.hasContent ? before : nil
-        }
-        let isOther = message.isSnapshot != batch.isSnapshot && !message.isSynced
-        let isTooMuch =
-            batch.count + message.count > Batch.eventsMax
-            || batch.events.readableBytes + message.events.readableBytes > Batch.bytesMax
-        if batch.count > 0, isOther || isTooMuch {
-            let complete = take()
-            append(message)
+        case .changes(let events, let cursor):
+            let complete = add(events, isSnapshot: false)
+            batch.cursor = cursor.text
             return complete
+        case .states(let events):
+            return add(events, isSnapshot: true)
+        case .synced(let cursor):
+            batch.isSynced = true
+            batch.cursor = cursor.text
+            return take()
         }
-        append(message)
-        return message.isSynced ? take() : nil
+    }
+
+    /// Adds events, after completing the batch if they do not belong to it or do not fit.
+    private mutating func add(_ events: FeedEvents, isSnapshot: Bool) -> Batch? {
+        let isTooMuch =
+            batch.count + events.count > Batch.eventsMax
+            || batch.events.readableBytes + events.bytes.count > Batch.bytesMax
+        let isOther = isSnapshot != batch.isSnapshot
+        let complete = batch.count > 0 && (isOther || isTooMuch) ? take() : nil
+        if batch.count > 0 { batch.events.writeStaticString(",") }
+        batch.isSnapshot = isSnapshot
+        batch.events.writeBytes(events.bytes)
+        batch.count += events.count
+        batch.firstTime = batch.firstTime ?? events.firstTime.milliseconds
+        return complete
     }
 
     /// The batch so far.
@@ -81,15 +98,5 @@ struct BatchBuilder {
         let complete = batch
         batch = Batch(isSnapshot: complete.isSnapshot && !complete.isSynced)
         return complete
-    }
-
-    private mutating func append(_ message: FeedMessage) {
-        if batch.count > 0, message.count > 0 { batch.events.writeStaticString(",") }
-        if message.count > 0 { batch.isSnapshot = message.isSnapshot }
-        batch.events.writeImmutableBuffer(message.events)
-        batch.count += message.count
-        batch.firstTime = batch.firstTime ?? message.firstTime
-        batch.isSynced = batch.isSynced || message.isSynced
-        batch.cursor = message.cursor ?? batch.cursor
     }
 }

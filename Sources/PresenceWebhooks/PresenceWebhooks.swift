@@ -1,10 +1,10 @@
 // Webhooks: feed readers that post what they read, in order, until the receiver accepts it.
 //
-//     feed ─▶ GatewayConnection ─▶ BatchBuilder ─▶ Webhook ─▶ POST, until it is accepted
-//                                                     │ accepted
-//                                                     └─▶ position on disk
+//     feed ─▶ FeedReader ─▶ BatchBuilder ─▶ Webhook ─▶ POST, until it is accepted
+//                                              │ accepted
+//                                              └─▶ position on disk
 //
-// Each endpoint has its own connection, task and position, so that an unreachable receiver delays
+// Each endpoint has its own reader, task and position, so that an unreachable receiver delays
 // no other. While a batch waits, nothing more is read: the feed retains the events. When it no
 // longer retains them, the endpoint is reset and posted a snapshot.
 //

@@ -2,6 +2,7 @@ import Containers
 import Logging
 import NIOCore
 import PresenceGateway
+import PresenceWire
 import Synchronization
 import TaskLoops
 
@@ -59,39 +60,40 @@ final class Webhook: Sendable {
 
     // MARK: Reading
 
-    /// Reads and posts, over one connection after another.
-    func serve(_ connect: @Sendable () async throws -> any FeedConnection) async {
+    /// Reads and posts, from one opening of the feed to the next.
+    func serve(
+        _ openFeed: @Sendable (_ cursor: String?) async throws -> any FeedConnection
+    ) async {
         var backoff = Backoff(millisecondsMax: settings.retrySecondsMax * 1_000)
         while !Task.isCancelled {
             do {
-                let connection = try await connect()
-                defer { connection.close() }
-                try await follow(connection, &backoff)
-            } catch FeedError.rejected(let error) {
+                let feed = try await openFeed(environment.positions.cursor(of: endpoint.name))
+                defer { feed.close() }
+                try await follow(feed, &backoff)
+            } catch GatewayError.refused(let error) {
                 environment.logger.warning(
                     "webhook cannot read the feed; retrying",
-                    metadata: ["webhook": "\(endpoint.name)", "error": "\(error)"])
+                    metadata: ["webhook": "\(endpoint.name)", "error": "\(error.message)"])
             } catch {
                 guard !Task.isCancelled else { return }
                 environment.logger.debug(
-                    "webhook lost its feed connection; reconnecting",
+                    "webhook cannot go on with the feed; opening it again",
                     metadata: ["webhook": "\(endpoint.name)", "error": "\(error)"])
             }
             await pause(state.withLock { backoff.fail(&$0.random) })
         }
     }
 
-    /// Posts what a connection delivers, until the connection ends.
+    /// Posts what the feed has, until it ends.
     private func follow(
-        _ connection: any FeedConnection, _ backoff: inout Backoff
+        _ feed: any FeedConnection, _ backoff: inout Backoff
     ) async throws {
-        let cursor = environment.positions.cursor(of: endpoint.name)
-        var builder = BatchBuilder(try await connection.openFeed(from: cursor))
+        var builder = BatchBuilder(feed.start)
         while true {
             // What arrived while the last batch was being posted goes into one batch.
             let time: TimeAmount = builder.hasContent ? .milliseconds(2) : .seconds(60)
-            if let message = try await connection.message(within: time) {
-                if let batch = builder.add(message) { try await deliver(batch) }
+            if let item = try await feed.next(within: time) {
+                if let batch = builder.add(item) { try await deliver(batch) }
             } else if builder.hasContent {
                 try await deliver(builder.take())
             }

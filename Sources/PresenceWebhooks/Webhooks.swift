@@ -24,21 +24,13 @@ public final class Webhooks: Sendable {
         }
     }
 
-    /// Begins to read and to post. `connect` returns a socket that is connected to the service as
-    /// an app server.
-    public func start(
-        _ limits: GatewayConnectionLimits = GatewayConnectionLimits(),
-        connect: @escaping @Sendable () throws -> CInt
-    ) {
+    /// Begins to read and to post.
+    public func start(over gateway: Gateway) {
         tasks.withLock { tasks in
             guard tasks.isEmpty else { return }
             tasks = webhooks.map { webhook in
-                http.loop.task { [http] in
-                    await webhook.serve {
-                        try await GatewayConnection.open(
-                            socket: try connect(), on: http.loop.eventLoop, for: .longLived,
-                            limits)
-                    }
+                http.loop.task {
+                    await webhook.serve { try await gateway.openFeed(from: $0) }
                 }
             }
         }

@@ -10,9 +10,7 @@ struct DescriptorBudget {
     let descriptorsMax: Int
     /// Connections of the HTTP API.
     let httpConnectionsMax: Int
-    /// Connections of the HTTP API to the service, for requests.
-    let gatewayConnectionsMax: Int
-    /// Connections of the HTTP API to the service, for the feed.
+    /// Readers of the feed over HTTP.
     let feedReadersMax: Int
     private let webhookCountMax: Int
     private let furtherLoops: Int
@@ -26,10 +24,9 @@ struct DescriptorBudget {
     init(_ settings: ServiceSettings, descriptorsMax: Int) {
         self.descriptorsMax = descriptorsMax
         let hasHTTP = settings.http != nil
-        // An eighth for HTTP and a sixteenth for what it asks the service.
+        // An eighth for HTTP.
         httpConnectionsMax =
             hasHTTP ? min(settings.httpConnectionsMax, max(8, descriptorsMax / 8)) : 0
-        gatewayConnectionsMax = hasHTTP ? min(64, max(4, descriptorsMax / 32)) : 0
         feedReadersMax = hasHTTP ? min(32, max(4, descriptorsMax / 32)) : 0
         let webhooks = settings.webhooks
         furtherLoops = settings.configuration.descriptorsOfFurtherLoops
@@ -38,18 +35,14 @@ struct DescriptorBudget {
 
     /// Connections that the listener of HTTP accepts before the first of them is looked at.
     private static let httpAcceptsAtOnce = 4
-    /// A webhook's connection to the service, which has two ends, one to its receiver, and another
-    /// one while the last is being closed.
-    private static let perWebhook = 4
+    /// A webhook's connection to its receiver, and another one while the last is being closed.
+    private static let perWebhook = 2
     /// A fetch of keys.
     private static let forKeys = 2
 
     /// What connections of clients leave to others.
     var elsewhere: Int {
-        let http =
-            httpConnectionsMax > 0
-            ? httpConnectionsMax + Self.httpAcceptsAtOnce
-                + 2 * (gatewayConnectionsMax + feedReadersMax) : 0
+        let http = httpConnectionsMax > 0 ? httpConnectionsMax + Self.httpAcceptsAtOnce : 0
         return http + webhookCountMax * Self.perWebhook + Self.forKeys + furtherLoops
     }
 

@@ -60,7 +60,6 @@ struct Serve: ParsableCommand {
         configuration.furtherMetrics = { webhooks.metricsText() }
         do throws(ServiceError) {
             let service = try Service(configuration, logger: logger)
-            door.open(to: service.control)
             let address =
                 "\(service.address)" + (service.tlsAddress.map { ", tls on \($0)" } ?? "")
                 + (http.map { ", http on \($0.address)" } ?? "")
@@ -70,15 +69,14 @@ struct Serve: ParsableCommand {
             let signals: [CInt: SignalMeaning] = [
                 SIGTERM: .stop, SIGINT: .stop, SIGHUP: .call { reloading.ask() },
             ]
-            try service.run(signals: signals) {
+            try service.run(signals: signals) { [control = service.control] in
+                door.open(to: control)
                 // Not before: a start that is refused is one sentence.
                 logger.notice("started", metadata: inForce.settings.logged)
                 // A full disk behind standard output must not stop the service.
                 try? announce("ready on \(address)")
                 Supervisor.tell(Supervisor.ready)
-                webhooks.start(inForce.settings.gatewayLimits.connection) {
-                    [control = service.control] in try control.connect()
-                }
+                webhooks.start(over: Gateway(on: outgoing.loop.eventLoop, to: door))
             }
         } catch {
             throw CommandError(error.description)

@@ -1,151 +1,187 @@
+import Dispatch
+import Foundation
+import Logging
 import NIOCore
 import NIOPosix
+import PresenceCore
+import PresenceServer
+import PresenceWire
+import Synchronization
 import Testing
 
 @testable import PresenceGateway
 
-/// The pool with real sockets, each led to a peer that a test plays. Which request gets which
-/// connection is tested with `Pool`.
-///
-/// The tests wait for peers, frames and ends of streams. A timer that must fire has a millisecond,
-/// and what is expected holds however late it fires; one that must not fire has an hour, since
-/// tests that block can keep a task from its thread for seconds.
-@Suite(.timeLimit(.minutes(10))) struct `A gateway` {
-    /// The peers of the connections that are opened, in order.
-    private let peers: AsyncStream<Peer>.Iterator
-    private let connected: AsyncStream<Peer>.Continuation
+/// A service on a thread of its own.
+private final class RunningService: Sendable {
+    private let ended = DispatchSemaphore(value: 0)
+    private let directory: String
+    private let control = Mutex<ServiceControl?>(nil)
+    let door: ServiceDoor
 
-    init() {
-        let (stream, continuation) = AsyncStream<Peer>.makeStream()
-        peers = stream.makeAsyncIterator()
-        connected = continuation
+    init(_ door: ServiceDoor = ServiceDoor()) {
+        self.door = door
+        directory = NSTemporaryDirectory() + "porchlight-" + UUID().uuidString
+        let isReady = DispatchSemaphore(value: 0)
+        let thread = Thread { [self] in
+            var configuration = Configuration()
+            configuration.port = 0
+            configuration.dataDirectory = directory
+            var logger = Logger(label: "test")
+            logger.logLevel = .critical
+            do {
+                let service = try Service(configuration, logger: logger)
+                control.withLock { $0 = service.control }
+                try service.run { [control = service.control] in
+                    door.open(to: control)
+                    isReady.signal()
+                }
+            } catch {
+                Issue.record(error)
+                isReady.signal()
+            }
+            ended.signal()
+        }
+        thread.start()
+        isReady.wait()
     }
 
-    private func gateway(_ adjust: (inout GatewayLimits) -> Void = { _ in }) -> Gateway {
+    func stop() {
+        control.withLock { $0 }?.stop()
+        ended.wait()
+        try? FileManager.default.removeItem(atPath: directory)
+    }
+}
+
+@Suite struct `A gateway` {
+    private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+
+    private func gateway(
+        to door: ServiceDoor, _ adjust: (inout GatewayLimits) -> Void = { _ in }
+    ) -> Gateway {
         var limits = GatewayLimits()
         limits.requestTime = .hours(1)
-        limits.idleTime = .hours(1)
         adjust(&limits)
-        return Gateway(on: `A gateway's connection`.group, limits) { [connected] in
-            let (peer, socket) = try Peer.pair()
-            connected.yield(peer)
-            return socket
+        return Gateway(on: Self.group.next(), limits, to: door)
+    }
+
+    private var query: MethodCall {
+        var call = MethodCall(.query)
+        call.arguments = [.init(.type, .integer(1)), .init(.accounts, .texts(["bob"]))]
+        return call
+    }
+
+    @Test func `says that the service starts, answers, and ends with it`() async throws {
+        let door = ServiceDoor()
+        let gateway = gateway(to: door)
+        await #expect(throws: GatewayError.starting) { try await gateway.call(query) }
+        let service = RunningService(door)
+        let state = try await gateway.call(query, .onlyState)
+        #expect(String(buffer: state).hasPrefix(#"{"type":1,"publisher":"bob","#))
+        #expect(try await gateway.stats().contains { $0.name == "storeRetained" })
+        let metrics = try await gateway.call(MethodCall(.metrics))
+        #expect(String(buffer: metrics).contains("porchlight_requests_total"))
+        service.stop()
+        await #expect(throws: GatewayError.ended) { try await gateway.call(query) }
+    }
+
+    @Test func `passes on errors`() async throws {
+        let service = RunningService()
+        defer { service.stop() }
+        let gateway = gateway(to: service.door)
+        do {
+            _ = try await gateway.call(MethodCall(.query))
+            Issue.record("not refused")
+        } catch GatewayError.refused(let error) {
+            #expect(error.reason == "missing_field" && error.code == 414)
+        }
+        var call = query
+        call.body = []
+        await #expect(throws: GatewayError.invalidBody(.invalidJSON)) {
+            try await gateway.call(call)
+        }
+        call.body = Array(repeating: 0x20, count: 70_000)
+        await #expect(throws: GatewayError.requestTooLarge(bytesMax: 65_536)) {
+            try await gateway.call(call)
         }
     }
 
-    /// The peer of the next connection.
-    private func peer() async throws -> Peer {
-        var peers = peers
-        return try #require(await peers.next())
-    }
-
-    @Test func `a connection is used again`() async throws {
-        let gateway = gateway()
-        async let first = gateway.call("ping")
-        let peer = try await peer()
-        await peer.answer(#"{"n":0}"#)
-        #expect(try await first == .result(ByteBuffer(string: #"{"n":0}"#)))
-        for number in 1..<3 {
-            async let next = gateway.call("ping")
-            await peer.answer(#"{"n":\#(number)}"#)
-            #expect(try await next == .result(ByteBuffer(string: #"{"n":\#(number)}"#)))
+    @Test func `carries out many calls at once, within its bounds`() async throws {
+        let service = RunningService()
+        defer { service.stop() }
+        let gateway = gateway(to: service.door) {
+            $0.calls.callsMax = 20
+            $0.calls.callsAtOnceMax = 4
         }
-        #expect(gateway.counters.opened == 1)
-        #expect(gateway.counters.idle == 1 && gateway.counters.busy == 0)
-        gateway.close()
-        #expect(await peer.receive() == nil)
-        await #expect(throws: GatewayError.ended) { try await gateway.call("ping") }
-    }
-
-    @Test func `a request waits for the connection of another`() async throws {
-        let gateway = gateway { $0.connectionsMax = 1 }
-        async let first = gateway.call("first")
-        let peer = try await peer()
-        #expect(await peer.receive()?.contains("first") == true)
-        let second = Task.immediate { try await gateway.call("second") }
-        #expect(gateway.counters.waiting == 1)
-        peer.send(#"{"jsonrpc":"2.0","id":1,"result":{"n":1}}"#)
-        #expect(try await first == .result(ByteBuffer(string: #"{"n":1}"#)))
-        await peer.answer(#"{"n":2}"#)
-        #expect(try await second.value == .result(ByteBuffer(string: #"{"n":2}"#)))
-        #expect(gateway.counters.opened == 1)
-        gateway.close()
-    }
-
-    @Test func `beyond the limits a request is refused`() async throws {
-        let gateway = gateway {
-            $0.connectionsMax = 1
-            $0.waitersMax = 0
+        let query = query
+        let refused = try await withThrowingTaskGroup(of: Bool.self) { tasks in
+            for _ in 0..<300 {
+                tasks.addTask {
+                    do {
+                        _ = try await gateway.call(query)
+                        return false
+                    } catch GatewayError.overloaded {
+                        return true
+                    }
+                }
+            }
+            return try await tasks.reduce(0) { $0 + ($1 ? 1 : 0) }
         }
-        let held = try await gateway.borrow()
-        await #expect(throws: GatewayError.overloaded) { try await gateway.call("ping") }
-        #expect(gateway.counters.refused == 1)
-        gateway.giveBack(held)
-        gateway.close()
+        let counters = await gateway.counters()
+        #expect(counters.refused == refused && counters.inProgress == 0 && counters.waiting == 0)
     }
 
-    @Test func `a waiting request opens a connection for one that was lost`() async throws {
-        let gateway = gateway { $0.connectionsMax = 1 }
-        let first = Task { try await gateway.call("first") }
-        let lost = try await peer()
-        #expect(await lost.receive()?.contains("first") == true)
-        let second = Task.immediate { try await gateway.call("second") }
-        #expect(gateway.counters.waiting == 1)
-        first.cancel()
-        await #expect(throws: CancellationError.self) { try await first.value }
-        try await peer().answer("{}")
-        #expect(try await second.value == .result(ByteBuffer(string: "{}")))
-        #expect(gateway.counters.busy == 0 && gateway.counters.opened == 2)
-        gateway.close()
-    }
-
-    @Test func `a request that waits too long is refused`() async throws {
-        let gateway = gateway {
-            $0.connectionsMax = 1
-            $0.requestTime = .milliseconds(1)
+    @Test func `gives up calls that are cancelled, or take too long`() async throws {
+        let service = RunningService()
+        defer { service.stop() }
+        let gateway = gateway(to: service.door)
+        let query = query
+        for _ in 0..<200 {
+            let call = Task { try await gateway.call(query) }
+            call.cancel()
+            do {
+                _ = try await call.value
+            } catch {
+                #expect(error is CancellationError)
+            }
         }
-        // Nothing takes the connection away from its borrower, so only the timer ends the wait.
-        let held = try await gateway.borrow()
-        await #expect(throws: GatewayError.overloaded) { try await gateway.call("ping") }
-        #expect(gateway.counters.waiting == 0 && gateway.counters.busy == 1)
-        gateway.giveBack(held)
-        gateway.close()
+        #expect(await gateway.counters().inProgress == 0)
+        // This one hands over no call, so nothing answers it.
+        let hasty = self.gateway(to: service.door) {
+            $0.requestTime = .nanoseconds(0)
+            $0.calls.callsAtOnceMax = 0
+        }
+        await #expect(throws: GatewayError.timedOut) { try await hasty.call(query) }
+        #expect(await hasty.counters().timedOut == 1)
     }
 
-    @Test func `a request that is cancelled does not wait on`() async throws {
-        let gateway = gateway { $0.connectionsMax = 1 }
-        let held = try await gateway.borrow()
-        let call = Task.immediate { try await gateway.call("ping") }
-        #expect(gateway.counters.waiting == 1)
-        call.cancel()
-        await #expect(throws: CancellationError.self) { try await call.value }
-        #expect(gateway.counters.waiting == 0)
-        gateway.giveBack(held)
-        gateway.close()
-    }
-
-    @Test func `a request without a response in time ends its connection`() async throws {
-        let gateway = gateway { $0.requestTime = .milliseconds(1) }
-        await #expect(throws: GatewayError.timedOut) { try await gateway.call("ping") }
-        #expect(gateway.counters.timedOut == 1)
-        #expect(gateway.counters.busy == 0 && gateway.counters.idle == 0)
-        gateway.close()
-    }
-
-    @Test func `a connection that is not needed is closed`() async throws {
-        let gateway = gateway { $0.idleTime = .milliseconds(1) }
-        let held = try await gateway.borrow()
-        let peer = try await peer()
-        gateway.giveBack(held)
-        #expect(await peer.receive() == nil)
-        #expect(gateway.counters.idle == 0)
-        gateway.close()
-    }
-
-    @Test func `without a service there is no answer`() async throws {
-        let gateway = Gateway(on: `A gateway's connection`.group) { throw GatewayError.overloaded }
-        await #expect(throws: GatewayError.ended) { try await gateway.call("ping") }
-        #expect(gateway.counters.busy == 0)
-        gateway.close()
+    @Test func `reads the feed until its reader is closed, or the service ends`() async throws {
+        let service = RunningService()
+        let gateway = gateway(to: service.door)
+        let reader = try await gateway.openFeed(from: nil)
+        #expect(reader.start == .reset)
+        guard case .synced(let cursor) = try await reader.next(within: .hours(1)) else {
+            Issue.record("not synced")
+            return
+        }
+        #expect(try await reader.next(within: .milliseconds(1)) == nil)
+        var publish = MethodCall(.publish)
+        publish.body = Array(#"{"account":"bob","type":100,"value":10000}"#.utf8)
+        publish.bodyMembers = [.account, .type, .value]
+        _ = try await gateway.call(publish)
+        guard case .changes(let events, _) = try await reader.next(within: .hours(1)) else {
+            Issue.record("no change")
+            return
+        }
+        #expect(events.count == 1)
+        let other = try await gateway.openFeed(from: cursor.text)
+        #expect(other.start == .resumed)
+        other.close()
+        await #expect(throws: CancellationError.self) { try await other.next(within: .hours(1)) }
+        let waiting = Task { try await other.next(within: .hours(1)) }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        let last = Task { try await reader.next(within: .hours(1)) }
+        service.stop()
+        await #expect(throws: GatewayError.ended) { try await last.value }
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import HTTPTypes
+import PresenceCore
 import Testing
 
 @testable import PresenceHTTP
@@ -44,7 +45,7 @@ import Testing
         let components = try #require(document["components"] as? [String: [String: Any]])
         let schema = name.flatMap { components["schemas"]?[$0] as? [String: Any] }
         let members = (schema?["properties"] as? [String: Any])?.keys
-        #expect(members.map { Set($0) } == operation.bodyMembers.map { Set($0) })
+        #expect(members.map { Set($0) } == operation.bodyMembers.map { Set($0.map(\.rawValue)) })
     }
 
     @Test func `is served unchanged`() throws {

@@ -1,39 +1,36 @@
 import NIOCore
+import PresenceCore
+import PresenceWire
 import Testing
 
 @testable import PresenceHTTP
 
-/// The feed's notifications as server-sent events.
+/// The items of the feed as server-sent events.
 @Suite struct `A server-sent event` {
-    private func event(_ params: String) -> String? {
-        ServerSentEvent.event(ByteBuffer(string: params)).map { String(buffer: $0) }
-    }
+    private let cursor = FeedCursor(epoch: 1, seq: 2)
+    private let events = FeedEvents(
+        bytes: Array(#"{"a":1},{"a":2}"#.utf8), count: 2, firstTime: Wall(milliseconds: 3))
+
+    private func event(_ item: FeedItem) -> String { String(buffer: ServerSentEvent.event(item)) }
 
     @Test func `has the cursor as its id`() {
-        let params = #"{"events":[{"ext":"],\"cursor\":\"X\"}"}],"cursor":"00C"}"#
-        #expect(event(params) == "event: change\nid: 00C\ndata: \(params)\n\n")
+        let params = #"{"events":[{"a":1},{"a":2}],"cursor":"\#(cursor.text)"}"#
+        let expected = "event: change\nid: \(cursor.text)\ndata: \(params)\n\n"
+        #expect(event(.changes(events, cursor)) == expected)
     }
 
     @Test func `has no id during a snapshot`() {
-        let params = #"{"events":[{},{}],"snapshot":true}"#
-        #expect(event(params) == "event: state\ndata: \(params)\n\n")
+        let params = #"{"events":[{"a":1},{"a":2}],"snapshot":true}"#
+        #expect(event(.states(events)) == "event: state\ndata: \(params)\n\n")
     }
 
     @Test func `clears the id at a reset`() {
-        #expect(event(#"{"reset":true}"#) == "event: reset\nid: \ndata: {}\n\n")
-        let first = ServerSentEvent.first(ByteBuffer(string: #"{"reset":true}"#))
-        #expect(first.map { String(buffer: $0) } == event(#"{"reset":true}"#))
-        #expect(
-            ServerSentEvent.first(ByteBuffer(string: #"{"reset":false,"cursor":"0"}"#)) == nil)
+        #expect(event(.reset) == "event: reset\nid: \ndata: {}\n\n")
     }
 
     @Test func `says that the snapshot is complete`() {
-        let params = #"{"synced":true,"cursor":"00D"}"#
-        #expect(event(params) == "event: synced\nid: 00D\ndata: \(params)\n\n")
-    }
-
-    @Test(arguments: ["{}", "[]", #"{"reset":false}"#, #"{"events":[]}"#])
-    func `is not made from an unknown message`(params: String) {
-        #expect(event(params) == nil)
+        let params = #"{"synced":true,"cursor":"\#(cursor.text)"}"#
+        #expect(
+            event(.synced(cursor)) == "event: synced\nid: \(cursor.text)\ndata: \(params)\n\n")
     }
 }

@@ -7,13 +7,8 @@ import Testing
 @testable import PresenceHTTP
 
 @Suite final class `The readiness` {
-    private let startup = Startup()
-    private let readiness: Readiness
+    private let readiness = Readiness()
     private let asked = Mutex(0)
-
-    init() {
-        readiness = Readiness(startup)
-    }
 
     private func at(_ milliseconds: Int64) -> NIODeadline {
         .uptimeNanoseconds(1_000_000_000) + .milliseconds(milliseconds)
@@ -42,20 +37,19 @@ import Testing
     }
 
     @Test func `tells a startup from a shutdown`() async {
-        func failure(at milliseconds: Int64) async -> HTTPError? {
+        func failure(at milliseconds: Int64, _ error: GatewayError) async -> HTTPError? {
             do {
-                try await readiness.check(at: at(milliseconds)) { throw GatewayError.ended }
+                try await readiness.check(at: at(milliseconds)) { throw error }
                 return nil
             } catch {
                 return error as? HTTPError
             }
         }
-        let atStartup = await failure(at: 0)
+        let atStartup = await failure(at: 0, .starting)
         #expect(atStartup?.reason == "starting_up")
         #expect(atStartup?.status == .serviceUnavailable)
         #expect(HTTPError.title(of: atStartup?.reason ?? "") == "Starting up")
-        startup.end()
-        #expect(await failure(at: 1_000)?.reason == "shutting_down")
+        #expect(await failure(at: 1_000, .ended)?.reason == "shutting_down")
     }
 
     @Test func `ignores a check whose client has disconnected`() async {

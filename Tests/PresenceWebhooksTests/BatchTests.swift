@@ -1,83 +1,86 @@
 import NIOCore
+import PresenceCore
+import PresenceWire
 import Testing
 
 @testable import PresenceWebhooks
 
 @Suite struct Batches {
-    func message(_ json: String) throws -> FeedMessage {
-        try #require(FeedMessage(ByteBuffer(string: json)))
-    }
+    private func cursor(_ seq: UInt64) -> FeedCursor { FeedCursor(epoch: 1, seq: seq) }
 
-    func changes(_ numbers: ClosedRange<Int>, _ end: String) throws -> FeedMessage {
+    private func events(_ numbers: ClosedRange<Int>) -> FeedEvents {
         let events = numbers.map {
             #"{"type":1,"publisher":"\"type\":","value":1,"seq":\#($0),"time":\#($0 * 10)}"#
         }
-        return try message("{\"events\":[\(events.joined(separator: ","))],\(end)}")
+        return FeedEvents(
+            bytes: Array(events.joined(separator: ",").utf8), count: numbers.count,
+            firstTime: Wall(milliseconds: Int64(numbers.lowerBound) * 10))
+    }
+
+    private func changes(_ numbers: ClosedRange<Int>, _ seq: UInt64) -> FeedItem {
+        .changes(events(numbers), cursor(seq))
     }
 
     func text(_ batch: Batch?) -> String {
         batch.map { String(buffer: $0.body(id: "1")) } ?? "none"
     }
 
-    @Test func `contain the events that arrived together`() throws {
-        var builder = BatchBuilder(try message(#"{"reset":false,"cursor":"A"}"#))
+    @Test func `contain the events that arrived together`() {
+        var builder = BatchBuilder(.resumed)
         #expect(!builder.hasContent)
-        #expect(builder.add(try changes(1...2, #""cursor":"B""#)) == nil)
-        #expect(builder.add(try changes(3...3, #""cursor":"C""#)) == nil)
+        #expect(builder.add(changes(1...2, 2)) == nil)
+        #expect(builder.add(changes(3...3, 3)) == nil)
         #expect(builder.hasContent)
         let batch = builder.take()
         #expect(batch.count == 3 && batch.firstTime == 10 && !builder.hasContent)
-        #expect(text(batch).hasPrefix(#"{"id":"1","cursor":"C","events":[{"type":1,"#))
+        let head = #"{"id":"1","cursor":"\#(cursor(3).text)","events":[{"type":1,"#
+        #expect(text(batch).hasPrefix(head))
         #expect(text(batch).hasSuffix(#""seq":3,"time":30}]}"#))
         #expect(!text(builder.take()).contains("cursor"))
     }
 
-    @Test func `are limited in size`() throws {
-        var builder = BatchBuilder(try message(#"{"reset":false,"cursor":"A"}"#))
-        #expect(builder.add(try changes(1...400, #""cursor":"B""#)) == nil)
-        let first = builder.add(try changes(401...600, #""cursor":"C""#))
-        #expect(first?.count == 400 && first?.cursor == "B")
+    @Test func `are limited in size`() {
+        var builder = BatchBuilder(.resumed)
+        #expect(builder.add(changes(1...400, 2)) == nil)
+        let first = builder.add(changes(401...600, 3))
+        #expect(first?.count == 400 && first?.cursor == cursor(2).text)
         let second = builder.take()
-        #expect(second.count == 200 && second.cursor == "C" && second.firstTime == 4_010)
-        let long = "{\"events\":[{\"type\":1,\"x\":\"\(String(repeating: "x", count: 200_000))\"}]}"
-        #expect(builder.add(try message(long)) == nil)
-        #expect(builder.add(try message(long))?.count == 1)
+        #expect(second.count == 200 && second.cursor == cursor(3).text && second.firstTime == 4_010)
+        let bytes = Array("{\"type\":1,\"x\":\"\(String(repeating: "x", count: 200_000))\"}".utf8)
+        let long = FeedEvents(bytes: bytes, count: 1, firstTime: Wall(milliseconds: 1))
+        #expect(builder.add(.states(long)) == nil)
+        #expect(builder.add(.states(long))?.count == 1)
     }
 
-    @Test func `contain a reset, the states, and their end`() throws {
-        var builder = BatchBuilder(try message(#"{"reset":true}"#))
+    @Test func `contain a reset, the states, and their end`() {
+        var builder = BatchBuilder(.reset)
         #expect(!builder.hasContent)
-        #expect(builder.add(try changes(1...1, #""snapshot":true"#)) == nil)
+        #expect(builder.add(.states(events(1...1))) == nil)
         #expect(
             text(builder.take()).hasPrefix(#"{"id":"1","reset":true,"snapshot":true,"events":[{"#))
-        #expect(builder.add(try changes(2...2, #""snapshot":true"#)) == nil)
-        let last = builder.add(try message(#"{"synced":true,"cursor":"D"}"#))
-        #expect(
-            text(last).hasPrefix(
-                #"{"id":"1","snapshot":true,"synced":true,"cursor":"D","events":[{"#))
-        #expect(builder.add(try changes(3...3, #""cursor":"E""#)) == nil)
-        #expect(text(builder.take()).hasPrefix(#"{"id":"1","cursor":"E","events":[{"#))
+        #expect(builder.add(.states(events(2...2))) == nil)
+        let last = builder.add(.synced(cursor(4)))
+        let head = #"{"id":"1","snapshot":true,"synced":true,"cursor":"\#(cursor(4).text)","#
+        #expect(text(last).hasPrefix(head + #""events":[{"#))
+        #expect(builder.add(changes(3...3, 5)) == nil)
+        let next = #"{"id":"1","cursor":"\#(cursor(5).text)","events":[{"#
+        #expect(text(builder.take()).hasPrefix(next))
     }
 
-    @Test func `say that no account has a state`() throws {
-        var builder = BatchBuilder(try message(#"{"reset":true}"#))
-        let only = builder.add(try message(#"{"synced":true,"cursor":"A"}"#))
+    @Test func `say that no account has a state`() {
+        var builder = BatchBuilder(.reset)
+        let only = builder.add(.synced(cursor(1)))
         let marks = #""reset":true,"snapshot":true,"synced":true"#
-        #expect(text(only) == #"{"id":"1",\#(marks),"cursor":"A","events":[]}"#)
+        #expect(text(only) == #"{"id":"1",\#(marks),"cursor":"\#(cursor(1).text)","events":[]}"#)
     }
 
-    @Test func `end at a reset`() throws {
-        var builder = BatchBuilder(try message(#"{"reset":false,"cursor":"A"}"#))
-        #expect(builder.add(try changes(1...1, #""cursor":"B""#)) == nil)
-        let before = builder.add(try message(#"{"reset":true}"#))
-        #expect(before?.cursor == "B" && before?.isReset == false)
-        #expect(builder.add(try message(#"{"reset":true}"#)) == nil)
-        #expect(builder.add(try changes(2...2, #""snapshot":true"#)) == nil)
+    @Test func `end at a reset`() {
+        var builder = BatchBuilder(.resumed)
+        #expect(builder.add(changes(1...1, 2)) == nil)
+        let before = builder.add(.reset)
+        #expect(before?.cursor == cursor(2).text && before?.isReset == false)
+        #expect(builder.add(.reset) == nil)
+        #expect(builder.add(.states(events(2...2))) == nil)
         #expect(builder.take().isReset)
-    }
-
-    @Test(arguments: ["", "[]", "{", #"{"events":5}"#, #"{"events":[1}"#])
-    func `are not made from invalid messages`(json: String) {
-        #expect(FeedMessage(ByteBuffer(string: json)) == nil)
     }
 }

@@ -1,6 +1,8 @@
 import Logging
 import NIOCore
 import NIOPosix
+import PresenceCore
+import PresenceWire
 import Synchronization
 import TaskLoops
 import Testing
@@ -10,7 +12,7 @@ import Testing
 /// A feed, a receiver and a disk that do as they are told, and what has happened to them.
 final class Stage: WebhookDelivery, FeedConnection, Sendable {
     private struct State {
-        var messages: [String]
+        var items: [FeedItem]
         var statuses: [Int]
         var kept: [UInt8]?
         var writesFail = 0
@@ -20,32 +22,33 @@ final class Stage: WebhookDelivery, FeedConnection, Sendable {
     private let forever = AsyncStream<Never> { _ in }
     private let (happened, happens) = AsyncStream<String>.makeStream()
 
-    init(_ messages: [String], statuses: [Int] = [], writesFail: Int = 0, kept: String? = nil) {
+    let start: FeedStart
+
+    init(
+        _ start: FeedStart, _ items: [FeedItem], statuses: [Int] = [], writesFail: Int = 0,
+        kept: String? = nil
+    ) {
+        self.start = start
         state = Mutex(
             State(
-                messages: messages, statuses: statuses, kept: kept.map { Array($0.utf8) },
+                items: items, statuses: statuses, kept: kept.map { Array($0.utf8) },
                 writesFail: writesFail))
     }
 
     private func note(_ what: String) { happens.yield(what) }
 
-    func openFeed(from cursor: String?) async throws -> FeedMessage {
+    func open(from cursor: String?) -> Stage {
         note("open \(cursor ?? "-")")
-        return try await next()
+        return self
     }
 
-    func message(within time: TimeAmount) async throws -> FeedMessage? {
-        if state.withLock({ $0.messages.isEmpty }) {
-            if time < .seconds(1) { return nil }
-            for await _ in forever {}
-            throw CancellationError()
+    func next(within time: TimeAmount) async throws -> FeedItem? {
+        if let item = state.withLock({ $0.items.isEmpty ? nil : $0.items.removeFirst() }) {
+            return item
         }
-        return try await next()
-    }
-
-    private func next() async throws -> FeedMessage {
-        let text = state.withLock { $0.messages.removeFirst() }
-        return try #require(FeedMessage(ByteBuffer(string: text)), "\(text)")
+        if time < .seconds(1) { return nil }
+        for await _ in forever {}
+        throw CancellationError()
     }
 
     func close() {}
@@ -87,7 +90,7 @@ final class Stage: WebhookDelivery, FeedConnection, Sendable {
         let endpoint = try WebhookEndpoint(
             name: "a", url: "http://a", secret: Array("a secret of some length".utf8))
         let webhook = Webhook(endpoint, settings, seed: 1, environment)
-        let task = Task { await webhook.serve { self } }
+        let task = Task { await webhook.serve { self.open(from: $0) } }
         var story: [String] = []
         for await what in happened {
             story.append(what)
@@ -103,57 +106,58 @@ final class Stage: WebhookDelivery, FeedConnection, Sendable {
 @Suite struct `A webhook` {
     let mark = "porchlight webhook 1"
 
-    func change(_ seq: Int, _ end: String) -> String {
-        #"{"events":[{"type":1,"publisher":"a","value":1,"seq":\#(seq),"time":5}],\#(end)}"#
+    private func cursor(_ seq: UInt64) -> FeedCursor { FeedCursor(epoch: 1, seq: seq) }
+    private var b: String { cursor(2).text }
+    private var c: String { cursor(3).text }
+
+    private func events(_ seq: Int) -> FeedEvents {
+        FeedEvents(
+            bytes: Array(#"{"type":1,"publisher":"a","value":1,"seq":\#(seq),"time":5}"#.utf8),
+            count: 1, firstTime: Wall(milliseconds: 5))
     }
 
     @Test func `removes its position before it posts a reset, and stores it after`() async throws {
-        let stage = Stage([
-            #"{"reset":true}"#, change(1, #""snapshot":true"#), #"{"synced":true,"cursor":"B"}"#,
-            change(2, #""cursor":"C""#),
-        ])
+        let stage = Stage(
+            .reset,
+            [.states(events(1)), .synced(cursor(2)), .changes(events(2), cursor(3))])
         let (story, counters) = try await stage.play(6)
         #expect(
             story == [
                 "open -", "keep \(mark)", "post 1 [\"reset\", \"snapshot\", \"synced\"] 204",
-                "keep B", "post 2 [] 204", "keep C",
+                "keep \(b)", "post 2 [] 204", "keep \(c)",
             ])
         #expect(counters.batches == 2 && counters.events == 2 && counters.resets == 1)
         #expect(counters.lastStatus == 204 && counters.failures == 0)
     }
 
     @Test func `continues at its position`() async throws {
-        let stage = Stage(
-            [#"{"reset":false,"cursor":"B"}"#, change(2, #""cursor":"C""#)],
-            kept: "\(mark)\nB\n")
-        #expect(try await stage.play(3).story == ["open B", "post 1 [] 204", "keep C"])
+        let stage = Stage(.resumed, [.changes(events(2), cursor(3))], kept: "\(mark)\nB\n")
+        #expect(try await stage.play(3).story == ["open B", "post 1 [] 204", "keep \(c)"])
     }
 
     @Test(arguments: ["", "B", "porchlight webhook 1\nB", "porchlight webhook 1\n\n"])
     func `is reset if its position is incomplete`(kept: String) async throws {
-        let stage = Stage([#"{"reset":true}"#, #"{"synced":true,"cursor":"B"}"#], kept: kept)
+        let stage = Stage(.reset, [.synced(cursor(2))], kept: kept)
         #expect(try await stage.play(1).story == ["open -"])
     }
 
     @Test(arguments: [[500], [0], [301, 404, 410, 429, 503]])
     func `posts the same batch until it is accepted`(statuses: [Int]) async throws {
         let stage = Stage(
-            [
-                #"{"reset":false,"cursor":"A"}"#, change(1, #""cursor":"B""#),
-            ], statuses: statuses, kept: "\(mark)\nA\n")
+            .resumed, [.changes(events(1), cursor(2))], statuses: statuses, kept: "\(mark)\nA\n")
         let (story, counters) = try await stage.play(statuses.count + 3)
         #expect(
-            story == ["open A"] + statuses.map { "post 1 [] \($0)" } + ["post 1 [] 204", "keep B"])
+            story == ["open A"] + statuses.map { "post 1 [] \($0)" }
+                + ["post 1 [] 204", "keep \(b)"])
         #expect(counters.failures == statuses.count && counters.failuresInARow == 0)
     }
 
     @Test func `posts no reset before its position is removed`() async throws {
-        let stage = Stage(
-            [#"{"reset":true}"#, #"{"synced":true,"cursor":"B"}"#], writesFail: 2)
+        let stage = Stage(.reset, [.synced(cursor(2))], writesFail: 2)
         #expect(
             try await stage.play(6).story == [
                 "open -", "cannot keep", "cannot keep", "keep \(mark)",
-                "post 1 [\"reset\", \"snapshot\", \"synced\"] 204", "keep B",
+                "post 1 [\"reset\", \"snapshot\", \"synced\"] 204", "keep \(b)",
             ])
     }
 }

@@ -10,8 +10,9 @@ import Testing
         var decoder = RequestDecoder(limits: limits)
         let result = Result { () throws(MethodCallError) in try decoder.decode(call) }
         var texts = RequestTexts()
-        let mark = texts.append(textsOf: decoder)
-        return (result, { String(decoding: texts.bytes($0, at: mark), as: UTF8.self) })
+        let mark = decoder.appendTexts(to: &texts)
+        let source = texts[mark]
+        return (result, { String(decoding: source.bytes($0), as: UTF8.self) })
     }
 
     private func publish(_ body: String) -> MethodCall {
@@ -36,22 +37,22 @@ import Testing
 
     @Test func `has parameters of arguments and of its body`() throws {
         let (result, text) = decode(publish(#" {"value":10001,"e\u0078t":"a\"\u00e9"} "#))
-        guard case .publish(let request) = try result.get() else {
+        guard case .command(.publish(let account, let request)) = try result.get() else {
             Issue.record("another result")
             return
         }
-        #expect(request.account.map(text) == "bob" && request.type.number == 100)
+        #expect(account.map(text) == "bob" && request.type.number == 100)
         #expect(request.value == 10_001 && request.ext.map(text) == "a\"é")
     }
 
     @Test func `ignores members that are not its operation's`() throws {
         let body = #"{"account":"eve","type":7,"type":8,"x":{"y":1,"y":2},"value":10001}"#
         let (result, text) = decode(publish(body))
-        guard case .publish(let request) = try result.get() else {
+        guard case .command(.publish(let account, let request)) = try result.get() else {
             Issue.record("another result")
             return
         }
-        #expect(request.account.map(text) == "bob" && request.type.number == 100)
+        #expect(account.map(text) == "bob" && request.type.number == 100)
     }
 
     @Test func `may have lists, and any names in them`() throws {
@@ -59,11 +60,11 @@ import Testing
         let names = ["a", "é\u{1F600}", "\"\\{}", "a"]
         call.arguments = [.init(.accounts, .texts(names)), .init(.type, .integer(1))]
         var decoder = RequestDecoder()
-        guard case .query(let request) = try decoder.decode(call) else {
+        guard case .command(.query(_, let accounts)) = try decoder.decode(call) else {
             Issue.record("another result")
             return
         }
-        let found = decoder.names(request.accounts).map { decoder.bytes($0) }
+        let found = decoder.names(accounts).map { decoder.bytes($0) }
         #expect(found == names[..<3].map { Array($0.utf8) })
         // Nothing of it is left for the next one.
         #expect(throws: MethodCallError.refused(Refusal(.missingField, field: .type))) {
@@ -81,7 +82,7 @@ import Testing
         for rest in ["", #","x":1e999,"y":123456789012345678901234567890"#] {
             guard number.contains("e") == false || rest.isEmpty else { continue }
             let (result, _) = decode(publish("{\"value\":\(number)\(rest)}"))
-            guard case .publish(let request) = try result.get() else {
+            guard case .command(.publish(_, let request)) = try result.get() else {
                 Issue.record("another result")
                 return
             }

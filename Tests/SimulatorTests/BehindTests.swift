@@ -13,7 +13,7 @@ import Testing
         }
         let slow = service.login("alice", "slow", roomBytes: 500)
         let quick = service.login("alice", "quick")
-        let backend = service.connectInternally()
+        let backend = service.connectAppServer()
         let ext = JSON.string(String(repeating: "x", count: 400))
         for round in 0..<30 {
             let publishers = (0..<10).map { JSON.string("p\(round)-\($0)") }
@@ -47,7 +47,7 @@ import Testing
             $0.engine.heartbeatSeconds = 600
         }
         let slow = service.login("alice", roomBytes: 500)
-        let backend = service.connectInternally()
+        let backend = service.connectAppServer()
         let publishers: [JSON] = ["bob", "carol"]
         for name in publishers {
             let status: JSON = [

@@ -1,5 +1,6 @@
 import PresenceClient
 import PresenceCore
+import PresenceWire
 import Testing
 
 @testable import PresenceServer
@@ -9,7 +10,7 @@ import Testing
     private var names: [JSON] { (0..<20).map { .string("p\($0)") } }
 
     init() {
-        let backend = service.connectInternally()
+        let backend = service.connectAppServer()
         let ext = JSON.string(String(repeating: "x", count: 1_000))
         for name in names {
             _ = service.ask(
@@ -18,8 +19,7 @@ import Testing
     }
 
     @Test func `is refused, and one that it does hold is not`() {
-        let backend = service.connect()
-        _ = service.ask("login", ["client": "server"], on: backend)
+        let backend = service.connectAppServer()
         let refusal = service.ask("query", ["type": 1, "accounts": .array(names)], on: backend)
         #expect(refusal["data"]?["reason"] == "too_many")
         #expect(refusal["data"]?["field"] == nil)
@@ -31,18 +31,22 @@ import Testing
         #expect(service.messages(backend).isEmpty)
     }
 
-    @Test func `is answered in parts to a connection of this process`() {
-        let backend = service.connectInternally()
-        service.commit()
-        _ = service.messages(backend)
-        service.send("query", ["type": 1, "accounts": .array(names)], on: backend)
-        service.commit()
-        let messages = service.messages(backend)
-        let first = messages.first?["result"]?["states"]?.array?.count ?? 0
-        let rest = messages.dropFirst().reduce(0) {
-            $0 + ($1["params"]?["events"]?.array?.count ?? 0)
+    @Test func `is answered whole to a caller in process`() throws {
+        let box = LinkBox(loop: 1, wakeHost: {}, wakeLoop: {})
+        service.connections.withHost { host, _ in host.add(box) }
+        let client = InProcessClient(
+            Settings(), InProcessLimits(), box: box, number: 0, needsHandOver: {})
+        var call = MethodCall(.query)
+        call.body = Array(JSON.object(["type": 1, "accounts": .array(names)]).text.utf8)
+        call.bodyMembers = [.type, .accounts]
+        var result: JSON?
+        client.call(call) {
+            guard case .success(.result(let bytes)) = $0 else { return }
+            result = try? JSON(parsing: bytes)
         }
-        #expect(first > 0)
-        #expect(first + rest == 20)
+        client.handOver()
+        service.connections.withHost { host, now in host.takeInProcess(at: now) }
+        client.receive()
+        #expect(result?["states"]?.array?.count == 20)
     }
 }

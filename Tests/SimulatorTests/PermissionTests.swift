@@ -39,7 +39,7 @@ import Testing
         let own: JSON = ["type": 1, "expiry": 60, "publishers": ["bob"], "account": "alice"]
         #expect(service.ask("subscribe", own, on: alice)["count"] == 1)
         #expect(service.ask("subscribe", other, on: alice)["data"]?["reason"] == "overloaded")
-        let backend = service.connectInternally()
+        let backend = service.connectAppServer()
         #expect(service.ask("subscribe", other, on: backend)["data"]?["reason"] == "missing_field")
     }
 

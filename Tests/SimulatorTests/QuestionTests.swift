@@ -8,7 +8,7 @@ import Testing
     @Test(arguments: ["top", "why", "metrics", "stats"])
     func `are answered one a turn, however many ask`(method: String) {
         let service = SmallService()
-        let backends = (0..<4).map { _ in service.connectInternally() }
+        let backends = (0..<4).map { _ in service.connectAppServer() }
         service.commit()
         for id in backends { _ = service.messages(id) }
         let params: JSON =

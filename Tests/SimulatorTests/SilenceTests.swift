@@ -35,7 +35,7 @@ import Testing
         #expect(isClosed(service, phone))
         let close = service.messages(phone).last
         #expect(close?["params"]?["code"] == 4408)
-        let backend = service.connectInternally()
+        let backend = service.connectAppServer()
         let sessions = service.ask("sessions", ["account": "bob"], on: backend)["sessions"]?.array
         let start = service.network.wallMilliseconds - 44_999 - 2
         #expect(sessions?.first?["lastHeard"]?.integer == start, "\(sessions ?? [])")
@@ -63,7 +63,7 @@ import Testing
         let phone = service.login("bob")
         let heard = service.network.wallMilliseconds
         pass(service, milliseconds: 20_000)
-        let backend = service.connectInternally()
+        let backend = service.connectAppServer()
         let sessions = service.ask("sessions", ["account": "bob"], on: backend)["sessions"]?.array
         #expect(sessions?.first?["lastHeard"]?.integer == heard)
         service.connections.receive([0, 0, 0, 0].span.bytes, from: phone)

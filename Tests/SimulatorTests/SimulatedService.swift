@@ -77,6 +77,8 @@ final class SimulatedService {
 
     let hub: SimulatedHub
     let loops: [Loop]
+    /// A caller in process.
+    private(set) lazy var caller = SimulatedCaller(self)
     private let network: SimulatedNetwork
     private var clock: ServiceClock
     private var random: SplitMix64
@@ -131,6 +133,11 @@ final class SimulatedService {
         loops[0].value.take(&outbound)
     }
 
+    /// Lets the engine host take in what loops in process have handed over.
+    func takeInProcess() {
+        withHost { host, now in host.takeInProcess(at: now) }
+    }
+
     // MARK: Streams
 
     private func loop(of id: StreamID) -> Loop { loops[loopOfStream[id] ?? 0] }
@@ -143,7 +150,6 @@ final class SimulatedService {
     }
 
     func accept(_ id: StreamID) { assign(id).value.accept(id) }
-    func acceptInternal(_ id: StreamID) { assign(id).value.acceptInternal(id) }
 
     func receive(_ bytes: RawSpan, from id: StreamID) {
         loop(of: id).value.receive(bytes, from: id)

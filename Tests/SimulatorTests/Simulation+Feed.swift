@@ -7,12 +7,12 @@ import PresenceCore
 
 extension Simulation {
     /// The table of a backend is the truth: what it has not is offline and without a status.
-    func checkTable(_ client: SimulatedClient, _ auditor: SimulatedClient) {
+    func checkTable(_ client: SimulatedClient, _ auditor: SimulatedCaller) {
         guard client.stream != nil, client.isLoggedIn, !client.isDead else { return }
         guard client.table.isComplete else { return violation("a table that is not complete") }
         for type in Self.types {
             let result = answer(
-                auditor, "query",
+                auditor, .query,
                 [
                     "type": .integer(type),
                     "accounts": .array(accounts.map { .string($0) }),

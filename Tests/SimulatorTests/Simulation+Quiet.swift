@@ -11,9 +11,8 @@ extension Simulation {
     func quiet() {
         settle()
         for client in clients { checkTruth(client) }
-        // A connection of this process needs no login and is bound by no pace.
-        let auditor = SimulatedClient(account: "", device: "auditor")
-        auditor.stream = connectInternally()
+        // A caller in process needs no login and is bound by no pace.
+        let auditor = service.caller
         checkPresence(auditor)
         for client in clients where client.isOwner {
             checkSubscriptions(client, auditor)
@@ -24,8 +23,6 @@ extension Simulation {
         checkDisk(auditor)
         checkTokens()
         checkWatchers(auditor)
-        _ = answer(auditor, "logout", [:])
-        settle()
     }
 
     private func settle() {
@@ -58,44 +55,20 @@ extension Simulation {
         }
     }
 
-    func answer(_ client: SimulatedClient, _ method: String, _ params: JSON) -> JSON? {
-        guard let id = client.stream else { return nil }
-        let request = client.request(method, params)
-        _ = network.withStream(id) { $0.toServer += request }
-        var received: [UInt8] = []
-        for _ in 0..<50 {
-            deliver(id, bytesMax: .max)
-            service.turnEnded()
-            service.settleLinks()
-            let (bytes, isDrained) = network.read(id, bytesMax: .max)
-            received += bytes
-            if isDrained { service.streamDrained(id) }
-            if let result = firstAnswer(in: received) { return result }
+    func answer(_ auditor: SimulatedCaller, _ method: MethodName, _ params: JSON) -> JSON? {
+        guard let result = auditor.answer(method, params) else {
+            violation("no answer to \(method)")
+            return nil
         }
-        violation("no answer to \(method)")
-        return nil
-    }
-
-    private func firstAnswer(in bytes: [UInt8]) -> JSON? {
-        var rest = bytes[...]
-        while rest.count >= 4 {
-            let length = rest.prefix(4).reduce(0) { $0 << 8 | Int($1) }
-            guard rest.count >= 4 + length else { return nil }
-            let body = Array(rest.dropFirst(4).prefix(length))
-            rest = rest.dropFirst(4 + length)
-            if let message = try? JSON(parsing: body), message["id"] != nil {
-                return message["result"] ?? [:]
-            }
-        }
-        return nil
+        return result
     }
 
     // MARK: Checks
 
     /// Nobody who is there is shown offline; nobody is shown online longer than the bound.
-    private func checkPresence(_ auditor: SimulatedClient) {
+    private func checkPresence(_ auditor: SimulatedCaller) {
         let result = answer(
-            auditor, "query",
+            auditor, .query,
             ["type": 1, "accounts": .array(accounts.map { .string($0) })])
         let silence = configuration.engine.silenceMillisecondsMax
         let bound =
@@ -120,9 +93,9 @@ extension Simulation {
     }
 
     /// What was acknowledged is there, and what ended is not.
-    private func checkSubscriptions(_ client: SimulatedClient, _ auditor: SimulatedClient) {
+    private func checkSubscriptions(_ client: SimulatedClient, _ auditor: SimulatedCaller) {
         let result = answer(
-            auditor, "subscriptions", ["account": .string(client.account), "limit": 1_000])
+            auditor, .subscriptions, ["account": .string(client.account), "limit": 1_000])
         let count = result?["count"]?.integer ?? -1
         if count > Bound.subscriptionsPerAccountMax {
             violation("\(client.account) has \(count) subscriptions")
@@ -151,10 +124,10 @@ extension Simulation {
     }
 
     /// A status that was acknowledged to be durable is there until it runs out.
-    private func checkStatus(_ client: SimulatedClient, _ auditor: SimulatedClient) {
+    private func checkStatus(_ client: SimulatedClient, _ auditor: SimulatedCaller) {
         guard client.isStatusCertain, !hasClockJumped else { return }
         let accounts: JSON = [.string(client.account)]
-        let result = answer(auditor, "query", ["type": 1, "accounts": accounts])
+        let result = answer(auditor, .query, ["type": 1, "accounts": accounts])
         let real = result?["states"]?.array?.first?["status"]?["value"]?.integer
         let isInForce = (client.status?.expires ?? 0) > network.wallMilliseconds
         let expected = isInForce ? client.status?.value : nil
@@ -165,14 +138,14 @@ extension Simulation {
     }
 
     /// The newest state of everything that is watched is known.
-    private func checkView(_ client: SimulatedClient, _ auditor: SimulatedClient) {
+    private func checkView(_ client: SimulatedClient, _ auditor: SimulatedCaller) {
         guard client.stream != nil, client.isLoggedIn, !client.isDead else { return }
         let list = answer(
-            auditor, "subscriptions", ["account": .string(client.account), "limit": 1_000])
+            auditor, .subscriptions, ["account": .string(client.account), "limit": 1_000])
         for line in list?["subscriptions"]?.array ?? [] {
             let type = line["type"] ?? 1
             let publisher = line["publisher"] ?? ""
-            let result = answer(auditor, "query", ["type": type, "accounts": [publisher]])
+            let result = answer(auditor, .query, ["type": type, "accounts": [publisher]])
             let key = "\(type.integer ?? 0)/\(publisher.string ?? "")"
             // Of one that took effect unanswered the client knows nothing until it asks again.
             guard case .some(.some(let expires)) = client.certain[key], expires > 0 else {

@@ -8,13 +8,13 @@ import PresenceStore
 
 extension Simulation {
     /// The disk holds what the engine does, and nothing else.
-    func checkDisk(_ auditor: SimulatedClient) {
+    func checkDisk(_ auditor: SimulatedCaller) {
         // One that lies is to be found out from outside.
         guard disk.canary == .none else { return }
         for account in accounts {
             let name = Array(account.utf8)
             let list = answer(
-                auditor, "subscriptions", ["account": .string(account), "limit": 1_000])
+                auditor, .subscriptions, ["account": .string(account), "limit": 1_000])
             compare(
                 "subscriptions of \(account)",
                 (list?["subscriptions"]?.array ?? []).map {
@@ -23,7 +23,7 @@ extension Simulation {
                 disk.durable.subscriptions.keys.filter { $0.account == name }.map {
                     "\($0.type)/\(String(decoding: $0.other, as: UTF8.self))"
                 })
-            let sessions = answer(auditor, "sessions", ["account": .string(account)])
+            let sessions = answer(auditor, .sessions, ["account": .string(account)])
             compare(
                 "sessions of \(account)",
                 (sessions?["sessions"]?.array ?? []).map { $0["device"]?.string ?? "" },
@@ -32,7 +32,7 @@ extension Simulation {
                 })
             for type in Self.types {
                 let states = answer(
-                    auditor, "query", ["type": .integer(type), "accounts": [.string(account)]])
+                    auditor, .query, ["type": .integer(type), "accounts": [.string(account)]])
                 let status = states?["states"]?.array?.first?["status"]?["value"]?.integer
                 let row = disk.durable.statuses[.init(account: name, type: UInt16(type))]
                 compare(
@@ -59,12 +59,12 @@ extension Simulation {
     }
 
     /// No topic has more watchers than it may have, unless it had them before the cap.
-    func checkWatchers(_ auditor: SimulatedClient) {
+    func checkWatchers(_ auditor: SimulatedCaller) {
         guard let max = subscribersMax else { return }
         for account in accounts {
             for type in Self.types {
                 let list = answer(
-                    auditor, "subscribers",
+                    auditor, .subscribers,
                     ["type": .integer(type), "publisher": .string(account)])
                 let count = list?["count"]?.integer ?? -1
                 if count > max { violation("\(account) has \(count) watchers of type \(type)") }

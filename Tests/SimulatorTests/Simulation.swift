@@ -361,11 +361,4 @@ final class Simulation {
         service.accept(id)
         return id
     }
-
-    /// A connection from the service's own process.
-    func connectInternally() -> StreamID {
-        let id = network.open(roomBytes: 1 << 20)
-        service.acceptInternal(id)
-        return id
-    }
 }

@@ -60,9 +60,10 @@ final class SmallService {
         return id
     }
 
-    func connectInternally() -> StreamID {
-        let id = network.open(roomBytes: 1 << 20)
-        connections.acceptInternal(id)
+    /// An app server.
+    func connectAppServer() -> StreamID {
+        let id = connect()
+        _ = ask("login", ["client": "server"], on: id)
         return id
     }
 

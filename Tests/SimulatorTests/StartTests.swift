@@ -32,34 +32,3 @@ import Testing
         #expect(armed > network.monotonicMilliseconds, "the whole of the grace, from now on")
     }
 }
-
-@Suite struct `An end that takes long` {
-    /// The engine is not told any more of connections that go: their slots are not free for it.
-    @Test func `rejects an internal connection in the slot of one that has ended`() {
-        let network = SimulatedNetwork()
-        let disk = SimulatedDisk()
-        let clock = ServiceClock(
-            mono: network.monotonicMilliseconds, wall: network.wallMilliseconds)
-        let now = Moment(mono: Mono(milliseconds: 1_000_000), wall: Wall(milliseconds: 0))
-        var connections = SmallService.start(
-            Configuration(), Engine(settings: Settings(), at: now, seed: 1), clock, network, disk,
-            Logger(label: "test"), at: now)
-        connections.withHost { host, now in
-            host.begin(at: now) {}
-            host.report(disk.settle(isFailing: false), at: now)
-        }
-        let backends = (0..<2).map { _ in network.open(roomBytes: 1_000) }
-        for id in backends { connections.acceptInternal(id) }
-        connections.withHost { host, _ in host.beginStopping() }
-        connections.turnEnded()
-        #expect(connections.phase == .farewell)
-        network.remove(backends[0])
-        connections.streamClosed(backends[0])
-        let late = network.open(roomBytes: 1_000)
-        #expect(late.slot == backends[0].slot)
-        connections.acceptInternal(late)
-        connections.turnEnded()
-        let said = String(decoding: network.read(late, bytesMax: 1_000).bytes, as: UTF8.self)
-        #expect(said.contains("4503"))
-    }
-}

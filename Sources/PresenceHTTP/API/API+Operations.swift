@@ -1,49 +1,14 @@
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
+import PresenceCore
 import PresenceGateway
+import PresenceWire
 
 extension API {
     /// Carries out the operation.
     func carryOut(_ call: Call) async throws -> Response {
-        let account = PathName.name("account", as: "account")
         switch call.operation {
-        case .queryStates:
-            return try answer(await gateway.callForStates("query", call.params(path: [])))
-        case .getState:
-            return try await state(call)
-        case .publishStatus:
-            return try await ask("publish", call.params(path: [account, .type]))
-        case .clearStatus:
-            return try await ask("clear", call.params(path: [account, .type]))
-        case .listSubscriptions:
-            return try await ask(
-                "subscriptions",
-                call.params(
-                    path: [account],
-                    query: [.integer("type"), .publishers, .text("cursor"), .integer("limit")]))
-        case .subscribe:
-            return try answer(
-                await gateway.callForStates("subscribe", call.params(path: [account])))
-        case .unsubscribe:
-            return try await ask(
-                "unsubscribe", call.params(path: [account], query: [.integer("type"), .publishers]))
-        case .listSubscribers:
-            return try await ask(
-                "subscribers",
-                call.params(
-                    path: [.name("account", as: "publisher")],
-                    query: [.typeOfPresence, .text("cursor"), .integer("limit")]))
-        case .listSessions:
-            return try await ask("sessions", call.params(path: [account]))
-        case .kickAccount:
-            return try await ask("kick", call.params(path: [account], query: [.text("reason")]))
-        case .kickSession:
-            let device = PathName.name("device", as: "device")
-            return try await ask(
-                "kick", call.params(path: [account, device], query: [.text("reason")]))
-        case .getStats:
-            return try await ask("stats", ByteBuffer(staticString: "{}"))
         case .readFeed:
             preconditionFailure("a stream has no single response")
         case .getMetrics:
@@ -55,46 +20,60 @@ extension API {
             return .json(ByteBuffer(staticString: "{\"status\":\"ready\"}"))
         case .getDescription:
             return .json(ByteBuffer(bytes: PackageResources.openapi_json))
+        case .getState:
+            // The only element of a list.
+            let query = try call.call(.query, path: [.onlyAccount], query: [.typeOfPresence])
+            return .json(try await gateway.call(query, .onlyState))
+        default:
+            return .json(try await gateway.call(try methodCall(for: call)))
         }
     }
 
-    private func ask(_ method: String, _ params: ByteBuffer) async throws -> Response {
-        try answer(await gateway.call(method, params))
-    }
-
-    private func answer(_ answer: ServiceResponse) throws(HTTPError) -> Response {
-        .json(try Self.result(of: answer))
-    }
-
-    static func result(of answer: ServiceResponse) throws(HTTPError) -> ByteBuffer {
-        switch answer {
-        case .result(let result): return result
-        case .error(let error): throw HTTPError(serviceError: error)
+    /// The call of the service for an operation whose response is its result.
+    private func methodCall(for call: Call) throws(HTTPError) -> MethodCall {
+        let account = PathName.name("account", as: .account)
+        switch call.operation {
+        case .queryStates:
+            return try call.call(.query, path: [])
+        case .publishStatus:
+            return try call.call(.publish, path: [account, .type])
+        case .clearStatus:
+            return try call.call(.clear, path: [account, .type])
+        case .listSubscriptions:
+            return try call.call(
+                .subscriptions, path: [account],
+                query: [.integer(.type), .publishers, .text(.cursor), .integer(.limit)])
+        case .subscribe:
+            return try call.call(.subscribe, path: [account])
+        case .unsubscribe:
+            return try call.call(
+                .unsubscribe, path: [account], query: [.integer(.type), .publishers])
+        case .listSubscribers:
+            return try call.call(
+                .subscribers, path: [.name("account", as: .publisher)],
+                query: [.typeOfPresence, .text(.cursor), .integer(.limit)])
+        case .listSessions:
+            return try call.call(.sessions, path: [account])
+        case .kickAccount:
+            return try call.call(.kick, path: [account], query: [.text(.reason)])
+        case .kickSession:
+            return try call.call(
+                .kick, path: [account, .name("device", as: .device)], query: [.text(.reason)])
+        case .getStats:
+            return try call.call(.stats, path: [])
+        case .getState, .readFeed, .getMetrics, .getLiveness, .getReadiness, .getDescription:
+            preconditionFailure("an operation with a response of its own")
         }
-    }
-
-    /// The state of one account: the only element of a list.
-    private func state(_ call: Call) async throws -> Response {
-        let params = try call.params(path: [.onlyAccount], query: [.typeOfPresence])
-        let result = try Self.result(of: await gateway.call("query", params))
-        let (begin, end) = ("{\"states\":[", "]}")
-        let length = result.readableBytes - begin.utf8.count - end.utf8.count
-        guard length > 0,
-            result.getString(at: result.readerIndex, length: begin.utf8.count) == begin,
-            let state = result.getSlice(
-                at: result.readerIndex + begin.utf8.count, length: length)
-        else { throw HTTPError.notUnderstood }
-        return .json(state)
     }
 
     private func metrics() async throws -> Response {
         var text = ByteBuffer()
-        if case .result(let result) = try await gateway.call("metrics"),
-            let own = (try? JSONObject(result))?["text"].flatMap(JSONText.string)
-        {
-            text.writeString(own)
+        do {
+            text = try await gateway.call(MethodCall(.metrics))
+        } catch GatewayError.refused {
+            // Those of the API are there all the same.
         }
-        text.writeBytes(counters.metricsText(gateway.counters))
+        text.writeBytes(counters.metricsText(await gateway.counters()))
         return Response(
             status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
             body: ResponseBody(byteBuffer: text))

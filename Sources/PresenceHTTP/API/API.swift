@@ -10,7 +10,6 @@ struct API {
     let access: HTTPAccess
     let limits: HTTPLimits
     let counters: HTTPCounters
-    let startup: Startup
     let readiness: Readiness
     let date: DateField
     private let routes = RouteTable()
@@ -31,7 +30,7 @@ struct API {
             counters.end(routing.operation, nil)
             throw error.cause
         } catch {
-            response = startup.httpError(error).response
+            response = HTTPError(error).response
         }
         counters.end(routing.operation, response.status)
         response.headers[.date] = date.text
@@ -76,7 +75,7 @@ struct API {
         }
     }
 
-    private func body(of request: Request, for operation: Operation) async throws -> JSONObject? {
+    private func body(of request: Request, for operation: Operation) async throws -> [UInt8]? {
         guard operation.bodyMembers != nil else { return nil }
         guard ContentType.isJSON(request.headers[.contentType]) else { throw HTTPError.noJSON }
         let bytesMax = limits.bodyBytesMax
@@ -84,9 +83,7 @@ struct API {
             throw HTTPError.bodyTooLarge(bytesMax: bytesMax)
         }
         do {
-            return try JSONObject(try await request.body.collect(upTo: bytesMax))
-        } catch let error as JSONError {
-            throw HTTPError(error)
+            return Array(try await request.body.collect(upTo: bytesMax).readableBytesView)
         } catch is NIOTooManyBytesError {
             throw HTTPError.bodyTooLarge(bytesMax: bytesMax)
         } catch {

@@ -1,43 +1,44 @@
-import NIOCore
-import PresenceGateway
+import PresenceCore
+import PresenceWire
 
 /// A request, parsed as far as its operation needs.
 struct Call: Sendable {
     let operation: Operation
     let path: PathParameters
     let query: QueryParameters
-    let body: JSONObject?
+    let body: [UInt8]?
 
-    /// The `params` for the service: names from the path, parameters from the query, then the
-    /// members of the body that the operation knows.
-    func params(
-        path names: [PathName], query parameters: [QueryName] = []
-    ) throws(HTTPError) -> ByteBuffer {
-        var params = JSONMembers()
-        for name in names { try name.append(path, to: &params) }
-        for parameter in parameters { try parameter.append(query, to: &params) }
-        for member in body?.members ?? []
-        where operation.bodyMembers?.contains(member.name) == true {
-            params.append(member.name, json: JSONText.withoutZeroFraction(member.value))
+    /// The call of the service: names from the path, parameters from the query, and the members of
+    /// the body that the operation knows.
+    func call(
+        _ method: MethodName, path names: [PathName], query parameters: [QueryName] = []
+    ) throws(HTTPError) -> MethodCall {
+        var call = MethodCall(method)
+        for name in names { call.arguments.append(try name.argument(in: path)) }
+        for parameter in parameters {
+            if let argument = try parameter.argument(in: query) { call.arguments.append(argument) }
         }
-        return params.object
+        call.body = body
+        call.bodyMembers = operation.bodyMembers ?? []
+        return call
     }
 }
 
 /// A path segment that becomes a parameter.
 enum PathName: Sendable {
-    /// A name, under the name of its parameter.
-    case name(String, as: String)
+    /// A name, as this parameter.
+    case name(String, as: Refusal.Field)
     /// An account, as the only element of a list.
     case onlyAccount
     /// The type.
     case type
 
-    func append(_ path: PathParameters, to params: inout JSONMembers) throws(HTTPError) {
+    func argument(in path: PathParameters) throws(HTTPError) -> MethodCall.Argument {
         switch self {
-        case .name(let name, let parameter): params.append(parameter, try decode(name, path))
-        case .onlyAccount: params.append("accounts", [try decode("account", path)])
-        case .type: try params.appendInteger("type", try decode("type", path))
+        case .name(let name, let field):
+            MethodCall.Argument(field, .text(try decode(name, path)))
+        case .onlyAccount: MethodCall.Argument(.accounts, .texts([try decode("account", path)]))
+        case .type: try .integer(.type, try decode("type", path))
         }
     }
 
@@ -49,37 +50,40 @@ enum PathName: Sendable {
     }
 }
 
-/// A query parameter that becomes a parameter of the method.
+/// A query parameter that becomes a parameter of the method, under the same name.
 enum QueryName: Sendable {
-    case integer(String)
+    case integer(Refusal.Field)
     /// The type; 1 by default.
     case typeOfPresence
-    case text(String)
+    case text(Refusal.Field)
     /// `publisher`, any number of times.
     case publishers
 
-    func append(_ query: QueryParameters, to params: inout JSONMembers) throws(HTTPError) {
+    func argument(in query: QueryParameters) throws(HTTPError) -> MethodCall.Argument? {
         switch self {
-        case .integer(let name):
-            if let value = try query.one(name) { try params.appendInteger(name, value) }
+        case .integer(let field):
+            guard let value = try query.one(field.rawValue) else { return nil }
+            return try .integer(field, value)
         case .typeOfPresence:
-            try params.appendInteger("type", try query.one("type") ?? "1")
-        case .text(let name):
-            if let value = try query.one(name) { params.append(name, value) }
+            return try .integer(.type, try query.one("type") ?? "1")
+        case .text(let field):
+            return try query.one(field.rawValue).map { MethodCall.Argument(field, .text($0)) }
         case .publishers:
             let names = query.all("publisher")
-            if !names.isEmpty { params.append("publishers", names) }
+            return names.isEmpty ? nil : MethodCall.Argument(.publishers, .texts(names))
         }
     }
 }
 
-extension JSONMembers {
-    /// Appends an integer of any size; the service checks its range.
-    fileprivate mutating func appendInteger(
-        _ name: String, _ text: String
-    ) throws(HTTPError) {
-        let json = ByteBuffer(string: text)
-        guard JSONText.isInteger(json) else { throw .notInteger(name) }
-        append(name, json: json)
+extension MethodCall.Argument {
+    /// An integer of any size, written as in JSON; the service checks its range.
+    static func integer(_ field: Refusal.Field, _ text: String) throws(HTTPError) -> Self {
+        let digits = text.utf8.first == UInt8(ascii: "-") ? text.dropFirst() : text[...]
+        let isInteger =
+            digits == "0"
+            || (digits.utf8.first ?? 0) != UInt8(ascii: "0") && !digits.isEmpty
+                && digits.utf8.allSatisfy { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
+        guard isInteger else { throw .notInteger(field.rawValue) }
+        return Self(field, .integer(Int64(text)))
     }
 }

@@ -60,12 +60,12 @@ final class HTTPCounters: Sendable {
 
     func leaveFeed() { counts.withLock { $0.feedReaders -= 1 } }
 
-    /// All metrics, and those of the connections to the service, in the Prometheus text format.
-    func metricsText(_ gateway: GatewayCounters) -> [UInt8] {
+    /// All metrics, and those of calls of the service, in the Prometheus text format.
+    func metricsText(_ calls: GatewayCounters) -> [UInt8] {
         let counts = counts.withLock { $0 }
         var text = MetricsText()
         counts.write(to: &text)
-        text.add(gateway)
+        text.add(calls)
         return text.bytes
     }
 }
@@ -102,23 +102,18 @@ extension HTTPCounters.Counts {
 }
 
 extension MetricsText {
-    fileprivate mutating func add(_ gateway: GatewayCounters) {
-        begin(
-            .gauge, "porchlight_gateway_connections",
-            "Connections of the HTTP API to the service, by state.")
-        sample(gateway.busy, .init("state", "busy"))
-        sample(gateway.idle, .init("state", "idle"))
+    fileprivate mutating func add(_ calls: GatewayCounters) {
+        add(
+            .gauge, "porchlight_gateway_requests_in_progress",
+            "HTTP requests that the service is carrying out.", calls.inProgress)
         add(
             .gauge, "porchlight_gateway_requests_waiting",
-            "HTTP requests waiting for a connection to the service.", gateway.waiting)
-        add(
-            .counter, "porchlight_gateway_connections_opened_total",
-            "Connections to the service opened.", gateway.opened)
+            "HTTP requests waiting for others to be carried out.", calls.waiting)
         add(
             .counter, "porchlight_gateway_requests_refused_total",
-            "HTTP requests rejected because too many were waiting.", gateway.refused)
+            "HTTP requests rejected because too many were waiting.", calls.refused)
         add(
             .counter, "porchlight_gateway_requests_timed_out_total",
-            "HTTP requests without a response from the service in time.", gateway.timedOut)
+            "HTTP requests without a response from the service in time.", calls.timedOut)
     }
 }

@@ -1,6 +1,7 @@
 import HTTPTypes
 import NIOCore
 import PresenceGateway
+import PresenceWire
 import Synchronization
 
 /// Whether the service is ready: it responds, and its database accepts writes.
@@ -19,12 +20,7 @@ final class Readiness: Sendable {
         var isAsking = false
     }
 
-    private let startup: Startup
     private let state = Mutex(State())
-
-    init(_ startup: Startup) {
-        self.startup = startup
-    }
 
     /// Throws if the service is not ready.
     func check(_ gateway: Gateway) async throws {
@@ -52,7 +48,7 @@ final class Readiness: Sendable {
             state.withLock { $0.isAsking = false }
             throw CancellationError()
         } catch {
-            failure = startup.httpError(error)
+            failure = HTTPError(error)
         }
         state.withLock {
             $0 = State(latest: Check(time: now, failure: failure), isAsking: false)
@@ -61,8 +57,8 @@ final class Readiness: Sendable {
     }
 
     private static func ask(_ gateway: Gateway) async throws -> HTTPError? {
-        let stats = try JSONObject(API.result(of: await gateway.call("stats")))
-        guard stats["storeRetained"].flatMap(JSONText.integer) == 0 else {
+        let retained = try await gateway.stats().first { $0.name == "storeRetained" }
+        guard retained?.value == 0 else {
             return HTTPError(
                 .serviceUnavailable, "store_unavailable",
                 "The database does not accept writes."

@@ -1,30 +1,18 @@
 import HTTPTypes
-import NIOCore
 import PresenceGateway
+import PresenceWire
 
-// Errors of the service, and of the connection to it.
+// Errors of the service, and of calls that have no response.
 
 extension HTTPError {
-    /// The error for an `error` object of the service.
-    init(serviceError error: ByteBuffer) {
-        guard let object = try? JSONObject(error),
-            let code = object["code"].flatMap(JSONText.integer),
-            let message = object["message"].flatMap(JSONText.string),
-            let data = object["data"].flatMap({ try? JSONObject($0) }),
-            let reason = data["reason"].flatMap(JSONText.string)
-        else {
-            self = .notUnderstood
-            return
-        }
-        self.init(Self.status(of: code), reason, message)
-        for member in data.members where member.name != "reason" {
-            members.append((member.name, member.value))
-        }
-        if code == 401 { headers.append((.wwwAuthenticate, "Bearer realm=\"porchlight\"")) }
-        let seconds = data["retryAfter"].flatMap(JSONText.integer)
-        if let seconds {
+    /// The error with which the service has refused a call.
+    init(_ error: ErrorContent) {
+        self.init(Self.status(of: error.code), error.reason, error.message)
+        furtherMembers = error.members
+        if error.code == 401 { headers.append((.wwwAuthenticate, "Bearer realm=\"porchlight\"")) }
+        if let seconds = error.retryAfterSeconds {
             headers.append((.retryAfter, String(seconds)))
-        } else if code == 503 || code == 416 {
+        } else if error.code == 503 || error.code == 416 {
             headers.append((.retryAfter, "1"))
         }
     }
@@ -44,10 +32,12 @@ extension HTTPError {
         }
     }
 
-    /// The error for a request that has no response from the service.
+    /// The error for a request that could not be carried out.
     init(_ error: any Error) {
         switch error {
         case let error as HTTPError: self = error
+        case GatewayError.refused(let content): self.init(content)
+        case GatewayError.starting: self = .startingUp
         case GatewayError.overloaded:
             self = HTTPError(
                 .serviceUnavailable, "overloaded", "Too many requests are pending; try again later."
@@ -59,20 +49,32 @@ extension HTTPError {
                 "The request timed out; it may or may not have been carried out.")
         case GatewayError.requestTooLarge(let bytesMax):
             self = .bodyTooLarge(bytesMax: bytesMax)
-        case GatewayError.answerTooLarge:
-            self = HTTPError(
-                .unprocessableContent, "too_many",
-                "The response would be too large; request fewer states.")
-        case GatewayError.closed(let notice) where notice.code / 100 == 45:
-            self = HTTPError(.serviceUnavailable, notice.reason, notice.message)
-                .retryingAfter(seconds: notice.retryAfterSeconds ?? 1)
-        case GatewayError.closed, GatewayError.ended, is CancellationError:
+        case GatewayError.invalidBody(let fault):
+            self.init(fault)
+        case GatewayError.ended, is CancellationError:
             self = HTTPError(
                 .serviceUnavailable, "shutting_down",
                 "The service is shutting down; try again later."
             )
             .retryingAfter(seconds: 1)
         default: self = .notUnderstood
+        }
+    }
+
+    private init(_ fault: BodyFault) {
+        switch fault {
+        case .invalidUTF8: self.init(.badRequest, "invalid_utf8", "The body is not UTF-8.")
+        case .invalidJSON:
+            self.init(.badRequest, "invalid_json", "The body is not a single JSON value.")
+        case .tooDeep(let levelsMax):
+            self.init(
+                .badRequest, "too_deep", "The body is nested deeper than \(levelsMax) levels.")
+        case .notAnObject:
+            self.init(.badRequest, "invalid_request", "The body must be a JSON object.")
+        case .tooManyMembers(let countMax):
+            self.init(
+                .badRequest, "invalid_request",
+                "The body may have at most \(countMax) members.")
         }
     }
 

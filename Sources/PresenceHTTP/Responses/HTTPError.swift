@@ -12,6 +12,8 @@ struct HTTPError: Error, Sendable {
     var detail: String
     /// Further members, each one JSON value.
     var members: [(name: String, value: ByteBuffer)] = []
+    /// Members that are JSON already, each with a comma before it.
+    var furtherMembers: [UInt8] = []
     var headers: [(name: HTTPField.Name, value: String)] = []
 
     init(_ status: HTTPResponse.Status, _ reason: String, _ detail: String) {
@@ -35,6 +37,7 @@ struct HTTPError: Error, Sendable {
         body.append("detail", detail)
         body.append("reason", reason)
         for member in members { body.append(member.name, json: member.value) }
+        body.append(members: furtherMembers)
         var response = Response(
             status: status, headers: [.contentType: "application/problem+json"],
             body: ResponseBody(byteBuffer: body.object))
@@ -132,23 +135,5 @@ extension HTTPError {
             .serviceUnavailable, "overloaded",
             "The limit on feed readers is reached; try again later."
         ).with("retryAfter", 10).with(.retryAfter, "10")
-    }
-
-    init(_ error: JSONError) {
-        switch error {
-        case .invalidUTF8: self.init(.badRequest, "invalid_utf8", "The body is not UTF-8.")
-        case .invalid:
-            self.init(.badRequest, "invalid_json", "The body is not a single JSON value.")
-        case .tooDeep:
-            self.init(
-                .badRequest, "too_deep",
-                "The body is nested deeper than \(JSONObject.depthMax) levels.")
-        case .noObject:
-            self.init(.badRequest, "invalid_request", "The body must be a JSON object.")
-        case .tooManyMembers:
-            self.init(
-                .badRequest, "invalid_request",
-                "The body may have at most \(JSONObject.membersMax) members.")
-        }
     }
 }

@@ -1,4 +1,5 @@
 import HTTPTypes
+import PresenceCore
 
 /// All operations. `docs/openapi.json` has the same names.
 enum Operation: String, CaseIterable, Sendable {
@@ -48,11 +49,11 @@ enum Operation: String, CaseIterable, Sendable {
     }
 
     /// The members that the body may have; nil if there is no body.
-    var bodyMembers: [String]? {
+    var bodyMembers: [Refusal.Field]? {
         switch self {
-        case .queryStates: ["type", "accounts"]
-        case .publishStatus: ["value", "expiry", "ext", "onlineOnly", "sync"]
-        case .subscribe: ["type", "expiry", "publishers", "sync"]
+        case .queryStates: [.type, .accounts]
+        case .publishStatus: [.value, .expiry, .ext, .onlineOnly, .sync]
+        case .subscribe: [.type, .expiry, .publishers, .sync]
         default: nil
         }
     }

@@ -36,7 +36,7 @@ struct Connection {
 
     /// How far a connection has come. From every phase it becomes free when its stream is gone.
     enum Phase: UInt8 {
-        /// There is none. To: `anonymous`; `serving`, if it is of this process.
+        /// There is none. To: `anonymous`.
         case free
         /// It has not logged in. To: `serving`, `ending`, `closing`.
         case anonymous
@@ -50,7 +50,7 @@ struct Connection {
         /// Whether a connection goes from this phase to another while its stream is there.
         func mayBecome(_ next: Phase) -> Bool {
             switch (self, next) {
-            case (.free, .anonymous), (.free, .serving): true
+            case (.free, .anonymous): true
             case (.anonymous, .serving), (.anonymous, .ending), (.anonymous, .closing): true
             case (.serving, .ending), (.serving, .closing): true
             case (.ending, .closing), (.closing, .closing): true
@@ -65,8 +65,6 @@ struct Connection {
         case client
         /// An app server that has logged in over the network.
         case appServer
-        /// A part of this process, which acts as an app server.
-        case `internal`
         /// A peer beyond a limit, which is given time to read the reason.
         case turnedAway
         /// A peer whose connection was closed in the turn in which it was accepted.

@@ -24,7 +24,7 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// Connections that have been accepted, are not wholly closed, and were not turned away.
     private var clientCount: Int {
-        loop.streamCount - internalCount - turnedAwayCount - dismissedCount
+        loop.streamCount - turnedAwayCount - dismissedCount
     }
 
     /// Rejects a connection beyond a limit with `retryAfter`. A few are kept open for a moment so
@@ -45,7 +45,7 @@ extension ConnectionLoop where Link: ~Copyable {
         switch connections[slot].peer {
         case .client: pace = configuration.admission.requestPace
         case .appServer: pace = configuration.admission.appServerRequestPace
-        case .internal, .turnedAway, .dismissed: return
+        case .turnedAway, .dismissed: return
         }
         guard let pace, let wait = connections[slot].requests.charge(pace, at: now.mono) else {
             return

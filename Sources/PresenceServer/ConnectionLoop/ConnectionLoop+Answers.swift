@@ -90,12 +90,6 @@ extension ConnectionLoop where Link: ~Copyable {
                 in: effects)
             let rest = first.upperBound..<states.upperBound
             send(rest, of: .loginList, to: slot, in: effects)
-        case .states(let states) where connections[slot].peer == .internal:
-            // A connection of this process puts the parts together.
-            let first = states.lowerBound..<states.lowerBound + fit
-            send(.states(first), to: id, of: slot, in: effects)
-            let rest = first.upperBound..<states.upperBound
-            send(rest, of: .loginList, to: slot, in: effects)
         case .states, .sessions:
             // Their requests have no `limit`: names have to be left out.
             sendRefusal(Refusal(.tooMany, limit: fit), to: id, of: slot, in: effects)

@@ -121,7 +121,6 @@ extension ConnectionLoop where Link: ~Copyable {
         forgetHeldBack(slot)
         switch connections[slot].peer {
         case .client, .appServer: break
-        case .internal: internalCount -= 1
         case .turnedAway: turnedAwayCount -= 1
         case .dismissed: dismissedCount -= 1
         }

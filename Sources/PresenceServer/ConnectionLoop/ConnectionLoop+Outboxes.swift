@@ -151,11 +151,7 @@ extension ConnectionLoop where Link: ~Copyable {
     /// Closes a connection that has read nothing since the last check.
     mutating func checkProgress(of slot: Int) {
         let pending = loop.bytesPending(connections[slot].id)
-        // An in-process feed reader, such as a webhook, may wait for its receiver for hours. It
-        // uses one outbox, and the ring continues without it.
-        let isPatient =
-            connections[slot].peer == .internal && connections[slot].pulling.isFeedReader
-        guard pending < connections[slot].output.bytesPending || isPatient else {
+        guard pending < connections[slot].output.bytesPending else {
             counters.closedTooSlow += 1
             // The outbox has no space for a final frame. It is tried all the same, for a short
             // time.

@@ -147,8 +147,8 @@ extension ConnectionLoop where Link: ~Copyable {
             return settle(slot)
         case .reset:
             send(to: slot) { $0.appendFeedResetBody() }
-        case .events(let list, let cursor):
-            let events = shared.bytes[shared.range(of: list)]
+        case .events(let share, let cursor):
+            let events = shared.bytes[shared.range(of: share.list)]
             send(to: slot) { $0.appendFeedEventsBody(events, cursor: cursor) }
         case .synced(let cursor):
             send(to: slot) { $0.appendFeedSyncedBody(cursor: cursor) }

@@ -23,22 +23,6 @@ extension ConnectionLoop where Link: ~Copyable {
         loop.startReading(connections[slot].id)
     }
 
-    /// Admits an in-process connection, which is an app server's without a login.
-    mutating func acceptInternal(_ id: StreamID) {
-        // During shutdown the engine sees no connection changes: reject it.
-        guard phase == .serving else { return close(enter(id, .anonymous), .shuttingDown) }
-        let slot = enter(id, .anonymous)
-        connections[slot].peer = .internal
-        internalCount += 1
-        // As one that has sent a login without an `id`: events for an earlier connection of the
-        // slot may be under way until that is answered.
-        connections[slot].input.awaiting = RequestID.none
-        setDeadline(of: slot, afterSeconds: configuration.connection.loginSeconds)
-        inbound.append(.internalConnection(connectionID(slot)))
-        exchange(at: now())
-        loop.startReading(id)
-    }
-
     mutating func enter(_ id: StreamID, _ phase: Connection.Phase) -> Int {
         let slot = Int(id.slot)
         while connections.count <= slot {

@@ -62,8 +62,6 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
     var addresses: AddressBook
     /// The connections of all loops; nil: this is the only one.
     let census: Census?
-    /// Connections from this process.
-    var internalCount = 0
     /// Connections above a limit that are given time to read the reason.
     var turnedAwayCount = 0
     /// Connections beyond a limit that were closed in this turn.

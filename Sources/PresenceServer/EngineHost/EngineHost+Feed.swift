@@ -123,13 +123,13 @@ extension EngineHost {
             counters.feedResets += 1
             output.append(.feed(reader.connection, .reset), for: reader.connection)
         } else if reader.seq < feed.log.head {
-            sendChanges(toReader: place)
+            sendChanges(toReader: place, at: now)
         } else {
             sendStates(toReader: place, at: now)
         }
     }
 
-    private mutating func sendChanges(toReader place: Int) {
+    private mutating func sendChanges(toReader place: Int, at now: Moment) {
         guard let log = feed?.log, let reader = feed?.readers[place] else { return }
         var share: FeedLog.Share?
         let list = output.shared.add { [bytesMax = shareBytesMax] bytes, _ in
@@ -144,8 +144,10 @@ extension EngineHost {
         feed?.readers[place].isReady = false
         let cursor =
             reader.cursor.isComplete ? FeedCursor(epoch: log.epoch, seq: share.seq) : nil
+        let events = FeedShare(
+            list: list, count: share.count, firstTime: share.firstTime.map { now.wall(at: $0) })
         output.append(
-            .feed(reader.connection, .events(list: list, cursor)), for: reader.connection)
+            .feed(reader.connection, .events(events, cursor)), for: reader.connection)
     }
 
     private static var stretchesPerTurn: Int { 8 }

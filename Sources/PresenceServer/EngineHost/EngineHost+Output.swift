@@ -52,7 +52,7 @@ extension EngineHost {
             }
             output.append(.answer(connection, index: index), for: connection)
         case .refuse(let connection, let refusal):
-            output.append(.refuse(connection, refusal), for: connection)
+            refuse(connection, refusal)
         case .keep(let id, let event):
             let body = output.body(of: event)
             // Of its own size: the other has grown to that of the largest.

@@ -26,21 +26,16 @@ extension EngineHost {
         switch item {
         case .request(let request, let origin):
             memory.noteActivity()
+            if request.connection.isInProcess { count(request.method.name) }
             do throws(Refusal) {
                 try perform(request, from: origin, texts[request.texts], at: now)
             } catch {
-                output.append(.refuse(request.connection, error), for: request.connection)
+                refuse(request.connection, error)
             }
         case .invalid(let connection, let method, let refusal):
             memory.noteActivity()
-            let told = engine.refusal(of: method, from: connection) ?? refusal
-            output.append(.refuse(connection, told), for: connection)
-        case .internalConnection(let connection):
-            guard phase == .serving else {
-                let close = OutboundItem.close(connection, .shuttingDown, retryAfterSeconds: nil)
-                return output.append(close, for: connection)
-            }
-            engine.logInAppServer(from: connection, at: now, into: &output.shared.effects)
+            if connection.isInProcess { counters.requests += 1 }
+            refuse(connection, engine.refusal(of: method, from: connection) ?? refusal)
         case .closed:
             memory.noteActivity()
         case .missed(let connection, let topic, let seq):
@@ -64,6 +59,18 @@ extension EngineHost {
         case .finished:
             loopFinished()
         }
+    }
+
+    /// Counts a request of a caller in process. Those of connections are counted by their loops.
+    private mutating func count(_ method: MethodName) {
+        counters.requests += 1
+        counters.requestsByMethod.count(method)
+    }
+
+    /// Refuses the request that a connection waits for.
+    mutating func refuse(_ connection: ConnectionID, _ refusal: Refusal) {
+        if connection.isInProcess { counters.refusals.count(refusal.reason) }
+        output.append(.refuse(connection, refusal), for: connection)
     }
 
     private mutating func drained(_ connection: ConnectionID, at now: Moment) {

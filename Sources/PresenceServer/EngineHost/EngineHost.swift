@@ -121,12 +121,15 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         configuration.checkRelations()
         engine.apply(configuration.engine)
         output.appendToAll(.configure(configuration))
+        for box in boxesInProcess { output.append(.configure(configuration), to: box.loop) }
     }
 
     /// Adds a loop in process, for as long as the service lives.
     mutating func add(_ box: LinkBox) {
         guard phase != .stopped else { return box.close() }
         boxesInProcess.append(box)
+        // There may have been a reload since its configuration was copied.
+        output.append(.configure(configuration), to: box.loop)
     }
 
     /// The service has ended: nothing is taken from loops in process any more.

@@ -7,6 +7,8 @@ struct HostOutput: Sendable {
     var shared = SharedOutput()
     private var parts: [LoopOutput]
     private let loops: LoopCount
+    /// Whether a loop in process has something to do.
+    private var isForLoopsInProcess = false
     /// The event of `shared.effects` that was encoded last, and its body.
     private var encoded: (event: Int, body: Int)?
 
@@ -17,12 +19,13 @@ struct HostOutput: Sendable {
 
     /// Appends something for the loop of a connection.
     mutating func append(_ item: OutboundItem, for connection: ConnectionID) {
-        parts[loops.loop(of: connection.slot)].items.append(item)
+        append(item, to: loops.loop(of: connection.slot))
     }
 
     /// Appends something for a loop.
     mutating func append(_ item: OutboundItem, to loop: Int) {
         parts[loop].items.append(item)
+        if loop >= loops.count { isForLoopsInProcess = true }
     }
 
     /// Appends something for every connection loop.
@@ -81,7 +84,7 @@ struct HostOutput: Sendable {
     }
 
     /// Whether no loop has anything to do.
-    var isEmpty: Bool { parts.allSatisfy(\.items.isEmpty) }
+    var isEmpty: Bool { isForFirstOnly && parts[0].items.isEmpty }
 
     /// About how much memory it takes.
     var byteCount: Int {
@@ -91,7 +94,9 @@ struct HostOutput: Sendable {
     }
 
     /// Whether the first loop is the only one that has something to do.
-    var isForFirstOnly: Bool { parts.dropFirst().allSatisfy(\.items.isEmpty) }
+    var isForFirstOnly: Bool {
+        !isForLoopsInProcess && (1..<loops.count).allSatisfy { parts[$0].items.isEmpty }
+    }
 
     /// Exchanges everything, for the first loop, with an empty buffer.
     mutating func exchange(with outbound: inout Outbound) {

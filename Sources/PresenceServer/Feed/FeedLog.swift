@@ -131,6 +131,8 @@ extension FeedLog {
         var seq: UInt64
         /// How many events were appended.
         var count = 0
+        /// When the first of them happened.
+        var firstTime: Mono?
     }
 
     /// Appends events after `seq` with commas between them, of topics that `cursor` covers, until
@@ -157,6 +159,7 @@ extension FeedLog {
                 if share.count > 0 { output.append(UInt8(ascii: ",")) }
                 output.append(contentsOf: segments[number].bytes[range])
                 share.count += 1
+                if share.firstTime == nil { share.firstTime = record.time }
                 share.seq = record.seq
             }
             entry = 0

@@ -69,8 +69,6 @@ enum InboundItem: Sendable {
     /// A request whose parameters are invalid. It is rejected for that, unless its peer has no
     /// permission: that is reported first.
     indirect case invalid(ConnectionID, MethodName, Refusal)
-    /// A connection of this process, which is an app server's without a login.
-    case internalConnection(ConnectionID)
     /// The connection has not taken an event.
     case missed(ConnectionID, TopicHandle, seq: UInt64)
     /// The connection has written everything: the next piece of a list can follow.

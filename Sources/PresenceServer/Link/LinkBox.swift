@@ -106,6 +106,9 @@ final class LinkBox: Sendable {
         return true
     }
 
+    /// Whether the engine host has ended. What it has handed over can still be taken.
+    var isClosed: Bool { up.withLock { $0.isClosed } }
+
     /// Takes what there is for the loop, in order, and releases it.
     func takeOutbound() -> [Outbound] {
         let (turns, isHostWaiting) = down.withLock { ($0.take(bytesMax: .max), $0.release()) }

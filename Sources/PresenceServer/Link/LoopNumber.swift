@@ -46,7 +46,7 @@ struct LoopNumber: Hashable, Sendable {
 /// How many connection loops there are: finds the loop of a slot that the engine knows.
 ///
 /// Behind the connection loops stand those in this process that reach the engine host without
-/// sockets (`InProcessLoop`), at most `inProcessMax`.
+/// sockets (`InProcessClient`), at most `inProcessMax`.
 struct LoopCount: Hashable, Sendable {
     /// The connection loops.
     let count: Int
@@ -74,6 +74,14 @@ struct LoopCount: Hashable, Sendable {
     static func engineSlot(_ slot: UInt32, ofLoopInProcess number: Int) -> UInt32 {
         ConnectionID.inProcessSlotMin + slot * UInt32(inProcessMax) + UInt32(number)
     }
+
+    /// The own slot of a loop in process.
+    static func slotInProcess(_ slot: UInt32) -> UInt32 {
+        (slot - ConnectionID.inProcessSlotMin) / UInt32(inProcessMax)
+    }
+
+    /// The index of a loop in process.
+    func index(ofLoopInProcess number: Int) -> Int { count + number }
 
     /// The loop's own slot.
     func local(_ slot: UInt32) -> UInt32 { slot >> bits }

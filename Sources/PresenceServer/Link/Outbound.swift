@@ -119,7 +119,7 @@ enum OutboundItem: Sendable {
     /// newest states when it has drained.
     case missed(ConnectionID)
     /// Something for a feed reader.
-    case feed(ConnectionID, FeedMessage)
+    indirect case feed(ConnectionID, FeedMessage)
     /// Close the connection; no reason if it knows why.
     case close(ConnectionID, CloseReason?, retryAfterSeconds: Int?)
     /// Measure what the question with this number asks for.
@@ -149,9 +149,18 @@ enum FeedMessage: Sendable {
     /// The reader is reset.
     case reset
     /// A list of events, and the cursor after them; nil: its snapshot is incomplete.
-    case events(list: Int, FeedCursor?)
+    case events(FeedShare, FeedCursor?)
     /// Its snapshot is complete.
     case synced(FeedCursor)
+}
+
+/// Events for a feed reader.
+struct FeedShare: Sendable {
+    /// The number of their bytes in `SharedOutput`, with commas between the events.
+    var list: Int
+    var count: Int
+    /// When the first of them happened; nil if there is none.
+    var firstTime: Wall?
 }
 
 /// The answer to a question about the service.

@@ -39,7 +39,7 @@ struct ServiceCounters: Sendable {
     var feedResets = 0
     /// Logins of accounts, reconnects included.
     var loginsOfClients = 0
-    /// Logins of app servers, in-process connections included.
+    /// Logins of app servers.
     var loginsOfAppServers = 0
     /// Logins rejected, by reason.
     var loginsRefused = Tally<Refusal.Reason>()

@@ -21,7 +21,6 @@ final class EngineDriver: LoopHandler {
     private let mailbox: Mailbox
     /// By loop.
     private let boxes: [LinkBox]
-    private let intakes: [Intake]
     /// By loop: what it has handed over and was not taken in yet.
     private var input: [[Inbound]]
     private var backlogs: LoopBacklogs
@@ -33,15 +32,13 @@ final class EngineDriver: LoopHandler {
 
     init(
         _ host: consuming EngineHost<Store, Loop>, on loop: Loop, _ clock: ServiceClock,
-        _ mailbox: Mailbox, _ boxes: [LinkBox], _ intakes: [Intake],
-        _ census: Census
+        _ mailbox: Mailbox, _ boxes: [LinkBox], _ census: Census
     ) {
         self.host = host
         self.loop = loop
         self.clock = clock
         self.mailbox = mailbox
         self.boxes = boxes
-        self.intakes = intakes
         self.census = census
         input = boxes.map { _ in [] }
         backlogs = LoopBacklogs(loops: boxes.count)
@@ -133,7 +130,6 @@ final class EngineDriver: LoopHandler {
         }
         host.report(contents.tokens, at: now)
         for box in contents.boxes { host.add(box) }
-        for socket in contents.internalSockets { intakes[0].put(.fromProcess(socket)) }
         if var configuration = contents.configuration {
             configuration.admission.fillInFromMachine()
             host.apply(configuration)

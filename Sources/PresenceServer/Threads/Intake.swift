@@ -2,17 +2,10 @@ import EventLoop
 
 /// Connected sockets that are handed to a loop.
 final class Intake: Sendable {
-    enum Arrival: Sendable {
-        /// A client's, and its address in the census.
-        case client(CInt, address: AddressBook.Entry)
-        /// The service's end of an internal connection.
-        case fromProcess(CInt)
-
-        var socket: CInt {
-            switch self {
-            case .client(let socket, _), .fromProcess(let socket): socket
-            }
-        }
+    struct Arrival: Sendable {
+        var socket: CInt
+        /// Its address in the census.
+        var address: AddressBook.Entry
     }
 
     private let arrivals = Guarded<[Arrival]>([])

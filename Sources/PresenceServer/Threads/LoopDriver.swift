@@ -36,7 +36,7 @@ final class LoopDriver: LoopHandler {
         if place.loop == box.loop {
             connections.accept(connections.loop.adopt(socket), from: place.address)
         } else {
-            intakes[place.loop].put(.client(socket, address: place.address))
+            intakes[place.loop].put(Intake.Arrival(socket: socket, address: place.address))
         }
         return true
     }
@@ -68,16 +68,10 @@ final class LoopDriver: LoopHandler {
 
     func wokenUp() {
         connections.beginTurn()
-        for arrival in intakes[box.loop].take() { take(arrival) }
+        for arrival in intakes[box.loop].take() {
+            connections.accept(connections.loop.adopt(arrival.socket), from: arrival.address)
+        }
         var turns = box.takeOutbound(bytesMax: Self.outputBytesPerTurn)
         for index in turns.indices { connections.take(&turns[index]) }
-    }
-
-    private func take(_ arrival: Intake.Arrival) {
-        let id = connections.loop.adopt(arrival.socket)
-        switch arrival {
-        case .client(_, let address): connections.accept(id, from: address)
-        case .fromProcess: connections.acceptInternal(id)
-        }
     }
 }

@@ -92,7 +92,7 @@ struct ServiceMaker {
                     heard: heard[index], census: census, logger: logger, seed: ~seed),
                 boxes[index], intakes, census)
         }
-        let engine = EngineDriver(host, on: loops.host, clock, mailbox, boxes, intakes, census)
+        let engine = EngineDriver(host, on: loops.host, clock, mailbox, boxes, census)
         return ThreadedRunner(loops, engine, drivers, boxes, intakes)
     }
 }

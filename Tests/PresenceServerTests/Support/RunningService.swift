@@ -59,9 +59,12 @@ final class RunningService: @unchecked Sendable {
         control?.wake()
     }
 
-    /// Opens an internal connection.
-    func connectInternally() throws -> CInt {
-        try #require(control).connect()
+    /// A client in this process.
+    func makeClient(
+        _ limits: InProcessLimits = InProcessLimits(), wake: @escaping @Sendable () -> Void,
+        needsHandOver: @escaping () -> Void
+    ) throws -> InProcessClient {
+        try #require(control).makeClient(limits, wake: wake, needsHandOver: needsHandOver)
     }
 
     func connect() throws -> Client {

@@ -1,0 +1,111 @@
+import PresenceCore
+import PresenceWire
+
+// What the engine host has for a client: responses, and items of the feed.
+
+extension InProcessClient {
+    func carryOut(_ item: OutboundItem, of shared: borrowing SharedOutput) {
+        switch item {
+        case .answer(let connection, let index):
+            answer(id(connection), shared.effects.answers[index], in: shared.effects)
+        case .refuse(let connection, let refusal):
+            complete(id(connection), .refused(ErrorContent(refusal, in: shared.effects)))
+        case .answerQuestion(let connection, let answer):
+            self.answer(id(connection), answer, in: shared.effects)
+        case .feed(let connection, let message):
+            take(message, for: id(connection), from: shared)
+        case .states(let connection, let range, _):
+            takeStates(range, for: id(connection), in: shared.effects)
+        case .close(let connection, _, _):
+            end(id(connection), .ended)
+        case .configure(let configuration):
+            settings = configuration.engine
+            decoder.apply(settings.limits)
+        case .farewell:
+            end()
+        case .deliver, .expired, .synced, .caughtUp, .missed, .measure, .callRoll, .trim,
+            .startListening, .serve, .stopListening, .stop:
+            preconditionFailure("an item for a connection")
+        }
+    }
+
+    private func complete(_ id: ID, _ response: InProcessResponse) {
+        guard case .asked(let pending) = slots.use(of: id) else { return }
+        slots.free(id)
+        pending.completion(.success(response))
+    }
+
+    private func answer(_ id: ID, _ answer: Answer, in effects: borrowing Effects) {
+        guard case .asked(let pending) = slots.use(of: id) else { return }
+        var bytes: [UInt8] = []
+        if case .onlyState = pending.form, case .states(let range) = answer, range.count == 1 {
+            bytes.appendState(range.lowerBound, in: effects)
+        } else {
+            bytes.appendAnswerResult(answer, in: effects, settings: settings)
+        }
+        complete(id, .result(bytes))
+    }
+
+    private func answer(_ id: ID, _ answer: QuestionAnswer, in effects: borrowing Effects) {
+        guard slots.isInUse(id) else { return }
+        var bytes: [UInt8] = []
+        switch answer {
+        case .stats(let fields):
+            bytes.appendStatsResult(fields)
+            return complete(id, .stats(fields, result: bytes))
+        case .metrics(let text):
+            return complete(id, .text(text))
+        case .why(let report, let subscriber, let publisher):
+            bytes.appendWhyResult(
+                report, subscriber: subscriber, publisher: publisher, in: effects)
+        case .top(let report):
+            bytes.appendTopResult(report, in: effects)
+        }
+        complete(id, .result(bytes))
+    }
+
+    private func take(
+        _ message: FeedMessage, for id: ID, from shared: borrowing SharedOutput
+    ) {
+        switch message {
+        case .began(let cursor):
+            guard case .asked(let pending) = slots.use(of: id) else { return }
+            slots.enter(id, .reader(InProcessReader()))
+            pending.completion(.success(.feed(cursor == nil ? .reset : .resumed, id)))
+        case .reset:
+            take(.reset, for: id)
+        case .events(let share, let cursor):
+            guard slots.isInUse(id), let firstTime = share.firstTime else { return }
+            let events = FeedEvents(
+                bytes: Array(shared.bytes[shared.range(of: share.list)]), count: share.count,
+                firstTime: firstTime)
+            take(cursor.map { .changes(events, $0) } ?? .states(events), for: id)
+        case .synced(let cursor):
+            take(.synced(cursor), for: id)
+        }
+    }
+
+    private func takeStates(_ states: Range<Int>, for id: ID, in effects: borrowing Effects) {
+        guard slots.isInUse(id) else { return }
+        var rest = states
+        while !rest.isEmpty {
+            let first = rest.lowerBound
+            var bytes: [UInt8] = []
+            rest = bytes.appendFeedStates(rest, in: effects, limits: settings.limits)
+            let events = FeedEvents(
+                bytes: bytes, count: rest.lowerBound - first,
+                firstTime: effects.events[first].time)
+            take(.states(events), for: id)
+        }
+    }
+
+    private func take(_ item: FeedItem, for id: ID) {
+        guard case .reader(var reader) = slots.use(of: id) else { return }
+        reader.hasAsked = false
+        let consumer = reader.consumer
+        reader.consumer = nil
+        if consumer == nil { reader.items.append(item) }
+        slots.enter(id, .reader(reader))
+        consumer?(.success(item))
+    }
+}

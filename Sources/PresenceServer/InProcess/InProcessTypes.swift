@@ -1,0 +1,55 @@
+public import PresenceWire
+
+/// Bounds of one client.
+public struct InProcessLimits: Sendable {
+    /// Calls in progress, those that wait here included.
+    public var callsMax = 576
+    /// Calls that the engine host has. They are carried out in one turn of the service's loop, so
+    /// their number bounds for how long clients wait for them.
+    public var callsAtOnceMax = 64
+    /// Readers of the feed.
+    public var feedReadersMax = 64
+
+    /// The defaults.
+    public init() {}
+}
+
+/// What has become of a call that the service has carried out or refused.
+public enum InProcessResponse: Sendable {
+    /// The `result`, as JSON.
+    case result([UInt8])
+    /// The text of `metrics`.
+    case text([UInt8])
+    /// The fields of `stats`, and the same as JSON.
+    case stats([StatsField], result: [UInt8])
+    /// The caller is a reader of the feed now.
+    case feed(FeedStart, InProcessClient.ID)
+    /// An error.
+    case refused(ErrorContent)
+}
+
+/// Why a call has no response, or a reader nothing to read.
+public enum InProcessError: Error, Hashable, Sendable {
+    /// Too many calls, or readers, are in progress. Nothing was done.
+    case overloaded
+    /// There was no response in time. The request may or may not have been carried out.
+    case timedOut
+    /// The caller has given up.
+    case cancelled
+    /// The call has invalid parameters. Nothing was done.
+    case invalid(MethodCallError)
+    /// The service has ended.
+    case ended
+}
+
+/// What a client has counted.
+public struct InProcessCounters: Hashable, Sendable {
+    /// Calls that the engine host has, and calls that wait.
+    public var inProgress = 0, waiting = 0
+    /// Since startup: calls that failed because too many were in progress, and without a response
+    /// in time.
+    public var refused = 0, timedOut = 0
+
+    /// All counters at 0.
+    public init() {}
+}
