@@ -21,14 +21,14 @@ import Glibc
 @safe struct Listener {
     /// The state of all listeners of a loop: what keeps one from accepting keeps all.
     enum Phase: Equatable {
-        /// Addresses are bound, and connections are refused. Exits: accepting.
+        /// Addresses are bound, and connections are refused. To: `accepting`.
         case bound
-        /// The sockets are polled. Exits: suspended, paused.
+        /// The sockets are polled. To: `suspended`, `paused`.
         case accepting
         /// After a failure, until enough descriptors are free; the next check is after
-        /// `milliseconds`. Exits: accepting, paused.
+        /// `milliseconds`. To: `accepting`, `paused`.
         case suspended(milliseconds: UInt64)
-        /// Until `resumeAccepting`. Exits: accepting.
+        /// Until `resumeAccepting`. To: `accepting`.
         case paused
     }
 

@@ -11,13 +11,13 @@ import CLibUV
 /// The state of one slot.
 @safe struct StreamSlot {
     enum Phase: UInt8 {
-        /// Free. Exits: open.
+        /// Free. To: `open`.
         case free
-        /// Events go to the handler. Exits: lingering, closing.
+        /// Events go to the handler. To: `lingering`, `closing`.
         case open
-        /// Closing gracefully: only `streamClosed` is still called. Exits: closing.
+        /// Closing gracefully: only `streamClosed` is still called. To: `closing`.
         case lingering
-        /// `uv_close` has been called. Exits: free.
+        /// `uv_close` has been called. To: `free`.
         case closing
     }
 

@@ -35,7 +35,7 @@ public struct Configuration: Sendable {
     /// The limits of the feed.
     public var feed = FeedLimits()
     /// Further metrics of this process in the Prometheus text format, for `metrics`. Called on the
-    /// loop's thread, which it must not block.
+    /// engine host's thread, which it must not block.
     public var furtherMetrics: (@Sendable () -> [UInt8])?
     /// Rate limits and limits on connections.
     public var admission = AdmissionLimits()

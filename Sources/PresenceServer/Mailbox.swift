@@ -2,11 +2,12 @@ import EventLoop
 import PresenceStore
 import Synchronization
 
-/// What other threads have for the loop: the only thing that crosses.
+/// What the store, the verification of tokens and `ServiceControl` have for the engine host. What
+/// loops on other threads have for it crosses by `LinkBox`.
 ///
-/// A queue behind a lock, and a wake-up. The loop takes all of it at once.
+/// A queue behind a lock, and a wake-up. The engine host's loop takes all of it at once.
 final class Mailbox: Sendable {
-    /// What has been left since the loop last looked.
+    /// What has been left since the engine host's loop last looked.
     struct Contents: Sendable {
         var outcomes: [Outcome] = []
         var tokens: [TokenResult] = []
@@ -22,7 +23,7 @@ final class Mailbox: Sendable {
     private let contents = Mutex(Contents())
     private let boxCount = Mutex(0)
     private let wakeup: Wakeup
-    /// Those of further loops.
+    /// Those of the connection loops.
     private let others: [Wakeup]
 
     init(_ wakeup: Wakeup, others: [Wakeup] = []) {
@@ -80,7 +81,7 @@ final class Mailbox: Sendable {
         for other in others { other.wake() }
     }
 
-    /// Takes what there is. The loop's thread.
+    /// Takes what there is. The engine host's thread.
     func take() -> Contents {
         contents.withLock { contents in
             defer { contents = Contents() }
@@ -88,7 +89,7 @@ final class Mailbox: Sendable {
         }
     }
 
-    /// Takes nothing more, and gives back what is left. The loop's thread, at its end.
+    /// Takes nothing more, and gives back what is left. When the loops have ended.
     func close() -> Contents {
         contents.withLock { contents in
             defer { contents = Contents(isClosed: true) }

@@ -5,15 +5,15 @@ import TLSSessions
 final class SecureStream {
     /// How far it has come.
     enum Phase {
-        /// The ClientHello is not complete. No object of OpenSSL exists. Exits: waiting, over.
+        /// The ClientHello is not complete. No object of OpenSSL exists. To: `waiting`, `over`.
         case hello
-        /// Until there is room for another handshake. Exits: working, over.
+        /// Until there is room for another handshake. To: `working`, `over`.
         case waiting
-        /// A thread of the bench has it. Exits: awaiting, open, over.
+        /// A thread of the bench has it. To: `awaiting`, `open`, `over`.
         case working
-        /// For the client's next message of the handshake. Exits: working, over.
+        /// For the client's next message of the handshake. To: `working`, `over`.
         case awaiting
-        /// Exits: over.
+        /// To: `over`.
         case open
         /// The owner has closed it, or has been notified of its end after a fault.
         case over

@@ -4,19 +4,19 @@ import PresenceWire
 /// One connection of the load, and its phase.
 struct LoadClient {
     enum Phase: UInt8 {
-        /// Not connected. Exits: opening.
+        /// Not connected. To: `opening`.
         case away
-        /// In the queue of clients that may connect. Exits: connecting.
+        /// In the queue of clients that may connect. To: `connecting`.
         case opening
-        /// Was disconnected or rejected, and reconnects at its deadline. Exits: connecting.
+        /// Was disconnected or rejected, and reconnects at its deadline. To: `connecting`.
         case waiting
-        /// Exits: loggingIn, waiting.
+        /// To: `loggingIn`, `waiting`.
         case connecting
-        /// Exits: listing, waiting.
+        /// To: `listing`, `waiting`.
         case loggingIn
-        /// Exits: online, waiting.
+        /// To: `online`, `waiting`.
         case listing
-        /// Exits: away, waiting.
+        /// To: `away`, `waiting`.
         case online
     }
 

@@ -112,7 +112,8 @@ public enum InputSplitter {
         case .upgrading:
             preconditionFailure("a pause in a request for a WebSocket")
         case .undecided:
-            // Only connections of this process pause before anything is read, and they are native.
+            // The service does not pause before the first message. For one that does, what is
+            // kept is native.
             self = .native(FrameSplitter())
             keep(chunk, from: &offset)
         }
