@@ -38,11 +38,6 @@ package final class InjectedFaults: Sendable {
         plans.withLock { $0[point] = Plan(code: code, passes: passes, times: times) }
     }
 
-    /// Removes the fault at `point`.
-    package func heal(_ point: Point) {
-        plans.withLock { $0[point] = nil }
-    }
-
     func check(_ point: Point) throws(StoreError) {
         let code: Int32? = plans.withLock { plans in
             guard var plan = plans[point], plan.times > 0 else { return nil }
