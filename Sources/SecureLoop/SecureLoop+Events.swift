@@ -53,8 +53,12 @@ extension SecureLoop: LoopHandler {
         stream.isBlocked = false
         let held = stream.held
         stream.held = []
-        write(held, of: stream)
-        if !stream.isBlocked, stream.phase == .open { handler?.streamDrained(id) }
+        stream.ownBytesHeld = 0
+        writeNow(held, of: stream)
+        if stream.closesWhenDrained { return closeAfterWrites(id) }
+        guard !stream.isBlocked, stream.phase == .open else { return }
+        stream.isOwnerWaiting = false
+        handler?.streamDrained(id)
     }
 
     /// Passed on.
@@ -139,9 +143,15 @@ extension SecureLoop: LoopHandler {
         guard !bytes.isEmpty else { return }
         guard !stream.isBlocked else {
             stream.held += bytes
-            if stream.held.count > SecureStream.heldBytesMax { fail(stream, .tooManyMessages) }
+            stream.ownBytesHeld += bytes.count
+            if stream.ownBytesHeld > SecureStream.heldBytesMax { fail(stream, .tooManyMessages) }
             return
         }
+        writeNow(bytes, of: stream)
+    }
+
+    private func writeNow(_ bytes: [UInt8], of stream: SecureStream) {
+        guard !bytes.isEmpty else { return }
         let outcome = unsafe bytes.withUnsafeBytes { unsafe loop.write(stream.id, $0) }
         if case .pending = outcome { stream.isBlocked = true }
         if case .failed(let error) = outcome { end(stream, .failed(error)) }

@@ -30,13 +30,22 @@ extension SecureLoop {
     public func write(_ id: StreamID, _ bytes: UnsafeRawBufferPointer) -> WriteOutcome {
         guard let stream = find(id) else { return unsafe loop.write(id, bytes) }
         guard stream.phase == .open else { return .written }
-        precondition(!stream.isBlocked, "write while a remainder is pending")
+        precondition(!stream.isOwnerWaiting, "write while a remainder is pending")
         let phase = unsafe stream.session?.send(RawSpan(_unsafeBytes: bytes), through: wire)
         if case .failed = phase {
             wire.dropCiphertext()
             return .failed(Self.broken)
         }
-        return writeWire(stream)
+        guard stream.isBlocked else {
+            let outcome = writeWire(stream)
+            if case .pending = outcome { stream.isOwnerWaiting = true }
+            return outcome
+        }
+        // What TLS itself had to say was not accepted, of which the owner knows nothing.
+        unsafe wire.withCiphertext { unsafe stream.held += $0 }
+        wire.dropCiphertext()
+        stream.isOwnerWaiting = true
+        return .pending(bytes: stream.held.count)
     }
 
     /// Bytes of ciphertext that the kernel has not accepted yet.
@@ -57,6 +66,10 @@ extension SecureLoop {
     /// While a remainder is pending, close_notify is left out: it would have to be kept until then.
     public func closeAfterWrites(_ id: StreamID) {
         guard let stream = find(id) else { return loop.closeAfterWrites(id) }
+        guard stream.held.isEmpty || stream.phase != .open else {
+            stream.closesWhenDrained = true
+            return stopReading(id)
+        }
         if stream.phase == .open, !stream.isBlocked {
             stream.session?.end(through: wire)
             _ = writeWire(stream)

@@ -27,12 +27,19 @@ final class SecureStream {
     var handshake: Handshake?
     /// Only in `open`.
     var session: TLSSession?
-    /// Ciphertext that TLS itself has to send while a remainder is pending.
+    /// Ciphertext, in order, that waits until the loop's remainder is written: what TLS itself has
+    /// to send, and what the owner has written once since then.
     var held: [UInt8] = []
+    /// Bytes of it that TLS itself has to send.
+    var ownBytesHeld = 0
     /// Whether the owner wants to receive.
     var wantsInput = false
     /// Whether the loop has a remainder that the kernel has not accepted.
     var isBlocked = false
+    /// Whether the owner waits until what it has written last is drained.
+    var isOwnerWaiting = false
+    /// Whether the owner has closed it, and what is held is still to be written.
+    var closesWhenDrained = false
     /// Whether the owner has been notified of the end.
     var hasEnded = false
     /// The peer has sent close_notify while the owner did not read: as on a plain stream, the end

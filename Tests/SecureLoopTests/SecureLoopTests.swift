@@ -146,6 +146,31 @@ import Testing
         #expect(world.ends[server] == .endOfFile)
     }
 
+    /// A client that provokes answers of TLS itself and does not read can fill the kernel's buffer
+    /// with them: the owner knows nothing of that, and writes.
+    @Test(arguments: [false, true])
+    func `keeps what its owner writes while TLS itself waits`(isClosed: Bool) throws {
+        let world = try World(Setting())
+        defer { world.close() }
+        let id = try world.connect()
+        world.run { world.secure.counters.handshakes == 1 }
+        let server = world.accepted[0]
+        try #require(world.secure.find(server)).isBlocked = true
+        let text = Array("to be continued".utf8)
+        let outcome = text.withUnsafeBytes { world.secure.write(server, $0) }
+        guard case .pending = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(world.secure.bytesPending(server) > text.count)
+        if isClosed { world.secure.closeAfterWrites(server) }
+        world.secure.streamDrained(server)
+        let peer = try world.client(id)
+        world.run { peer.received == text }
+        #expect(world.drained == (isClosed ? 0 : 1))
+        if isClosed { world.run { peer.phase == .peerEnded || world.clientEnds.contains(id) } }
+    }
+
     @Test func `drops the slowest client when others wait`() throws {
         var limits = SecureLoop.Limits()
         limits.handshakesMax = 3
