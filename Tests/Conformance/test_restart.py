@@ -5,7 +5,7 @@ import threading
 import time
 import unittest
 
-from porchlight import Case, Closed, Timeout, frame, request
+from porchlight import Case, Closed, Service, Timeout, frame, request
 
 
 class Stop(Case):
@@ -23,6 +23,15 @@ class Stop(Case):
             closing = c.closing(2)
             self.assertEqual((closing["code"], closing["reason"]), (4503, "shutting_down"))
             self.assertIsInstance(closing["retryAfter"], (int, float))
+
+    def test_several_loops_end_in_order(self):
+        for clients in (0, 3):
+            s = self.keep(Service("--loops", "3"))
+            held = [self.login("l%d" % i, service=s) for i in range(clients)]
+            self.assertEqual(s.terminate(), 0)
+            for c in held:
+                self.assertEqual(c.closing(2)["code"], 4503)
+            self.assertNotIn("given up", s.log_text())
 
     def test_sigint_too(self):
         import signal

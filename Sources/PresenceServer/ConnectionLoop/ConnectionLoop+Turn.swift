@@ -31,6 +31,9 @@ extension ConnectionLoop where Link: ~Copyable {
             enter(.finished)
             inbound.append(.finished)
             exchange(at: now)
+            // The loop has nothing else to wait for: no other turn would hand this over.
+            link.endTurn(at: now, into: &outbound)
+            carryOut(at: now)
         }
         assertTurnEnded()
         heardUpTo = now.mono

@@ -157,7 +157,8 @@ final class EngineDriver: LoopHandler {
         switch signals[signal] {
         case .stop:
             host.logger.info("stopping", metadata: ["signal": "\(signal)"])
-            host.beginStopping()
+            // Within a turn, whose output is handed over.
+            mailbox.postStop()
         case .call(let body):
             body()
         case nil:
