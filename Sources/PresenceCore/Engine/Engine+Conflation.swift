@@ -20,7 +20,7 @@ extension Engine {
     public mutating func missed(
         _ topic: TopicHandle, seq: UInt64, by connection: ConnectionID, at now: Wall
     ) {
-        sweep()
+        // Forgets no accounts: the caller may be in the middle of effects that name them.
         guard case .client(let session, let account) = caller(of: connection) else { return }
         if conflations[session] == nil { beginConflation(of: session, fromEvent: seq, at: now) }
         note(topic, missedBy: session, of: account)
