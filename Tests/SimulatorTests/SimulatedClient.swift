@@ -14,6 +14,9 @@ final class SimulatedClient {
     private var lastID: Int64 = 0
     /// Requests that are not answered yet, in order.
     private(set) var asked: [(id: Int64, method: String, params: JSON)] = []
+    /// Whether a connection of it has ended while it waited for a response. The service does not
+    /// read from a connection that waits for the disk, and so does not notice its end.
+    var hasLeftUnanswered = false
     var isLoggedIn = false
     /// Whether its login list is complete.
     var isSynced = false
@@ -74,6 +77,7 @@ final class SimulatedClient {
     }
 
     func connectionEnded() {
+        hasLeftUnanswered = hasLeftUnanswered || !asked.isEmpty
         stream = nil
         received = []
         asked = []

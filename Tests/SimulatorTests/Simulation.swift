@@ -140,7 +140,8 @@ final class Simulation {
 
     /// The disk reports. Who waited for it could not be heard meanwhile, dead or alive.
     func settleDisk(_ health: Health = .asItIs) {
-        for client in clients where client.stream != nil && !client.asked.isEmpty {
+        for client in clients
+        where client.stream != nil && !client.asked.isEmpty || client.hasLeftUnanswered {
             lastWhole["\(client.account)/\(client.device)"] = now
         }
         let isFailing = health == .asItIs && chance(8)
@@ -148,6 +149,8 @@ final class Simulation {
         service.withHost { host, now in
             host.report(disk.settle(isFailing: isFailing, lies: lies), at: now)
         }
+        guard disk.isIdle else { return }
+        for client in clients { client.hasLeftUnanswered = false }
     }
 
     private func verifySome() {

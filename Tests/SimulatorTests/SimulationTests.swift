@@ -31,6 +31,14 @@ import Testing
         #expect(simulation.violations.isEmpty, "\(simulation.violations)")
     }
 
+    /// A client left while its request waited for the disk, which took 18 s: the service could not
+    /// notice that before.
+    @Test func `allows for clients that leave while the disk is slow`() {
+        let simulation = Simulation(seed: 10_367, loopCount: 3)
+        Self.run(simulation, steps: 5_000)
+        #expect(simulation.violations.isEmpty, "\(simulation.violations)")
+    }
+
     /// A simulation that meets none of this would not show that it is right.
     @Test func `meets every limit and every end of a connection`() {
         var met: [String: Int] = [:]
