@@ -1,8 +1,8 @@
 // Names become handles here, and handles are given back when nothing refers to them.
 //
-// A handle may be in effects until the caller has carried them out, and in the command that the
-// caller is about to give. So accounts that lose their last reference in one call are forgotten at
-// the beginning of the next, unless they have a new reference by then.
+// A handle may be in effects until the caller has carried them out. So accounts that lose their
+// last reference in one call are forgotten at the beginning of another, when the caller's effects
+// are empty, unless they have a new reference by then.
 
 import Containers
 
@@ -76,9 +76,10 @@ extension Engine {
         names.append(account.index, to: &bytes)
     }
 
-    /// Forgets the accounts that the last call left without a reference.
-    mutating func sweep() {
-        guard !retired.isEmpty else { return }
+    /// Forgets the accounts that earlier calls left without a reference, if their effects have been
+    /// carried out. While they have not, records among them may name such an account.
+    mutating func forgetRetired(after effects: borrowing Effects) {
+        guard !retired.isEmpty, effects.items.isEmpty else { return }
         for number in retired where names.contains(number) && !isReferenced(number) {
             names.remove(number)
         }

@@ -19,7 +19,7 @@ extension Engine {
     public mutating func advance(
         to now: Moment, deadlinesMax: Int, into effects: inout Effects
     ) -> Progress {
-        sweep()
+        forgetRetired(after: effects)
         var left = deadlinesMax
         // A deadline may be worth thousands of receivers or names.
         while left > 0, effects.receivers.count + effects.names.count < Self.workPerAdvanceMax {

@@ -36,7 +36,7 @@ extension Engine {
     public mutating func drained(
         _ connection: ConnectionID, at now: Moment, into effects: inout Effects
     ) {
-        sweep()
+        forgetRetired(after: effects)
         guard case .client(let session, let account) = caller(of: connection) else { return }
         if conflations[session] != nil {
             sendMissed(by: session, of: account, on: connection, at: now, into: &effects)

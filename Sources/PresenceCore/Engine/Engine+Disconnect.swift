@@ -27,7 +27,7 @@ extension Engine {
         _ connection: ConnectionID, _ end: ConnectionEnd = .lost, unsentBytes: Int = 0,
         lastHeard: Mono? = nil, at now: Moment, into effects: inout Effects
     ) {
-        sweep()
+        forgetRetired(after: effects)
         guard isLoggedIn(connection), !connection.isInProcess else { return }
         let session = self.session(on: connection)
         let heard = lastHeard.map { now.wall(at: $0) } ?? now.wall

@@ -113,7 +113,7 @@ extension Engine {
     public mutating func continueFanOuts(
         subscribersMax: Int, receiversMax: Int, into effects: inout Effects
     ) -> Progress {
-        sweep()
+        forgetRetired(after: effects)
         var subscribersLeft = subscribersMax
         let receiversEnd = effects.receivers.count + receiversMax
         while !fanOuts.isEmpty {

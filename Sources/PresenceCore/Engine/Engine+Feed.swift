@@ -32,7 +32,7 @@ extension Engine {
         _ cursor: inout ListCursor, for connection: ConnectionID, topicsMax: Int, statesMax: Int,
         at now: Moment, into effects: inout Effects
     ) {
-        sweep()
+        forgetRetired(after: effects)
         let start = effects.events.count
         let next = appendStatesInForce(
             from: cursor.next, topicsMax: topicsMax, statesMax: statesMax, at: now, into: &effects)

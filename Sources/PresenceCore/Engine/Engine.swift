@@ -157,7 +157,7 @@ public struct Engine: ~Copyable {
         _ method: MethodName, from connection: ConnectionID, into effects: inout Effects,
         _ body: (inout Engine, Caller, inout Effects) throws(Refusal) -> Void
     ) {
-        sweep()
+        forgetRetired(after: effects)
         do throws(Refusal) {
             let caller = self.caller(of: connection)
             if let refusal = Self.refusal(of: method, by: caller) { throw refusal }

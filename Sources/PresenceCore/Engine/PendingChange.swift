@@ -93,7 +93,7 @@ extension Engine {
     public mutating func committed(
         _ ticket: Ticket, at now: Moment, into effects: inout Effects
     ) {
-        sweep()
+        forgetRetired(after: effects)
         guard let change = inFlight.take(ticket) else { return }
         switch change.kind {
         case .subscribe(let request, let expires, let deadline):
@@ -116,7 +116,7 @@ extension Engine {
     public mutating func failed(
         _ ticket: Ticket, at now: Moment, into effects: inout Effects
     ) {
-        sweep()
+        forgetRetired(after: effects)
         guard let change = inFlight.take(ticket) else { return }
         effects.items.append(.refuse(change.connection, Refusal(.storeUnavailable)))
         for removal in change.removalsOnFailure { effects.persist(removal) }

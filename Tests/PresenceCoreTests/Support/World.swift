@@ -108,7 +108,7 @@ final class World {
     // MARK: Commands
 
     func find(_ name: String) -> AccountHandle? {
-        engine.sweep()
+        engine.forgetRetired(after: Effects())
         return engine.find(Array(name.utf8).span)
     }
 
