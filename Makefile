@@ -1,6 +1,6 @@
 # make run        install what is missing, build, serve on 127.0.0.1:7400, HTTP on 7401
 # make build      install what is missing, build .build/release/porchlight
-# make test       install what is missing, build, run every test: about 25 minutes
+# make test       install what is missing, build, run every test: about 30 minutes
 # make check      lint, build, quick tests: at most 3 minutes after the build
 # make test-js    the tests of the JavaScript SDK, with .build/debug/porchlight if it is built
 # make test-browser  the SDK in Chromium, with the same service
