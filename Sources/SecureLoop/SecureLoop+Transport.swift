@@ -129,18 +129,23 @@ extension SecureLoop {
     /// Makes a stream of a connected socket. If `isEncrypted`, it waits for a ClientHello.
     public func adopt(_ fd: CInt, isEncrypted: Bool = false) -> StreamID {
         let id = loop.adopt(fd)
-        if isEncrypted { add(SecureStream(id)) }
+        if isEncrypted {
+            precondition(!isPlain, "an encrypted stream without a listener for TLS")
+            add(SecureStream(id))
+        }
         return id
     }
 
     /// Calls `timerFired` once, as soon as the deadline is reached.
     public func armTimer(atMonotonicMilliseconds deadline: UInt64) {
+        guard !isPlain else { return loop.armTimer(atMonotonicMilliseconds: deadline) }
         deadlines.owner = deadline
         applyDeadlines()
     }
 
     /// Clears the deadline.
     public func disarmTimer() {
+        guard !isPlain else { return loop.disarmTimer() }
         deadlines.owner = nil
         applyDeadlines()
     }

@@ -44,6 +44,9 @@ public final class SecureLoop {
     /// TLS.
     public var context: TLSContext?
 
+    /// No stream is encrypted: this does nothing but pass on the owner's calls, and the loop's
+    /// events do not come by here.
+    let isPlain: Bool
     let limits: Limits
     /// The listeners whose connections are encrypted.
     let secureListeners: Set<Int>
@@ -82,6 +85,7 @@ public final class SecureLoop {
         precondition(context != nil || secureListeners.isEmpty, "TLS needs a certificate")
         self.loop = loop
         self.secureListeners = secureListeners
+        isPlain = secureListeners.isEmpty
         self.context = context
         self.limits = limits
         bench = HandshakeBench(threads: limits.threads, wakeup: loop.wakeup)
@@ -89,6 +93,7 @@ public final class SecureLoop {
 
     /// Runs the loop until `stop()`, as `Loop.run` does.
     public func run(_ handler: any LoopHandler) {
+        guard !isPlain else { return loop.run(handler) }
         self.handler = handler
         rotateTickets(at: loop.monotonicMilliseconds)
         loop.run(self)
@@ -102,6 +107,7 @@ public final class SecureLoop {
 
     /// The encrypted stream with this id.
     func find(_ id: StreamID) -> SecureStream? {
+        guard !isPlain else { return nil }
         let slot = Int(id.slot)
         guard slot < streams.count, let stream = streams[slot], stream.id == id else { return nil }
         return stream
