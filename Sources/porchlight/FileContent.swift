@@ -25,6 +25,15 @@ func readFile(_ path: String) throws(FileError) -> [UInt8] {
     }
 }
 
+/// Reads a file whole that a setting names.
+func readFile(_ path: String, givenWith flag: String) throws(SettingsError) -> [UInt8] {
+    do throws(FileError) {
+        return try readFile(path)
+    } catch {
+        throw SettingsError("The file \(path) given with \(flag) cannot be read: \(error.words).")
+    }
+}
+
 /// Of the last call of the system.
 private func lastFileError() -> FileError {
     FileError(words: unsafe String(cString: strerror(errno)))

@@ -27,7 +27,7 @@ struct KeyFiles: Sendable {
             warnings = []
             return
         }
-        let content = try Self.content(of: path, givenWith: "--server-key")
+        let content = try readFile(path, givenWith: "--server-key")
         do throws(ServerKeyFileError) {
             let file = try ServerKeyFile(content)
             serverKeys = file.keys
@@ -51,22 +51,11 @@ struct KeyFiles: Sendable {
             }
             return .published(url)
         }
-        let content = try content(of: place, givenWith: "--jwt-key")
+        let content = try readFile(place, givenWith: "--jwt-key")
         switch waitFor({ await KeySet.read(content) }) {
         case .success(let keys): return .inFile(keys)
         case .failure(let fault):
             throw SettingsError("The file \(place) given with --jwt-key \(fault)")
-        }
-    }
-
-    private static func content(
-        of path: String, givenWith flag: String
-    ) throws(SettingsError) -> [UInt8] {
-        do throws(FileError) {
-            return try readFile(path)
-        } catch {
-            throw SettingsError(
-                "The file \(path) given with \(flag) cannot be read: \(error.words).")
         }
     }
 

@@ -50,8 +50,8 @@ struct TLSFiles: Sendable {
             try Self.checkSecret(key)
             files.append(
                 TLSCertificateFiles(
-                    chain: try Self.content(of: certificate, givenWith: "--tls-certificate"),
-                    key: try Self.content(of: key, givenWith: "--tls-key")))
+                    chain: try readFile(certificate, givenWith: "--tls-certificate"),
+                    key: try readFile(key, givenWith: "--tls-key")))
         }
         let context: TLSContext
         do throws(TLSContextError) {
@@ -110,17 +110,6 @@ struct TLSFiles: Sendable {
         guard mode & 0o004 != 0 else { return }
         throw SettingsError(
             "The file \(path) given with --tls-key can be read by all users: chmod 640 it")
-    }
-
-    private static func content(
-        of path: String, givenWith flag: String
-    ) throws(SettingsError) -> [UInt8] {
-        do throws(FileError) {
-            return try readFile(path)
-        } catch {
-            throw SettingsError(
-                "The file \(path) given with \(flag) cannot be read: \(error.words).")
-        }
     }
 }
 
