@@ -99,6 +99,25 @@ import Testing
         world.checkInvariants()
     }
 
+    @Test func `of callers in process that have given up are not made`() {
+        let callers = (0..<3).map {
+            ConnectionID(slot: ConnectionID.inProcessSlotMin + $0, generation: 1)
+        }
+        for (caller, publisher) in zip(callers, ["bob", "carol", "dave"]) {
+            world.subscribe(caller, [publisher], for: "alice")
+        }
+        #expect(world.stats.deferred == 2)
+        world.lose(callers[0])
+        world.lose(callers[1])
+        world.lose(callers[1])
+        #expect(world.stats.deferred == 1)
+        world.checkInvariants()
+        while world.waiting > 0 { world.commit() }
+        #expect(world.stats.subscriptions == 2, "bob was stored, carol never asked for")
+        #expect(world.find("carol") == nil, "nothing holds the account")
+        world.checkInvariants()
+    }
+
     @Test func `hold back a status for everybody until it is stored`() {
         world.subscribe(alice, ["bob"])
         world.commit()

@@ -20,7 +20,8 @@ extension Engine {
 
     /// Notes that a connection has ended without a logout.
     ///
-    /// Does nothing for connections that the engine does not know or has closed itself. How it
+    /// Does nothing for connections that the engine does not know or has closed itself. A caller
+    /// in process is lost when it gives up its request: the deferred change is not made. How it
     /// ended, when bytes of it last arrived (nil: now) and how many bytes it had not accepted is
     /// kept for `why`. A session that was silent was last seen when it was last heard.
     public mutating func connectionLost(
@@ -28,13 +29,20 @@ extension Engine {
         lastHeard: Mono? = nil, at now: Moment, into effects: inout Effects
     ) {
         forgetRetired(after: effects)
-        guard isLoggedIn(connection), !connection.isInProcess else { return }
+        guard !connection.isInProcess else { return removeDeferred(of: connection) }
+        guard isLoggedIn(connection) else { return }
         let session = self.session(on: connection)
         let heard = lastHeard.map { now.wall(at: $0) } ?? now.wall
         detach(connection, end, unsentBytes: unsentBytes, lastHeard: heard, at: now)
         loseConnection(
             of: session, lastHeard: end == .silent ? heard : now.wall, at: now, into: &effects)
         reserveSequence(into: &effects)
+    }
+
+    /// Removes the deferred change of a caller in process that has given up.
+    private mutating func removeDeferred(of connection: ConnectionID) {
+        guard let change = deferred.remove(awaitedInProcessBy: connection) else { return }
+        release(change.accounts)
     }
 
     private func session(on connection: ConnectionID) -> UInt32? {

@@ -25,7 +25,7 @@ extension Engine {
     /// Every hold is that of a change that waits.
     private func checkHolds() {
         var counts: [AccountHandle: UInt32] = [:]
-        for held in inFlight.held + deferred.values.joined().map(\.accounts) {
+        for held in inFlight.held + deferred.held {
             for account in [held.account] + held.others { counts[account, default: 0] += 1 }
         }
         for number in accounts.indices {

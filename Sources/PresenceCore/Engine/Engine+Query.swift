@@ -161,7 +161,7 @@ extension Engine {
         stats.deadlines = wheel.count
         stats.fanOuts = fanOuts.turns.count
         stats.awaitingStore = inFlight.count
-        stats.deferred = deferred.values.reduce(0) { $0 + $1.count }
+        stats.deferred = deferred.count
         stats.subscriptionBytes = index.bytesReserved
         stats.nameBytes =
             names.bytesReserved + (interned.capacity + retired.capacity)

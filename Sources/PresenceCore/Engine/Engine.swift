@@ -63,7 +63,7 @@ public struct Engine: ~Copyable {
     /// ones; kept only if there is a limit on them.
     var joining: [UInt64: Int] = [:]
     /// Changes that wait for an earlier one of their account, in order.
-    var deferred: [UInt32: [DeferredChange]] = [:]
+    var deferred = DeferredChanges()
 
     /// Accounts that were added in this call.
     var interned: [UInt32] = []

@@ -63,13 +63,6 @@ extension PendingChange.Kind {
     }
 }
 
-/// A change that waits for an earlier one of its account.
-struct DeferredChange {
-    var connection: ConnectionID
-    let accounts: HeldAccounts
-    var change: Change
-}
-
 extension Engine {
     /// How many changes wait for the store.
     public var changesInFlight: Int { inFlight.count }
@@ -185,7 +178,7 @@ extension Engine {
         guard inFlight.isBusy(account) else {
             return try begin(change, of: account, from: connection, at: now, into: &effects)
         }
-        deferred[account.index, default: []].append(
+        deferred.append(
             DeferredChange(
                 connection: connection, accounts: hold(account, change.others), change: change))
     }
@@ -210,11 +203,7 @@ extension Engine {
     private mutating func resumeDeferred(
         of account: AccountHandle, at now: Moment, into effects: inout Effects
     ) {
-        while !inFlight.isBusy(account),
-            var queue = deferred.removeValue(forKey: account.index)
-        {
-            let next = queue.removeFirst()
-            if !queue.isEmpty { deferred[account.index] = queue }
+        while !inFlight.isBusy(account), let next = deferred.popFirst(of: account) {
             resume(next, of: account, at: now, into: &effects)
             release(next.accounts)
         }
@@ -224,7 +213,8 @@ extension Engine {
         _ next: DeferredChange, of account: AccountHandle, at now: Moment,
         into effects: inout Effects
     ) {
-        // A peer that has disconnected meanwhile gets no response; so its change is not made.
+        // A peer that has disconnected meanwhile gets no response; so its change is not made. That
+        // of a caller in process was removed when the caller was lost.
         guard isLoggedIn(next.connection) else { return }
         do throws(Refusal) {
             try begin(next.change, of: account, from: next.connection, at: now, into: &effects)

@@ -95,6 +95,13 @@ final class World {
     ) {
         guard openSlots[connection.slot] == connection else { return }
         openSlots[connection.slot] = nil
+        lose(connection, end, lastHeard: lastHeard)
+    }
+
+    /// The engine is told that a connection, or a caller in process, is lost.
+    func lose(
+        _ connection: ConnectionID, _ end: ConnectionEnd = .lost, lastHeard: UInt64? = nil
+    ) {
         engine.connectionLost(
             connection, end, lastHeard: lastHeard.map { Mono(milliseconds: 1_000 + $0) }, at: now,
             into: &effects)
