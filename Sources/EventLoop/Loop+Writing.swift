@@ -71,6 +71,12 @@ extension Loop {
         return UInt64(info.tcpi_last_data_recv)
     }
 
+    /// The stream's socket, until it is closed; nil if the stream is not open.
+    public func descriptor(of id: StreamID) -> CInt? {
+        guard let index = streams.index(of: id), streams[index].phase == .open else { return nil }
+        return streams[index].descriptor ?? findDescriptor(index)
+    }
+
     /// The stream's socket, which stays the same until the stream is closed. Without one, a number
     /// that `send` rejects.
     private func findDescriptor(_ index: Int) -> CInt {

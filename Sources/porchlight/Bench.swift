@@ -51,6 +51,12 @@ struct BenchArguments: ParsableArguments {
                 + "repeated.", valueName: "name=value"))
     var serve: [String] = []
 
+    @Flag(
+        help: ArgumentHelp(
+            "Let the service that is started use all processors instead of one, for example with "
+                + "--serve loops=2."))
+    var allProcessors = false
+
     @Flag(help: "Print one object of JSON, for programs.")
     var json = false
 
@@ -64,7 +70,10 @@ struct BenchArguments: ParsableArguments {
         guard let connect else {
             let path = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
             let more = serve.map { "--\($0)" }
-            return BenchOptions(target: .child(executable: path, options: more), seed: seed)
+            var options = BenchOptions(
+                target: .child(executable: path, options: more), seed: seed)
+            if allProcessors { options.placement = .allProcessors }
+            return options
         }
         let address = try Self.parts(ofAddress: connect)
         let target = ListenAddress(host: address.host, port: address.port)
@@ -135,7 +144,9 @@ struct BenchFanout: ParsableCommand {
     var group = 100
 
     @Option(
-        help: "single: one event at a time. saturated: as many as --window allows. paced: --rate.")
+        help: ArgumentHelp(
+            "single: one event at a time. groups: one event of each group at a time. saturated: "
+                + "as many as --window allows. paced: --rate."))
     var mode = Mode.single
 
     @Option(help: "Deliveries in flight in mode saturated.")
@@ -147,10 +158,18 @@ struct BenchFanout: ParsableCommand {
     @Flag(help: "Measure the lower bound, too: writing prepared bytes to the sockets.")
     var floor = false
 
+    @Flag(
+        help: ArgumentHelp(
+            "Only count the bytes of all clients but one of each group, which costs the load a "
+                + "tenth. For --mode groups and saturated."))
+    var drain = false
+
     @OptionGroup var length: BenchLength
     @OptionGroup var bench: BenchArguments
 
-    enum Mode: String, ExpressibleByArgument, CaseIterable { case single, saturated, paced }
+    enum Mode: String, ExpressibleByArgument, CaseIterable {
+        case single, groups, saturated, paced
+    }
 
     func run() throws {
         var fanout = Fanout()
@@ -160,9 +179,11 @@ struct BenchFanout: ParsableCommand {
         fanout.isFloorMeasured = floor
         switch mode {
         case .single: fanout.pace = .single
+        case .groups: fanout.pace = .onePerGroup
         case .saturated: fanout.pace = .saturated(window: window)
         case .paced: fanout.pace = .paced(perSecond: max(rate, 1))
         }
+        fanout.isDrained = drain
         try bench.show(fanout.run)
     }
 }

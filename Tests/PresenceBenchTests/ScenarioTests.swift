@@ -25,6 +25,25 @@ import Testing
         #expect(try #require(report.value("events")) >= 1_000)
     }
 
+    @Test(arguments: [Fanout.Pace.onePerGroup, .saturated(window: 1_000)])
+    func `fanout to drained clients`(pace: Fanout.Pace) throws {
+        var fanout = Fanout()
+        fanout.accounts = 40
+        fanout.group = 20
+        fanout.isDrained = true
+        fanout.pace = pace
+        fanout.end = .events(2_000)
+        let report = try fanout.run(tiny(serve: ["--loops", "2"]))
+        #expect(try #require(report.value("events")) >= 2_000)
+        #expect(try #require(report.value("deliveries")) > 20_000, "\(report.table)")
+    }
+
+    @Test func `fanout to drained clients is not for one event at a time`() throws {
+        var fanout = Fanout()
+        fanout.isDrained = true
+        #expect(throws: BenchError.self) { try fanout.run(tiny()) }
+    }
+
     @Test func `fanout, with its floor`() throws {
         var fanout = Fanout()
         fanout.accounts = 40

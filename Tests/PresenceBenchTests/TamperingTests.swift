@@ -5,7 +5,7 @@ import Testing
 /// The load test's own test: each fault it is there to find, it finds.
 @Suite(.serialized) struct TamperingTests {
     private func run(
-        _ wrong: Tamperer.Wrong, group: Int = 6, pace: Fanout.Pace
+        _ wrong: Tamperer.Wrong, group: Int = 6, pace: Fanout.Pace, isDrained: Bool = false
     ) throws -> BenchError? {
         let service = try RunningChild()
         defer { service.end() }
@@ -15,6 +15,8 @@ import Testing
             fanout.group = group
             fanout.pace = pace
             fanout.end = .events(300)
+            fanout.isDrained = isDrained
+            fanout.patienceSeconds = isDrained ? 2 : 10
             let options = BenchOptions(
                 target: .running(address, process: nil), seed: 1, isProgressShown: false)
             do {
@@ -35,6 +37,16 @@ import Testing
         let failure = try #require(try run(.double, pace: .saturated(window: 60)))
         let text = failure.description
         #expect(text.contains("twice") || text.contains("after a newer one"))
+    }
+
+    @Test(arguments: [Tamperer.Wrong.lose, .double])
+    func `a wrong number of bytes is found`(wrong: Tamperer.Wrong) throws {
+        // Whichever client it is: the one of a group that is checked, or one whose bytes are
+        // counted.
+        let pace = Fanout.Pace.saturated(window: 10_000)
+        let failure = try #require(try run(wrong, pace: pace, isDrained: true))
+        let text = failure.description
+        #expect(text.contains("bytes of events instead of") || text.contains("vent"))
     }
 
     @Test func `events in the wrong order are found`() throws {

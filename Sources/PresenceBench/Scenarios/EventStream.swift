@@ -2,6 +2,7 @@
 // delivery can be matched with its event; events in flight are kept in a ring.
 
 import EventLoop
+import PresenceWire
 
 /// Publishes one event after the other and checks that each subscriber receives each exactly once.
 final class EventStream: LoadObserver {
@@ -32,10 +33,14 @@ final class EventStream: LoadObserver {
     private let groups: Groups
     private let pace: Fanout.Pace
     private let check: EventCheck
+    private var drained: DrainedSubscribers?
     private var ring: [Flight]
     /// The number of the newest event of each publisher at each receiver of its group.
     private var newest: [Int32]
     private var publishers: [Int32]
+    /// Groups without an event in flight, and how many events each group has had.
+    private var idleGroups: [Int]
+    private var turnOfGroup: [Int]
     private var isPublishing = false
     private var dueNext: UInt64 = 0
     private var deliveries = 0
@@ -44,6 +49,9 @@ final class EventStream: LoadObserver {
     private let patienceSeconds: Double
     private var frame: [UInt8]
     private let valueOffset: Int
+    /// The bytes of the last event, and of the last answer to a publish.
+    private var eventBytes = 0
+    private var answerBytes = 0
 
     private static let firstValue = 1_000_000_000
     private static let checkedEvery = 1_024
@@ -60,6 +68,8 @@ final class EventStream: LoadObserver {
         newest = Array(repeating: -1, count: groups.accounts * groups.size)
         // Consecutive publishers are of different groups, so that all receivers share the window.
         publishers = (0..<groups.accounts).map(Int32.init).shuffled(using: &load.random)
+        idleGroups = Array(0..<groups.count)
+        turnOfGroup = Array(repeating: 0, count: groups.count)
         frame = []
         frame.appendPublish(value: Self.firstValue)
         // Ten digits precede the two closing braces.
@@ -78,6 +88,7 @@ final class EventStream: LoadObserver {
         var measured = Measured()
         measured.before = sample()
         let begin = (load.seconds, load.counters.eventBytes, deliveries, eventsSent)
+        let drainedBytes = drained?.bytes ?? 0
         try publish("publishing", end)
         measured.after = sample()
         measured.seconds = load.seconds - begin.0
@@ -85,10 +96,12 @@ final class EventStream: LoadObserver {
         measured.events = eventsSent - begin.3
         measured.bytesPerEvent =
             Double(load.counters.eventBytes - begin.1) / Double(max(measured.deliveries, 1))
+        measured.deliveries += ((drained?.bytes ?? 0) - drainedBytes) / eventBytes
         isPublishing = false
         try load.wait(for: "the last deliveries", atMostSeconds: 30) { [unowned self] in
             isQuiet
         }
+        try drained?.finish(load, patienceSeconds: patienceSeconds)
         return measured
     }
 
@@ -100,6 +113,25 @@ final class EventStream: LoadObserver {
         try load.wait(for: "a publish in each group", atMostSeconds: 60) { [unowned self] in
             isQuiet
         }
+    }
+
+    /// From now on, the bytes of all subscribers but one of each group are only counted.
+    func drainSubscribers() throws(BenchError) {
+        send(from: 0, due: load.loop.monotonicNanoseconds)
+        try load.wait(for: "an event and the answer", atMostSeconds: 60) { [unowned self] in
+            isQuiet
+        }
+        // Unless there is a window: what half a receive buffer of the usual size holds.
+        var lowWaterBytes = 32 << 10
+        if case .saturated(let window) = pace {
+            // Half of what is in flight may wait unseen.
+            lowWaterBytes = min(lowWaterBytes, window / groups.accounts * eventBytes / 2)
+        }
+        drained = try DrainedSubscribers(
+            load, groups, lowWaterBytes: max(lowWaterBytes, 1),
+            answerToEventBytes: answerBytes - eventBytes)
+        // An account whose events are checked does not publish: it would not receive the event.
+        publishers.removeAll { DrainedSubscribers.isChecked(Int($0), groups) }
     }
 
     private var isQuiet: Bool { deliveriesOut == 0 && load.counters.requestsOutstanding == 0 }
@@ -121,10 +153,16 @@ final class EventStream: LoadObserver {
         switch pace {
         case .single:
             if isQuiet { send(due: load.loop.monotonicNanoseconds) }
+        case .onePerGroup:
+            for group in idleGroups {
+                send(from: nextPublisher(of: group), due: load.loop.monotonicNanoseconds)
+            }
+            idleGroups.removeAll(keepingCapacity: true)
         case .saturated(let window):
             // Bounded per turn, so that deliveries are read in between.
             let perEvent = groups.size - 1
-            var room = min((window - deliveriesOut) / perEvent, 64)
+            let drainedOut = drained?.deliveriesOut(eventBytes: eventBytes) ?? 0
+            var room = min((window - deliveriesOut - drainedOut) / perEvent, 64)
             let due = room > 0 ? load.loop.monotonicNanoseconds : 0
             while room > 0 {
                 send(due: due)
@@ -137,6 +175,15 @@ final class EventStream: LoadObserver {
                 dueNext += 1_000_000_000 / UInt64(perSecond)
             }
         }
+    }
+
+    private func nextPublisher(of group: Int) -> Int {
+        let members = groups.group(of: group * groups.size)
+        // The first account of a group whose subscribers are drained does not publish.
+        let first = drained == nil ? 0 : 1
+        let turn = turnOfGroup[group]
+        turnOfGroup[group] += 1
+        return members.lowerBound + first + turn % (members.count - first)
     }
 
     /// An event that does not arrive in time is lost; waiting for it would hide that.
@@ -160,7 +207,7 @@ final class EventStream: LoadObserver {
         guard ring[place].left == 0 else {
             return load.fail("Event \(ring[place].number) has not reached all subscribers in time.")
         }
-        let subscribers = groups.subscribers(of: publisher)
+        let subscribers = drained == nil ? groups.subscribers(of: publisher) : 1
         ring[place] = Flight(
             number: number, publisher: publisher, left: subscribers, due: due, seq: 0)
         deliveriesOut += subscribers
@@ -170,10 +217,16 @@ final class EventStream: LoadObserver {
             frame[valueOffset + 9 - digit] = UInt8(ascii: "0") + UInt8(rest % 10)
             rest /= 10
         }
-        load.request(frame, by: publisher)
+        guard let drained else { return load.request(frame, by: publisher) }
+        drained.sent(by: publisher)
+        load.send(frame, by: publisher)
     }
 
     // MARK: Receiving
+
+    func answered(_ kind: RequestKind, of client: Int, in body: RawSpan) {
+        answerBytes = body.byteCount + FrameSplitter.lengthBytes
+    }
 
     func received(_ event: ScannedEvent, by client: Int, in body: RawSpan) {
         // Not a member of a group: a subscriber outside of them.
@@ -202,6 +255,9 @@ final class EventStream: LoadObserver {
         ring[place].left -= 1
         deliveriesOut -= 1
         deliveries += 1
+        if ring[place].left == 0 { idleGroups.append(event.publisher / groups.size) }
+        eventBytes = body.byteCount + FrameSplitter.lengthBytes
+        drained?.checked(event.publisher, bytes: eventBytes)
         latencies.record(from: ring[place].due, to: load.now)
         guard deliveries % Self.checkedEvery == 1 else { return }
         if let mismatch = check.mismatch(

@@ -11,6 +11,8 @@ public struct Fanout: Sendable {
     public enum Pace: Sendable {
         /// One event in flight at a time.
         case single
+        /// One event of each group in flight at a time.
+        case onePerGroup
         /// As many events as keep this number of deliveries in flight.
         case saturated(window: Int)
         /// This number of events per second, due at fixed times, whatever arrives.
@@ -36,6 +38,9 @@ public struct Fanout: Sendable {
 
     /// Whether the least possible cost is also measured, right after it.
     public var isFloorMeasured = false
+    /// Whether the bytes of all subscribers but one of each group are only counted. For
+    /// `Pace.onePerGroup` and `Pace.saturated`.
+    public var isDrained = false
 
     /// The defaults.
     public init() {}
@@ -48,10 +53,12 @@ public struct Fanout: Sendable {
             throw BenchError(
                 "The scenario needs at least two accounts, in groups of at least two.")
         }
+        try checkDrain()
         var report = Report("fanout", options)
         report.set("accounts", accounts)
         report.set("group", group)
         report.set("mode", pace.text)
+        if isDrained { report.set("clients", "drained") }
         let own = try measure(.service, options, &report)
         guard isFloorMeasured, case .child = options.target else { return report }
         var floorOptions = options
@@ -66,11 +73,29 @@ public struct Fanout: Sendable {
         return report
     }
 
+    private func checkDrain() throws(BenchError) {
+        guard isDrained else { return }
+        guard !isFloorMeasured else {
+            throw BenchError("The floor is not measured with drained clients.")
+        }
+        switch pace {
+        case .onePerGroup, .saturated: break
+        case .single, .paced:
+            throw BenchError("Drained clients need mode groups or saturated.")
+        }
+        guard group >= 3 else {
+            throw BenchError("Drained clients need groups of at least three accounts.")
+        }
+    }
+
     /// Measures a service. Returns its CPU time per delivery in microseconds, if known.
     private func measure(
         _ program: ChildServer.Program, _ options: BenchOptions, _ report: inout Report
     ) throws(BenchError) -> Double? {
-        let bench = try Bench(options, connections: accounts, program: program)
+        // Drained clients send no keep-alives, as the answers would be counted.
+        let serverOptions = isDrained ? ["--heartbeat", "300"] : []
+        let bench = try Bench(
+            options, connections: accounts, serverOptions: serverOptions, program: program)
         defer { bench.end() }
         let groups = Groups(accounts: accounts, size: group)
         let load = bench.load
@@ -82,6 +107,7 @@ public struct Fanout: Sendable {
         let subscribed = bench.sample()
         let stream = EventStream(load, groups, pace: pace, patienceSeconds: patienceSeconds)
         load.observer = stream
+        if isDrained { try stream.drainSubscribers() }
         let measured = try stream.run(until: end, sample: bench.sample)
         let (begin, finish) = (measured.before, measured.after)
 
@@ -108,6 +134,7 @@ extension Fanout.Pace {
     var text: String {
         switch self {
         case .single: "single"
+        case .onePerGroup: "groups"
         case .saturated(let window): "saturated, window \(window)"
         case .paced(let perSecond): "paced, \(perSecond) events/s"
         }

@@ -18,6 +18,16 @@ public struct BenchOptions: Sendable {
     public var serverKey: String?
     /// Whether a line on the terminal shows the progress.
     public var isProgressShown: Bool
+    /// Where the service that is started runs, if there are several processors.
+    public var placement = Placement.oneProcessor
+
+    /// Where the service that is started runs.
+    public enum Placement: Sendable {
+        /// On the first processor, and the load on the last.
+        case oneProcessor
+        /// On all, and the load too.
+        case allProcessors
+    }
 
     /// Options of a run.
     public init(
@@ -46,7 +56,8 @@ final class Bench {
         progress = ProgressLine(isShown: options.isProgressShown)
         switch options.target {
         case .child(let executable, let more):
-            let processors = Processors.allowed()
+            let processors =
+                options.placement == .oneProcessor ? Processors.allowed() : []
             let child = try ChildServer(
                 executable: executable, program: program, options: serverOptions + more,
                 processor: processors.count > 1 ? processors.first : nil)

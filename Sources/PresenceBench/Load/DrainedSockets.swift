@@ -1,0 +1,81 @@
+import EventLoop
+import Glibc
+import Synchronization
+
+/// Sockets whose bytes are counted and discarded, on a thread of their own.
+///
+/// A socket counts as readable once `lowWaterBytes` wait (socket(7), `SO_RCVLOWAT`), and the kernel
+/// drops the bytes without a copy (tcp(7), `MSG_TRUNC`). That costs a tenth of what reading and
+/// parsing does, so that a service on two processors can be loaded from the same machine.
+final class DrainedSockets: Sendable {
+    private let descriptors: [CInt]
+    private let total = Atomic(0)
+    private let isToStop = Atomic(false)
+    private let counts: Mutex<[Int]>
+    private let thread = Mutex<NamedThread?>(nil)
+
+    /// Takes over the reading of sockets that nothing else reads; they stay open.
+    init(_ descriptors: [CInt], lowWaterBytes: Int) throws(BenchError) {
+        self.descriptors = descriptors
+        counts = Mutex(Array(repeating: 0, count: descriptors.count))
+        setLowWater(lowWaterBytes)
+        do throws(UVError) {
+            let drain = try NamedThread(name: "drain") { [self] in run() }
+            thread.withLock { $0 = drain }
+        } catch {
+            throw BenchError("A thread cannot be started (\(error)).")
+        }
+    }
+
+    /// The bytes of all sockets so far.
+    var bytes: Int { total.load(ordering: .relaxed) }
+
+    /// The bytes of each socket so far.
+    var bytesBySocket: [Int] { counts.withLock { $0 } }
+
+    /// Has every byte counted when it arrives, however few wait.
+    func countAll() { setLowWater(1) }
+
+    /// Ends the thread.
+    func stop() {
+        isToStop.store(true, ordering: .relaxed)
+        thread.withLock {
+            // The thread looks for the mark every 20 ms.
+            guard let drain = $0, drain.join(withinMilliseconds: 10_000) else { return }
+            $0 = nil
+        }
+    }
+
+    private func setLowWater(_ bytes: Int) {
+        for descriptor in descriptors {
+            var value = CInt(bytes)
+            unsafe setsockopt(
+                descriptor, SOL_SOCKET, SO_RCVLOWAT, &value, socklen_t(MemoryLayout<CInt>.size))
+        }
+    }
+
+    /// Each round looks at all sockets, and finds many of them readable under the load that this is
+    /// for: a system call for each of these is what counts, so poll(2) is enough.
+    private func run() {
+        var polled = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
+        while !isToStop.load(ordering: .relaxed) {
+            guard unsafe poll(&polled, nfds_t(polled.count), 20) > 0 else { continue }
+            counts.withLock { counts in
+                for number in polled.indices where polled[number].revents != 0 {
+                    let count = drain(polled[number].fd)
+                    counts[number] += count
+                    // Its missing bytes are noticed at the end of the run.
+                    if count == 0 { polled[number].fd = -1 }
+                }
+            }
+        }
+    }
+
+    /// Returns how many bytes there were; 0 at the end of the connection.
+    private func drain(_ descriptor: CInt) -> Int {
+        let flags = CInt(MSG_TRUNC) | CInt(MSG_DONTWAIT)
+        let count = recv(descriptor, nil, 1 << 20, flags)
+        if count > 0 { total.wrappingAdd(count, ordering: .relaxed) }
+        return max(count, 0)
+    }
+}
