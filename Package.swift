@@ -126,6 +126,7 @@ let package = Package(
             dependencies: [
                 "Containers", "PresenceCore", "PresenceGateway", "PresenceTokens", "PresenceWire",
                 "PrometheusText", "TaskLoops",
+                .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -134,8 +135,8 @@ let package = Package(
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            // A link to docs/openapi.json, which is served unchanged.
-            resources: [.embedInCode("openapi.json")],
+            // Links to docs/openapi.json and clients/js/src, which are served unchanged.
+            resources: [.embedInCode("openapi.json"), .embedInCode("SDK/src")],
             swiftSettings: strict),
         .target(
             name: "PresenceWebhooks",

@@ -1,8 +1,7 @@
-import { connect } from "../js/src/index.js";
+import { connect } from "http://127.0.0.1:7401/sdk/index.js";
 
-const query = new URLSearchParams(location.search);
-const account = query.get("me") ?? "alice";
-const porchlight = connect(query.get("service") ?? "ws://127.0.0.1:7400/v1/socket", { account });
+const account = new URLSearchParams(location.search).get("me") ?? "alice";
+const porchlight = connect("ws://127.0.0.1:7400/v1/socket", { account });
 const friends = porchlight.watch(["alice", "bob", "carol", "dave"]);
 const [me, condition, list, form] = document.querySelectorAll("h1 span, p, ul, form");
 

@@ -9,8 +9,8 @@ extension API {
     /// Carries out the operation.
     func carryOut(_ call: Call) async throws -> Response {
         switch call.operation {
-        case .readFeed:
-            preconditionFailure("a stream has no single response")
+        case .readFeed, .getSDKFile:
+            preconditionFailure("an operation that needs more of the request")
         case .getMetrics:
             return try await metrics()
         case .getLiveness:
@@ -61,7 +61,8 @@ extension API {
                 .kick, path: [account, .name("device", as: .device)], query: [.text(.reason)])
         case .getStats:
             return try call.call(.stats, path: [])
-        case .getState, .readFeed, .getMetrics, .getLiveness, .getReadiness, .getDescription:
+        case .getState, .readFeed, .getMetrics, .getLiveness, .getReadiness, .getDescription,
+            .getSDKFile:
             preconditionFailure("an operation with a response of its own")
         }
     }

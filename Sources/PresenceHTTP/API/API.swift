@@ -12,6 +12,7 @@ struct API {
     let counters: HTTPCounters
     let readiness: Readiness
     let date: DateField
+    let sdk = SDKFiles()
     private let routes = RouteTable()
 
     /// The body cannot be read to its end: the connection is lost, or its input is not HTTP.
@@ -34,7 +35,7 @@ struct API {
         }
         counters.end(routing.operation, response.status)
         response.headers[.date] = date.text
-        response.headers[.cacheControl] = "no-store"
+        if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
         response.headers[.xContentTypeOptions] = "nosniff"
         if request.method == .head { response = response.createHeadResponse() }
         if response.status == .contentTooLarge || counters.connections > limits.connectionsToShed {
@@ -55,10 +56,11 @@ struct API {
                 operation: operation, path: parameters,
                 query: try QueryParameters(request.uri.query),
                 body: try await body(of: request, for: operation))
-            guard operation != .readFeed else {
-                return try await feed(call, request, over: channel)
+            switch operation {
+            case .readFeed: return try await feed(call, request, over: channel)
+            case .getSDKFile: return try sdkFile(call, request)
+            default: return try await carryOut(call)
             }
-            return try await carryOut(call)
         }
     }
 

@@ -10,6 +10,7 @@ enum Operation: String, CaseIterable, Sendable {
     case listSessions, kickAccount, kickSession
     case getStats, readFeed
     case getMetrics, getLiveness, getReadiness, getDescription
+    case getSDKFile
 
     /// The path, with names in braces for the variable segments.
     var path: String {
@@ -27,6 +28,7 @@ enum Operation: String, CaseIterable, Sendable {
         case .getLiveness: "/livez"
         case .getReadiness: "/readyz"
         case .getDescription: "/openapi.json"
+        case .getSDKFile: "/sdk/{file}"
         }
     }
 
@@ -43,7 +45,7 @@ enum Operation: String, CaseIterable, Sendable {
     /// Whether the operation needs no key.
     var isPublic: Bool {
         switch self {
-        case .getLiveness, .getReadiness, .getDescription: true
+        case .getLiveness, .getReadiness, .getDescription, .getSDKFile: true
         default: false
         }
     }

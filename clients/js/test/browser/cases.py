@@ -30,8 +30,8 @@ BINARY = os.environ.get(
     "PORCHLIGHT_BIN", os.path.join(CLIENTS, "..", ".build", "debug", "porchlight"))
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 WAIT = 15_000  # milliseconds for one thing to happen
-# README.md has its script in the page.
-POLICY = ("default-src 'none'; script-src 'self'%s; style-src 'self'; "
+# README.md has its script in the page. The SDK comes from the service.
+POLICY = ("default-src 'none'; script-src 'self' http://127.0.0.1:*%s; style-src 'self'; "
           "connect-src 'self' ws://127.0.0.1:* wss://localhost:*")
 
 
@@ -40,17 +40,25 @@ class Service:
 
     def __init__(self, *flags):
         self.directory = tempfile.mkdtemp(prefix="porchlight-")
-        self.flags, self.port = flags, 0
+        self.flags, self.port, self.http_port = flags, 0, 0
         self.start()
 
     def start(self):
-        command = [BINARY, "serve", "--listen", "127.0.0.1:%d" % self.port, "--data",
-                   os.path.join(self.directory, "data"), "--log-level", "error", *self.flags]
+        command = [BINARY, "serve", "--listen", "127.0.0.1:%d" % self.port,
+                   "--http", "127.0.0.1:%d" % self.http_port,
+                   "--data", os.path.join(self.directory, "data"), "--log-level", "error",
+                   *self.flags]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         ready = self.process.stdout.readline()
         self.port = int(re.match(r"ready on [^ ,]+:(\d+)", ready).group(1))
+        self.http_port = int(re.search(r"http on [^ ,]+:(\d+)", ready).group(1))
         self.tls = re.search(r"tls on [^ ,]+:(\d+)", ready)
         self.url = "ws://127.0.0.1:%d/v1/socket" % self.port
+
+    def filled(self, text):
+        """A script or a page of the examples, with the addresses of this service."""
+        return (text.replace("ws://127.0.0.1:7400/v1/socket", self.url)
+                .replace("127.0.0.1:7401", "127.0.0.1:%d" % self.http_port))
 
     def kill(self):
         self.process.kill()
@@ -117,17 +125,23 @@ class Native:
 
 
 class Pages(http.server.SimpleHTTPRequestHandler):
-    """The files of clients/ under a strict policy; the page of README.md, and its `/token`."""
+    """The demo under a strict policy; the page of README.md, and its `/token`."""
 
-    readme = token = None  # set by the case
+    service = readme = token = None  # set by the case
+
+    def demo(self):
+        with open(os.path.join(CLIENTS, "demo", "demo.js"), encoding="utf-8") as file:
+            return Pages.service.filled(file.read())
 
     def do_GET(self):
-        made = {"/readme.html": Pages.readme, "/token": Pages.token}.get(self.path)
+        made = {"/demo.js": self.demo, "/readme.html": Pages.readme, "/token": Pages.token
+                }.get(self.path)
         if not made:
             return super().do_GET()
         body = made().encode()
         self.send_response(200)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
+        kind = "text/javascript" if made == self.demo else "text/html"
+        self.send_header("Content-Type", kind + "; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
@@ -148,6 +162,7 @@ class World:
     def __init__(self, browser, site, flags):
         self.browser, self.site, self.service = browser, site, Service(*flags)
         self.contexts, self.problems = [], []
+        Pages.service = self.service
 
     def context(self):
         context = self.browser.new_context()
@@ -160,8 +175,7 @@ class World:
         page.on("pageerror", lambda error: self.problems.append("%s: %s" % (me, error)))
         page.on("console", lambda line: line.type == "error" and not self.is_expected(line.text)
                 and self.problems.append("%s: %s" % (me, line.text)))
-        query = urllib.parse.urlencode({"me": me, "service": self.service.url})
-        page.goto(self.site + (path or "/demo/index.html?" + query))
+        page.goto(self.site + (path or "/?" + urllib.parse.urlencode({"me": me})))
         return page
 
     expected = ()
@@ -318,9 +332,12 @@ def readme(world):
 
     def page_of_readme():
         with open(os.path.join(CLIENTS, "js", "README.md"), encoding="utf-8") as file:
-            page = re.search(r"```html\n(.*?)```", file.read(), re.S).group(1)
-        return (page.replace("wss://presence.example.com/v1/socket", world.service.url)
-                .replace("./porchlight/", "/js/"))
+            text = file.read()
+        page = re.search(r"```html\n(.*?)```", text, re.S).group(1)
+        token = re.search(r"^const token = .*$", text, re.M).group(0)
+        before, after = page.split("{ account: \"alice\" }")
+        page = before.replace("const porchlight", token + "\n  const porchlight") + "{ token }" + after
+        return world.service.filled(page)
 
     Pages.token, Pages.readme = staticmethod(page_token), staticmethod(page_of_readme)
     bob = Native(world.service, token=token("bob", "1h"), device="phone")
@@ -359,7 +376,7 @@ def main():
     options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     options.add_argument("-k", metavar="WORD", default="", help="only cases whose name has this")
     word = options.parse_args().k
-    handler = functools.partial(Pages, directory=CLIENTS)
+    handler = functools.partial(Pages, directory=os.path.join(CLIENTS, "demo"))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     site = "http://127.0.0.1:%d" % server.server_address[1]

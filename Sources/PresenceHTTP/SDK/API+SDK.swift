@@ -1,0 +1,32 @@
+import HTTPTypes
+import HummingbirdCore
+
+extension API {
+    /// The response with a file of the SDK, or that the client has it already.
+    func sdkFile(_ call: Call, _ request: Request) throws(HTTPError) -> Response {
+        guard let file = sdk[call.path["file"] ?? ""] else { throw .noSDKFile }
+        let response = Response(
+            status: .ok,
+            headers: [
+                .contentType: "text/javascript; charset=utf-8",
+                .eTag: file.tag,
+                // The files import each other. Always asking keeps them of one version.
+                .cacheControl: "no-cache",
+                // A module is loaded only with the first field, if its page is of another origin;
+                // a page with Cross-Origin-Embedder-Policy asks for the second.
+                .accessControlAllowOrigin: "*",
+                .crossOriginResourcePolicy: "cross-origin",
+            ],
+            body: ResponseBody(byteBuffer: file.body))
+        guard file.isNamed(by: request.headers[.ifNoneMatch]) else { return response }
+        var unchanged = response.createHeadResponse()
+        unchanged.status = .notModified
+        return unchanged
+    }
+}
+
+extension HTTPError {
+    fileprivate static var noSDKFile: HTTPError {
+        HTTPError(.notFound, "not_found", "The SDK has no such file; a page imports /sdk/index.js.")
+    }
+}

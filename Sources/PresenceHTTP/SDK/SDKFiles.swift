@@ -1,0 +1,59 @@
+import Crypto
+import NIOCore
+
+/// The files of the JavaScript SDK: those of `clients/js/src`, as they were at build time.
+struct SDKFiles: Sendable {
+    /// A file and its entity tag.
+    struct File: Sendable {
+        let body: ByteBuffer
+        /// A hash of the bytes, quoted.
+        let tag: String
+
+        init(_ bytes: [UInt8]) {
+            body = ByteBuffer(bytes: bytes)
+            // Half of the hash is enough for a tag.
+            let digits = SHA256.hash(data: bytes).prefix(16).map { byte in
+                let text = String(byte, radix: 16)
+                return byte < 16 ? "0" + text : text
+            }
+            tag = "\"\(digits.joined())\""
+        }
+
+        /// Whether an `If-None-Match` field names this file (RFC 9110, 13.1.2: the comparison is
+        /// weak, so a proxy that compressed the file may have weakened the tag).
+        func isNamed(by field: String?) -> Bool {
+            guard let field else { return false }
+            return field.split(separator: ",").contains { element in
+                var name = element.drop { $0 == " " || $0 == "\t" }
+                while name.last == " " || name.last == "\t" { name.removeLast() }
+                if name.hasPrefix("W/") { name.removeFirst(2) }
+                return name == "*" || name == tag
+            }
+        }
+    }
+
+    private let files: [Substring: File]
+
+    init() {
+        files = [
+            "connection.js": File(PackageResources.connection_js),
+            "device.js": File(PackageResources.device_js),
+            "environment.js": File(PackageResources.environment_js),
+            "error.js": File(PackageResources.error_js),
+            "index.js": File(PackageResources.index_js),
+            "native.js": File(PackageResources.native_js),
+            "node.js": File(PackageResources.node_js),
+            "porchlight.js": File(PackageResources.porchlight_js),
+            "statuses.js": File(PackageResources.statuses_js),
+            "topics.js": File(PackageResources.topics_js),
+            "watch.js": File(PackageResources.watch_js),
+            "websocket.js": File(PackageResources.websocket_js),
+        ]
+    }
+
+    /// The names of all files.
+    var names: [String] { files.keys.map(String.init) }
+
+    /// The file with this name.
+    subscript(name: Substring) -> File? { files[name] }
+}
