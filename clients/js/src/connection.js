@@ -6,8 +6,13 @@ const LATE = 2_000;
 /** The time for getting a token, connecting and logging in, in milliseconds. */
 const ATTEMPT = 30_000;
 
-/** @returns {PorchlightError} */
-export const lost = () => new PorchlightError("The connection was lost.", "lost");
+/**
+ * @param {{ message?: string, code?: string }} [cause]
+ * @returns {PorchlightError}
+ */
+export const lost = (cause) => new PorchlightError(
+  cause ? `No connection: ${cause.message || cause.code}` : "The connection was lost.",
+  "lost", undefined, {}, cause);
 
 /**
  * What carries messages. An empty message is a keep-alive.
@@ -21,7 +26,7 @@ export const lost = () => new PorchlightError("The connection was lost.", "lost"
  * @typedef {object} WireEvents
  * @property {() => void} opened
  * @property {(message: string) => void} received
- * @property {(code?: number, reason?: string) => void} closed
+ * @property {(code?: number, reason?: string, cause?: Error) => void} closed
  */
 
 /**
@@ -79,8 +84,8 @@ export class Connection {
         if (!this.#isOver) opened();
       },
       received: (message) => this.#receive(message),
-      closed: (code = 0, reason = "") =>
-        this.end(code < 4400 ? lost() : new PorchlightError(`Closed: ${reason}.`, reason, code)),
+      closed: (code = 0, reason = "", cause) => this.end(
+        code < 4400 ? lost(cause) : new PorchlightError(`Closed: ${reason}.`, reason, code)),
     });
   }
 

@@ -8,9 +8,10 @@ export class PorchlightError extends Error {
    *   `token`, `too_long`, `transport`, `expired`, `closed`
    * @param {number} [code] the code of the protocol: of an error, or of a close
    * @param {Record<string, any>} [data] the other members: `retryAfter`, `limit`, `field` ...
+   * @param {unknown} [cause] the error of the runtime or of the app, if that is why
    */
-  constructor(message, reason, code, data = {}) {
-    super(message);
+  constructor(message, reason, code, data = {}, cause) {
+    super(message, cause ? { cause } : {});
     this.name = "PorchlightError";
     /** @readonly */
     this.reason = reason;

@@ -10,6 +10,7 @@ export { Porchlight };
 
 /**
  * @typedef {import("./porchlight.js").Options} Options
+ * @typedef {import("./porchlight.js").TLSOptions} TLSOptions
  * @typedef {import("./porchlight.js").Condition} Condition
  * @typedef {import("./topics.js").Presence} Presence
  * @typedef {import("./topics.js").Status} Status

@@ -2,22 +2,30 @@
 import net from "node:net";
 import tls from "node:tls";
 
+/** @typedef {import("./connection.js").WireEvents} WireEvents */
+/** @typedef {import("./connection.js").Wire} Wire */
+/** @typedef {import("./porchlight.js").TLSOptions} TLSOptions */
+
 /** Bytes in the body of a frame from the service: more is not from a Porchlight. */
 const BODY_MAX = 16 * 1024 * 1024;
 
 /**
  * The native protocol: frames with a length of four bytes, over TCP (`porchlight:`) or TLS
  * (`porchlights:`).
- * @type {import("./connection.js").Environment["open"]}
+ * @param {string} url
+ * @param {WireEvents} events
+ * @param {TLSOptions} options
+ * @returns {Wire}
  */
-export const open = (url, { opened, received, closed }) => {
+export const open = (url, { opened, received, closed }, { ca, servername } = {}) => {
   const { protocol, hostname, port } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");
   const socket = protocol === "porchlights:"
     ? tls.connect({
         host,
         port: Number(port || 7443),
-        servername: net.isIP(host) ? "" : host,
+        ca,
+        servername: servername ?? (net.isIP(host) ? "" : host),
         ALPNProtocols: ["porchlight"],
       }, opened)
     : net.connect(Number(port || 7400), host, opened);
@@ -29,22 +37,23 @@ export const open = (url, { opened, received, closed }) => {
     isOver = true;
     socket.destroy();
   };
-  const end = () => {
+  /** @param {Error} [cause] */
+  const end = (cause) => {
     if (isOver) return;
     close();
-    closed();
+    closed(0, "", cause);
   };
 
   socket.setNoDelay(true);
   socket.on("error", end);
-  socket.on("close", end);
+  socket.on("close", () => end());
   socket.on("data", (chunk) => {
     chunks.push(chunk);
     length += chunk.length;
     while (!isOver && length >= 4) {
       if (chunks[0].length < 4) chunks = [Buffer.concat(chunks)];
       const body = chunks[0].readUInt32BE(0);
-      if (body > BODY_MAX) return end();
+      if (body > BODY_MAX) return end(new Error("This is not the native protocol."));
       if (length < 4 + body) return;
       const all = chunks.length > 1 ? Buffer.concat(chunks) : chunks[0];
       length -= 4 + body;

@@ -8,10 +8,6 @@ export { PorchlightError } from "./error.js";
 export { Watch } from "./watch.js";
 export { Porchlight };
 
-/** @type {import("./connection.js").Environment["open"]} */
-const open = (url, events) =>
-  (url.startsWith("porchlight") ? openNative : openWebSocket)(url, events);
-
 /** A new name for each client: pass `device` to keep one over restarts. */
 const device = async () => ({
   name: "node-" + Math.random().toString(36).slice(2, 10),
@@ -29,5 +25,12 @@ export const connect = (url, options = {}) => {
   if (protocol.startsWith("ws") && !globalThis.WebSocket) {
     throw new TypeError("This runtime has no WebSocket: use porchlight:// or porchlights://.");
   }
+  if (options.tls && protocol !== "porchlights:") {
+    throw new TypeError("The option `tls` is for porchlights:// only.");
+  }
+  /** @type {import("./connection.js").Environment["open"]} */
+  const open = (url, events) => protocol.startsWith("porchlight")
+    ? openNative(url, events, options.tls)
+    : openWebSocket(url, events);
   return new Porchlight(href, options, { ...common, open, device, client: "other" });
 };

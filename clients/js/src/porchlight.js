@@ -15,6 +15,14 @@ import { Watch } from "./watch.js";
  * @property {string} [client] the kind of client: `web`, `ios`, `linux` ...
  * @property {boolean} [pushReachable] the device receives push messages while not connected
  * @property {number} [leaseSeconds] how long subscriptions last if they are not renewed
+ * @property {TLSOptions} [tls] for `porchlights://` in Node, Deno and Bun
+ */
+
+/**
+ * @typedef {object} TLSOptions
+ * @property {string | Uint8Array | Array<string | Uint8Array>} [ca] certificates in PEM to trust,
+ *   instead of those of the runtime
+ * @property {string} [servername] the name that the certificate must have, if it is not the URL's
  */
 
 /**
@@ -119,7 +127,10 @@ export class Porchlight extends Target {
     return this.#condition;
   }
 
-  /** Why there is no session; while there is one, why the last request was rejected. */
+  /**
+   * Why there is no session; while there is one, why the last request was rejected. Outside
+   * browsers its `cause` is the error of the runtime, such as ECONNREFUSED.
+   */
   get error() {
     return this.#error;
   }
@@ -196,7 +207,8 @@ export class Porchlight extends Target {
       : this.#environment.device();
     Promise.all([this.#device, this.#token()]).then(
       ([{ name }, token]) => connection.open(this.#url, () => this.#login(connection, name, token)),
-      (error) => connection.end(new PorchlightError(`No token: ${error?.message}`, "token")),
+      (error) => connection.end(
+        new PorchlightError(`No token: ${error?.message}`, "token", undefined, {}, error)),
     ).catch((error) => this.#finish(new PorchlightError(error.message, "transport")));
   }
 

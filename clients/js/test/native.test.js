@@ -2,7 +2,9 @@
 import assert from "node:assert/strict";
 import net from "node:net";
 import { after, before, describe, test } from "node:test";
+import { lost } from "../src/connection.js";
 import { open } from "../src/native.js";
+import { connect } from "../src/node.js";
 
 const frame = (text) => {
   const body = Buffer.from(text);
@@ -73,11 +75,36 @@ describe("the native protocol", { timeout: 20_000 }, () => {
 
   test("a length that no service sends ends the connection", async () => {
     const isClosed = new Promise((closed) => {
-      open(url, { opened: () => {}, received: assert.fail, closed });
+      open(url, { opened: () => {}, received: assert.fail, closed: (...all) => closed(all[2]) });
     });
     const socket = await accept();
     socket.on("error", () => {});
     socket.write("HTTP/1.1 400 Bad Request\r\n\r\n");
-    await isClosed;
+    assert.equal((await isClosed).message, "This is not the native protocol.");
+  });
+
+  test("the cause of a failure to connect is reported", async () => {
+    const other = net.createServer();
+    await new Promise((resolve) => other.listen(0, "127.0.0.1", resolve));
+    const { port } = other.address();
+    await new Promise((resolve) => other.close(resolve));
+    for (const host of ["127.0.0.1", "localhost"]) {
+      const cause = await new Promise((closed) => {
+        open(`porchlight://${host}:${port}`, {
+          opened: assert.fail, received: assert.fail, closed: (...all) => closed(all[2]),
+        });
+      });
+      assert.equal(cause.code, "ECONNREFUSED");
+      // With several addresses, the error of Node has no message.
+      assert.match(lost(cause).message, /^No connection: .*ECONNREFUSED/);
+      assert.equal(lost(cause).cause, cause);
+    }
+  });
+
+  test("the option `tls` is not ignored in silence", () => {
+    for (const scheme of ["porchlight", "wss"]) {
+      const tls = { ca: "" };
+      assert.throws(() => connect(`${scheme}://localhost`, { account: "a", tls }), TypeError);
+    }
   });
 });

@@ -7,18 +7,23 @@ import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { Service, binary } from "./service.js";
 
-/** Prints the error or the condition that `connect` to a URL leads to. */
+/** Prints the condition that `connect` to a URL leads to, or the error with its cause. */
 const script = `
+  import { readFileSync } from "node:fs";
   import { connect } from "${new URL("../src/node.js", import.meta.url)}";
-  const porchlight = connect(process.argv[1], { account: "alice", device: "test" });
+  const tls = JSON.parse(process.argv[2] ?? "null") ?? undefined;
+  if (tls?.ca) tls.ca = readFileSync(tls.ca);
+  const porchlight = connect(process.argv[1], { account: "alice", device: "test", tls });
   porchlight.addEventListener("change", () => {
     if (porchlight.condition === "connecting") return;
-    console.log(porchlight.error?.reason ?? porchlight.condition);
+    const { message, reason, cause } = porchlight.error ?? {};
+    console.log([reason ?? porchlight.condition, cause?.code, message].filter(Boolean).join(" "));
     process.exit();
   });`;
 
-const outcome = async (url, env = {}) => {
-  const process_ = spawn(process.execPath, ["--input-type=module", "-e", script, url], {
+const outcome = async (url, env = {}, ...tls) => {
+  const options = tls.map((value) => JSON.stringify(value));
+  const process_ = spawn(process.execPath, ["--input-type=module", "-e", script, url, ...options], {
     env: { ...process.env, ...env }, stdio: ["ignore", "pipe", "inherit"],
   });
   let output = "";
@@ -65,11 +70,24 @@ describe("by TLS", { timeout: 30_000, skip: missing() }, () => {
     assert.equal(await outcome(url, trust), "connected");
   });
 
-  test("a certificate of an unknown issuer is not accepted", async () => {
-    assert.equal(await outcome(`porchlights://localhost:${service.tlsPort}`), "lost");
+  test("a certificate of an unknown issuer is not accepted, and the error says so", async () => {
+    assert.equal(await outcome(`porchlights://localhost:${service.tlsPort}`),
+      "lost DEPTH_ZERO_SELF_SIGNED_CERT No connection: self-signed certificate");
+  });
+
+  test("a certificate that the option `tls` trusts is accepted", async () => {
+    const url = `porchlights://localhost:${service.tlsPort}`;
+    assert.equal(await outcome(url, {}, { ca: certificate }), "connected");
+  });
+
+  test("a certificate of another name is not accepted, and the error says so", async () => {
+    const url = `porchlights://localhost:${service.tlsPort}`;
+    assert.match(await outcome(url, {}, { ca: certificate, servername: "other.example" }),
+      /^lost ERR_TLS_CERT_ALTNAME_INVALID No connection: .*other\.example/);
   });
 
   test("there is no TLS on the port without it", async () => {
-    assert.equal(await outcome(`porchlights://localhost:${service.port}`, trust), "lost");
+    const found = await outcome(`porchlights://localhost:${service.port}`, trust);
+    assert.match(found, /^lost .*No connection: ./);
   });
 });

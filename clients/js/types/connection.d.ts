@@ -1,4 +1,7 @@
-export function lost(): PorchlightError;
+export function lost(cause?: {
+    message?: string | undefined;
+    code?: string | undefined;
+} | undefined): PorchlightError;
 /**
  * What carries messages. An empty message is a keep-alive.
  * @typedef {object} Wire
@@ -10,7 +13,7 @@ export function lost(): PorchlightError;
  * @typedef {object} WireEvents
  * @property {() => void} opened
  * @property {(message: string) => void} received
- * @property {(code?: number, reason?: string) => void} closed
+ * @property {(code?: number, reason?: string, cause?: Error) => void} closed
  */
 /**
  * What the SDK needs of the outside. Tests have a clock and a service of their own.
@@ -74,7 +77,7 @@ export type Wire = {
 export type WireEvents = {
     opened: () => void;
     received: (message: string) => void;
-    closed: (code?: number, reason?: string) => void;
+    closed: (code?: number, reason?: string, cause?: Error) => void;
 };
 /**
  * What the SDK needs of the outside. Tests have a clock and a service of their own.

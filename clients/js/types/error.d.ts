@@ -6,8 +6,9 @@ export class PorchlightError extends Error {
      *   `token`, `too_long`, `transport`, `expired`, `closed`
      * @param {number} [code] the code of the protocol: of an error, or of a close
      * @param {Record<string, any>} [data] the other members: `retryAfter`, `limit`, `field` ...
+     * @param {unknown} [cause] the error of the runtime or of the app, if that is why
      */
-    constructor(message: string, reason: string, code?: number | undefined, data?: Record<string, any> | undefined);
+    constructor(message: string, reason: string, code?: number | undefined, data?: Record<string, any> | undefined, cause?: unknown);
     /** @readonly */
     readonly reason: string;
     /** @readonly */

@@ -3,6 +3,7 @@ export { Watch } from "./watch.js";
 export { Porchlight };
 export function connect(url: string | URL, options?: import("./porchlight.js").Options | undefined): Porchlight;
 export type Options = import("./porchlight.js").Options;
+export type TLSOptions = import("./porchlight.js").TLSOptions;
 export type Condition = import("./porchlight.js").Condition;
 export type Presence = import("./topics.js").Presence;
 export type Status = import("./topics.js").Status;

@@ -1,6 +1,4 @@
-/**
- * The native protocol: frames with a length of four bytes, over TCP (`porchlight:`) or TLS
- * (`porchlights:`).
- * @type {import("./connection.js").Environment["open"]}
- */
-export const open: import("./connection.js").Environment["open"];
+export function open(url: string, { opened, received, closed }: WireEvents, { ca, servername }?: TLSOptions): Wire;
+export type WireEvents = import("./connection.js").WireEvents;
+export type Wire = import("./connection.js").Wire;
+export type TLSOptions = import("./porchlight.js").TLSOptions;

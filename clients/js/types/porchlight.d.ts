@@ -9,7 +9,10 @@ export class Porchlight extends Porchlight_base {
      */
     constructor(url: string, options: Options, environment: Environment);
     get condition(): Condition;
-    /** Why there is no session; while there is one, why the last request was rejected. */
+    /**
+     * Why there is no session; while there is one, why the last request was rejected. Outside
+     * browsers its `cause` is the error of the runtime, such as ECONNREFUSED.
+     */
     get error(): PorchlightError | undefined;
     /**
      * A live map from accounts to what is known of them.
@@ -79,6 +82,21 @@ export type Options = {
      * how long subscriptions last if they are not renewed
      */
     leaseSeconds?: number | undefined;
+    /**
+     * for `porchlights://` in Node, Deno and Bun
+     */
+    tls?: TLSOptions | undefined;
+};
+export type TLSOptions = {
+    /**
+     * certificates in PEM to trust,
+     * instead of those of the runtime
+     */
+    ca?: string | Uint8Array | (string | Uint8Array)[] | undefined;
+    /**
+     * the name that the certificate must have, if it is not the URL's
+     */
+    servername?: string | undefined;
 };
 /**
  * `connecting`: for the first time or again; `connected`: logged in; `waiting`: until the next
