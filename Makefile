@@ -3,7 +3,8 @@
 # make test       install what is missing, build, run every test: about 30 minutes
 # make check      lint, build, quick tests: at most 3 minutes after the build
 # make test-js    the tests of the JavaScript SDK, with .build/debug/porchlight if it is built
-# make test-browser  the SDK in Chromium, with the same service
+# make test-runtimes the same in Node 22 and 24, Deno and Bun, which it installs from PyPI
+# make test-browser  the SDK in Chromium and Firefox, with the same service
 # make demo       build, serve, and a page with live dots: open it in two windows
 # make simulate   the simulator for a while, from a seed: make simulate SEED=1 HOURS=0.1
 # make static     build .build/static/porchlight, which needs no Swift where it runs
@@ -11,7 +12,7 @@
 # make outdated   list dependencies that have newer versions
 # make clean      remove everything that was built
 
-.PHONY: help run build test check test-js test-browser demo simulate static install outdated setup clean
+.PHONY: help run build test check test-js test-runtimes test-browser demo simulate static install outdated setup clean
 .DEFAULT_GOAL := help
 
 PREFIX ?= /usr/local
@@ -37,6 +38,9 @@ check: setup
 test-js:
 	@scripts/setup javascript
 	@clients/js/test/run
+
+test-runtimes:
+	@clients/js/test/runtimes --install
 
 test-browser:
 	@scripts/setup browser

@@ -26,13 +26,16 @@ export class Service {
       let output = "";
       service.stdout.on("data", (data) => {
         output += data;
-        const found = /^ready on [^\n]*?:(\d+)(?:, tls on [^\n]*?:(\d+))?.*\n/m.exec(output);
-        if (found) resolve(found);
+        const found = /^ready on .*\n/m.exec(output);
+        if (found) resolve(found[0]);
       });
       service.once("exit", (code) => reject(new Error(`the service has ended: ${code}`)));
     });
-    this.port = Number(ready[1]);
-    this.tlsPort = Number(ready[2]);
+    // Each address stands after its word.
+    const port = (word) => Number(new RegExp(`${word} on [^ ,]+:(\\d+)`).exec(ready)?.[1]);
+    this.port = port("ready");
+    this.tlsPort = port("tls");
+    this.httpPort = port("http");
     return this;
   }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs the SDK, the demo page and the page of the SDK's README in Chromium: cases.py [-k WORD]
+"""Runs the SDK, the demo page and the page of the SDK's README in browsers.
 
 An error on a page's console fails the case.
 """
@@ -29,6 +29,7 @@ CLIENTS = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", "..", ".
 BINARY = os.environ.get(
     "PORCHLIGHT_BIN", os.path.join(CLIENTS, "..", ".build", "debug", "porchlight"))
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
+FIREFOX = os.environ.get("FIREFOX", "/usr/bin/firefox-esr")
 WAIT = 15_000  # milliseconds for one thing to happen
 # README.md has its script in the page. The SDK comes from the service.
 POLICY = ("default-src 'none'; script-src 'self' http://127.0.0.1:*%s; style-src 'self'; "
@@ -165,23 +166,26 @@ class World:
         Pages.service = self.service
 
     def context(self):
-        context = self.browser.new_context()
+        # Chromium was told which key to accept; Firefox accepts all.
+        context = self.browser.new_context(
+            ignore_https_errors=self.browser.browser_type.name == "firefox")
         context.set_default_timeout(WAIT)
         self.contexts.append(context)
         return context
 
     def page(self, me, context=None, path=None):
         page = (context or self.context()).new_page()
-        page.on("pageerror", lambda error: self.problems.append("%s: %s" % (me, error)))
-        page.on("console", lambda line: line.type == "error" and not self.is_expected(line.text)
-                and self.problems.append("%s: %s" % (me, line.text)))
+        page.on("pageerror", lambda error: self.note(me, str(error)))
+        page.on("console", lambda line: line.type == "error" and self.note(me, line.text))
         page.goto(self.site + (path or "/?" + urllib.parse.urlencode({"me": me})))
         return page
 
     expected = ()
 
-    def is_expected(self, text):
-        return any(word in text for word in self.expected)
+    def note(self, me, text):
+        # Firefox says that the policy forbids its own request for an icon.
+        if not any(word in text for word in (*self.expected, "/favicon.ico")):
+            self.problems.append("%s: %s" % (me, text))
 
     def end(self):
         for context in self.contexts:
@@ -370,37 +374,64 @@ def wss(world):
 
 
 CASES = [dots, tabs, restart, offline, frozen, kicked, readme, wss]
+# They use the protocol of Chromium's developer tools.
+ONLY_CHROMIUM = [offline, frozen]
+
+
+def launch(playwright, name):
+    if name == "firefox":
+        # Debian's own, by WebDriver BiDi.
+        return playwright.firefox.launch(channel="moz-firefox", executable_path=FIREFOX)
+    return playwright.chromium.launch(executable_path=CHROMIUM, args=[
+        "--no-sandbox", "--ignore-certificate-errors-spki-list=" + CERTIFICATE.spki])
+
+
+def run(browser, case, site):
+    """Whether the case passes."""
+    world = World(browser, site, getattr(case, "flags", []))
+    begin = time.monotonic()
+    try:
+        case(world)
+        assert not world.problems, world.problems
+        verdict = "ok"
+    except Exception as error:  # pylint: disable=broad-except
+        verdict = "FAILED: %s %s" % (error, world.problems)
+    finally:
+        world.end()
+    print("%-8s %s (%.1f s)" % (case.__name__, verdict, time.monotonic() - begin), flush=True)
+    return verdict == "ok"
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    options = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     options.add_argument("-k", metavar="WORD", default="", help="only cases whose name has this")
-    word = options.parse_args().k
+    options.add_argument("--browser", choices=["chromium", "firefox"],
+                         help="only this one; the default is those that are installed")
+    options = options.parse_args()
     handler = functools.partial(Pages, directory=os.path.join(CLIENTS, "demo"))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     site = "http://127.0.0.1:%d" % server.server_address[1]
-    failed = 0
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=[
-            "--no-sandbox", "--ignore-certificate-errors-spki-list=" + CERTIFICATE.spki])
-        for case in [case for case in CASES if word in case.__name__]:
-            world = World(browser, site, getattr(case, "flags", []))
-            begin = time.monotonic()
-            try:
-                case(world)
-                assert not world.problems, world.problems
-                verdict = "ok"
-            except Exception as error:  # pylint: disable=broad-except
-                failed += 1
-                verdict = "FAILED: %s %s" % (error, world.problems)
-            finally:
-                world.end()
-            seconds = time.monotonic() - begin
-            print("%-8s %s (%.1f s)" % (case.__name__, verdict, seconds), flush=True)
-        browser.close()
+    failed = False
+    for name, path in (("chromium", CHROMIUM), ("firefox", FIREFOX)):
+        if options.browser not in (None, name):
+            continue
+        if not options.browser and not os.path.exists(path):
+            print("skipped: %s: there is no %s" % (name, path))
+            continue
+        with sync_playwright() as playwright:
+            browser = launch(playwright, name)
+            print("== %s %s" % (name, browser.version), flush=True)
+            for case in CASES:
+                if options.k not in case.__name__:
+                    continue
+                if name != "chromium" and case in ONLY_CHROMIUM:
+                    print("%-8s skipped: only in Chromium" % case.__name__)
+                else:
+                    failed |= not run(browser, case, site)
+            browser.close()
     server.shutdown()
-    sys.exit(1 if failed else 0)
+    sys.exit(failed)
 
 
 if __name__ == "__main__":
