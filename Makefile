@@ -5,6 +5,7 @@
 # make test-js    the tests of the JavaScript SDK, with .build/debug/porchlight if it is built
 # make test-runtimes the same in Node 22 and 24, Deno and Bun, which it installs from PyPI
 # make test-browser  the SDK in Chromium and Firefox, with the same service
+# make test-browser-full  the same, with pages that are frozen for three minutes
 # make demo       build, serve, and a page with live dots: open it in two windows
 # make simulate   the simulator for a while, from a seed: make simulate SEED=1 HOURS=0.1
 # make static     build .build/static/porchlight, which needs no Swift where it runs
@@ -12,7 +13,7 @@
 # make outdated   list dependencies that have newer versions
 # make clean      remove everything that was built
 
-.PHONY: help run build test check test-js test-runtimes test-browser demo simulate static install outdated setup clean
+.PHONY: help run build test check test-js test-runtimes test-browser test-browser-full demo simulate static install outdated setup clean
 .DEFAULT_GOAL := help
 
 PREFIX ?= /usr/local
@@ -45,6 +46,10 @@ test-runtimes:
 test-browser:
 	@scripts/setup browser
 	@clients/js/test/browser/run
+
+test-browser-full:
+	@scripts/setup browser
+	@clients/js/test/browser/run --full
 
 demo: build
 	@scripts/demo
