@@ -206,7 +206,7 @@ extension Loop {
                     _ = Glibc.close(fd)
                     return suspend(UVError(code: UV_EMFILE.rawValue, operation: "accept4"))
                 }
-                if let handler, !handler.socketAccepted(fd) {
+                if let handler, !handler.socketAccepted(fd, listener: number) {
                     handler.streamAccepted(adopt(fd), listener: number)
                 }
                 continue

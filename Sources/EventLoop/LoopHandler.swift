@@ -5,7 +5,7 @@
 public protocol LoopHandler: AnyObject {
     /// A connection was accepted, and is not a stream yet. Returns whether the handler has taken
     /// its socket, perhaps for another loop; if not, `streamAccepted` follows.
-    func socketAccepted(_ socket: CInt) -> Bool
+    func socketAccepted(_ socket: CInt, listener: Int) -> Bool
     /// A connection was accepted. Reading has not started: call `startReading` or `close`.
     func streamAccepted(_ id: StreamID)
     /// The same, with the number of the listener, for handlers of several.
@@ -38,7 +38,7 @@ extension LoopHandler {
     public func streamAccepted(_ id: StreamID, listener: Int) { streamAccepted(id) }
 
     /// Leaves every socket to its loop.
-    public func socketAccepted(_ socket: CInt) -> Bool { false }
+    public func socketAccepted(_ socket: CInt, listener: Int) -> Bool { false }
 
     /// No-op, for handlers that do not connect.
     public func streamConnected(_ id: StreamID) {}

@@ -57,7 +57,6 @@ final class Driver: LoopHandler {
         connections.withHost { host, now in host.takeInProcess(at: now) }
         if var configuration = contents.configuration {
             configuration.admission.fillInFromMachine()
-            if let tls = configuration.tls { connections.loop.context = tls.context }
             connections.withHost { host, _ in host.apply(configuration) }
         }
         if contents.isToStop { beginStopping() }

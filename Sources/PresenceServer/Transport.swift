@@ -23,6 +23,8 @@ protocol Transport: ThreadClock {
     /// When the first certificate expires, in seconds since 1970; zero without TLS.
     var tlsExpiresSeconds: Int { get }
 
+    /// Has new connections over TLS use this from now on.
+    func use(_ context: TLSContext)
     func startReading(_ id: StreamID)
     func stopReading(_ id: StreamID)
     func write(_ id: StreamID, _ bytes: UnsafeRawBufferPointer) -> WriteOutcome
@@ -44,6 +46,7 @@ extension Transport {
     // Without TLS.
     var tlsCounters: TLSCounters { TLSCounters() }
     var tlsExpiresSeconds: Int { 0 }
+    func use(_ context: TLSContext) {}
 }
 
 /// What the threads of the process use.
@@ -56,12 +59,10 @@ extension ThreadClock {
     var threadMicroseconds: UInt64 { 0 }
 }
 
-extension Loop: Transport {
+extension Loop: ThreadClock {
     var threadMicroseconds: UInt64 { Self.threadMicroseconds() }
 
     var wallMilliseconds: Int64 { Self.wallMilliseconds() }
-
-    func startListening() throws(UVError) { try startListening(backlog: 65_535) }
 }
 
 extension SecureLoop: Transport {
@@ -72,6 +73,8 @@ extension SecureLoop: Transport {
     var tlsExpiresSeconds: Int {
         Int(clamping: context?.certificates.map(\.expiresSeconds).min() ?? 0)
     }
+
+    func use(_ context: TLSContext) { self.context = context }
 
     func startListening() throws(UVError) { try loop.startListening() }
     func stopListening() { loop.stopListening() }

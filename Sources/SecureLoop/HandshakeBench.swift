@@ -40,24 +40,37 @@ final class Handshake: @unchecked Sendable {
     }
 }
 
-/// Threads that carry out handshakes.
+/// Threads that carry out handshakes, for any number of loops.
 ///
 /// A handshake costs 150 µs, and its sender almost nothing. On the loop, a few thousand of them in
 /// a second would take the time of every connected client.
-final class HandshakeBench: Sendable {
+public final class HandshakeThreads: Sendable {
     private let workers: [Worker]
+
+    /// So many threads.
+    public init(count: Int) {
+        precondition(count > 0)
+        workers = (0..<count).map(Worker.init)
+    }
+
+    /// The thread for a stream.
+    fileprivate func worker(for id: StreamID) -> Worker { workers[Int(id.slot) % workers.count] }
+}
+
+/// Where a loop has its handshakes carried out.
+final class HandshakeBench: Sendable {
+    private let threads: HandshakeThreads
     private let results = HandshakeResults()
     private let wakeup: Wakeup
 
-    init(threads: Int, wakeup: Wakeup) {
-        precondition(threads > 0)
-        workers = (0..<threads).map(Worker.init)
+    init(_ threads: HandshakeThreads, wakeup: Wakeup) {
+        self.threads = threads
         self.wakeup = wakeup
     }
 
     /// Continues a handshake on one of the threads; it comes back through `takeDone`.
     func submit(_ handshake: Handshake) {
-        let worker = workers[Int(handshake.id.slot) % workers.count]
+        let worker = threads.worker(for: handshake.id)
         worker.queue.async { [self] in
             handshake.advance(through: worker.wire)
             if results.add(handshake) { wakeup.wake() }

@@ -7,6 +7,11 @@ extension SecureLoop: LoopHandler {
     /// Passed on.
     public func streamAccepted(_ id: StreamID) { handler?.streamAccepted(id) }
 
+    /// Passed on: the owner may `adopt` it, or have another secure loop do so.
+    public func socketAccepted(_ socket: CInt, listener: Int) -> Bool {
+        handler?.socketAccepted(socket, listener: listener) ?? false
+    }
+
     /// Makes a new stream wait for a ClientHello, if its listener is for TLS; passed on.
     public func streamAccepted(_ id: StreamID, listener: Int) {
         if secureListeners.contains(listener) { add(SecureStream(id)) }

@@ -126,13 +126,11 @@ extension SecureLoop {
     /// The network of the peer, for limits.
     public func peerNetwork(of id: StreamID) -> ClientNetwork? { loop.peerNetwork(of: id) }
 
-    /// Makes a stream of a connected socket. If `isEncrypted`, it waits for a ClientHello.
-    public func adopt(_ fd: CInt, isEncrypted: Bool = false) -> StreamID {
+    /// Makes a stream of a socket that a listener has accepted, of this loop or of another one with
+    /// the same listeners. If that is for TLS, the stream waits for a ClientHello.
+    public func adopt(_ fd: CInt, listener: Int) -> StreamID {
         let id = loop.adopt(fd)
-        if isEncrypted {
-            precondition(!isPlain, "an encrypted stream without a listener for TLS")
-            add(SecureStream(id))
-        }
+        if secureListeners.contains(listener) { add(SecureStream(id)) }
         return id
     }
 

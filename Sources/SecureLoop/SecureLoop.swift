@@ -15,6 +15,11 @@
 // size. When some wait, the client that has owed its next message for the longest time is dropped,
 // if that is longer than `patienceMilliseconds`: otherwise 2,048 clients that stop after the
 // ServerHello would keep all others out.
+//
+// Several loops have a part each of these limits. A limit for all would have to wake the loop whose
+// handshakes wait when another loop has room; and since a connection goes to the loop that has the
+// fewest, handshakes are divided evenly already. The threads are shared: they are there for the
+// processors.
 
 public import EventLoop
 public import TLSSessions
@@ -29,10 +34,8 @@ public final class SecureLoop {
         public var waitingMax = 16_384
         /// How long a client may owe its next message while others wait.
         public var patienceMilliseconds: UInt64 = 1_000
-        /// Threads that carry out handshakes.
-        public var threads = 1
 
-        /// The limits of a service, with one thread.
+        /// The limits of a service.
         public init() {}
     }
 
@@ -78,9 +81,11 @@ public final class SecureLoop {
         }
     }
 
-    /// Encrypts the streams that these listeners of `loop` accept.
+    /// Encrypts the streams that these listeners accept, which are those of `loop` or of another
+    /// loop, from which this one adopts sockets. Several loops may share a context and threads.
     public init(
-        _ loop: Loop, secureListeners: Set<Int>, context: TLSContext?, limits: Limits = Limits()
+        _ loop: Loop, secureListeners: Set<Int>, context: TLSContext?, limits: Limits = Limits(),
+        threads: HandshakeThreads = HandshakeThreads(count: 1)
     ) {
         precondition(context != nil || secureListeners.isEmpty, "TLS needs a certificate")
         self.loop = loop
@@ -88,7 +93,7 @@ public final class SecureLoop {
         isPlain = secureListeners.isEmpty
         self.context = context
         self.limits = limits
-        bench = HandshakeBench(threads: limits.threads, wakeup: loop.wakeup)
+        bench = HandshakeBench(threads, wakeup: loop.wakeup)
     }
 
     /// Runs the loop until `stop()`, as `Loop.run` does.

@@ -7,21 +7,16 @@ import socket
 import ssl
 import subprocess
 import tempfile
+import threading
 import time
 import unittest
 
 import tls
-from porchlight import BINARY, LOOPS, WAIT, Case, Client, Service
+from porchlight import BINARY, WAIT, Case, Client, Service
 
 
 class Secured(Case):
     flags = None
-
-    @classmethod
-    def setUpClass(cls):
-        if LOOPS:
-            raise unittest.SkipTest("TLS needs one connection loop")
-        super().setUpClass()
 
     def setUp(self):
         super().setUp()
@@ -30,22 +25,26 @@ class Secured(Case):
         self.folder = folder.name
         self.certificate, self.key = tls.make_certificate(self.folder)
 
-    def serve(self, *names, **options):
+    def serve(self, *names, flags=(), **options):
         """A service with a certificate for each name, the first one for the default."""
         pairs = [tls.make_certificate(self.folder, name) for name in names] or \
             [(self.certificate, self.key)]
         return self.keep(Service(
             "--listen-tls", "127.0.0.1:0", "--tls-certificate", ",".join(c for c, _ in pairs),
-            "--tls-key", ",".join(k for _, k in pairs), **options))
+            "--tls-key", ",".join(k for _, k in pairs), *flags, **options))
 
-    def served(self, service, name):
-        """The common name of the certificate that a client of `name` is served."""
+    def certificate_for(self, service, name):
+        """The certificate that a client of `name` is served."""
         made = tls.context()
         plain = socket.create_connection(("127.0.0.1", service.tls_port), timeout=WAIT)
         with made.wrap_socket(plain, server_hostname=name) as client:
-            der = client.getpeercert(binary_form=True)
+            return client.getpeercert(binary_form=True)
+
+    def served(self, service, name):
+        """The common name of that certificate."""
         text = subprocess.run(["openssl", "x509", "-inform", "DER", "-noout", "-subject"],
-                              input=der, capture_output=True, check=True).stdout.decode()
+                              input=self.certificate_for(service, name), capture_output=True,
+                              check=True).stdout.decode()
         return re.search(r"CN = (\S+)", text).group(1)
 
     def speak(self, connection):
@@ -134,6 +133,17 @@ class Handshakes(Secured):
 
 
 class Reloads(Secured):
+    def renew(self, name, old="a.example"):
+        """Replaces the files of a certificate by those of one for `name`."""
+        for new, end in zip(tls.make_certificate(self.folder, name), (".crt", ".key")):
+            os.replace(new, os.path.join(self.folder, old + end))
+
+    def await_served(self, s, name):
+        """With several loops, they get the new certificates one after the other."""
+        end = time.monotonic() + WAIT
+        while self.served(s, "x.example") != name:
+            self.assertLess(time.monotonic(), end, "not served: " + name)
+
     def reload(self, s):
         before = len(s.log_text())
         s.signal(signal.SIGHUP)
@@ -148,14 +158,11 @@ class Reloads(Secured):
     def test_new_connections_get_the_new_certificate_and_old_ones_stay(self):
         s = self.serve("a.example")
         client = self.speak(tls.connect(s.tls_port)).login("a")
-        certificate, key = (os.path.join(self.folder, "a.example" + end)
-                            for end in (".crt", ".key"))
         for number in range(3):
             name = "n%d.example" % number
-            for new, old in zip(tls.make_certificate(self.folder, name), (certificate, key)):
-                os.replace(new, old)
+            self.renew(name)
             self.reload(s)
-            self.assertEqual(self.served(s, "x.example"), name)
+            self.await_served(s, name)
             self.assertIn("time", client.ok("ping"))
 
     def test_a_broken_file_keeps_the_old_certificate_and_says_so(self):
@@ -180,10 +187,99 @@ class Reloads(Secured):
             self.assertIn("%s given with --tls-key" % key, done.stderr.decode())
             self.assertIn(words, done.stderr.decode())
 
-    def test_with_several_connection_loops_is_refused_at_startup(self):
-        done = subprocess.run(
-            [BINARY, "serve", "--listen", "127.0.0.1:0", "--data", self.folder + "/d",
-             "--listen-tls", "127.0.0.1:0", "--tls-certificate", self.certificate,
-             "--tls-key", self.key, "--loops", "2"], capture_output=True, timeout=WAIT)
-        self.assertEqual(done.returncode, 64)
-        self.assertIn("TLS needs one connection loop", done.stderr.decode())
+
+class SeveralLoops(Secured):
+    """A new connection goes to the loop with the fewest, so connections that are held go round."""
+
+    def setUp(self):
+        super().setUp()
+        self.s = self.serve("a.example", flags=["--loops", "3", "--rate-limits", "off"])
+
+    renew, await_served, reload = Reloads.renew, Reloads.await_served, Reloads.reload
+
+    def value(self, server, name):
+        found = re.search(r"^%s (\S+)$" % re.escape(name), server.ok("metrics")["text"], re.M)
+        return float(found.group(1))
+
+    def test_clients_of_all_loops_meet_over_tls_and_without(self):
+        watchers = [self.speak(tls.connect(self.s.tls_port)).login("w%d" % n) for n in range(3)]
+        watchers += [self.keep(self.s.login("w%d" % n)) for n in range(3, 6)]
+        for watcher in watchers:
+            watcher.subscribe("p")
+        publisher = self.speak(tls.connect(self.s.tls_port)).login("p")
+        publisher.publish(10001)
+        for watcher in watchers:
+            self.assertEqual(watcher.event()["publisher"], "p")
+        server = self.keep(self.s.server())
+        count = 8 if tls.OVER_TLS else 4
+        full = self.value(server, 'porchlight_tls_handshakes_total{kind="full"}')
+        self.assertEqual(full, count)
+        self.assertEqual(self.value(server, "porchlight_tls_handshake_seconds_count"), count)
+        expires = self.value(server, "porchlight_tls_certificate_expires_timestamp_seconds")
+        self.assertLess(expires, time.time() + 31 * 86400)
+        for loop in range(3):
+            self.assertGreaterEqual(
+                self.value(server, 'porchlight_loop_connections{loop="%d"}' % loop), 2)
+
+    def test_a_ticket_of_one_loop_resumes_on_every_other(self):
+        ticket = os.path.join(self.folder, "ticket")
+        for version in ("-tls1_3", "-tls1_2"):
+            held, resumed = [], []
+            for number in range(6):
+                said = subprocess.run(
+                    ["openssl", "s_client", "-connect", "127.0.0.1:%d" % self.s.tls_port, version,
+                     "-alpn", "porchlight", "-sess_in" if number else "-sess_out", ticket,
+                     "-ign_eof"],
+                    # Too long a frame: the service ends the connection, and it read until then.
+                    input=b"\xff\xff\xff\xff", capture_output=True, timeout=WAIT).stdout
+                resumed.append(b"Reused, TLSv1." in said)
+                # The next one finds another loop.
+                held.append(self.keep(self.s.connect()))
+            self.assertEqual(resumed, [False] + 5 * [True], version)
+
+    def test_a_reload_under_load_reaches_every_loop(self):
+        names = ["n%d.example" % number for number in range(4)]
+        stopped = threading.Event()
+        counts, faults = [0] * 6, []
+
+        def load(number):
+            try:
+                while not stopped.is_set():
+                    client = Client.over(tls.connect(self.s.tls_port)).login("l%d" % number)
+                    client.ok("ping")
+                    client.close()
+                    counts[number] += 1
+            except Exception as fault:
+                faults.append(fault)
+
+        threads = [threading.Thread(target=load, args=(number,)) for number in range(6)]
+        for thread in threads:
+            thread.start()
+        old = [self.speak(tls.connect(self.s.tls_port)).login("o%d" % n) for n in range(3)]
+        for name in names:
+            before = list(counts)
+            self.renew(name)
+            self.reload(self.s)
+            # Of ten in a row, some are on each loop.
+            end = time.monotonic() + WAIT
+            while not all(name.encode() in self.certificate_for(self.s, name)
+                          for _ in range(10)):
+                self.assertLess(time.monotonic(), end, "not served: " + name)
+            while any(new == was for new, was in zip(counts, before)):
+                self.assertLess(time.monotonic(), end, "the load stands still: %r" % faults)
+                time.sleep(0.01)
+            for client in old:
+                client.ok("ping")
+        stopped.set()
+        for thread in threads:
+            thread.join()
+        self.assertEqual(faults, [])
+
+    def test_sessions_of_all_loops_are_ended_in_order(self):
+        clients = [self.speak(tls.connect(self.s.tls_port)).login("a%d" % n) for n in range(6)]
+        self.s.signal(signal.SIGTERM)
+        for client in clients:
+            self.assertEqual(client.note("close")["params"]["code"], 4503)
+            client.eof()
+            self.assertTrue(client.socket.ended, "no close_notify")
+        self.assertEqual(self.s.wait(), 0)

@@ -56,6 +56,8 @@ class TLSSocket:
 
     def __init__(self, plain, made=None, name="one.example"):
         self.plain = plain
+        # Whether the peer has sent close_notify.
+        self.ended = False
         self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.tls = (made or context()).wrap_bio(
             self.incoming, self.outgoing, server_hostname=name)
@@ -89,9 +91,13 @@ class TLSSocket:
 
     def recv(self, count):
         try:
-            return self._run(self.tls.read, count) or b""
-        except (ssl.SSLZeroReturnError, ssl.SSLEOFError):
-            return b""
+            got = self._run(self.tls.read, count)
+        except ssl.SSLZeroReturnError:
+            got = b""
+        except ssl.SSLEOFError:
+            got = None
+        self.ended = got == b""
+        return got or b""
 
     def shutdown(self, _):
         """Sends close_notify, and goes on reading."""

@@ -34,8 +34,8 @@ import Testing
     @Test func `serves many clients, and resumes sessions`() throws {
         var limits = SecureLoop.Limits()
         limits.handshakesMax = 4
-        limits.threads = 3
-        let world = try World(Setting(), limits: limits)
+        let world = try World(
+            Setting(), limits: limits, threads: HandshakeThreads(count: 3))
         defer { world.close() }
         let ids = try (0..<60).map { _ in try world.connect() }
         world.run { world.secure.counters.handshakes == 60 }
@@ -237,5 +237,44 @@ import Testing
         world.run { world.connected.contains(id) }
         world.send(Array("plain".utf8), from: id)
         world.run { world.raw[id] == Array("plain".utf8) }
+    }
+
+    // MARK: Several loops
+
+    @Test(arguments: [0, 1])
+    func `encrypts sockets that it adopts from a listener for TLS`(listener: Int) throws {
+        let world = try World(Setting())
+        defer { world.close() }
+        world.adopts = true
+        let id = try listener == 1 ? world.connect() : world.connectPlainly()
+        world.run { world.connected.contains(id) && world.accepted.count == 1 }
+        #expect((world.secure.find(world.accepted[0]) != nil) == (listener == 1))
+        if listener == 1 { world.run { world.secure.counters.handshakes == 1 } }
+        world.send(Array("adopted".utf8), from: id)
+        world.run { world.received[world.accepted[0]] == Array("adopted".utf8) }
+    }
+
+    @Test func `resumes sessions of other loops, also after their keys were replaced`() throws {
+        let setting = try Setting()
+        let threads = HandshakeThreads(count: 2)
+        let worlds = try (0..<3).map { _ in try World(setting, threads: threads) }
+        defer { for world in worlds { world.close() } }
+        let id = try worlds[0].connect()
+        let peer = try worlds[0].client(id)
+        worlds[0].run { worlds[0].secure.counters.handshakes == 1 && peer.phase == .open }
+        worlds[0].send([1], from: id)
+        worlds[0].run { !peer.received.isEmpty }
+        let ticket = try #require(peer.resumption)
+
+        _ = try worlds[2].connect(resuming: ticket)
+        worlds[2].run { worlds[2].secure.counters.resumed == 1 }
+        // Each loop has a timer for this. The first one replaces the keys for all.
+        let due = (TLSTicketKeys.rotationSeconds + 1) * 1_000
+        for world in worlds { world.secure.rotateTickets(at: due) }
+        #expect(setting.tickets.count == 2)
+        let deadlines = Set(worlds.map(\.secure.deadlines.rotation))
+        #expect(deadlines.count == 1)
+        _ = try worlds[1].connect(resuming: ticket)
+        worlds[1].run { worlds[1].secure.counters.resumed == 1 }
     }
 }

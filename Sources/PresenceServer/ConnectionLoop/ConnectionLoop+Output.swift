@@ -114,6 +114,7 @@ extension ConnectionLoop where Link: ~Copyable {
         case .configure(let new):
             configuration = new
             decoder.apply(configuration.engine.limits)
+            if let tls = configuration.tls { loop.use(tls.context) }
         case .trim: pool.trim()
         case .startListening: startListening()
         case .serve: enter(.serving)

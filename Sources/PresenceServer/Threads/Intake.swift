@@ -4,6 +4,8 @@ import EventLoop
 final class Intake: Sendable {
     struct Arrival: Sendable {
         var socket: CInt
+        /// The number of the listener that has accepted it.
+        var listener: Int
         /// Its address in the census.
         var address: AddressBook.Entry
     }

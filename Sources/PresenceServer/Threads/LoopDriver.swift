@@ -1,10 +1,11 @@
 import EventLoop
 import Logging
+import SecureLoop
 
 /// Drives a connection loop on a thread of its own: passes on the loop's events and what other
 /// threads have for it, without logic.
 final class LoopDriver: LoopHandler {
-    var connections: ConnectionLoop<Loop, ThreadedLink>
+    var connections: ConnectionLoop<SecureLoop, ThreadedLink>
     /// Output that is carried out in one turn of the loop. An event to 100 receivers is about a
     /// kilobyte, so these are some 12,000 deliveries: 75 ms if each is a write of its own.
     static let outputBytesPerTurn = 128 << 10
@@ -15,7 +16,7 @@ final class LoopDriver: LoopHandler {
 
     /// `intakes` are those of all loops.
     init(
-        _ connections: consuming ConnectionLoop<Loop, ThreadedLink>, _ box: LinkBox,
+        _ connections: consuming ConnectionLoop<SecureLoop, ThreadedLink>, _ box: LinkBox,
         _ intakes: [Intake], _ census: Census
     ) {
         self.connections = connections
@@ -26,17 +27,19 @@ final class LoopDriver: LoopHandler {
 
     /// Of the loop that accepts: the connection goes to the loop that has the fewest. One that is
     /// refused stays here, to be told why.
-    func socketAccepted(_ socket: CInt) -> Bool {
+    func socketAccepted(_ socket: CInt, listener: Int) -> Bool {
         connections.beginTurn()
         let network = Loop.peerNetwork(ofSocket: socket)
         guard let place = census.admit(network, connections.configuration.admission) else {
-            connections.refuse(connections.loop.adopt(socket))
+            connections.refuse(connections.loop.adopt(socket, listener: listener))
             return true
         }
         if place.loop == box.loop {
-            connections.accept(connections.loop.adopt(socket), from: place.address)
+            connections.accept(
+                connections.loop.adopt(socket, listener: listener), from: place.address)
         } else {
-            intakes[place.loop].put(Intake.Arrival(socket: socket, address: place.address))
+            intakes[place.loop].put(
+                Intake.Arrival(socket: socket, listener: listener, address: place.address))
         }
         return true
     }
@@ -69,7 +72,9 @@ final class LoopDriver: LoopHandler {
     func wokenUp() {
         connections.beginTurn()
         for arrival in intakes[box.loop].take() {
-            connections.accept(connections.loop.adopt(arrival.socket), from: arrival.address)
+            connections.accept(
+                connections.loop.adopt(arrival.socket, listener: arrival.listener),
+                from: arrival.address)
         }
         var turns = box.takeOutbound(bytesMax: Self.outputBytesPerTurn)
         for index in turns.indices { connections.take(&turns[index]) }

@@ -35,7 +35,7 @@ struct ServiceMaker {
         let heard = loops.connections.map { _ in HeardTable() }
         let host = try host(heard, at: now)
         guard loops.connections.count > 1 else {
-            let loop = secureLoop
+            let loop = makeSecureLoops()[0]
             return InlineRunner(
                 loop,
                 Driver(
@@ -47,12 +47,16 @@ struct ServiceMaker {
         return threadedRunner(host, heard, clock)
     }
 
-    /// The only connection loop, with TLS for its second listener, if there is one: `Service` binds
-    /// in that order.
-    private var secureLoop: SecureLoop {
-        SecureLoop(
-            loops.first, secureListeners: configuration.tls == nil ? [] : [1],
-            context: configuration.tls?.context, limits: .ofThisMachine)
+    /// The connection loops, with TLS for connections of the second listener, if there is one:
+    /// `Service` binds in that order.
+    private func makeSecureLoops() -> [SecureLoop] {
+        let threads = HandshakeThreads.ofThisMachine
+        let limits = SecureLoop.Limits(shareOf: loops.connections.count)
+        return loops.connections.map { loop in
+            SecureLoop(
+                loop, secureListeners: configuration.tls == nil ? [] : [1],
+                context: configuration.tls?.context, limits: limits, threads: threads)
+        }
     }
 
     private func host(
@@ -84,7 +88,7 @@ struct ServiceMaker {
             return LinkBox(
                 loop: index, wakeHost: { hostWakeup.wake() }, wakeLoop: { wakeup.wake() })
         }
-        let drivers = loops.connections.enumerated().map { index, loop in
+        let drivers = makeSecureLoops().enumerated().map { index, loop in
             LoopDriver(
                 ConnectionLoop(
                     configuration, number: LoopNumber(index: index, of: count),
@@ -97,11 +101,18 @@ struct ServiceMaker {
     }
 }
 
+extension HandshakeThreads {
+    /// A thread for each processor besides that of a loop, at most four.
+    fileprivate static var ofThisMachine: HandshakeThreads {
+        HandshakeThreads(count: max(1, min(4, Processors.allowed().count - 1)))
+    }
+}
+
 extension SecureLoop.Limits {
-    /// A thread for each processor besides that of the loop, at most four.
-    fileprivate static var ofThisMachine: Self {
-        var limits = Self()
-        limits.threads = max(1, min(4, Processors.allowed().count - 1))
-        return limits
+    /// The part of each of so many loops of the limits of a process.
+    init(shareOf loopCount: Int) {
+        self.init()
+        handshakesMax /= loopCount
+        waitingMax /= loopCount
     }
 }

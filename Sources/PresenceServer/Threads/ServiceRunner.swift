@@ -49,10 +49,9 @@ struct ServiceLoops {
     /// The engine host's.
     var host: Loop { engine ?? first }
 
-    func close(except abandoned: Set<Int> = []) {
-        for (index, loop) in connections.enumerated() where !abandoned.contains(index) {
-            loop.close()
-        }
+    /// Closes all of them, before they have run.
+    func close() {
+        for loop in connections { loop.close() }
         engine?.close()
     }
 }

@@ -1,5 +1,6 @@
 import EventLoop
 import PresenceCore
+import SecureLoop
 
 /// A service with a thread for each connection loop and one for the engine host. The thread that
 /// calls `run` waits for them.
@@ -12,13 +13,11 @@ final class ThreadedRunner: ServiceRunner {
     /// Loops that stood still at the end.
     private var abandoned: Set<Int> = []
 
-    /// A loop and what it drives, on the way to their thread.
-    private struct Handed<Handler: LoopHandler>: @unchecked Sendable {
-        // SAFETY: given to one thread before it begins; no other uses them until it has ended.
-        let loop: Loop
-        let handler: Handler
-
-        func run() { loop.run(handler) }
+    /// What a thread runs, on the way to it.
+    private struct Handed: @unchecked Sendable {
+        // SAFETY: given to one thread before it begins; no other uses the loop and its handler
+        // until it has ended.
+        let run: () -> Void
     }
 
     init(
@@ -42,10 +41,10 @@ final class ThreadedRunner: ServiceRunner {
         var threads: [NamedThread] = []
         do throws(UVError) {
             for (index, driver) in drivers.enumerated() {
-                let handed = Handed(loop: loops.connections[index], handler: driver)
+                let handed = Handed { driver.connections.loop.run(driver) }
                 threads.append(try NamedThread(name: "loop \(index)") { handed.run() })
             }
-            let handed = Handed(loop: loops.host, handler: engine)
+            let handed = Handed { [loops, engine] in loops.host.run(engine) }
             threads.append(try NamedThread(name: "engine") { handed.run() })
         } catch {
             // Those that run have no connection yet.
@@ -79,7 +78,10 @@ final class ThreadedRunner: ServiceRunner {
         for intake in intakes {
             for arrival in intake.take() { Descriptors.close(arrival.socket) }
         }
-        loops.close(except: abandoned)
+        for (index, driver) in drivers.enumerated() where !abandoned.contains(index) {
+            driver.connections.loop.close()
+        }
+        loops.host.close()
         let time = engine.now()
         return ServiceEnd(
             error: engine.host.serviceError, log: engine.host.feed?.log, time: time)

@@ -27,11 +27,6 @@ struct SettingRule: Sendable {
             },
             remedy: "set all of them: TLS needs an address, a certificate and its key"),
         Self(
-            names: ["listen-tls", "loops"],
-            holds: { $0.tls.listen == nil || $0.configuration.loops == 1 },
-            remedy: "TLS needs one connection loop: set loops to 1, or put a proxy that terminates "
-                + "TLS in front"),
-        Self(
             names: ["listen", "listen-tls", "auth", "i-know-this-is-open"],
             holds: { $0.auth != .open || $0.isKnownToBeOpen || $0.isOnLoopback },
             remedy: "with --auth open, any client that reaches this address can log in as any "

@@ -29,6 +29,8 @@ final class World: LoopHandler {
     private(set) var clientEnds: Set<StreamID> = []
     /// What the owner answers with.
     var echoes = true
+    /// Whether the owner makes streams of accepted sockets itself.
+    var adopts = false
     /// Whether the owner pauses after what it has received.
     var stopsAfterReading = false
     private var wakes = 0
@@ -38,11 +40,15 @@ final class World: LoopHandler {
 
     private static let patienceMilliseconds: UInt64 = 30_000
 
-    init(_ setting: Setting, limits: SecureLoop.Limits = SecureLoop.Limits()) throws {
+    init(
+        _ setting: Setting, limits: SecureLoop.Limits = SecureLoop.Limits(),
+        threads: HandshakeThreads = HandshakeThreads(count: 1)
+    ) throws {
         self.setting = setting
         loop = try Loop(lingerMilliseconds: 200)
         secure = SecureLoop(
-            loop, secureListeners: [1], context: try setting.serverContext(), limits: limits)
+            loop, secureListeners: [1], context: try setting.serverContext(), limits: limits,
+            threads: threads)
         plainAddress = try loop.bind(host: "127.0.0.1", port: 0)
         address = try loop.bind(host: "127.0.0.1", port: 0)
         try loop.startListening()
@@ -124,6 +130,11 @@ final class World: LoopHandler {
     }
 
     // MARK: - Events
+
+    func socketAccepted(_ socket: CInt, listener: Int) -> Bool {
+        if adopts { streamAccepted(secure.adopt(socket, listener: listener)) }
+        return adopts
+    }
 
     func streamAccepted(_ id: StreamID) {
         accepted.append(id)
