@@ -40,3 +40,22 @@ import Testing
         #expect(Mono(milliseconds: .max).advanced(bySeconds: 5).milliseconds == .max)
     }
 }
+
+@Suite struct `An engine that was not called for some time` {
+    /// The device of the second one may have returned meanwhile: its login waits to be read.
+    @Test func `ends what was due by the time up to which input was taken in, and no more`() {
+        var settings = Settings()
+        settings.disconnectGraceSeconds = 30
+        let world = World(settings)
+        for name in ["first", "second"] {
+            world.drop(world.login(name))
+            world.pass(seconds: 5)
+        }
+        #expect(world.stats.sessions == 2)
+        world.skip(milliseconds: 100_000, dueBy: 30_001)
+        #expect(world.stats.sessions == 1)
+        _ = world.login("second")
+        world.skip(milliseconds: 0, dueBy: 110_000)
+        #expect(world.stats.sessions == 1)
+    }
+}

@@ -94,4 +94,22 @@ import Testing
         #expect(!roll.isUnderWay && roll.deadline == nil)
         #expect(roll.note(number, loops: 2) == nil)
     }
+
+    /// The engine host was suspended while it was busy: it waited for no deadline, and there is a
+    /// deadline now.
+    @Test func `is called when the engine host was not called in time, idle or busy`() {
+        let late = start.advanced(byMilliseconds: RollCall.lateMilliseconds)
+        let before = Mono(milliseconds: late.milliseconds - 1)
+        // Busy: it was to be called at once, and the deadline was in the future.
+        #expect(RollCall.isNeeded(awaited: start, engineDeadline: before, at: late))
+        // Idle, until the deadline or until something else.
+        #expect(RollCall.isNeeded(awaited: start, engineDeadline: start, at: late))
+        #expect(!RollCall.isNeeded(awaited: start, engineDeadline: start, at: before))
+        // Nothing is due.
+        #expect(!RollCall.isNeeded(awaited: start, engineDeadline: nil, at: late))
+        let later = late.advanced(byMilliseconds: 1)
+        #expect(!RollCall.isNeeded(awaited: start, engineDeadline: later, at: late))
+        // It is being called.
+        #expect(!RollCall.isNeeded(awaited: nil, engineDeadline: start, at: late))
+    }
 }

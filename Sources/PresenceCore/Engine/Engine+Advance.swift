@@ -12,18 +12,21 @@ extension Engine {
         case moreIsDue
     }
 
-    /// Handles what is due, at most `deadlinesMax` deadlines.
+    /// Handles what was due by `limit`, at most `deadlinesMax` deadlines.
+    ///
+    /// The limit is the time up to which input has been taken in: what has become due since may not
+    /// be, because of input that has arrived.
     ///
     /// A deadline is an account's expired subscriptions, a status that expires, or a phase of a
     /// session that ends. A deadline that was postponed meanwhile returns to the wheel.
     public mutating func advance(
-        to now: Moment, deadlinesMax: Int, into effects: inout Effects
+        to now: Moment, dueBy limit: Mono, deadlinesMax: Int, into effects: inout Effects
     ) -> Progress {
         forgetRetired(after: effects)
         var left = deadlinesMax
         // A deadline may be worth thousands of receivers or names.
         while left > 0, effects.receivers.count + effects.names.count < Self.workPerAdvanceMax {
-            guard let due = wheel.popDue(now: now.mono.milliseconds) else {
+            guard let due = wheel.popDue(now: limit.milliseconds) else {
                 reserveSequence(into: &effects)
                 return .done
             }

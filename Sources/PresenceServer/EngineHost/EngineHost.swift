@@ -159,7 +159,8 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         var isMoreDue = false
         if let wake = engineDeadline, wake <= heardUpTo {
             let progress = engine.advance(
-                to: now, deadlinesMax: configuration.connection.deadlinesPerTurn,
+                to: now, dueBy: heardUpTo,
+                deadlinesMax: configuration.connection.deadlinesPerTurn,
                 into: &output.shared.effects)
             isMoreDue = progress == .moreIsDue
             sort(at: now)
@@ -210,7 +211,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
 
     /// When the engine will have something to do. Never, before clients are accepted and once all
     /// connections are being closed.
-    private var engineDeadline: Mono? {
+    var engineDeadline: Mono? {
         phase == .serving || phase == .stopping ? engine.nextWake : nil
     }
 

@@ -6,10 +6,11 @@ import PresenceCore
 /// hold what clients have sent meanwhile: a device that has connected again within its grace, for
 /// instance. On one thread, a deadline therefore fires only when the sockets have been polled
 /// since. Here the engine host cannot know that, and to ask before each deadline would wake every
-/// loop. So it asks when a deadline is met late. Two rounds of two turns: in the first a connection
-/// is accepted and handed to its loop, in the second it is adopted there, and read from.
+/// loop. So it asks when a deadline is due and the engine host was not called in time, whether it
+/// waited or was busy before. Two rounds of two turns: in the first a connection is accepted and
+/// handed to its loop, in the second it is adopted there, and read from.
 struct RollCall {
-    /// A deadline that is met later by more than this is late.
+    /// A call that comes later by as much is late.
     static let lateMilliseconds: UInt64 = 100
     /// A loop that stands still is not waited for longer.
     static let waitMilliseconds: UInt64 = 1_000
@@ -25,6 +26,13 @@ struct RollCall {
 
     /// When it ends in any case.
     var deadline: Mono? { isUnderWay ? end : nil }
+
+    /// Whether the roll is to be called: the engine has something due, and the engine host was not
+    /// called in time. What is due may be another deadline than the one that was waited for.
+    static func isNeeded(awaited: Mono?, engineDeadline: Mono?, at now: Mono) -> Bool {
+        guard let awaited, let engineDeadline, engineDeadline <= now else { return false }
+        return awaited.advanced(byMilliseconds: lateMilliseconds) <= now
+    }
 
     /// Begins, and returns the number of the first round.
     mutating func begin(loops count: Int, at now: Mono) -> UInt64 {

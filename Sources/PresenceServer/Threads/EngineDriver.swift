@@ -25,7 +25,8 @@ final class EngineDriver: LoopHandler {
     private var input: [[Inbound]]
     private var backlogs: LoopBacklogs
     private let census: Census
-    /// The deadline of the engine host that is waited for.
+    /// When the engine host was to be called again, if it was not called before; nil while the roll
+    /// is called, and if nothing is waited for.
     private var awaited: Mono?
     /// What had arrived by then has been taken in.
     private var heardUpTo: Mono
@@ -112,10 +113,10 @@ final class EngineDriver: LoopHandler {
         }
     }
 
-    /// Calls the roll if a deadline has been waited for, and is met late.
+    /// Calls the roll if this thread did not run when it was to, and a deadline has passed.
     private func callRollIfLate(at now: Mono) {
-        guard let awaited, awaited > heardUpTo, !host.rollCall.isUnderWay,
-            awaited.advanced(byMilliseconds: RollCall.lateMilliseconds) <= now
+        guard
+            RollCall.isNeeded(awaited: awaited, engineDeadline: host.engineDeadline, at: now)
         else { return }
         host.callRoll(at: now)
     }

@@ -156,12 +156,24 @@ final class World {
             } else {
                 elapsed = end
             }
-            while engine.advance(to: now, deadlinesMax: 3, into: &effects) == .moreIsDue {
-                carryOut()
-            }
-            carryOut()
+            advance(dueBy: elapsed)
             guard elapsed < end || (engine.nextWake.map { $0 <= now.mono } ?? false) else { return }
         }
+    }
+
+    private func advance(dueBy limit: UInt64) {
+        let limit = Mono(milliseconds: 1_000 + limit)
+        while engine.advance(to: now, dueBy: limit, deadlinesMax: 3, into: &effects) == .moreIsDue {
+            carryOut()
+        }
+        carryOut()
+    }
+
+    /// Lets so many milliseconds pass in which the engine is not called; then, what was due by
+    /// `limit` happens.
+    func skip(milliseconds: UInt64, dueBy limit: UInt64) {
+        elapsed += milliseconds
+        advance(dueBy: limit)
     }
 
     func pass(seconds: Int) { pass(milliseconds: UInt64(seconds) * 1_000) }
