@@ -13,13 +13,17 @@ import Testing
 
     @Test func `keep the engine host from taking input while one is full`() {
         var backlogs = LoopBacklogs(loops: 2)
-        #expect(backlogs.mayTakeInput && backlogs.nextDeadline == nil)
+        #expect(backlogs.mayTakeInput && backlogs.nextDeadline(holdingFanOuts: false) == nil)
         #expect(backlogs.note(full, releasedTurns: 0, of: 1, at: start) == false)
         #expect(!backlogs.mayTakeInput)
-        #expect(backlogs.nextDeadline == after(LoopBacklogs.standstillMilliseconds))
+        #expect(
+            backlogs.nextDeadline(holdingFanOuts: false)
+                == after(LoopBacklogs.standstillMilliseconds))
         let rest = LinkBox.Load(turns: 1, bytes: 10)
         #expect(backlogs.note(rest, releasedTurns: 63, of: 1, at: after(1)) == false)
-        #expect(backlogs.mayTakeInput && backlogs.still == 0 && backlogs.nextDeadline == nil)
+        #expect(
+            backlogs.mayTakeInput && backlogs.still == 0
+                && backlogs.nextDeadline(holdingFanOuts: false) == nil)
     }
 
     @Test func `are full by their bytes, too`() {
@@ -38,19 +42,32 @@ import Testing
         }
     }
 
-    @Test func `are not waited for when they stand still, until they have released everything`() {
+    @Test func `are not waited for when they stand still, until they work again`() {
         var backlogs = LoopBacklogs(loops: 3)
         #expect(backlogs.note(full, releasedTurns: 5, of: 2, at: start) == false)
         let later = after(LoopBacklogs.standstillMilliseconds)
         #expect(backlogs.note(full, releasedTurns: 5, of: 2, at: later) == true)
         #expect(backlogs.still == 0b100)
         #expect(backlogs.mayTakeInput && backlogs.mayContinueFanOuts)
-        #expect(backlogs.nextDeadline == nil)
-        let rest = LinkBox.Load(turns: 1, bytes: 10)
-        #expect(backlogs.note(rest, releasedTurns: 68, of: 2, at: later) == false)
+        #expect(backlogs.nextDeadline(holdingFanOuts: false) == nil)
+        // It has begun to release, and has not made up for it.
+        let much = LinkBox.Load(turns: LoopBacklogs.turnsMax / 2 + 1, bytes: 10)
+        #expect(backlogs.note(much, releasedTurns: 36, of: 2, at: later) == false)
         #expect(backlogs.still == 0b100)
-        #expect(backlogs.note(LinkBox.Load(), releasedTurns: 69, of: 2, at: later) == true)
-        #expect(backlogs.still == 0 && backlogs.releasedTurns == [0, 0, 69])
+        // There is always something under load.
+        let rest = LinkBox.Load(turns: LoopBacklogs.turnsMax / 2, bytes: 10)
+        #expect(backlogs.note(rest, releasedTurns: 37, of: 2, at: later) == true)
+        #expect(backlogs.still == 0 && backlogs.releasedTurns == [0, 0, 37])
+    }
+
+    @Test func `stand still while they release nothing, however little there is`() {
+        var backlogs = LoopBacklogs(loops: 1)
+        #expect(backlogs.note(full, releasedTurns: 0, of: 0, at: start) == false)
+        let later = after(LoopBacklogs.standstillMilliseconds)
+        #expect(backlogs.note(full, releasedTurns: 0, of: 0, at: later) == true)
+        let rest = LinkBox.Load(turns: 2, bytes: 10)
+        #expect(backlogs.note(rest, releasedTurns: 62, of: 0, at: later) == true)
+        #expect(backlogs.still == 0)
     }
 
     @Test func `hold large fan-outs back early`() {
@@ -61,6 +78,25 @@ import Testing
         let more = LinkBox.Load(turns: LoopBacklogs.turnsBesideFanOuts + 1, bytes: 0)
         #expect(backlogs.note(more, releasedTurns: 0, of: 0, at: start) == false)
         #expect(!backlogs.mayContinueFanOuts && backlogs.mayTakeInput)
+    }
+
+    /// It is not full, and would never be if nothing else happens.
+    @Test func `hold large fan-outs back only as long as they release something`() {
+        var backlogs = LoopBacklogs(loops: 2)
+        let few = LinkBox.Load(turns: LoopBacklogs.turnsBesideFanOuts + 1, bytes: 0)
+        #expect(backlogs.note(few, releasedTurns: 0, of: 1, at: start) == false)
+        #expect(!backlogs.mayContinueFanOuts)
+        #expect(backlogs.nextDeadline(holdingFanOuts: false) == nil)
+        #expect(
+            backlogs.nextDeadline(holdingFanOuts: true)
+                == after(LoopBacklogs.standstillMilliseconds))
+        let later = after(LoopBacklogs.standstillMilliseconds)
+        #expect(backlogs.note(few, releasedTurns: 0, of: 1, at: later) == false)
+        #expect(backlogs.mayContinueFanOuts && backlogs.still == 0 && backlogs.mayTakeInput)
+        #expect(backlogs.nextDeadline(holdingFanOuts: true) == nil)
+        // What it is handed now makes it full, and it stands still at once.
+        #expect(backlogs.note(full, releasedTurns: 0, of: 1, at: later) == true)
+        #expect(backlogs.mayTakeInput && backlogs.still == 0b10)
     }
 }
 

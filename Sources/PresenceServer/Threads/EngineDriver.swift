@@ -105,13 +105,15 @@ final class EngineDriver: LoopHandler {
 
     /// Has the loops wake this thread when they have released something that it waits for.
     private func awaitReleases() {
-        let areFanOutsHeld = host.areFanOutsHeld && host.engine.hasFanOuts
-        guard !backlogs.mayTakeInput || areFanOutsHeld else { return }
+        guard !backlogs.mayTakeInput || isHoldingFanOuts else { return }
         for (box, releasedTurns) in zip(boxes, backlogs.releasedTurns) {
             // What it has released since it was measured is measured again.
             if !box.awaitRelease(after: releasedTurns) { loop.wakeup.wake() }
         }
     }
+
+    /// Whether large fan-outs are in progress and wait for loops.
+    private var isHoldingFanOuts: Bool { host.areFanOutsHeld && host.engine.hasFanOuts }
 
     /// Calls the roll if this thread did not run when it was to, and a deadline has passed.
     private func callRollIfLate(at now: Mono) {
@@ -149,7 +151,8 @@ final class EngineDriver: LoopHandler {
         // Deadlines that have passed wait for the roll, and are not waited for meanwhile.
         let own = host.rollCall.deadline ?? deadline
         awaited = host.rollCall.isUnderWay ? nil : deadline
-        let deadlines = [own, backlogs.nextDeadline].compactMap(\.self)
+        let deadlines = [own, backlogs.nextDeadline(holdingFanOuts: isHoldingFanOuts)].compactMap(
+            \.self)
         guard let deadline = deadlines.min() else { return loop.disarmTimer() }
         loop.armTimer(atMonotonicMilliseconds: clock.unshifted(deadline.milliseconds))
     }

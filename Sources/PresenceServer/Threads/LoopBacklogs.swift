@@ -3,25 +3,52 @@ import PresenceCore
 /// How far the connection loops are behind the engine host, and what follows from that.
 ///
 /// A loop that is full keeps the engine host from taking input: so the engine does not run ahead of
-/// the writes, as on one thread. A full loop that has released nothing for a while stands still. It
-/// is not waited for until it has released everything: its connections miss events meanwhile, and
-/// it gets no new connections.
+/// the writes, as on one thread. A loop that has released nothing for a while is stuck: large
+/// fan-outs do not wait for it any longer. If it is full, too, it stands still. It is not waited
+/// for until it works again: its connections miss events, and it gets no new connections.
 struct LoopBacklogs {
     /// From here on a loop is full.
     static let turnsMax = 64
     static let bytesMax = 4 << 20
     /// With more turns, large fan-outs wait: their slices stand between requests and responses.
     static let turnsBesideFanOuts = 2
-    /// A full loop that has released nothing for so long stands still. A turn of a loop writes at
-    /// most `LoopDriver.outputBytesPerTurn`, which takes less than 100 ms.
+    /// A loop that has released nothing for so long is stuck. A turn of a loop writes at most
+    /// `LoopDriver.outputBytesPerTurn`, which takes less than 100 ms.
     static let standstillMilliseconds: UInt64 = 500
 
     private struct State {
         var unreleased = LinkBox.Load()
         var releasedTurns = 0
-        /// When it became full, or was full and released something.
-        var fullSince: Mono?
+        /// Since when it has had something to release and has released nothing.
+        var waitingSince: Mono?
+        var isStuck = false
         var isStill = false
+
+        var isFull: Bool { unreleased.turns >= turnsMax || unreleased.bytes >= bytesMax }
+
+        var holdsFanOuts: Bool { unreleased.turns > turnsBesideFanOuts }
+
+        /// Whether a loop that stood still has made up for it. It is not waited for until it has
+        /// released everything, since under load that may never be.
+        var isLight: Bool {
+            unreleased.turns <= turnsMax / 2 && unreleased.bytes <= bytesMax / 2
+        }
+
+        mutating func note(_ unreleased: LinkBox.Load, releasedTurns: Int, at now: Mono) {
+            let hasReleased = releasedTurns != self.releasedTurns
+            self.unreleased = unreleased
+            self.releasedTurns = releasedTurns
+            if unreleased.turns == 0 {
+                waitingSince = nil
+            } else if hasReleased || waitingSince == nil {
+                waitingSince = now
+            }
+            isStuck = stuckFrom.map { $0 <= now } ?? false
+        }
+
+        var stuckFrom: Mono? {
+            waitingSince?.advanced(byMilliseconds: standstillMilliseconds)
+        }
     }
 
     private var loops: [State]
@@ -37,46 +64,33 @@ struct LoopBacklogs {
     mutating func note(
         _ unreleased: LinkBox.Load, releasedTurns: Int, of index: Int, at now: Mono
     ) -> Bool {
-        let hasReleased = releasedTurns != loops[index].releasedTurns
-        loops[index].unreleased = unreleased
-        loops[index].releasedTurns = releasedTurns
-        let isFull = unreleased.turns >= Self.turnsMax || unreleased.bytes >= Self.bytesMax
-        if loops[index].isStill {
-            guard unreleased.turns == 0 else { return false }
-            loops[index] = State(releasedTurns: releasedTurns)
-            still &= ~(1 << UInt64(index))
-            return true
+        loops[index].note(unreleased, releasedTurns: releasedTurns, at: now)
+        let state = loops[index]
+        let changes =
+            state.isStill ? !state.isStuck && state.isLight : state.isStuck && state.isFull
+        if changes {
+            loops[index].isStill.toggle()
+            still ^= 1 << UInt64(index)
         }
-        guard isFull else {
-            loops[index].fullSince = nil
-            return false
-        }
-        guard let since = loops[index].fullSince, !hasReleased else {
-            loops[index].fullSince = now
-            return false
-        }
-        guard since.advanced(byMilliseconds: Self.standstillMilliseconds) <= now else {
-            return false
-        }
-        loops[index].isStill = true
-        still |= 1 << UInt64(index)
-        return true
+        return changes
     }
 
     /// By loop: what it had released when it was measured.
     var releasedTurns: [Int] { loops.map(\.releasedTurns) }
 
     /// Whether the engine host may take input.
-    var mayTakeInput: Bool { loops.allSatisfy { $0.fullSince == nil || $0.isStill } }
+    var mayTakeInput: Bool { loops.allSatisfy { !$0.isFull || $0.isStill } }
 
-    /// Whether slices of large fan-outs may follow.
+    /// Whether slices of large fan-outs may follow. Those for a loop that is stuck make it full in
+    /// the end, and then it stands still: so what waits for it is bounded.
     var mayContinueFanOuts: Bool {
-        loops.allSatisfy { $0.isStill || $0.unreleased.turns <= Self.turnsBesideFanOuts }
+        loops.allSatisfy { $0.isStill || $0.isStuck || !$0.holdsFanOuts }
     }
 
-    /// When a full loop may have to be counted as standing still.
-    var nextDeadline: Mono? {
-        loops.compactMap { $0.isStill ? nil : $0.fullSince }.min()?
-            .advanced(byMilliseconds: Self.standstillMilliseconds)
+    /// When a loop that is waited for may have to be counted as stuck.
+    func nextDeadline(holdingFanOuts: Bool) -> Mono? {
+        loops.filter {
+            !$0.isStill && !$0.isStuck && ($0.isFull || holdingFanOuts && $0.holdsFanOuts)
+        }.compactMap(\.stuckFrom).min()
     }
 }
