@@ -52,6 +52,34 @@ import Testing
         }
     }
 
+    /// One item would keep the memory of a whole turn, for as long as the loop stands still.
+    @Test func `keeps for a loop that stands still only what its items refer to`() {
+        let numbers = (0..<2).map { LoopNumber(index: $0, of: 2) }
+        let connections = numbers.map { $0.connection(StreamID(slot: 5, generation: 1)) }
+        var output = HostOutput(loops: 2)
+        _ = output.shared.add { bytes, _ in bytes += Array(repeating: 1, count: 100_000) }
+        output.shared.effects.bytes = Array("alice, bob".utf8)
+        output.shared.effects.names = [
+            ByteRange(start: 0, count: 5), ByteRange(start: 7, count: 3),
+        ]
+        output.shared.effects.receivers = connections.map(\.slot)
+        output.append(to: 0..<2) { .expired(.presence, names: 1..<2, receivers: $0) }
+        for connection in connections { output.append(.missed(connection), for: connection) }
+        let parts = output.take(still: 0b10)
+        #expect(parts[0].byteCount > 100_000)
+        #expect(parts[1].byteCount < 1_000)
+        for part in parts.prefix(2) {
+            guard case .expired(.presence, let names, 0..<1) = part.own.items[0] else {
+                Issue.record("another item")
+                continue
+            }
+            #expect(names.count == 1)
+            let name = part.shared.effects.names[names.lowerBound]
+            let bytes = part.shared.effects.bytes[Int(name.start)...].prefix(Int(name.count))
+            #expect(Array(bytes) == Array("bob".utf8))
+        }
+    }
+
     @Test func `keeps nothing when no item refers to it`() {
         var output = HostOutput(loops: 1)
         _ = output.shared.add { bytes, _ in bytes += [1, 2, 3] }

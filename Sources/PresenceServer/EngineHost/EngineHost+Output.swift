@@ -28,7 +28,7 @@ extension EngineHost {
 
     /// Hands the output to the loops in process, and returns a part for each connection loop.
     mutating func handOver() -> ArraySlice<Outbound> {
-        let parts = output.take()
+        let parts = output.take(still: stillLoops)
         handToLoopsInProcess(parts)
         return parts.prefix(loops.count)
     }

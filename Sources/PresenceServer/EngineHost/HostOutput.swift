@@ -107,8 +107,14 @@ struct HostOutput: Sendable {
     }
 
     /// Takes everything, one part for each loop; what is shared is shared by all.
-    mutating func take() -> [Outbound] {
-        let outbound = parts.map { Outbound(shared: shared, own: $0) }
+    ///
+    /// Loops with a bit in `still` keep only what their items refer to: what they have waits for
+    /// an unknown time, and an item for a single connection would keep the memory of a whole turn.
+    mutating func take(still: UInt64 = 0) -> [Outbound] {
+        let outbound = parts.enumerated().map { loop, own in
+            still & 1 << UInt64(loop) == 0
+                ? Outbound(shared: shared, own: own) : Outbound(own, ofItsOwn: shared)
+        }
         self = HostOutput(loops: loops.count)
         return outbound
     }

@@ -28,6 +28,29 @@ struct Outbound: Sendable {
     }
 }
 
+extension Outbound {
+    /// What there is for a loop that stands still, with a copy of what it refers to.
+    ///
+    /// Expired names are copied. Whatever else refers to something answers a request that was in
+    /// progress when the loop stood still, and keeps all of `shared`.
+    init(_ own: LoopOutput, ofItsOwn shared: borrowing SharedOutput) {
+        self.own = own
+        guard !own.items.contains(where: \.refersToAnswers) else {
+            self.shared = copy shared
+            return
+        }
+        for index in own.items.indices {
+            guard case .expired(let type, let names, let receivers) = own.items[index] else {
+                continue
+            }
+            let start = self.shared.effects.names.count
+            for name in names { self.shared.copyName(name, from: shared) }
+            self.own.items[index] = .expired(
+                type, names: start..<self.shared.effects.names.count, receivers: receivers)
+        }
+    }
+}
+
 /// What the items of all loops refer to.
 struct SharedOutput: Sendable {
     /// Answers, states and names.
@@ -60,6 +83,13 @@ struct SharedOutput: Sendable {
         encode(&bytes, effects)
         ends.append(bytes.count)
         return ends.count - 1
+    }
+
+    fileprivate mutating func copyName(_ index: Int, from other: borrowing SharedOutput) {
+        let name = other.effects.names[index]
+        let start = effects.bytes.count
+        effects.bytes += other.effects.bytes[Int(name.start)..<Int(name.start + name.count)]
+        effects.names.append(ByteRange(start: Int32(start), count: name.count))
     }
 
     /// Forgets everything and keeps the memory, unless this was a large turn.
@@ -140,6 +170,18 @@ enum OutboundItem: Sendable {
     case farewell
     /// Leave the loop.
     case stop
+}
+
+extension OutboundItem {
+    /// Whether it refers to something in `SharedOutput`, other than expired names.
+    fileprivate var refersToAnswers: Bool {
+        switch self {
+        case .answer, .refuse, .answerQuestion, .deliver, .states, .feed: true
+        case .expired, .synced, .caughtUp, .missed, .close, .measure, .callRoll, .configure, .trim,
+            .startListening, .serve, .stopListening, .farewell, .stop:
+            false
+        }
+    }
 }
 
 /// A message to a feed reader.
