@@ -133,9 +133,10 @@ struct WhyText {
         if let behind = session["behind"]?.integer, behind > 0 {
             text += "; behind, with the states of \(behind) publishers pending"
         }
-        if let bytes = session["bytesWaiting"]?.integer, bytes > 0 {
-            text += "; \(bytes) bytes pending"
+        guard let bytes = session["bytesWaiting"]?.integer else {
+            return text + "; its connection loop stands still, and nothing reaches it"
         }
+        if bytes > 0 { text += "; \(bytes) bytes pending" }
         return text
     }
 

@@ -114,6 +114,12 @@ import Testing
         #expect(says(facts(["publisher": bob]), words))
     }
 
+    @Test func `says that nothing reaches a session whose loop stands still`() {
+        let alice = party("alice", [session("connected", waiting: .null)])
+        #expect(says(facts(["subscriber": alice]), "its connection loop stands still"))
+        #expect(!says(facts(["subscriber": alice]), "pending"))
+    }
+
     @Test(arguments: [
         ("logout", "logged out."), ("kicked", "kicked by an app server."),
         ("replaced", "the same device logged in again."),

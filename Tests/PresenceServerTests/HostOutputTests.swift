@@ -158,4 +158,30 @@ import Testing
         #expect(questions.add(known, for: next) == nil)
         #expect(questions.deadline == nil)
     }
+
+    @Test func `do not wait for loops that stand still, and say which values are old`() {
+        var questions = Questions()
+        questions.append(question(first))
+        let number = questions.next(askedOf: 2, at: start)?.number ?? 0
+        var report = LoopReport(loop: 1)
+        report.measured.connections = 7
+        #expect(questions.add(report, for: number, without: 0b10) == nil)
+        let complete = questions.add(LoopReport(loop: 0), for: number, without: 0b10)
+        #expect(complete?.reports.map(\.measured.isStale) == [false, false])
+
+        questions.append(question(second))
+        let next = questions.next(askedOf: 2, at: start)?.number ?? 0
+        #expect(questions.giveUpWaiting(at: start, without: 0b10) == nil)
+        let partial = questions.add(LoopReport(loop: 0), for: next, without: 0b10)
+        #expect(partial?.reports.map(\.measured.isStale) == [false, true])
+        #expect(partial?.reports[1].measured.connections == 7)
+    }
+
+    @Test func `are answered at once when every loop stands still`() {
+        var questions = Questions()
+        questions.append(question(first))
+        _ = questions.next(askedOf: 2, at: start)
+        #expect(questions.giveUpWaiting(at: start, without: 0b01) == nil)
+        #expect(questions.giveUpWaiting(at: start, without: 0b11)?.reports.count == 2)
+    }
 }

@@ -60,7 +60,7 @@ import Testing
                 feedReaders feedEvents feedBytes feedOldestSeconds feedLagSeconds feedResets \
                 conflated fellBehind bytesBlocked bytesHeldBack outboxBytes poolBytesIdle \
                 storePending storeRetained storeCommits storeRows storeFailures \
-                storeLastCommitMicroseconds
+                storeLastCommitMicroseconds loopsStill
                 """)
     }
 
@@ -84,7 +84,7 @@ import Testing
                 connections accountsOnline sessionsConnected subscriptions statuses bytesBlocked \
                 bytesHeldBack storePending storeRetained storeFailures \
                 storeLastCommitMicroseconds memoryBytes subscriptionBytes nameBytes historyBytes \
-                processorMicroseconds
+                processorMicroseconds loopsStill
                 """)
     }
 

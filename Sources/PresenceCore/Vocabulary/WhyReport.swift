@@ -65,8 +65,8 @@ public struct WhySession: Hashable, Sendable {
     public var isListing: Bool
     /// Topics whose newest states are still to be sent to it.
     public var behind: Int
-    /// Bytes in its outbox; filled in by the owner of the connections.
-    public var bytesWaiting = 0
+    /// Bytes in its outbox; filled in by the owner of the connections. Nil if that is not known.
+    public var bytesWaiting: Int? = 0
 }
 
 /// A connection that has ended.

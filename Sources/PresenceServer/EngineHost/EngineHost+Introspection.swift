@@ -12,7 +12,8 @@ extension EngineHost {
         guard let (question, number) = questions.next(askedOf: loops.count, at: now) else {
             return
         }
-        output.appendToAll(.measure(loopQuestion(for: question.subject), question: number))
+        let item = OutboundItem.measure(loopQuestion(for: question.subject), question: number)
+        output.appendToAll(item, omitting: stillLoops)
     }
 
     private mutating func loopQuestion(for subject: Question.Subject) -> LoopQuestion {
@@ -27,14 +28,18 @@ extension EngineHost {
 
     /// A loop has measured what a question asks for. The last one has the question answered.
     mutating func measured(_ report: LoopReport, for number: UInt64, at now: Moment) {
-        guard let complete = questions.add(report, for: number) else { return }
+        guard let complete = questions.add(report, for: number, without: stillLoops) else {
+            return
+        }
         answer(complete.question, from: complete.reports, at: now)
     }
 
-    /// Answers a question for which a loop that stands still has not reported, with what that has
-    /// reported last.
+    /// Answers a question for which only loops that stand still have not reported, or some have not
+    /// in time, with what they have reported last.
     mutating func answerWithoutLateLoops(at now: Moment) {
-        guard let complete = questions.giveUpWaiting(at: now.mono) else { return }
+        guard let complete = questions.giveUpWaiting(at: now.mono, without: stillLoops) else {
+            return
+        }
         answer(complete.question, from: complete.reports, at: now)
     }
 
@@ -88,10 +93,10 @@ extension EngineHost {
         for index in party.sessions.indices {
             let entry = party.sessions[index].entry
             party.sessions[index].entry.lastHeard = lastHeard(of: entry, at: now)
-            guard let connection = entry.connectionID else { continue }
-            party.sessions[index].bytesWaiting = reports.reduce(0) {
-                $0 + ($1.bytesWaiting[connection] ?? 0)
-            }
+            guard let connection = entry.connectionID, !connection.isInProcess else { continue }
+            let report = reports[loops.loop(of: connection.slot)]
+            party.sessions[index].bytesWaiting =
+                report.measured.isStale ? nil : report.bytesWaiting[connection] ?? 0
         }
     }
 

@@ -176,8 +176,8 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         self.isMoreDue = isMoreDue
         if let due = feedCheckAt, due <= heardUpTo { lookAfterFeed(at: now.mono) }
         lookAfterMemory(at: now.mono, heardUpTo: heardUpTo)
-        answerWithoutLateLoops(at: now)
         askNextQuestion(at: now.mono)
+        answerWithoutLateLoops(at: now)
         submit()
         wakeFeedReaders(at: now)
         if let end = farewellEnd, end <= now.mono { giveUpLoops() }

@@ -28,9 +28,11 @@ struct HostOutput: Sendable {
         if loop >= loops.count { isForLoopsInProcess = true }
     }
 
-    /// Appends something for every connection loop.
-    mutating func appendToAll(_ item: OutboundItem) {
-        for index in 0..<loops.count { parts[index].items.append(item) }
+    /// Appends something for every connection loop, but for those with a bit in `omitted`.
+    mutating func appendToAll(_ item: OutboundItem, omitting omitted: UInt64 = 0) {
+        for index in 0..<loops.count where omitted & 1 << UInt64(index) == 0 {
+            parts[index].items.append(item)
+        }
     }
 
     /// The body of an event; encoded once.

@@ -47,12 +47,19 @@ struct Questions {
     private struct Asked {
         var question: Question
         var number: UInt64
-        /// By loop.
+        /// By loop. One that stands still is not asked.
         var reports: [LoopReport?]
         /// Loops that have not reported by then are not waited for.
         var end: Mono
         /// Its connection has ended.
         var isForgotten = false
+
+        /// Whether every loop has reported, but for those with a bit in `still`.
+        func isComplete(without still: UInt64) -> Bool {
+            reports.enumerated().allSatisfy { loop, report in
+                report != nil || still & 1 << UInt64(loop) != 0
+            }
+        }
     }
 
     /// By loop: its last report.
@@ -90,24 +97,26 @@ struct Questions {
         return (question, lastNumber)
     }
 
-    /// Takes a loop's report. Returns the question and all reports once they are complete; nothing
-    /// for one that comes too late.
+    /// Takes a loop's report. Returns the question and all reports once they are complete, but for
+    /// loops with a bit in `still`; nothing for one that comes too late.
     mutating func add(
-        _ report: LoopReport, for number: UInt64
+        _ report: LoopReport, for number: UInt64, without still: UInt64 = 0
     ) -> (question: Question, reports: [LoopReport])? {
         precondition(number <= lastNumber, "a report that was not asked for")
         guard asked?.number == number else { return nil }
         asked?.reports[report.loop] = report
-        guard let complete = asked, complete.reports.allSatisfy({ $0 != nil }) else { return nil }
+        guard let complete = asked, complete.isComplete(without: still) else { return nil }
         return end(complete)
     }
 
-    /// Ends the wait for loops that have not reported in time. Returns the question, and what they
-    /// have measured last.
+    /// Ends the wait for loops that have not reported in time, or only for loops with a bit in
+    /// `still`. Returns the question, and what they have measured last.
     mutating func giveUpWaiting(
-        at now: Mono
+        at now: Mono, without still: UInt64 = 0
     ) -> (question: Question, reports: [LoopReport])? {
-        guard let late = asked, late.end <= now else { return nil }
+        guard let late = asked, late.end <= now || late.isComplete(without: still) else {
+            return nil
+        }
         return end(late)
     }
 
@@ -117,8 +126,11 @@ struct Questions {
         asked = nil
         let reports = complete.reports.enumerated().map { loop, report -> LoopReport in
             if let report { return report }
-            guard loop < lastReports.count else { return LoopReport(loop: loop) }
-            return LoopReport(loop: loop, measured: lastReports[loop].measured)
+            var old = LoopReport(loop: loop)
+            // Counters must not decrease.
+            if loop < lastReports.count { old.measured = lastReports[loop].measured }
+            old.measured.isStale = true
+            return old
         }
         lastReports = reports
         return complete.isForgotten ? nil : (complete.question, reports)

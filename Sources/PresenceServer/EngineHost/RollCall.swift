@@ -12,7 +12,7 @@ import PresenceCore
 struct RollCall {
     /// A call that comes later by as much is late.
     static let lateMilliseconds: UInt64 = 100
-    /// A loop that stands still is not waited for longer.
+    /// A loop that answers later is not waited for. One that is known to stand still is not asked.
     static let waitMilliseconds: UInt64 = 1_000
     private static let roundsMax = 2
 
@@ -63,14 +63,22 @@ struct RollCall {
 }
 
 extension EngineHost {
-    /// Asks every connection loop whether it has read what had arrived.
+    /// The connection loops that work.
+    private var workingLoopCount: Int { loops.count - stillLoops.nonzeroBitCount }
+
+    /// Asks every connection loop that works whether it has read what had arrived.
     mutating func callRoll(at now: Mono) {
-        output.appendToAll(.callRoll(rollCall.begin(loops: loops.count, at: now)))
+        guard workingLoopCount > 0 else { return }
+        callRoll(rollCall.begin(loops: workingLoopCount, at: now))
     }
 
     /// A loop has read what had arrived when it was asked.
     mutating func noteReadUp(_ number: UInt64) {
-        guard let next = rollCall.note(number, loops: loops.count) else { return }
-        output.appendToAll(.callRoll(next))
+        guard let next = rollCall.note(number, loops: workingLoopCount) else { return }
+        callRoll(next)
+    }
+
+    private mutating func callRoll(_ number: UInt64) {
+        output.appendToAll(.callRoll(number), omitting: stillLoops)
     }
 }

@@ -23,8 +23,13 @@ extension MetricTable {
             in: .microseconds
         ) { $0.host.processorMicroseconds },
         Metric(
+            ofLoops: .gauge, "porchlight_loop_stale",
+            "1 if a connection loop has not reported: its values are those of its last report."
+        ) { $0.isStale ? 1 : 0 },
+        Metric(
             .gauge, "porchlight_loops_still",
-            "Connection loops that stand still, and are not waited for."
+            "Connection loops that stand still, and are not waited for.",
+            stats: .loopsStill, top: .gauge(.loopsStill)
         ) { $0.host.stillLoops },
         Metric(
             information: "porchlight_build_info", "Always 1; the label contains the version.",

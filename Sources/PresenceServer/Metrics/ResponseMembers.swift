@@ -15,6 +15,7 @@ enum StatsMember: String, CaseIterable, Sendable {
     case conflated, fellBehind, bytesBlocked, bytesHeldBack, outboxBytes, poolBytesIdle
     case storePending, storeRetained, storeCommits, storeRows, storeFailures
     case storeLastCommitMicroseconds
+    case loopsStill
 }
 
 /// A member of the response to `top`.
@@ -33,5 +34,6 @@ enum TopMember: Hashable, Sendable {
         case bytesBlocked, bytesHeldBack
         case storePending, storeRetained, storeFailures, storeLastCommitMicroseconds
         case memoryBytes, subscriptionBytes, nameBytes, historyBytes, processorMicroseconds
+        case loopsStill
     }
 }

@@ -72,7 +72,7 @@ extension [UInt8] {
             appendMembers(of: session.entry, source)
             append(#","listing":"#)
             append(session.isListing)
-            append(#","bytesWaiting":"#, session.bytesWaiting)
+            if let bytes = session.bytesWaiting { append(#","bytesWaiting":"#, bytes) }
             append(#","behind":"#, session.behind)
             append("}")
         }
