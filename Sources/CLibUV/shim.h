@@ -91,12 +91,17 @@ static inline uint64_t cuv_thread_microseconds(void) {
     if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) != 0) return 0;
     return (uint64_t)used.tv_sec * 1000000 + (uint64_t)used.tv_nsec / 1000;
 }
-extern int pthread_clockjoin_np(pthread_t, void **, clockid_t, const struct timespec *);
-static inline int cuv_join_thread(pthread_t thread, uint64_t milliseconds) {
-    struct timespec end;
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_sec += (time_t)(milliseconds / 1000);
-    end.tv_nsec += (long)(milliseconds % 1000) * 1000000;
-    if (end.tv_nsec >= 1000000000) { end.tv_sec++; end.tv_nsec -= 1000000000; }
-    return pthread_clockjoin_np(thread, NULL, CLOCK_MONOTONIC, &end);
+static inline int cuv_condition_init(pthread_cond_t *condition) {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    int failure = pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return failure;
+}
+// The time is one of uv_hrtime.
+static inline int cuv_condition_wait(
+    pthread_cond_t *condition, pthread_mutex_t *mutex, uint64_t end) {
+    struct timespec time = {(time_t)(end / 1000000000), (long)(end % 1000000000)};
+    return pthread_cond_timedwait(condition, mutex, &time);
 }

@@ -1,3 +1,4 @@
+internal import CLibUV
 internal import Glibc
 
 /// A value that several threads use, behind a lock.
@@ -25,18 +26,40 @@ public final class Guarded<Value: ~Copyable>: @unchecked Sendable {
     }
 }
 
-/// A lock of the C library.
+extension Guarded where Value == Bool {
+    /// Makes it true, and wakes the threads that wait for that.
+    func set() {
+        withLock { $0 = true }
+        lock.wakeAll()
+    }
+
+    /// Waits until it is true, at most so long. Returns whether it is.
+    func wait(withinMilliseconds milliseconds: UInt64) -> Bool {
+        let end = uv_hrtime() + milliseconds * 1_000_000
+        return withLock { isSet in
+            while !isSet, uv_hrtime() < end { lock.wait(until: end) }
+            return isSet
+        }
+    }
+}
+
+/// A lock of the C library, with a condition that threads wait for.
 @safe @usableFromInline final class ThreadLock: @unchecked Sendable {
     // SAFETY: what it points to is a lock, made for several threads.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let changed: UnsafeMutablePointer<pthread_cond_t>
 
     @usableFromInline init() {
         unsafe mutex = .allocate(capacity: 1)
+        unsafe changed = .allocate(capacity: 1)
         precondition(unsafe pthread_mutex_init(mutex, nil) == 0)
+        precondition(unsafe cuv_condition_init(changed) == 0)
     }
 
     deinit {
+        unsafe pthread_cond_destroy(changed)
         unsafe pthread_mutex_destroy(mutex)
+        unsafe changed.deallocate()
         unsafe mutex.deallocate()
     }
 
@@ -46,5 +69,12 @@ public final class Guarded<Value: ~Copyable>: @unchecked Sendable {
 
     @usableFromInline func unlock() {
         precondition(unsafe pthread_mutex_unlock(mutex) == 0)
+    }
+
+    func wakeAll() { unsafe pthread_cond_broadcast(changed) }
+
+    /// Gives up the lock while it waits, until then or until it is woken.
+    func wait(until nanoseconds: UInt64) {
+        _ = unsafe cuv_condition_wait(changed, mutex, nanoseconds)
     }
 }

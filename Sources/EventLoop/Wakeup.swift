@@ -1,5 +1,4 @@
 import CLibUV
-import Synchronization
 
 /// Wakes a loop from any thread; the only part of a loop that other threads may hold.
 ///
@@ -9,10 +8,10 @@ import Synchronization
 /// thread can then be inside `uv_async_send`, and later calls find no address.
 public final class Wakeup: Sendable {
     // An address and not a pointer, since a pointer may not leave the loop's region.
-    private let address: Mutex<UInt>
+    private let address: Guarded<UInt>
 
     init(_ handle: UnsafeMutablePointer<uv_async_t>) {
-        address = Mutex(UInt(bitPattern: handle))
+        address = Guarded(UInt(bitPattern: handle))
     }
 
     /// Makes the loop call `wokenUp`; several calls may become one, and none is lost.

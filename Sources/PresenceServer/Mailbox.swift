@@ -1,6 +1,5 @@
 import EventLoop
 import PresenceStore
-import Synchronization
 
 /// What the store, the verification of tokens and `ServiceControl` have for the engine host. What
 /// loops on other threads have for it crosses by `LinkBox`.
@@ -20,8 +19,8 @@ final class Mailbox: Sendable {
         var isClosed = false
     }
 
-    private let contents = Mutex(Contents())
-    private let boxCount = Mutex(0)
+    private let contents = Guarded(Contents())
+    private let boxCount = Guarded(0)
     private let wakeup: Wakeup
     /// Those of the connection loops.
     private let others: [Wakeup]

@@ -1,8 +1,8 @@
-import Synchronization
+import EventLoop
 
 /// Handshakes that have been continued and are to go back to the loop.
 final class HandshakeResults: Sendable {
-    private let handshakes = Mutex<[Handshake]>([])
+    private let handshakes = Guarded<[Handshake]>([])
 
     /// Adds one; returns whether the loop must be woken. With several, it has been woken already
     /// and has not looked yet.
