@@ -125,7 +125,7 @@ let package = Package(
             name: "PresenceHTTP",
             dependencies: [
                 "Containers", "PresenceCore", "PresenceGateway", "PresenceTokens", "PresenceWire",
-                "PrometheusText", "TaskLoops",
+                "PrometheusText", "TLSSessions", "TaskLoops",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "HummingbirdCore", package: "hummingbird"),

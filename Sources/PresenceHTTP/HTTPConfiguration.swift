@@ -1,12 +1,13 @@
 public import PresenceGateway
 public import PresenceTokens
+public import TLSSessions
 
 /// The operator's settings for the HTTP API.
 public struct HTTPConfiguration: Sendable {
-    /// The numeric address that it listens on.
-    public var host = "127.0.0.1"
-    /// The port; 0 for any free port.
-    public var port = 7_401
+    /// Where it listens without TLS; nil: nowhere.
+    public var plain: HTTPPlace?
+    /// Where it listens for TLS, and with which certificates; nil: nowhere.
+    public var secure: (place: HTTPPlace, context: TLSContext)?
     /// Which clients may use it.
     public var access: HTTPAccess
     /// The limits on what clients can use.
@@ -21,6 +22,20 @@ public struct HTTPConfiguration: Sendable {
     public init(access: HTTPAccess, wallMilliseconds: @escaping @Sendable () -> Int64) {
         self.access = access
         self.wallMilliseconds = wallMilliseconds
+    }
+}
+
+/// An address to listen on.
+public struct HTTPPlace: Sendable {
+    /// The numeric address.
+    public var host: String
+    /// The port; 0 for any free port.
+    public var port: Int
+
+    /// An address and a port.
+    public init(host: String, port: Int) {
+        self.host = host
+        self.port = port
     }
 }
 

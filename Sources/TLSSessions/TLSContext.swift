@@ -15,8 +15,10 @@ import COpenSSL
         case tls13 = "1.3"
     }
 
-    /// The application protocols, the preferred one first.
+    /// The application protocols of the clients' port, the preferred one first.
     public static let applicationProtocols = ["porchlight", "http/1.1"]
+    /// That of the HTTP API.
+    public static let httpProtocols = ["http/1.1"]
 
     /// The certificates, in the order in which they were given.
     public let certificates: [TLSCertificate]
@@ -36,16 +38,16 @@ import COpenSSL
     /// - Throws: why one of them is refused, with its position.
     public convenience init(
         _ files: [TLSCertificateFiles], minimum: MinimumVersion = .tls12, tickets: TLSTicketKeys,
-        at wallSeconds: Int64
+        at wallSeconds: Int64, protocols: [String] = applicationProtocols
     ) throws(TLSContextError) {
         try self.init(
-            files, minimum: minimum, tickets: tickets, at: wallSeconds,
+            files, minimum: minimum, tickets: tickets, at: wallSeconds, protocols: protocols,
             recordsPerKey: TLSSession.recordsPerKey)
     }
 
     init(
         _ files: [TLSCertificateFiles], minimum: MinimumVersion, tickets: TLSTicketKeys,
-        at wallSeconds: Int64, recordsPerKey: Int
+        at wallSeconds: Int64, protocols: [String] = applicationProtocols, recordsPerKey: Int
     ) throws(TLSContextError) {
         guard !files.isEmpty else { throw TLSContextError(number: 0, .noCertificates) }
         var certificates: [TLSCertificate] = []
@@ -67,9 +69,9 @@ import COpenSSL
         self.tickets = tickets
         self.recordsPerKey = recordsPerKey
         byName = ServerNames(certificates.map(\.names))
-        let encoded = ALPN.encode(Self.applicationProtocols)
-        unsafe protocols = .allocate(capacity: encoded.count)
-        _ = unsafe protocols.initialize(from: encoded)
+        let encoded = ALPN.encode(protocols)
+        unsafe self.protocols = .allocate(capacity: encoded.count)
+        _ = unsafe self.protocols.initialize(from: encoded)
         let owner = unsafe Unmanaged.passUnretained(self).toOpaque()
         unsafe contexts.forEach { unsafe cssl_set_owner($0, owner) }
     }

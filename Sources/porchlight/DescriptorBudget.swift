@@ -23,7 +23,7 @@ struct DescriptorBudget {
     /// Shares out so many.
     init(_ settings: ServiceSettings, descriptorsMax: Int) {
         self.descriptorsMax = descriptorsMax
-        let hasHTTP = settings.http != nil
+        let hasHTTP = settings.servesHTTP
         // An eighth for HTTP.
         httpConnectionsMax =
             hasHTTP ? min(settings.httpConnectionsMax, max(8, descriptorsMax / 8)) : 0
@@ -33,8 +33,8 @@ struct DescriptorBudget {
         webhookCountMax = webhooks.listPath != nil ? 16 : webhooks.url != nil ? 1 : 0
     }
 
-    /// Connections that the listener of HTTP accepts before the first of them is looked at.
-    private static let httpAcceptsAtOnce = 4
+    /// Connections that the listeners of HTTP accept before the first of them is looked at.
+    private static let httpAcceptsAtOnce = 8
     /// A webhook's connection to its receiver, and another one while the last is being closed.
     private static let perWebhook = 2
     /// A fetch of keys.

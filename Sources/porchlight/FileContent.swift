@@ -5,13 +5,28 @@ struct FileError: Error {
     let words: String
 }
 
+/// When a file is read.
+enum ReadOccasion {
+    /// A pipe may be read, too, such as `<(…)` of a shell; the process waits for its writer.
+    case startup
+    /// Only files that can be read twice, and without waiting.
+    case reload
+}
+
 /// Reads a file whole.
 ///
 /// By system calls, which say why they fail; `FileManager` returns nil.
-func readFile(_ path: String) throws(FileError) -> [UInt8] {
-    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
+func readFile(
+    _ path: String, _ occasion: ReadOccasion = .startup
+) throws(FileError) -> [UInt8] {
+    // Opening a pipe without a writer would wait for one.
+    let waiting = occasion == .reload ? O_NONBLOCK : 0
+    let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | waiting)
     guard descriptor >= 0 else { throw lastFileError() }
     defer { close(descriptor) }
+    guard occasion == .startup || isRegular(descriptor) else {
+        throw FileError(words: "it is not a regular file, so it can be read at startup only")
+    }
     var bytes: [UInt8] = []
     var part = [UInt8](repeating: 0, count: 4_096)
     while true {
@@ -26,12 +41,19 @@ func readFile(_ path: String) throws(FileError) -> [UInt8] {
 }
 
 /// Reads a file whole that a setting names.
-func readFile(_ path: String, givenWith flag: String) throws(SettingsError) -> [UInt8] {
+func readFile(
+    _ path: String, givenWith flag: String, _ occasion: ReadOccasion
+) throws(SettingsError) -> [UInt8] {
     do throws(FileError) {
-        return try readFile(path)
+        return try readFile(path, occasion)
     } catch {
         throw SettingsError("The file \(path) given with \(flag) cannot be read: \(error.words).")
     }
+}
+
+private func isRegular(_ descriptor: CInt) -> Bool {
+    var status = stat()
+    return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
 }
 
 /// Of the last call of the system.

@@ -9,21 +9,22 @@ import PresenceCore
 import PresenceGateway
 import PresenceHTTP
 import PresenceTokens
+import TLSSessions
 
 extension ServiceSettings {
     /// Starts the API, if it is wanted.
-    func startHTTP(_ keys: KeyRing, _ door: ServiceDoor) throws -> HTTPServer? {
-        guard let http else { return nil }
-        guard var address = parseAddress(http) else {
-            preconditionFailure("an address that was not checked")
-        }
-        if address.host == "localhost" { address.host = "127.0.0.1" }
+    func startHTTP(
+        _ keys: KeyRing, _ certificates: TLSContext?, _ door: ServiceDoor
+    ) throws -> HTTPServer? {
+        guard servesHTTP else { return nil }
         // With open authentication this machine needs no key here either; other machines do.
         var settings = HTTPConfiguration(
             access: auth == .open ? .keysOrLocal(keys) : .keys(keys),
             wallMilliseconds: { Loop.wallMilliseconds() })
-        settings.host = address.host
-        settings.port = Int(address.port)
+        settings.plain = http.map(Self.httpPlace)
+        if let address = tls.http, let certificates {
+            settings.secure = (Self.httpPlace(address), certificates)
+        }
         let budget = DescriptorBudget(self)
         settings.limits.connectionsMax = budget.httpConnectionsMax
         settings.limits.feedReadersMax = budget.feedReadersMax
@@ -34,8 +35,15 @@ extension ServiceSettings {
             guard let number = error.errorNumber else { throw CommandError(error.description) }
             // In the words of the native port.
             let cause = UVError(code: -number, operation: "bind")
+            let (address, flag) = error.isSecure ? (tls.http, "--http-tls") : (http, "--http")
             throw CommandError(
-                "Cannot listen on \(http) (\(cause)); choose another address or port with --http.")
+                "Cannot listen on \(address ?? "") (\(cause)); choose another address or port with "
+                    + "\(flag).")
         }
+    }
+
+    private static func httpPlace(_ text: String) -> HTTPPlace {
+        let address = numericAddress(text)
+        return HTTPPlace(host: address.host, port: Int(address.port))
     }
 }

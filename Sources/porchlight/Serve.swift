@@ -51,7 +51,7 @@ struct Serve: ParsableCommand {
         configuration.authenticator = authenticator
         configuration.tls = tls.listening
         let door = ServiceDoor()
-        let http = try inForce.settings.startHTTP(authenticator.keys, door)
+        let http = try inForce.settings.startHTTP(authenticator.keys, tls.http, door)
         defer { http?.stop() }
         let webhooks = Webhooks(
             webhookSettings, over: outgoing, directory: configuration.dataDirectory,
@@ -62,10 +62,11 @@ struct Serve: ParsableCommand {
             let service = try Service(configuration, logger: logger)
             let address =
                 "\(service.address)" + (service.tlsAddress.map { ", tls on \($0)" } ?? "")
-                + (http.map { ", http on \($0.address)" } ?? "")
+                + (http?.address.map { ", http on \($0)" } ?? "")
+                + (http?.tlsAddress.map { ", https on \($0)" } ?? "")
             let reloading = Reloading(
                 sources, inForce: inForce, keys: keyFiles, tls: tls, tickets: tickets,
-                authenticator: authenticator, of: service.control, logger: logger)
+                authenticator: authenticator, of: service.control, http, logger: logger)
             let signals: [CInt: SignalMeaning] = [
                 SIGTERM: .stop, SIGINT: .stop, SIGHUP: .call { reloading.ask() },
             ]

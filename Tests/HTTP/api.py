@@ -40,16 +40,17 @@ class Answer:
 
 
 class Service(porchlight.Service):
-    """A service with both of its ports."""
+    """A service with both of its ports, and with one for HTTP over TLS if it is told to."""
 
     def __init__(self, *flags, keys=(KEY,), http="127.0.0.1:0", **more):
         self.keys = list(keys)
         self.http_port = None
+        self.https_port = None
         self.http = http
         super().__init__(*flags, **more)
 
     def command(self, *flags):
-        command = super().command(*flags) + ["--http", self.http]
+        command = super().command(*flags) + (["--http", self.http] if self.http else [])
         if self.keys:
             path = self.data + ".keys"
             with open(path, "w") as file:
@@ -79,10 +80,12 @@ class Service(porchlight.Service):
                     self.process.wait(), seen, self.log_text()[-500:]))
             seen += got
         self.ready = seen.decode().strip()
-        found = re.fullmatch(r"ready on \S+:(\d+), http on \S+:(\d+)", self.ready)
+        found = re.fullmatch(r"ready on \S+:(\d+)(?:, tls on \S+:(\d+))?"
+                             r"(?:, http on \S+:(\d+))?(?:, https on \S+:(\d+))?", self.ready)
         if not found:
             raise AssertionError(self.ready)
-        self.port, self.http_port = int(found.group(1)), int(found.group(2))
+        self.port, self.tls_port, self.http_port, self.https_port = (
+            int(port) if port else None for port in found.groups())
         return self
 
     def close(self):

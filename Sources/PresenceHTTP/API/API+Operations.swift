@@ -74,7 +74,7 @@ extension API {
         } catch GatewayError.refused {
             // Those of the API are there all the same.
         }
-        text.writeBytes(counters.metricsText(await gateway.counters()))
+        text.writeBytes(counters.metricsText(await gateway.counters(), certificates))
         return Response(
             status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
             body: ResponseBody(byteBuffer: text))

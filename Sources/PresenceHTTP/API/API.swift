@@ -13,6 +13,8 @@ struct API {
     let readiness: Readiness
     let date: DateField
     let sdk = SDKFiles()
+    /// Nil without TLS.
+    let certificates: HTTPCertificates?
     private let routes = RouteTable()
 
     /// The body cannot be read to its end: the connection is lost, or its input is not HTTP.

@@ -2,6 +2,7 @@ import HTTPTypes
 import PresenceGateway
 import PrometheusText
 import Synchronization
+import TLSSessions
 
 /// The HTTP API's counters, for `/metrics`. Label values come from closed sets.
 final class HTTPCounters: Sendable {
@@ -14,6 +15,9 @@ final class HTTPCounters: Sendable {
         var timedOut = 0
         var displaced = 0
         var feedReaders = 0
+        var tlsHandshakes = 0
+        /// By `TLSFault.rawValue`.
+        var tlsFaults = [Int](repeating: 0, count: TLSFault.allCases.count)
     }
 
     private static let numbers = Dictionary(
@@ -49,6 +53,10 @@ final class HTTPCounters: Sendable {
 
     func connectionTimedOut() { counts.withLock { $0.timedOut += 1 } }
 
+    func tlsHandshakeCompleted() { counts.withLock { $0.tlsHandshakes += 1 } }
+
+    func tlsFailed(_ fault: TLSFault) { counts.withLock { $0.tlsFaults[Int(fault.rawValue)] += 1 } }
+
     /// Counts one more feed reader, unless there are `max` already.
     func enterFeed(max: Int) -> Bool {
         counts.withLock {
@@ -61,10 +69,13 @@ final class HTTPCounters: Sendable {
     func leaveFeed() { counts.withLock { $0.feedReaders -= 1 } }
 
     /// All metrics, and those of calls of the service, in the Prometheus text format.
-    func metricsText(_ calls: GatewayCounters) -> [UInt8] {
+    func metricsText(
+        _ calls: GatewayCounters, _ certificates: HTTPCertificates?
+    ) -> [UInt8] {
         let counts = counts.withLock { $0 }
         var text = MetricsText()
         counts.write(to: &text)
+        counts.writeTLS(certificates, to: &text)
         text.add(calls)
         return text.bytes
     }
@@ -98,6 +109,22 @@ extension HTTPCounters.Counts {
             "HTTP connections closed to make room for newer ones.", displaced)
         text.add(
             .gauge, "porchlight_http_feed_readers", "Feed readers over HTTP.", feedReaders)
+    }
+
+    fileprivate func writeTLS(_ certificates: HTTPCertificates?, to text: inout MetricsText) {
+        text.add(
+            .counter, "porchlight_http_tls_handshakes_total",
+            "TLS handshakes of the HTTP API completed.", tlsHandshakes)
+        text.begin(
+            .counter, "porchlight_http_tls_failures_total",
+            "TLS connections of the HTTP API that ended with a fault, by reason.")
+        for fault in TLSFault.allCases {
+            text.sample(tlsFaults[Int(fault.rawValue)], .init("reason", fault.label))
+        }
+        text.add(
+            .gauge, "porchlight_http_tls_certificate_expires_timestamp_seconds",
+            "When the first certificate for HTTP expires, in seconds since 1970; 0 without TLS.",
+            Int(certificates?.expiresSeconds ?? 0))
     }
 }
 

@@ -20,14 +20,16 @@ struct KeyFiles: Sendable {
     /// Reads the files. A URL is fetched later, since it may not be reachable now.
     ///
     /// - Throws: which file, which line, and what would be right; never the content.
-    init(_ settings: ServiceSettings) throws(SettingsError) {
-        tokenKeys = try Self.tokenKeys(settings.tokenKeyPlace)
+    init(
+        _ settings: ServiceSettings, _ occasion: ReadOccasion = .startup
+    ) throws(SettingsError) {
+        tokenKeys = try Self.tokenKeys(settings.tokenKeyPlace, occasion)
         guard let path = settings.serverKeyPath else {
             serverKeys = []
             warnings = []
             return
         }
-        let content = try readFile(path, givenWith: "--server-key")
+        let content = try readFile(path, givenWith: "--server-key", occasion)
         do throws(ServerKeyFileError) {
             let file = try ServerKeyFile(content)
             serverKeys = file.keys
@@ -41,7 +43,9 @@ struct KeyFiles: Sendable {
         }
     }
 
-    private static func tokenKeys(_ place: String?) throws(SettingsError) -> TokenKeys {
+    private static func tokenKeys(
+        _ place: String?, _ occasion: ReadOccasion
+    ) throws(SettingsError) -> TokenKeys {
         guard let place else { return .none }
         if KeyURL.looksLikeURL(place) {
             guard let url = KeyURL(place) else {
@@ -51,7 +55,7 @@ struct KeyFiles: Sendable {
             }
             return .published(url)
         }
-        let content = try readFile(place, givenWith: "--jwt-key")
+        let content = try readFile(place, givenWith: "--jwt-key", occasion)
         switch waitFor({ await KeySet.read(content) }) {
         case .success(let keys): return .inFile(keys)
         case .failure(let fault):

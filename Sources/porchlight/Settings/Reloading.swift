@@ -3,6 +3,7 @@
 
 import Dispatch
 import Logging
+import PresenceHTTP
 import PresenceServer
 import PresenceTokens
 import Synchronization
@@ -14,6 +15,7 @@ final class Reloading: Sendable {
     private let logger: Logger
     private let control: ServiceControl
     private let authenticator: CredentialAuthenticator
+    private let http: HTTPServer?
     /// Kept over reloads, so that clients can continue their sessions.
     private let tickets: TLSTicketKeys
     private let queue = DispatchQueue(label: "porchlight.settings")
@@ -32,8 +34,9 @@ final class Reloading: Sendable {
     init(
         _ sources: SettingSources, inForce: SettingsInForce, keys: KeyFiles, tls: TLSFiles,
         tickets: TLSTicketKeys, authenticator: CredentialAuthenticator,
-        of control: ServiceControl, logger: Logger
+        of control: ServiceControl, _ http: HTTPServer?, logger: Logger
     ) {
+        self.http = http
         self.tickets = tickets
         self.sources = sources
         self.control = control
@@ -57,23 +60,26 @@ final class Reloading: Sendable {
             return (state.inForce, state.keys, state.tls)
         }
         do throws(SettingsError) {
-            let read = try sources.read()
+            let read = try sources.read(.reload)
             let next = try before.reloaded(from: read)
             var settings = before.settings
             settings.reload(from: next.settings)
-            let keys = try KeyFiles(settings)
-            let tls = try TLSFiles(settings.tls, tickets: tickets)
+            let keys = try KeyFiles(settings, .reload)
+            let tls = try TLSFiles(settings.tls, tickets: tickets, .reload)
             // Nothing can fail from here on.
             var configuration = settings.service
             configuration.authenticator = authenticator
             configuration.tls = tls.listening
             control.apply(configuration)
+            if let context = tls.http { http?.replaceCertificates(with: context) }
             authenticator.replace(with: keys)
             AdjustableLog.setThreshold(settings.logLevel)
             keys.warn(logger, before: keysBefore)
             tls.warn(logger, before: tlsBefore)
             state.withLock { ($0.inForce, $0.keys, $0.tls) = (next, keys, tls) }
-            report(before.changes(to: read), keysBefore.changes(to: keys))
+            report(
+                before.changes(to: read),
+                keysBefore.changes(to: keys).map(\.text) + tlsBefore.changes(to: tls))
         } catch {
             for fault in error.faults {
                 logger.error("settings refused, nothing was changed: \(fault)")
@@ -81,7 +87,7 @@ final class Reloading: Sendable {
         }
     }
 
-    private func report(_ changes: [SettingChange], _ keyChanges: [KeyChange]) {
+    private func report(_ changes: [SettingChange], _ fileChanges: [String]) {
         for change in changes {
             let place = change.origin.text
             switch change.setting.takesEffect {
@@ -91,9 +97,9 @@ final class Reloading: Sendable {
                 logger.warning("setting needs a restart: \(change.text) (\(place))")
             }
         }
-        for change in keyChanges { logger.notice("\(change.text)") }
-        let count = changes.count { $0.setting.takesEffect == .atReload } + keyChanges.count
-        logger.notice("settings and keys read again, \(count) changed")
+        for change in fileChanges { logger.notice("\(change)") }
+        let count = changes.count { $0.setting.takesEffect == .atReload } + fileChanges.count
+        logger.notice("settings, keys and certificates read again, \(count) changed")
     }
 }
 

@@ -28,6 +28,11 @@ struct ServiceSettings: Sendable {
 
 enum AuthenticationMode: String, CaseIterable { case open, jwt }
 
+extension ServiceSettings {
+    /// Whether there is an HTTP API, with or without TLS.
+    var servesHTTP: Bool { http != nil || tls.http != nil }
+}
+
 // Short paths for the table.
 extension ServiceSettings {
     var engine: Settings {

@@ -17,6 +17,7 @@ struct SettingFlags: ParsableArguments {
     @Option(help: .of("tls-certificate")) var tlsCertificate: String?
     @Option(help: .of("tls-key")) var tlsKey: String?
     @Option(help: .of("http")) var http: String?
+    @Option(help: .of("http-tls")) var httpTls: String?
     @Option(help: .of("data")) var data: String?
     @Option(help: .of("auth")) var auth: String?
     @Flag(help: .of("i-know-this-is-open")) var iKnowThisIsOpen = false
@@ -40,6 +41,7 @@ struct SettingFlags: ParsableArguments {
     private static let options: [(name: String, path: any KeyPath<Self, String?> & Sendable)] = [
         ("listen", \.listen), ("listen-tls", \.listenTls),
         ("tls-certificate", \.tlsCertificate), ("tls-key", \.tlsKey), ("http", \.http),
+        ("http-tls", \.httpTls),
         ("data", \.data), ("auth", \.auth),
         ("jwt-key", \.jwtKey), ("jwt-audience", \.jwtAudience), ("jwt-issuer", \.jwtIssuer),
         ("server-key", \.serverKey), ("loops", \.loops),

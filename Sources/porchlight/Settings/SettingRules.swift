@@ -20,12 +20,13 @@ struct SettingRule: Sendable {
             holds: { $0.auth != .jwt || $0.tokenKeyPlace != nil },
             remedy: "--auth jwt needs the keys of tokens: give a file or a URL with --jwt-key"),
         Self(
-            names: ["listen-tls", "tls-certificate", "tls-key"],
+            names: ["listen-tls", "http-tls", "tls-certificate", "tls-key"],
             holds: {
-                ($0.tls.listen == nil) == ($0.tls.certificatePaths == nil)
-                    && ($0.tls.listen == nil) == ($0.tls.keyPaths == nil)
+                $0.tls.isUsed == ($0.tls.certificatePaths != nil)
+                    && $0.tls.isUsed == ($0.tls.keyPaths != nil)
             },
-            remedy: "set all of them: TLS needs an address, a certificate and its key"),
+            remedy: "TLS needs a certificate, its key, and an address: set the last two, and "
+                + "listen-tls, http-tls or both"),
         Self(
             names: ["listen", "listen-tls", "auth", "i-know-this-is-open"],
             holds: { $0.auth != .open || $0.isKnownToBeOpen || $0.isOnLoopback },
@@ -40,8 +41,8 @@ struct SettingRule: Sendable {
             remedy: "an origin is a scheme and a host in small letters, and a port if it is not "
                 + "the usual one, without a path: https://app.example.com"),
         Self(
-            names: ["http", "server-key"],
-            holds: { $0.http == nil || $0.serverKeyPath != nil || $0.isHTTPOnLoopback },
+            names: ["http", "http-tls", "server-key"],
+            holds: { $0.serverKeyPath != nil || $0.isHTTPOnLoopback },
             remedy: "without keys, any client that reaches this address can do anything: set "
                 + "server-key, or listen on 127.0.0.1"),
     ]
@@ -89,8 +90,8 @@ extension ServiceSettings {
         Self.isLoopback(listen) && tls.listen.map(Self.isLoopback) ?? true
     }
 
-    /// The same for the HTTP API.
-    var isHTTPOnLoopback: Bool { http.map(Self.isLoopback) ?? false }
+    /// The same for the HTTP API; also true without one.
+    var isHTTPOnLoopback: Bool { [http, tls.http].allSatisfy { $0.map(Self.isLoopback) ?? true } }
 
     private static func isLoopback(_ address: String) -> Bool {
         guard let host = parseAddress(address)?.host else { return false }

@@ -27,9 +27,9 @@ struct SettingSources: Sendable {
     /// Reads everything and returns the settings in force. A source overrides those before it.
     ///
     /// - Throws: every fault, each with its place and what would be right.
-    func read() throws(SettingsError) -> SettingsInForce {
+    func read(_ occasion: ReadOccasion = .startup) throws(SettingsError) -> SettingsInForce {
         var reading = SettingsReading()
-        if let path { try SettingsFile(path: path).read(into: &reading) }
+        if let path { try SettingsFile(path: path, occasion).read(into: &reading) }
         unknownVariables.forEach { reading.refuse($0) }
         for setting in SettingTable.all {
             guard let text = environment[setting.variable] else { continue }

@@ -60,6 +60,10 @@ enum SettingTable {
                 "The address of the HTTP API for app servers, with a port.",
                 takesEffect: .atRestart),
             .text(
+                "http-tls", \.tls.http, .address, unset: "none",
+                "The address of the HTTP API over TLS, with a port; instead of http, or besides.",
+                takesEffect: .atRestart),
+            .text(
                 "data", \.configuration.dataDirectory, .path, "The directory of the database.",
                 takesEffect: .atRestart),
             .choice(

@@ -25,10 +25,10 @@ struct SettingsFile: Sendable {
     }
 
     /// Parses a file. Names and values are checked by `read`.
-    init(path: String) throws(SettingsError) {
+    init(path: String, _ occasion: ReadOccasion = .startup) throws(SettingsError) {
         let bytes: [UInt8]
         do throws(FileError) {
-            bytes = try readFile(path)
+            bytes = try readFile(path, occasion)
         } catch {
             throw SettingsError("The settings file \(path) cannot be read: \(error.words).")
         }

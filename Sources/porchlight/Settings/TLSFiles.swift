@@ -8,11 +8,16 @@ import TLSSessions
 struct TLSChoices: Sendable {
     /// Where clients connect over TLS, if at all.
     var listen: String?
+    /// Where app servers do.
+    var http: String?
     /// The files with certificates, with commas between them.
     var certificatePaths: String?
     /// The files with their keys, in the same order.
     var keyPaths: String?
     var minimum = TLSContext.MinimumVersion.tls12
+
+    /// Whether anything is served over TLS.
+    var isUsed: Bool { listen != nil || http != nil }
 }
 
 /// The certificates and keys that settings name, ready for use. They take effect whole or not at
@@ -20,8 +25,12 @@ struct TLSChoices: Sendable {
 struct TLSFiles: Sendable {
     /// Where clients connect over TLS; nil: nowhere.
     let listening: TLSListening?
+    /// What the HTTP API serves over TLS with; nil: it does not.
+    let http: TLSContext?
     /// What the operator should know about these files.
     let warnings: [String]
+    /// Each file with certificates, and its content, which is public.
+    private let chains: [(path: String, chain: [UInt8])]
 
     /// A warning begins this long before a certificate expires.
     private static let noticeSeconds: Int64 = 14 * 24 * 3_600
@@ -30,44 +39,75 @@ struct TLSFiles: Sendable {
     ///
     /// - Throws: which file, and what would be right; never the content.
     init(
-        _ choices: TLSChoices, tickets: TLSTicketKeys,
+        _ choices: TLSChoices, tickets: TLSTicketKeys, _ occasion: ReadOccasion = .startup,
         at wallSeconds: Int64 = Int64(Date().timeIntervalSince1970)
     ) throws(SettingsError) {
-        guard let listen = choices.listen else {
+        guard choices.isUsed else {
             listening = nil
+            http = nil
             warnings = []
+            chains = []
             return
         }
-        let certificates = Self.paths(choices.certificatePaths)
-        let keys = Self.paths(choices.keyPaths)
+        let pairs = try Self.pairs(choices)
+        let files = try Self.read(pairs, occasion)
+        func context(_ protocols: [String]) throws(SettingsError) -> TLSContext {
+            do throws(TLSContextError) {
+                return try TLSContext(
+                    files, minimum: choices.minimum, tickets: tickets, at: wallSeconds,
+                    protocols: protocols)
+            } catch {
+                let pair = pairs[error.number]
+                let (path, flag) =
+                    error.reason.isOfKey
+                    ? (pair.key, "--tls-key") : (pair.certificate, "--tls-certificate")
+                throw SettingsError("The file \(path) given with \(flag) \(error.reason).")
+            }
+        }
+        let ofClients = try context(TLSContext.applicationProtocols)
+        listening = choices.listen.map { listen in
+            let address = ServiceSettings.numericAddress(listen)
+            return TLSListening(host: address.host, port: address.port, context: ofClients)
+        }
+        http = choices.http == nil ? nil : try context(TLSContext.httpProtocols)
+        chains = zip(pairs, files).map { ($0.certificate, $1.chain) }
+        warnings = zip(pairs, ofClients.certificates).flatMap { pair, certificate in
+            Self.warnings(certificate, in: pair.certificate, at: wallSeconds)
+        }
+    }
+
+    /// The paths of each certificate and its key.
+    private static func pairs(
+        _ choices: TLSChoices
+    ) throws(SettingsError) -> [(certificate: String, key: String)] {
+        let certificates = paths(choices.certificatePaths)
+        let keys = paths(choices.keyPaths)
         guard certificates.count == keys.count else {
             throw SettingsError(
                 "tls-certificate names \(certificates.count) files and tls-key \(keys.count): each "
                     + "certificate needs its key, in the same order")
         }
+        return Array(zip(certificates, keys))
+    }
+
+    private static func read(
+        _ pairs: [(certificate: String, key: String)], _ occasion: ReadOccasion
+    ) throws(SettingsError) -> [TLSCertificateFiles] {
         var files: [TLSCertificateFiles] = []
-        for (certificate, key) in zip(certificates, keys) {
-            try Self.checkSecret(key)
+        for (certificate, key) in pairs {
+            try checkSecret(key)
             files.append(
                 TLSCertificateFiles(
-                    chain: try readFile(certificate, givenWith: "--tls-certificate"),
-                    key: try readFile(key, givenWith: "--tls-key")))
+                    chain: try readFile(certificate, givenWith: "--tls-certificate", occasion),
+                    key: try readFile(key, givenWith: "--tls-key", occasion)))
         }
-        let context: TLSContext
-        do throws(TLSContextError) {
-            context = try TLSContext(
-                files, minimum: choices.minimum, tickets: tickets, at: wallSeconds)
-        } catch {
-            let (path, flag) =
-                error.reason.isOfKey
-                ? (keys[error.number], "--tls-key")
-                : (certificates[error.number], "--tls-certificate")
-            throw SettingsError("The file \(path) given with \(flag) \(error.reason).")
-        }
-        let address = ServiceSettings.numericAddress(listen)
-        listening = TLSListening(host: address.host, port: address.port, context: context)
-        warnings = zip(certificates, context.certificates).flatMap { path, certificate in
-            Self.warnings(certificate, in: path, at: wallSeconds)
+        return files
+    }
+
+    /// What the log says about certificates that others have replaced, a line each.
+    func changes(to other: TLSFiles) -> [String] {
+        zip(chains, other.chains).filter { $0.chain != $1.chain }.map {
+            "certificate replaced: \(cut($1.path))"
         }
     }
 
