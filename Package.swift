@@ -83,7 +83,8 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
-        .target(name: "PresenceClient", swiftSettings: strict),
+        .target(
+            name: "PresenceClient", dependencies: ["TLSSessions"], swiftSettings: strict),
         .target(
             name: "PresenceBench",
             dependencies: [

@@ -1,6 +1,8 @@
 /// Why a call could not be made.
 public enum ClientError: Error, CustomStringConvertible, Equatable {
     case cannotConnect(String, String)
+    /// The address, and why there is no TLS.
+    case notSecured(String, TLSProblem)
     case connectionLost(String)
     /// The peer ended the connection, or spoke HTTP, before the first frame.
     case notThisProtocol(String)
@@ -33,10 +35,12 @@ public enum ClientError: Error, CustomStringConvertible, Equatable {
         switch self {
         case .cannotConnect(let address, let why):
             "Cannot connect to \(address): \(why). Is `porchlight serve` running there?"
+        case .notSecured(let address, let problem):
+            "Cannot connect to \(address) over TLS: \(problem)"
         case .connectionLost(let why): "The connection was lost: \(why)."
         case .notThisProtocol(let what):
-            "The connection was closed before the first frame: \(what). Is that its HTTP port? "
-                + "Connect to the native port, which is 7400 by default."
+            "The connection was closed before the first frame: \(what). Is that its HTTP port, or "
+                + "one for TLS? Connect to the native port, which is 7400 by default, or add --tls."
         case .timedOut(let what): "No response to \(what)."
         case .badAnswer(let what): "The response is not valid: \(what)."
         case .refused(let reply), .closed(let reply): "\(reply.message) (\(reply.code))"
@@ -49,7 +53,7 @@ public enum ClientError: Error, CustomStringConvertible, Equatable {
 /// One connection, used from one thread. Notifications that arrive before an answer are kept for
 /// `nextNotification`.
 public final class Client {
-    private let socket: Socket
+    private let socket: any ByteStream
     private var received: [UInt8] = []
     private var notifications: [Notification] = []
     private var lastID: Int64 = 0
@@ -70,9 +74,15 @@ public final class Client {
         socket = Socket(adopting: descriptor)
     }
 
-    /// Connects.
-    public init(host: String, port: UInt16) throws(ClientError) {
-        socket = try Socket(host: host, port: port)
+    /// Connects, over TLS if `tls` is given.
+    public init(host: String, port: UInt16, tls: ClientTLS? = nil) throws(ClientError) {
+        let plain = try Socket(host: host, port: port)
+        socket =
+            if let tls {
+                try SecureSocket(plain, host: host, port: port, tls)
+            } else {
+                plain
+            }
     }
 
     /// Sends a request and waits for its result.

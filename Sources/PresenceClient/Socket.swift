@@ -1,7 +1,19 @@
 import Glibc
 
+/// A blocking connection.
+protocol ByteStream: AnyObject {
+    /// Sends everything.
+    func send(_ bytes: [UInt8]) throws(ClientError)
+    /// The bytes received: nil after the timeout, empty at the end of the stream.
+    func receive(withinMilliseconds timeout: Int) throws(ClientError) -> [UInt8]?
+    /// Half-closes the connection.
+    func finishSending()
+    /// Closes the connection.
+    func shut()
+}
+
 /// A blocking TCP connection.
-final class Socket {
+final class Socket: ByteStream {
     private let descriptor: CInt
     private var isOpen = true
 

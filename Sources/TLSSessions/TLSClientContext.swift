@@ -73,6 +73,18 @@ import COpenSSL
 
 extension TLSClientContext: TLSContextOwner {}
 
+/// Why a client does not accept a server's certificate.
+public enum CertificateProblem: Hashable, Sendable {
+    /// No chain leads to a certificate that is trusted.
+    case unknownAuthority
+    /// It is for another name or address.
+    case wrongName
+    case expired
+    case notYetValid
+    /// In the words of OpenSSL.
+    case other(String)
+}
+
 /// What a client keeps of a session, to continue it on its next connection.
 @safe public final class TLSResumption {
     fileprivate let session: OpaquePointer
@@ -114,6 +126,22 @@ extension TLSSession {
             return nil
         }
         return unsafe TLSResumption(session)
+    }
+
+    /// Why the server's certificate was not accepted; nil if that is not the fault.
+    public var certificateProblem: CertificateProblem? {
+        let code = unsafe SSL_get_verify_result(ssl)
+        return switch CInt(truncatingIfNeeded: code) {
+        case X509_V_OK: nil
+        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
+            X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT,
+            X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+            .unknownAuthority
+        case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH: .wrongName
+        case X509_V_ERR_CERT_HAS_EXPIRED: .expired
+        case X509_V_ERR_CERT_NOT_YET_VALID: .notYetValid
+        default: .other(unsafe String(cString: X509_verify_cert_error_string(code)))
+        }
     }
 
     private static func setName(_ name: String, of ssl: OpaquePointer) -> Bool {

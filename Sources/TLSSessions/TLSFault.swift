@@ -77,9 +77,17 @@ enum ErrorQueue {
         return fault(of: reason)
     }
 
+    private static func fault(ofAlert alert: CInt) -> TLSFault {
+        switch alert {
+        case SSL_AD_PROTOCOL_VERSION: .noSharedVersion
+        case SSL_AD_NO_APPLICATION_PROTOCOL: .noSharedProtocol
+        default: .rejected
+        }
+    }
+
     private static func fault(of reason: CInt) -> TLSFault {
         // Alerts of the peer are numbered from there.
-        if reason >= SSL_AD_REASON_OFFSET { return .rejected }
+        if reason >= SSL_AD_REASON_OFFSET { return fault(ofAlert: reason - SSL_AD_REASON_OFFSET) }
         return switch reason {
         case SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_NO_PROTOCOLS_AVAILABLE, SSL_R_VERSION_TOO_LOW,
             SSL_R_WRONG_SSL_VERSION, SSL_R_UNKNOWN_PROTOCOL, SSL_R_INAPPROPRIATE_FALLBACK:

@@ -4,7 +4,8 @@ import PresenceClient
 
 struct Stats: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print the service's counters.")
+        abstract: "Print the service's counters.",
+        usage: "porchlight stats [<options>]")
 
     @Flag(help: "Print one line of JSON, for programs.")
     var json = false

@@ -110,7 +110,8 @@ class Service:
                         self.process.wait(), seen, self.log_text()[-500:]))
                 seen += got
                 found = re.search(rb"ready on \S*:(\d+)", seen)
-                if found:
+                if found and b"\n" in seen:
+                    self.ready = seen.decode().strip()
                     self.port = int(found.group(1))
                     found = re.search(rb"tls on \S*:(\d+)", seen)
                     self.tls_port = int(found.group(1)) if found else None

@@ -187,6 +187,20 @@ class Reloads(Secured):
             self.assertIn("%s given with --tls-key" % key, done.stderr.decode())
             self.assertIn(words, done.stderr.decode())
 
+    def test_config_checks_the_files(self):
+        def config(*flags):
+            return subprocess.run(
+                [BINARY, "config", "--listen-tls", "127.0.0.1:0", *flags], capture_output=True,
+                text=True, timeout=WAIT)
+        soon, its_key = tls.make_certificate(self.folder, "soon.example", days=10)
+        done = config("--tls-certificate", soon, "--tls-key", its_key)
+        self.assertEqual(done.returncode, 0, done)
+        self.assertRegex(done.stderr, r"\AWarning: the certificate in %s expires in (9|10) days\n\Z"
+                         % re.escape(soon))
+        done = config("--tls-certificate", soon, "--tls-key", self.key)
+        self.assertEqual(done.returncode, 64, done)
+        self.assertIn("does not belong to the certificate", done.stderr)
+
 
 class SeveralLoops(Secured):
     """A new connection goes to the loop with the fewest, so connections that are held go round."""

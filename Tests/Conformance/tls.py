@@ -26,6 +26,32 @@ def make_certificate(folder, name="one.example", days=30):
     return certificate, key
 
 
+def openssl(*words):
+    subprocess.run(["openssl", *words], check=True, capture_output=True)
+
+
+def make_authority(folder):
+    """The certificate of an authority and its key: two paths."""
+    certificate, key = (os.path.join(folder, "ca" + end) for end in (".crt", ".key"))
+    openssl("req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
+            "-keyout", key, "-out", certificate, "-days", "30", "-subj", "/CN=test authority")
+    return certificate, key
+
+
+def sign(authority, folder, name, days=30, alternatives="DNS:localhost,IP:127.0.0.1"):
+    """A certificate for `name` that the authority has signed, and its key: two paths."""
+    certificate, key, request, extensions = (
+        os.path.join(folder, name + end) for end in (".crt", ".key", ".csr", ".ext"))
+    openssl("req", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-keyout",
+            key, "-out", request, "-subj", "/CN=" + name)
+    with open(extensions, "w") as file:
+        file.write("subjectAltName=" + alternatives)
+    openssl("x509", "-req", "-in", request, "-CA", authority[0], "-CAkey", authority[1],
+            "-CAcreateserial", "-days", str(days), "-extfile", extensions, "-out", certificate)
+    os.chmod(key, 0o600)
+    return certificate, key
+
+
 @functools.cache
 def certificate_of_run():
     folder = tempfile.mkdtemp(prefix="porchlight-conf-tls-")

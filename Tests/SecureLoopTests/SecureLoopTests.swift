@@ -110,7 +110,7 @@ import Testing
         defer { world.close() }
         let id = try world.connect()
         let peer = try world.client(id)
-        world.run { peer.phase == .failed(.rejected) && world.closed.count == 1 }
+        world.run { peer.phase == .failed(.noSharedProtocol) && world.closed.count == 1 }
         #expect(world.secure.counters.count(of: .noSharedProtocol) == 1)
         #expect(world.secure.counters.inProgress == 0)
     }

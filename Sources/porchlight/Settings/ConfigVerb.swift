@@ -29,6 +29,10 @@ struct ConfigVerb: ParsableCommand {
             let inForce = try flags.sources.read()
             _ = try KeyFiles(inForce.settings)
             _ = try WebhookSettings(inForce.settings.webhooks)
+            let tickets = try TLSFiles.makeTicketKeys()
+            for warning in try TLSFiles(inForce.settings.tls, tickets: tickets).warnings {
+                note("Warning: \(warning)")
+            }
             return inForce
         }
         try announce(json ? inForce.json.text : inForce.table)

@@ -1,0 +1,137 @@
+"""The command's verbs over TLS: what they accept, and what they say if they do not."""
+
+import os
+import socket
+import ssl
+import subprocess
+import threading
+
+import tls
+from porchlight import BINARY, Service
+from test_tls import Secured
+
+
+class Verbs(Secured):
+    def setUp(self):
+        super().setUp()
+        self.authority = tls.make_authority(self.folder)
+        self.certificate, self.key = tls.sign(self.authority, self.folder, "one.example")
+
+    def run_verb(self, *words, port, trusted=True, host="127.0.0.1", over_tls=True):
+        """The end of a verb that connects."""
+        flags = ["--connect", "%s:%d" % (host, port)] + (["--tls"] if over_tls else [])
+        if trusted:
+            flags += ["--ca", self.authority[0] if trusted is True else trusted]
+        return subprocess.run([BINARY, *words, *flags], stdin=subprocess.DEVNULL,
+                              capture_output=True, text=True, timeout=30)
+
+    def refused(self, port, reason, **options):
+        """A verb that cannot connect, and says why in one line."""
+        done = self.run_verb("query", "bob", port=port, **options)
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done)
+        self.assertEqual(done.stderr, "Error: Cannot connect to %s:%d over TLS: %s\n" % (
+            options.get("host", "127.0.0.1"), port, reason))
+
+    def test_verbs_connect(self):
+        s = self.serve()
+        for words in (["query", "bob"], ["stats"], ["top", "--once"], ["why", "alice", "bob"]):
+            with self.subTest(words=words):
+                done = self.run_verb(*words, port=s.tls_port)
+                self.assertEqual((done.returncode, done.stderr), (0, ""), done)
+                self.assertTrue(done.stdout)
+
+    def test_a_session_is_held(self):
+        s = self.serve()
+        words = ["--connect", "localhost:%d" % s.tls_port, "--tls", "--ca", self.authority[0]]
+        watching = subprocess.Popen([BINARY, "watch", "bob", *words], stdin=subprocess.DEVNULL,
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(watching.communicate)
+        self.addCleanup(watching.terminate)
+        self.assertIn("bob", watching.stdout.readline())
+        publisher = self.keep(s.connect()).login("bob")
+        publisher.publish(10001)
+        self.assertIn("login", watching.stdout.readline())
+        self.assertIn("10001", watching.stdout.readline())
+        watching.terminate()
+        self.assertEqual(watching.wait(10), 0)
+
+    def test_an_unknown_authority(self):
+        s = self.serve()
+        for trusted in (False, tls.make_certificate(self.folder, "other")[0]):
+            self.refused(s.tls_port, "its certificate is not from an authority that is trusted "
+                         "here. Give the authority's certificate with --ca.", trusted=trusted)
+
+    def test_another_name(self):
+        self.certificate, self.key = tls.sign(
+            self.authority, self.folder, "two.example", alternatives="DNS:two.example")
+        s = self.serve()
+        for host in ("127.0.0.1", "localhost"):
+            self.refused(s.tls_port, "its certificate is for another name. Connect to a name in "
+                         "the certificate.", host=host)
+
+    def test_an_expired_certificate(self):
+        # The service does not start with one.
+        made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        made.load_cert_chain(*tls.sign(self.authority, self.folder, "old.example", days=-1))
+        self.refused(self.accept_once(made), "its certificate has expired.")
+
+    def test_an_old_version(self):
+        made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        made.set_ciphers("ALL:@SECLEVEL=0")
+        made.load_cert_chain(self.certificate, self.key)
+        made.minimum_version = made.maximum_version = ssl.TLSVersion.TLSv1_1
+        self.refused(self.accept_once(made), "it accepts no version of TLS that is supported here "
+                     "(1.2 and 1.3).")
+
+    def accept_once(self, made):
+        """The port of a peer that makes one handshake."""
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+
+        def accept():
+            client, _ = listener.accept()
+            with client:
+                try:
+                    made.wrap_socket(client, server_side=True).close()
+                except OSError:
+                    pass
+
+        thread = threading.Thread(target=accept)
+        thread.start()
+        self.addCleanup(thread.join)
+        return listener.getsockname()[1]
+
+    def test_the_port_without_tls(self):
+        s = self.serve()
+        self.refused(s.port, "it does not speak TLS. Is that the port without TLS? Omit --tls, or "
+                     "connect to the service's address for TLS (listen-tls).")
+
+    def test_the_port_for_http(self):
+        flags = ["--http-tls", "127.0.0.1:0", "--tls-certificate", self.certificate,
+                 "--tls-key", self.key]
+        s = self.keep(Service(*flags))
+        port = int(s.ready.rsplit(":", 1)[1])
+        self.refused(port, "it speaks TLS, and not this protocol. Is that its port for HTTP "
+                     "(http-tls)? Connect to that of listen-tls.")
+
+    def test_a_verb_without_tls_on_the_port_for_it(self):
+        s = self.serve()
+        done = self.run_verb("query", "bob", port=s.tls_port, trusted=False, over_tls=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("or one for TLS? Connect to the native port, which is 7400 by default, or "
+                      "add --tls.", done.stderr)
+
+    def test_files_that_are_no_authority(self):
+        empty = os.path.join(self.folder, "empty.pem")
+        open(empty, "w").close()
+        for path, reason in ((empty, "has no certificate in PEM form."),
+                             (empty + "-none", "cannot be read: No such file or directory.")):
+            done = self.run_verb("query", "bob", port=1, trusted=path)
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.stderr,
+                             "Error: The file %s given with --ca %s\n" % (path, reason))
+
+    def test_an_authority_without_tls(self):
+        done = self.run_verb("query", "bob", port=1, over_tls=False)
+        self.assertEqual(done.returncode, 64)
+        self.assertIn("--ca is for connections over TLS: add --tls.", done.stderr)
