@@ -24,8 +24,8 @@ func readFile(
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | waiting)
     guard descriptor >= 0 else { throw lastFileError() }
     defer { close(descriptor) }
-    guard occasion == .startup || isRegular(descriptor) else {
-        throw FileError(words: "it is not a regular file, so it can be read at startup only")
+    guard occasion == .startup || isSeekable(descriptor) else {
+        throw FileError(words: "it is a pipe, which can be read at startup only")
     }
     var bytes: [UInt8] = []
     var part = [UInt8](repeating: 0, count: 4_096)
@@ -51,10 +51,8 @@ func readFile(
     }
 }
 
-private func isRegular(_ descriptor: CInt) -> Bool {
-    var status = stat()
-    return unsafe fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-}
+/// Pipes, sockets and terminals have no position.
+private func isSeekable(_ descriptor: CInt) -> Bool { lseek(descriptor, 0, SEEK_CUR) >= 0 }
 
 /// Of the last call of the system.
 private func lastFileError() -> FileError {

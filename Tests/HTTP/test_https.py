@@ -213,8 +213,8 @@ class Reloads(Secured):
                 os.rename(path, path + ".kept")
                 os.mkfifo(path, 0o600)
                 said = self.reload()
-                self.assertIn("The file %s given with %s cannot be read: it is not a regular file, "
-                              "so it can be read at startup only." % (path, flag), said)
+                self.assertIn("The file %s given with %s cannot be read: it is a pipe, which can be "
+                              "read at startup only." % (path, flag), said)
                 self.assertEqual(self.served(), before)
                 os.rename(path + ".kept", path)
                 self.assertIn("read again", self.reload())
