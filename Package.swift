@@ -88,7 +88,7 @@ let package = Package(
         .target(
             name: "PresenceBench",
             dependencies: [
-                "Containers", "EventLoop", "PresenceWire",
+                "Containers", "EventLoop", "PresenceWire", "TLSSessions",
                 .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
             swiftSettings: strict),

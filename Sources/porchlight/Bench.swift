@@ -42,6 +42,8 @@ struct BenchArguments: ParsableArguments {
             valueName: "file"))
     var serverKey: String?
 
+    @OptionGroup var tls: TLSOptions
+
     @Option(help: ArgumentHelp("Make names, order and jitter repeatable.", valueName: "number"))
     var seed: UInt64?
 
@@ -78,11 +80,21 @@ struct BenchArguments: ParsableArguments {
         let address = try Self.parts(ofAddress: connect)
         let target = ListenAddress(host: address.host, port: address.port)
         return BenchOptions(
-            target: .running(target, process: process), seed: seed, serverKey: try key())
+            target: .running(target, process: process, tls: try tls(of: address.host)),
+            seed: seed, serverKey: try key())
+    }
+
+    private func tls(of host: String) throws -> BenchTLS? {
+        guard let trust = try tls.trust() else { return nil }
+        return BenchTLS(
+            trust, serverName: host, wallSeconds: Int64(Date().timeIntervalSince1970))
     }
 
     func validate() throws {
         if let connect { _ = try Self.parts(ofAddress: connect) }
+        guard !tls.isOn || connect != nil else {
+            throw ValidationError("--tls is for a service that runs: add --connect.")
+        }
     }
 
     private static func parts(ofAddress text: String) throws -> (host: String, port: UInt16) {

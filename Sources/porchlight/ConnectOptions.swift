@@ -55,27 +55,27 @@ struct TLSOptions: ParsableArguments {
         }
     }
 
-    /// What a client trusts; nil without TLS.
+    /// What a client needs; nil without TLS.
     func client() throws -> ClientTLS? {
-        guard let context = try context() else { return nil }
-        return ClientTLS(context, wallSeconds: Int64(Date().timeIntervalSince1970))
-    }
-
-    /// The same, without the time.
-    func context() throws -> TLSClientContext? {
-        guard isOn else { return nil }
-        guard let authorities else { return try TLSClientContext(.system) }
-        let named = "The file \(authorities) given with --ca"
-        let content: [UInt8]
-        do throws(FileError) {
-            content = try readFile(authorities)
-        } catch {
-            throw CommandError("\(named) cannot be read: \(error.words).")
-        }
+        guard let trust = try trust() else { return nil }
         do throws(TLSCertificateError) {
-            return try TLSClientContext(.certificates(content))
+            return ClientTLS(
+                try TLSClientContext(trust), wallSeconds: Int64(Date().timeIntervalSince1970))
         } catch {
             throw CommandError("\(named) \(error).")
         }
     }
+
+    /// Which certificates are trusted; nil without TLS.
+    func trust() throws -> TLSClientContext.Trust? {
+        guard isOn else { return nil }
+        guard let authorities else { return .system }
+        do throws(FileError) {
+            return .certificates(try readFile(authorities))
+        } catch {
+            throw CommandError("\(named) cannot be read: \(error.words).")
+        }
+    }
+
+    private var named: String { "The file \(authorities ?? "") given with --ca" }
 }

@@ -55,6 +55,20 @@ class Verbs(Secured):
         watching.terminate()
         self.assertEqual(watching.wait(10), 0)
 
+    def test_load_tests(self):
+        s = self.keep(Service(
+            "--listen-tls", "127.0.0.1:0", "--tls-certificate", self.certificate, "--tls-key",
+            self.key, "--rate-limits", "off", "--disconnect-grace", "60"))
+        for words in (["storm", "--accounts", "60", "--group", "5"],
+                      ["fanout", "--accounts", "40", "--group", "20", "--duration", "0.1"]):
+            done = self.run_verb("bench", *words, "--process", str(s.process.pid), "--json",
+                                 port=s.tls_port)
+            self.assertEqual(done.returncode, 0, done)
+            self.assertTrue(done.stdout.startswith("{"), done)
+        # Clients of the storm connect twice.
+        self.assertRegex(s.server().ok("metrics")["text"],
+                         r"porchlight_tls_handshakes_total\{kind=\"full\"\} 1[6-9]\d\n")
+
     def test_an_unknown_authority(self):
         s = self.serve()
         for trusted in (False, tls.make_certificate(self.folder, "other")[0]):

@@ -49,6 +49,7 @@ extension Load {
             clients[client].splitter = FrameSplitter()
             clients[client].outbox = []
             clients[client].isBlocked = false
+            clients[client].session = nil
         }
         clients[client].phase = phase
     }
@@ -128,8 +129,13 @@ extension Load {
 
     func streamConnected(_ id: StreamID) {
         guard let client = client(of: id) else { return }
-        leave(client, to: .loggingIn)
         loop.startReading(id)
+        if let tls { beginHandshake(of: client, tls) } else { logIn(client) }
+    }
+
+    /// Sends the login of a client whose connection is established.
+    func logIn(_ client: Int) {
+        leave(client, to: .loggingIn)
         scratch.removeAll(keepingCapacity: true)
         switch clients[client].role {
         case .account: scratch.appendLogin(client, names, sync: loginList)
@@ -196,8 +202,15 @@ extension Load {
 
     // MARK: Writing
 
-    /// Sends frames; bytes that the socket does not accept wait.
+    /// Sends frames.
     func send(_ bytes: [UInt8], by client: Int) {
+        guard let session = clients[client].session else { return write(bytes, by: client) }
+        session.send(bytes, through: wire)
+        write(takeCiphertext(), by: client)
+    }
+
+    /// Sends bytes as they are; those that the socket does not accept wait.
+    func write(_ bytes: [UInt8], by client: Int) {
         if clients[client].isBlocked {
             clients[client].outbox.append(contentsOf: bytes)
             return
@@ -225,7 +238,7 @@ extension Load {
         guard !clients[client].outbox.isEmpty else { return }
         let bytes = clients[client].outbox
         clients[client].outbox = []
-        send(bytes, by: client)
+        write(bytes, by: client)
     }
 }
 

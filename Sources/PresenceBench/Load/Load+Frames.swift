@@ -10,6 +10,15 @@ extension Load {
         guard let client = client(of: id) else { return }
         now = loop.monotonicNanoseconds
         let chunk = unsafe RawSpan(_unsafeBytes: bytes)
+        if let session = clients[client].session {
+            receive(chunk, by: client, id, over: session)
+        } else {
+            read(chunk, by: client, id)
+        }
+    }
+
+    /// Reads frames.
+    func read(_ chunk: RawSpan, by client: Int, _ id: StreamID) {
         // Moved out of the array while it is used: handling a frame may change the array.
         var splitter = clients[client].splitter
         clients[client].splitter = FrameSplitter()

@@ -9,6 +9,7 @@ import Containers
 import EventLoop
 import Glibc
 import PresenceWire
+import TLSSessions
 
 final class Load: LoopHandler {
     /// What happens when a connection ends that the load did not close.
@@ -30,6 +31,9 @@ final class Load: LoopHandler {
     var lossPolicy = LossPolicy.fail
     var loginList = LoginSync.online
     var serverKey: String?
+    /// Nil: clients connect without TLS.
+    var tls: LoadTLS?
+    let wire = TLSWire()
     /// Nanoseconds; read once for all frames of one read.
     var now: UInt64
     var random: SplitMix64

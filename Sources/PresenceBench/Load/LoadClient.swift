@@ -33,6 +33,8 @@ struct LoadClient {
     var deadline: UInt64 = 0
     var splitter = FrameSplitter()
     var outbox: [UInt8] = []
+    /// Nil without TLS.
+    var session: LoadSession?
 }
 
 /// The counters of the load.

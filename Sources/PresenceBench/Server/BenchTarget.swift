@@ -5,7 +5,7 @@ public enum BenchTarget: Sendable {
     /// A service that the run starts, from this program.
     case child(executable: String, options: [String])
     /// A running service; `process` is its process id, if its CPU time is to be read.
-    case running(ListenAddress, process: Int32?)
+    case running(ListenAddress, process: Int32?, tls: BenchTLS? = nil)
 }
 
 /// The options of every scenario.
@@ -74,10 +74,11 @@ final class Bench {
             }
             self.child = child
             process = nil
-        case .running(let address, let process):
+        case .running(let address, let process, let tls):
             child = nil
             self.process = process
             load = try Load(target: address, seed: options.seed, progress: progress)
+            if let tls { load.tls = try LoadTLS(tls) }
         }
         load.serverKey = options.serverKey
         load.watchInterrupts()
