@@ -1,6 +1,7 @@
 """The command's verbs over TLS: what they accept, and what they say if they do not."""
 
 import os
+import re
 import socket
 import ssl
 import subprocess
@@ -149,3 +150,52 @@ class Verbs(Secured):
         done = self.run_verb("query", "bob", port=1, over_tls=False)
         self.assertEqual(done.returncode, 64)
         self.assertIn("--ca is for connections over TLS: add --tls.", done.stderr)
+
+
+class TryingOut(Secured):
+    """`make run-tls`: what it prints can be typed."""
+
+    def start(self):
+        script = os.path.join(os.path.dirname(__file__), "..", "..", "scripts", "run-tls")
+        serving = subprocess.Popen(
+            [script, "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0", "--http-tls",
+             "127.0.0.1:0"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+            env=dict(os.environ, PORCHLIGHT_BIN=BINARY, FOLDER=self.folder))
+        self.addCleanup(serving.stdout.close)
+        self.addCleanup(serving.wait)
+        self.addCleanup(serving.terminate)
+        said = ""
+        while "ready on" not in said:
+            line = serving.stdout.readline()
+            self.assertTrue(line, said)
+            said += line
+        self.ports = re.search(r"tls on \S+:(\d+), https on \S+:(\d+)", said).groups()
+        return serving, said
+
+    def type(self, said, beginning, standard, port):
+        """Runs the line that begins so, with the port that is really in use."""
+        line = re.search(r"^  (%s .*)$" % re.escape(beginning), said, re.M).group(1)
+        words = [word.replace(standard, port) for word in line.split()]
+        if beginning.startswith("porchlight"):
+            words = [BINARY, *words[1:], "--connect", "localhost:" + port]
+        return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                              timeout=30)
+
+    def test_what_is_printed_works(self):
+        first, said = self.start()
+        done = self.type(said.replace("--account bob", "--account bob --once"),
+                         "porchlight publish", "7443", self.ports[0])
+        self.assertEqual(done.returncode, 0, done)
+        done = self.type(said, "curl", "7444", self.ports[1])
+        self.assertEqual(done.returncode, 0, done)
+        self.assertIn('"publisher":"bob"', done.stdout)
+        first.terminate()
+        first.wait()
+        # The authority is the same after a restart, and the certificate is another one.
+        with open(os.path.join(self.folder, "ca.crt")) as file:
+            authority = file.read()
+        _, said = self.start()
+        with open(os.path.join(self.folder, "ca.crt")) as file:
+            self.assertEqual(file.read(), authority)
+        done = self.type(said, "curl", "7444", self.ports[1])
+        self.assertEqual(done.returncode, 0, done)
