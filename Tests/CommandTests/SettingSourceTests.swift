@@ -301,6 +301,7 @@ final class TemporaryFile {
         ["backlog-bytes-max": "1048576"], ["server-frame-bytes-max": "67108864"],
         ["ext-bytes-max": "32768", "server-frame-bytes-max": "65536"],
         ["listen": "0.0.0.0:7400"], ["listen": "[::]:0"],
+        ["listen": "0.0.0.0:7400", "auth": "jwt"], ["http": "0.0.0.0:7401", "auth": "jwt"],
     ])
     func `are refused by their names, values and places`(flags: [String: String]) throws {
         let refusal = #expect(throws: SettingsError.self, "\(flags)") {
@@ -316,6 +317,22 @@ final class TemporaryFile {
         for rule in SettingRule.all {
             for name in rule.names { #expect(SettingTable.named(name) != nil, "\(name)") }
         }
+    }
+
+    @Test(arguments: [
+        ["listen": "0.0.0.0:7400", "i-know-this-is-plain": "on"],
+        ["http": "0.0.0.0:7401", "server-key": "f", "i-know-this-is-plain": "on"],
+        ["listen": "127.0.0.1:7400", "http": "[::1]:7401"],
+        [
+            "listen-tls": "0.0.0.0:7443", "http-tls": "0.0.0.0:7444", "server-key": "f",
+            "tls-certificate": "c", "tls-key": "k",
+        ],
+    ])
+    func `may send tokens without TLS if that is said, or to this machine`(
+        flags: [String: String]
+    ) throws {
+        let flags = flags.merging(["auth": "jwt", "jwt-key": "f"]) { $1 }
+        _ = try SettingSources(flags: flags, environment: [:], path: nil).read()
     }
 
     @Test func `may be open to the world if that is said`() throws {

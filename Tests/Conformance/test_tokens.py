@@ -361,8 +361,13 @@ class Refused(Refusing):
         said = self.refuses("--auth", "jwt", "--jwt-key", path, data=self.data + "/d")
         self.assertIn("private", said)
 
-    def test_jwt_may_listen_anywhere(self):
-        service = Service("--auth", "jwt", "--jwt-key", self.write(SECRET), start=False)
+    def test_jwt_may_listen_anywhere_if_that_is_said(self):
+        flags = ["--auth", "jwt", "--jwt-key", self.write(SECRET)]
+        said = self.refuses(*flags, "--listen", "0.0.0.0:0", data=self.data + "/d")
+        self.assertIn("listen 0.0.0.0:0 (flag --listen)", said)
+        self.assertIn("without TLS, tokens and keys can be read and used by others", said)
+        self.assertIn("add --i-know-this-is-plain", said)
+        service = Service(*flags, "--i-know-this-is-plain", start=False)
         service.command = lambda *flags: [BINARY, "serve", "--listen", "0.0.0.0:0", "--data",
                                           service.data, *service.flags]
         self.keep(service)

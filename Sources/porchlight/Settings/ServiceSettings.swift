@@ -14,6 +14,7 @@ struct ServiceSettings: Sendable {
     var httpConnectionsMax = 256
     var auth = AuthenticationMode.open
     var isKnownToBeOpen = false
+    var isKnownToBePlain = false
     /// The file or URL with the keys for tokens.
     var tokenKeyPlace: String?
     var tokenAudience: String?

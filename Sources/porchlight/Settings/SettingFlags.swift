@@ -21,6 +21,7 @@ struct SettingFlags: ParsableArguments {
     @Option(help: .of("data")) var data: String?
     @Option(help: .of("auth")) var auth: String?
     @Flag(help: .of("i-know-this-is-open")) var iKnowThisIsOpen = false
+    @Flag(help: .of("i-know-this-is-plain")) var iKnowThisIsPlain = false
     @Option(help: .of("jwt-key")) var jwtKey: String?
     @Option(help: .of("jwt-audience")) var jwtAudience: String?
     @Option(help: .of("jwt-issuer")) var jwtIssuer: String?
@@ -53,7 +54,8 @@ struct SettingFlags: ParsableArguments {
     ]
 
     private static let switches: [(name: String, path: any KeyPath<Self, Bool> & Sendable)] = [
-        ("i-know-this-is-open", \.iKnowThisIsOpen)
+        ("i-know-this-is-open", \.iKnowThisIsOpen),
+        ("i-know-this-is-plain", \.iKnowThisIsPlain),
     ]
 
     /// The settings that have a flag.

@@ -33,6 +33,13 @@ struct SettingRule: Sendable {
             remedy: "with --auth open, any client that reaches this address can log in as any "
                 + "account: use --auth jwt, listen on 127.0.0.1, or add --i-know-this-is-open"),
         Self(
+            names: ["listen", "http", "auth", "i-know-this-is-plain"],
+            holds: { $0.auth != .jwt || $0.isKnownToBePlain || $0.isPlainOnLoopback },
+            remedy: "without TLS, tokens and keys can be read and used by others on the way: let "
+                + "clients use listen-tls and app servers http-tls, and listen on 127.0.0.1 "
+                + "otherwise; or, if a proxy in front of it terminates TLS, add "
+                + "--i-know-this-is-plain"),
+        Self(
             names: ["websocket-origins"],
             holds: { settings in
                 (settings.configuration.webSocketOrigins ?? []).allSatisfy(
@@ -92,6 +99,11 @@ extension ServiceSettings {
 
     /// The same for the HTTP API; also true without one.
     var isHTTPOnLoopback: Bool { [http, tls.http].allSatisfy { $0.map(Self.isLoopback) ?? true } }
+
+    /// Whether what is sent without TLS stays on this machine.
+    var isPlainOnLoopback: Bool {
+        Self.isLoopback(listen) && http.map(Self.isLoopback) ?? true
+    }
 
     private static func isLoopback(_ address: String) -> Bool {
         guard let host = parseAddress(address)?.host else { return false }

@@ -86,6 +86,10 @@ enum SettingTable {
                 "i-know-this-is-open", \.isKnownToBeOpen,
                 "Allow --auth open on an address that other machines can reach.",
                 takesEffect: .atRestart),
+            .onOff(
+                "i-know-this-is-plain", \.isKnownToBePlain,
+                "Allow --auth jwt without TLS on an address that other machines can reach.",
+                takesEffect: .atRestart),
             // The file is read again. Whether there is one decides at startup who may use HTTP.
             .text(
                 "server-key", \.serverKeyPath, .path, unset: "none",
