@@ -8,6 +8,7 @@
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -17,7 +18,6 @@
 static inline uv_handle_t *cuv_tcp_handle(uv_tcp_t *tcp) { return (uv_handle_t *)tcp; }
 static inline uv_stream_t *cuv_tcp_stream(uv_tcp_t *tcp) { return (uv_stream_t *)tcp; }
 static inline uv_handle_t *cuv_timer_handle(uv_timer_t *timer) { return (uv_handle_t *)timer; }
-static inline uv_handle_t *cuv_async_handle(uv_async_t *async) { return (uv_handle_t *)async; }
 static inline uv_handle_t *cuv_poll_handle(uv_poll_t *poll) { return (uv_handle_t *)poll; }
 static inline uv_handle_t *cuv_signal_handle(uv_signal_t *s) { return (uv_handle_t *)s; }
 static inline uv_handle_t *cuv_prepare_handle(uv_prepare_t *p) { return (uv_handle_t *)p; }
@@ -57,6 +57,7 @@ static inline int cuv_accept(int listener) {
 static inline int cuv_listening_socket(int family) {
     return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);
 }
+static inline int cuv_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
 // The port is chosen by connect, which knows the peer, and not by bind.
 static inline int cuv_connecting_socket(int family) {
     int fd = socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP);

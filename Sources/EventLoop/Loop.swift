@@ -36,7 +36,8 @@ import Glibc
     var signals: [UnsafeMutablePointer<uv_signal_t>] = unsafe []
 
     private let turnEnd: UnsafeMutablePointer<uv_prepare_t>
-    private let async: UnsafeMutablePointer<uv_async_t>
+    private let wakeupPoll: UnsafeMutablePointer<uv_poll_t>
+    private let wakeupDescriptor: CInt
     private var life = Life.ready
 
     private enum Life {
@@ -66,16 +67,18 @@ import Glibc
             unsafe uvLoop.deallocate()
             throw UVError(code: failure, operation: "uv_loop_init")
         }
-        unsafe async = .allocate(capacity: 1)
-        // Before the other handles: the only one that can fail, so that there is one way back.
-        let asyncFailure = unsafe uv_async_init(uvLoop, async, loopWokenUp)
-        guard asyncFailure == 0 else {
-            unsafe async.deallocate()
+        // Before the handles: nothing after it can fail, so that there is one way back.
+        do throws(UVError) {
+            wakeup = try Wakeup()
+        } catch {
             precondition(unsafe uv_loop_close(uvLoop) == 0)
             unsafe uvLoop.deallocate()
-            throw UVError(code: asyncFailure, operation: "uv_async_init")
+            throw error
         }
-        wakeup = unsafe Wakeup(async)
+        wakeupDescriptor = wakeup.polled
+        unsafe wakeupPoll = .allocate(capacity: 1)
+        // It fails for descriptors that cannot be polled, or are polled already.
+        precondition(unsafe uv_poll_init(uvLoop, wakeupPoll, wakeupDescriptor) == 0)
         unsafe turnEnd = .allocate(capacity: 1)
         unsafe uv_prepare_init(uvLoop, turnEnd)
         unsafe acceptBackoffTimer = .allocate(capacity: 1)
@@ -85,6 +88,7 @@ import Glibc
         unsafe readBuffer = .allocate(byteCount: Loop.readBufferBytes, alignment: 16)
         unsafe uvLoop.pointee.data = Unmanaged.passUnretained(self).toOpaque()
         unsafe uv_prepare_start(turnEnd, loopTurnEnded)
+        unsafe uv_poll_start(wakeupPoll, CInt(UV_READABLE.rawValue), loopWokenUp)
     }
 
     deinit {
@@ -122,10 +126,9 @@ import Glibc
     public func close() {
         precondition(life == .ready, "close of a loop that runs or is closed")
         life = .closed
-        wakeup.withdraw()
         stopListening()
         for slot in 0..<streams.capacity { close(streams.id(slot)) }
-        unsafe uv_close(cuv_async_handle(async), loopHandleClosed)
+        unsafe uv_close(cuv_poll_handle(wakeupPoll), loopHandleClosed)
         unsafe uv_close(cuv_prepare_handle(turnEnd), loopHandleClosed)
         unsafe uv_close(cuv_timer_handle(acceptBackoffTimer), loopHandleClosed)
         unsafe uv_close(cuv_timer_handle(deadlineTimer.timer), loopHandleClosed)
@@ -136,6 +139,7 @@ import Glibc
         while unsafe uv_run(uvLoop, UV_RUN_DEFAULT) != 0 {}
         precondition(streams.openCount == 0, "a stream is left in a closed loop")
         precondition(unsafe uv_loop_close(uvLoop) == 0, "a handle is left in a closed loop")
+        wakeup.close()
         handler = nil
     }
 
@@ -145,6 +149,7 @@ import Glibc
     }
 
     fileprivate func wokenUp() {
+        wakeup.takePending(wakeupDescriptor)
         handler?.wokenUp()
     }
 }
@@ -161,8 +166,8 @@ private func loopTurnEnded(_ prepare: UnsafeMutablePointer<uv_prepare_t>?) {
     unsafe withLoop(of: prepare) { $0.turnEnded() }
 }
 
-private func loopWokenUp(_ async: UnsafeMutablePointer<uv_async_t>?) {
-    unsafe withLoop(of: async) { $0.wokenUp() }
+private func loopWokenUp(_ poll: UnsafeMutablePointer<uv_poll_t>?, _ status: CInt, _: CInt) {
+    unsafe withLoop(of: poll) { $0.wokenUp() }
 }
 
 /// The close callback of every handle that is not a stream: frees its memory.
