@@ -143,6 +143,7 @@ import Testing
             let missing = asked.filter {
                 !names.contains(String($0)) && !$0.hasPrefix("porchlight_webhook_")
                     && !$0.hasPrefix("porchlight_http_")
+                    && !$0.hasPrefix("porchlight_gateway_")
             }
             #expect(missing.isEmpty, "docs/\(page)")
         }
