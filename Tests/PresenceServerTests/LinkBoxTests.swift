@@ -57,9 +57,7 @@ import Testing
     @Test func `takes nothing when the engine host has ended, but gives what is left`() {
         let wakes = Wakes()
         let box = wakes.box()
-        var outbound = Outbound()
-        outbound.own.items.append(.caughtUp(connection))
-        box.hand(outbound)
+        box.hand(SealedOutbound(items: [.caughtUp(connection)]))
         box.close()
         var turn = inbound(1)
         #expect(!box.hand(&turn))
@@ -68,11 +66,11 @@ import Testing
         #expect(wakes.counts == [0, 2])
     }
 
-    private var outbound: Outbound {
-        var outbound = Outbound()
-        outbound.own.items.append(.caughtUp(connection))
-        outbound.own.receivers = Array(repeating: 1, count: 100)
-        return outbound
+    private var outbound: SealedOutbound {
+        SealedOutbound(
+            SealedOutbound.Shared(SharedOutput()),
+            LoopOutput(
+                items: [.caughtUp(connection)], receivers: Array(repeating: 1, count: 100)))
     }
 
     @Test func `gives turns in parts, and knows what was not carried out`() {

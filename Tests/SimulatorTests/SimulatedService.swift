@@ -17,7 +17,7 @@ final class SimulatedHub {
     /// By loop: what is on its way to the engine host.
     fileprivate var up: [[Inbound]]
     /// By loop: what is on its way from it.
-    fileprivate var down: [[Outbound]]
+    fileprivate var down: [[SealedOutbound]]
 
     init(
         _ host: consuming EngineHost<SimulatedDisk, SimulatedNetwork>, loops: Int, isInline: Bool
@@ -205,7 +205,7 @@ final class SimulatedService {
 
     @discardableResult private func takeDown(_ index: Int) -> Bool {
         guard !hub.down[index].isEmpty else { return false }
-        var outbound = hub.down[index].removeFirst()
+        var outbound = hub.down[index].removeFirst().outbound
         loops[index].value.take(&outbound)
         return true
     }

@@ -22,18 +22,18 @@ extension EngineHost {
         }
         if output.isForFirstOnly { return output.exchange(with: &outbound) }
         let parts = output.take()
-        outbound = parts[0]
+        outbound = parts[0].outbound
         handToLoopsInProcess(parts)
     }
 
     /// Hands the output to the loops in process, and returns a part for each connection loop.
-    mutating func handOver() -> ArraySlice<Outbound> {
+    mutating func handOver() -> ArraySlice<SealedOutbound> {
         let parts = output.take(still: stillLoops)
         handToLoopsInProcess(parts)
         return parts.prefix(loops.count)
     }
 
-    private func handToLoopsInProcess(_ parts: [Outbound]) {
+    private func handToLoopsInProcess(_ parts: [SealedOutbound]) {
         for box in boxesInProcess where !parts[box.loop].isEmpty { box.hand(parts[box.loop]) }
     }
 

@@ -59,15 +59,16 @@ struct HostOutput: Sendable {
             parts[0].items.append(item(start..<parts[0].receivers.count))
             return
         }
-        let starts = parts.prefix(loops.count).map(\.receivers.count)
+        for index in 0..<loops.count { parts[index].receiversBefore = parts[index].receivers.count }
         for place in receivers {
             let slot = shared.effects.receivers[place]
             let loop = loops.loop(of: slot)
             guard omitted & 1 << UInt64(loop) == 0 else { continue }
             parts[loop].receivers.append(loops.local(slot))
         }
-        for (index, start) in starts.enumerated() where parts[index].receivers.count > start {
-            parts[index].items.append(item(start..<parts[index].receivers.count))
+        for index in 0..<loops.count {
+            let receivers = parts[index].receiversBefore..<parts[index].receivers.count
+            if !receivers.isEmpty { parts[index].items.append(item(receivers)) }
         }
     }
 
@@ -112,10 +113,11 @@ struct HostOutput: Sendable {
     ///
     /// Loops with a bit in `still` keep only what their items refer to: what they have waits for
     /// an unknown time, and an item for a single connection would keep the memory of a whole turn.
-    mutating func take(still: UInt64 = 0) -> [Outbound] {
+    mutating func take(still: UInt64 = 0) -> [SealedOutbound] {
+        let sealed = SealedOutbound.Shared(shared)
         let outbound = parts.enumerated().map { loop, own in
             still & 1 << UInt64(loop) == 0
-                ? Outbound(shared: shared, own: own) : Outbound(own, ofItsOwn: shared)
+                ? SealedOutbound(sealed, own) : SealedOutbound(ofItsOwn: sealed, own)
         }
         self = HostOutput(loops: loops.count)
         return outbound

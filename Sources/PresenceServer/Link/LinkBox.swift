@@ -43,7 +43,7 @@ final class LinkBox: Sendable {
     }
 
     private struct Down: Sendable {
-        var waiting: [(turn: Outbound, bytes: Int)] = []
+        var waiting: [(turn: SealedOutbound, bytes: Int)] = []
         /// Handed over and not released.
         var unreleased = Load()
         /// Taken and not released.
@@ -54,7 +54,7 @@ final class LinkBox: Sendable {
         var isHostWaiting = false
 
         /// Takes turns until they have as many bytes, at least one.
-        mutating func take(bytesMax: Int) -> [Outbound] {
+        mutating func take(bytesMax: Int) -> [SealedOutbound] {
             var load = Load()
             while load.turns < waiting.count, load.turns == 0 || load.bytes < bytesMax {
                 load += Load(turns: 1, bytes: waiting[load.turns].bytes)
@@ -110,7 +110,7 @@ final class LinkBox: Sendable {
     var isClosed: Bool { up.withLock { $0.isClosed } }
 
     /// Takes what there is for the loop, in order, and releases it.
-    func takeOutbound() -> [Outbound] {
+    func takeOutbound() -> [SealedOutbound] {
         let (turns, isHostWaiting) = down.withLock { ($0.take(bytesMax: .max), $0.release()) }
         if isHostWaiting { wakeHost() }
         return turns
@@ -118,7 +118,7 @@ final class LinkBox: Sendable {
 
     /// Takes turns for the loop until they have as many bytes, in order; `release` follows. When
     /// more is left, the loop is woken again.
-    func takeOutbound(bytesMax: Int) -> [Outbound] {
+    func takeOutbound(bytesMax: Int) -> [SealedOutbound] {
         let (turns, isMore) = down.withLock { down in
             let turns = down.take(bytesMax: bytesMax)
             return (turns, !down.waiting.isEmpty)
@@ -138,7 +138,7 @@ final class LinkBox: Sendable {
     func takeInbound() -> [Inbound] { up.withLock { $0.take() } }
 
     /// Hands over what there is for the loop.
-    func hand(_ outbound: Outbound) {
+    func hand(_ outbound: SealedOutbound) {
         let bytes = outbound.byteCount
         let isFirst = down.withLock { down in
             down.waiting.append((outbound, bytes))

@@ -3,9 +3,6 @@ import PresenceCore
 import PresenceWire
 
 /// What the engine host has for a connection loop, in order. Its owner reuses the buffer.
-///
-/// What several loops may need is shared by all: the values are never changed once they have been
-/// handed over.
 struct Outbound: Sendable {
     /// For all loops.
     var shared = SharedOutput()
@@ -17,37 +14,13 @@ struct Outbound: Sendable {
 
     /// About how much memory it takes.
     var byteCount: Int {
-        shared.byteCount + own.items.count * MemoryLayout<OutboundItem>.stride
-            + own.receivers.count * MemoryLayout<UInt32>.stride
+        shared.byteCount + own.byteCount
     }
 
     /// Forgets everything and keeps the memory.
     mutating func removeAll() {
         shared.removeAll()
         own.removeAll()
-    }
-}
-
-extension Outbound {
-    /// What there is for a loop that stands still, with a copy of what it refers to.
-    ///
-    /// Expired names are copied. Whatever else refers to something answers a request that was in
-    /// progress when the loop stood still, and keeps all of `shared`.
-    init(_ own: LoopOutput, ofItsOwn shared: borrowing SharedOutput) {
-        self.own = own
-        guard !own.items.contains(where: \.refersToAnswers) else {
-            self.shared = copy shared
-            return
-        }
-        for index in own.items.indices {
-            guard case .expired(let type, let names, let receivers) = own.items[index] else {
-                continue
-            }
-            let start = self.shared.effects.names.count
-            for name in names { self.shared.copyName(name, from: shared) }
-            self.own.items[index] = .expired(
-                type, names: start..<self.shared.effects.names.count, receivers: receivers)
-        }
     }
 }
 
@@ -85,7 +58,8 @@ struct SharedOutput: Sendable {
         return ends.count - 1
     }
 
-    fileprivate mutating func copyName(_ index: Int, from other: borrowing SharedOutput) {
+    /// Copies a name of another output.
+    mutating func copyName(_ index: Int, from other: borrowing SharedOutput) {
         let name = other.effects.names[index]
         let start = effects.bytes.count
         effects.bytes += other.effects.bytes[Int(name.start)..<Int(name.start + name.count)]
@@ -111,6 +85,14 @@ struct LoopOutput: Sendable {
     var items: [OutboundItem] = []
     /// Slots of this loop: what `OutboundItem.deliver` and `.expired` refer to.
     var receivers: [UInt32] = []
+    /// How many receivers there were before those of the item that is being added.
+    var receiversBefore = 0
+
+    /// About how much memory it takes.
+    var byteCount: Int {
+        items.count * MemoryLayout<OutboundItem>.stride
+            + receivers.count * MemoryLayout<UInt32>.stride
+    }
 
     private static let receiversKeptMax = 1 << 16
     private static let itemsKeptMax = 4_096
@@ -174,7 +156,7 @@ enum OutboundItem: Sendable {
 
 extension OutboundItem {
     /// Whether it refers to something in `SharedOutput`, other than expired names.
-    fileprivate var refersToAnswers: Bool {
+    var refersToAnswers: Bool {
         switch self {
         case .answer, .refuse, .answerQuestion, .deliver, .states, .feed: true
         case .expired, .synced, .caughtUp, .missed, .close, .measure, .callRoll, .configure, .trim,

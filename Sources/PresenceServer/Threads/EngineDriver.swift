@@ -151,9 +151,10 @@ final class EngineDriver: LoopHandler {
         // Deadlines that have passed wait for the roll, and are not waited for meanwhile.
         let own = host.rollCall.deadline ?? deadline
         awaited = host.rollCall.isUnderWay ? nil : deadline
-        let deadlines = [own, backlogs.nextDeadline(holdingFanOuts: isHoldingFanOuts)].compactMap(
-            \.self)
-        guard let deadline = deadlines.min() else { return loop.disarmTimer() }
+        let later = Mono(milliseconds: .max)
+        let stuckFrom = backlogs.nextDeadline(holdingFanOuts: isHoldingFanOuts) ?? later
+        let deadline = min(own ?? later, stuckFrom)
+        guard deadline < later else { return loop.disarmTimer() }
         loop.armTimer(atMonotonicMilliseconds: clock.unshifted(deadline.milliseconds))
     }
 

@@ -76,7 +76,9 @@ final class LoopDriver: LoopHandler {
                 connections.loop.adopt(arrival.socket, listener: arrival.listener),
                 from: arrival.address)
         }
-        var turns = box.takeOutbound(bytesMax: Self.outputBytesPerTurn)
-        for index in turns.indices { connections.take(&turns[index]) }
+        for turn in box.takeOutbound(bytesMax: Self.outputBytesPerTurn) {
+            var outbound = turn.outbound
+            connections.take(&outbound)
+        }
     }
 }

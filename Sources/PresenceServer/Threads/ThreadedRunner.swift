@@ -48,9 +48,7 @@ final class ThreadedRunner: ServiceRunner {
             threads.append(try NamedThread(name: "engine") { handed.run() })
         } catch {
             // Those that run have no connection yet.
-            var stop = Outbound()
-            stop.own.items = [.stop]
-            for box in boxes { box.hand(stop) }
+            for box in boxes { box.hand(SealedOutbound(items: [.stop])) }
             wait(for: threads)
             throw error
         }
