@@ -114,12 +114,18 @@ struct HostOutput: Sendable {
     /// Loops with a bit in `still` keep only what their items refer to: what they have waits for
     /// an unknown time, and an item for a single connection would keep the memory of a whole turn.
     mutating func take(still: UInt64 = 0) -> [SealedOutbound] {
+        var next = HostOutput(loops: loops.count)
+        // What has been sorted stays with the engine host, and its memory is used again.
+        swap(&next.shared.effects.items, &shared.effects.items)
+        swap(&next.shared.effects.receivers, &shared.effects.receivers)
+        swap(&next.shared.effects.records, &shared.effects.records)
+        for index in parts.indices { next.parts[index].reserve(as: parts[index]) }
         let sealed = SealedOutbound.Shared(shared)
         let outbound = parts.enumerated().map { loop, own in
             still & 1 << UInt64(loop) == 0
                 ? SealedOutbound(sealed, own) : SealedOutbound(ofItsOwn: sealed, own)
         }
-        self = HostOutput(loops: loops.count)
+        self = next
         return outbound
     }
 }

@@ -97,6 +97,11 @@ struct LoopOutput: Sendable {
     private static let receiversKeptMax = 1 << 16
     private static let itemsKeptMax = 4_096
 
+    /// Makes room for as much as another turn had, unless that was a large one.
+    mutating func reserve(as other: borrowing LoopOutput) {
+        receivers.reserveCapacity(min(other.receivers.count, Self.itemsKeptMax))
+    }
+
     /// Forgets everything and keeps the memory, unless this was a large turn.
     mutating func removeAll() {
         guard receivers.count <= Self.receiversKeptMax, items.count <= Self.itemsKeptMax else {
