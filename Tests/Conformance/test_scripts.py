@@ -110,7 +110,7 @@ class Setup(Scripts):
 
 class Words(Scripts):
     def test_every_script_has_a_help(self):
-        for name in ("setup", "test", "sanitize", "fuzz", "outdated"):
+        for name in ("setup", "test", "sanitize", "fuzz", "outdated", "loops", "tsan"):
             with self.subTest(name=name):
                 code, said, fault = self.run_script("scripts/" + name, "--help")
                 self.assertEqual((code, fault), (0, ""))

@@ -63,7 +63,7 @@ class Service(porchlight.Service):
         self.log = open(self.data + ".log", "ab")
         self.process = subprocess.Popen(
             self.command(*flags), stdout=subprocess.PIPE, stderr=self.log,
-            stdin=subprocess.DEVNULL)
+            stdin=subprocess.DEVNULL, env=porchlight.ENVIRONMENT)
         if self.files:
             porchlight.resource.prlimit(
                 self.process.pid, porchlight.resource.RLIMIT_NOFILE, (self.files, self.files))
@@ -80,13 +80,16 @@ class Service(porchlight.Service):
                     self.process.wait(), seen, self.log_text()[-500:]))
             seen += got
         self.ready = seen.decode().strip()
+        self.take_ready(self.ready)
+        return self
+
+    def take_ready(self, line):
         found = re.fullmatch(r"ready on \S+:(\d+)(?:, tls on \S+:(\d+))?"
-                             r"(?:, http on \S+:(\d+))?(?:, https on \S+:(\d+))?", self.ready)
+                             r"(?:, http on \S+:(\d+))?(?:, https on \S+:(\d+))?", line)
         if not found:
-            raise AssertionError(self.ready)
+            raise AssertionError(line)
         self.port, self.tls_port, self.http_port, self.https_port = (
             int(port) if port else None for port in found.groups())
-        return self
 
     def close(self):
         super().close()

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import os
 import socket
 import time
 import unittest
@@ -151,6 +152,7 @@ class Readers(unittest.TestCase):
                 stream.close()
             service.close()
 
+    @unittest.skipIf("TSAN_OPTIONS" in os.environ, "a sanitizer takes memory of its own")
     def test_a_slow_reader_needs_no_memory(self):
         service = Service("--rate-limits", "off")
         stream = socket.socket()
