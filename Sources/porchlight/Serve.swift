@@ -15,7 +15,8 @@ struct Serve: ParsableCommand {
         abstract: "Run the service.",
         discussion: """
             Prints one line when it is ready. On SIGTERM or SIGINT it notifies clients, commits \
-            all writes and exits with code 0. On SIGHUP it reads its settings and keys again.
+            all writes and exits with code 0. On SIGHUP it reads its settings, keys and \
+            certificates again.
 
             There are more settings than flags: see `porchlight config`.
             """)

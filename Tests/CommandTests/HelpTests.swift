@@ -31,4 +31,13 @@ import Testing
             #expect(help.contains("\nUSAGE: \(typed)"), "\(help)")
         }
     }
+
+    @Test func `names every value that a setting can have`() throws {
+        let help = Porchlight.helpMessage(for: Serve.self, columns: 1_000)
+        #expect(help.contains("(1 to 64, or auto; default: 1)"))
+        let loops = try #require(SettingTable.named("loops"))
+        #expect(throws: Setting.ValueError(fault: "is out of range", remedy: "1 to 64, or auto")) {
+            try loops.value(of: "65")
+        }
+    }
 }

@@ -18,8 +18,7 @@ enum ExampleFile {
 
     private static func text(of setting: Setting) -> String {
         let star = setting.takesEffect == .atRestart ? " *" : ""
-        let word = setting.unset.isEmpty ? "" : ", or \(setting.unset)"
-        let range = setting.kind.isTold ? " (\(setting.kind.expectation)\(word))" : ""
+        let range = setting.kind.isTold ? " (\(setting.expectation))" : ""
         return "# \(setting.help)\(range)\(star)\n#\(setting.name): \(setting.yaml)"
     }
 }

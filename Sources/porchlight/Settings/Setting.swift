@@ -40,8 +40,15 @@ struct Setting: Sendable {
     /// The value that a text is, wherever it is written.
     func value(of text: String) throws(ValueError) -> Value {
         if !unset.isEmpty, text == unset { return .nothing }
-        return try kind.value(of: text)
+        do throws(ValueError) {
+            return try kind.value(of: text)
+        } catch {
+            throw ValueError(fault: error.fault, remedy: expectation)
+        }
     }
+
+    /// What would be right, with the word for nothing.
+    var expectation: String { kind.expectation + (unset.isEmpty ? "" : ", or \(unset)") }
 
     /// `--disconnect-grace`
     var flag: String { "--\(name)" }

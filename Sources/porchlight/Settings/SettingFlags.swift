@@ -92,9 +92,9 @@ extension Setting {
     fileprivate var helpOfFlag: String {
         var facts: [String] = []
         if case .integer(let range, _) = kind, range.upperBound < 1_000_000 {
-            facts.append(kind.expectation)
+            facts.append(expectation)
         }
-        if case .choice(let words) = kind, words.count > 4 { facts.append(kind.expectation) }
+        if case .choice(let words) = kind, words.count > 4 { facts.append(expectation) }
         let isSwitch = kind == .onOff && standard == .isOn(false)
         if !isSwitch { facts.append("default: \(text(of: standard))") }
         return facts.isEmpty ? help : "\(help) (\(facts.joined(separator: "; ")))"

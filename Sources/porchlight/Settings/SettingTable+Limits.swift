@@ -34,7 +34,8 @@ extension SettingTable {
             .count(
                 "outbox-bytes-in-all-max", \.connection.outboxBytesInAllMax,
                 1_048_576...1_099_511_627_776, .bytes,
-                "Bytes pending for all clients together; above, every outbox counts as full."),
+                "Bytes pending for all clients, divided among the loops; above, every outbox "
+                    + "counts as full."),
             .count(
                 "backlog-bytes-max", \.connection.backlogBytesMax, 131_072...1_073_741_824, .bytes,
                 "Bytes pending for one client, answers included; above, its connection is closed."),
@@ -162,6 +163,7 @@ extension SettingTable {
                 takesEffect: .atRestart),
             .count(
                 "feed-readers-max", \.configuration.feed.readersMax, 1...1_000, .things,
-                "Connections that read the feed at a time.", takesEffect: .atRestart),
+                "Readers of the feed at a time, those of HTTP and webhooks included.",
+                takesEffect: .atRestart),
         ])
 }

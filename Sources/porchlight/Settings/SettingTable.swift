@@ -45,12 +45,14 @@ enum SettingTable {
             // The files are read again.
             .text(
                 "tls-certificate", \.tls.certificatePaths, .path, unset: "none",
-                "A PEM file with the certificate of the service and its chain; several with commas "
-                    + "between them, chosen by the name that a client asks for.",
+                "A PEM file with the certificate of the service and its chain, read again on "
+                    + "SIGHUP; several with commas between them, chosen by the name that a client "
+                    + "asks for.",
                 takesEffect: .atRestart),
             .text(
                 "tls-key", \.tls.keyPaths, .path, unset: "none",
-                "A PEM file with the private key; several in the order of tls-certificate.",
+                "A PEM file with the private key, read again on SIGHUP; several in the order of "
+                    + "tls-certificate.",
                 takesEffect: .atRestart),
             .choice(
                 "tls-min", \.tls.minimum, "The oldest version of TLS that is accepted.",
@@ -93,7 +95,8 @@ enum SettingTable {
             // The file is read again. Whether there is one decides at startup who may use HTTP.
             .text(
                 "server-key", \.serverKeyPath, .path, unset: "none",
-                "A file with the keys of app servers, a line each, as `porchlight key` prints.",
+                "A file with the keys of app servers, a line each, as `porchlight key` prints; "
+                    + "read again on SIGHUP.",
                 takesEffect: .atRestart),
             .text(
                 "websocket-origins", \.webSocketOrigins, .text, unset: "auto",
@@ -101,7 +104,8 @@ enum SettingTable {
                     + "--auth open those of this machine, otherwise all.", takesEffect: .atReload),
             .count(
                 "loops", \.configuration.loops, 1...Configuration.loopsMax, .things, unset: "auto",
-                "Connection loops; with two or more, each has a thread, and so has the engine.",
+                "Connection loops; with two or more, each has a thread, and so has the engine. "
+                    + "auto: one for each processor, at most 8.",
                 takesEffect: .atRestart),
             .choice(
                 "durability", \.configuration.durability,
