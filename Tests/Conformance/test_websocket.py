@@ -359,6 +359,9 @@ class Ends(WebSockets):
         web.login("w")
         half.send(b"GET /v1/socket HTTP/1.1\r\n")
         web.call("ping")
+        # With several loops, one of these is on that of `half`, and is read from after it.
+        for number in range(4):
+            self.keep(service.login("o%d" % number))
         service.signal(signal.SIGTERM)
         self.ends(web, 4503, "shutting_down", note=4503)
         self.assertEqual(half.head()[0], 503)
