@@ -30,6 +30,10 @@ BINARY = os.environ.get(
     "PORCHLIGHT_BIN", os.path.join(CLIENTS, "..", ".build", "debug", "porchlight"))
 CHROMIUM = os.environ.get("CHROMIUM", "/usr/bin/chromium")
 FIREFOX = os.environ.get("FIREFOX", "/usr/bin/firefox-esr")
+# Those of Debian, with their warnings.
+REACT = ["/usr/share/nodejs/react/umd/react.development.js",
+         "/usr/share/nodejs/react-dom/umd/react-dom.development.js"]
+VUE = os.environ.get("VUE", "")
 WAIT = 15_000  # milliseconds for one thing to happen
 # README.md has its script in the page. The SDK comes from the service.
 POLICY = ("default-src 'none'; script-src 'self' http://127.0.0.1:*%s; style-src 'self'; "
@@ -144,14 +148,15 @@ class Pages(http.server.SimpleHTTPRequestHandler):
     """The demo under a strict policy; the page of README.md, and its `/token`."""
 
     service = readme = token = None  # set by the case
+    scripts = {}
 
     def demo(self):
         with open(os.path.join(CLIENTS, "demo", "demo.js"), encoding="utf-8") as file:
             return Pages.service.filled(file.read())
 
     def do_GET(self):
-        made = {"/demo.js": self.demo, "/readme.html": Pages.readme, "/token": Pages.token
-                }.get(self.path)
+        made = {"/demo.js": self.demo, "/readme.html": Pages.readme, "/token": Pages.token,
+                **Pages.scripts}.get(self.path)
         if not made:
             return super().do_GET()
         text = made()
@@ -159,7 +164,7 @@ class Pages(http.server.SimpleHTTPRequestHandler):
             return self.send_error(503)
         body = text.encode()
         self.send_response(200)
-        kind = "text/javascript" if made == self.demo else "text/html"
+        kind = "text/javascript" if self.path.endswith(".js") else "text/html"
         self.send_header("Content-Type", kind + "; charset=utf-8")
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
@@ -519,7 +524,88 @@ def wss(world):
         bob.close()
 
 
-CASES = [dots, tabs, restart, offline, frozen, thawed, kicked, readme, expired, wss]
+def snippet(begin):
+    """The block of README.md that begins like this."""
+    with open(os.path.join(CLIENTS, "js", "README.md"), encoding="utf-8") as file:
+        return re.search(r"```\w+\n(%s.*?)```" % re.escape(begin), file.read(), re.S).group(1)
+
+
+def script_page(world, script, files):
+    """A page with this module, which imports the SDK, after the files."""
+    def content(path):
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+
+    Pages.scripts = {"/" + os.path.basename(path): functools.partial(content, path)
+                     for path in files}
+    Pages.scripts["/page.js"] = lambda: world.service.filled(
+        'import { connect } from "http://127.0.0.1:7401/sdk/index.js";\n'
+        'const porchlight = connect("ws://127.0.0.1:7400/v1/socket", { account: "alice" });\n'
+        'const friends = window.friends = porchlight.watch(["bob", "carol"]);\n' + script)
+    Pages.readme = staticmethod(lambda: (
+        '<!doctype html><meta charset="utf-8"><div id="app"></div>'
+        + "".join('<script src="/%s"></script>' % os.path.basename(path) for path in files
+                  if path != VUE)
+        + '<script type="module" src="/page.js"></script>'))
+    return world.page("alice", path="/readme.html")
+
+
+def lives(world, page):
+    """The framework's page follows bob and carol, and lets go of the watch when it ends."""
+    bob = Native(world.service, account="bob", device="phone")
+    expect(page.locator("i")).to_have_count(2, timeout=WAIT)
+    expect(page.locator("i").first).to_have_class("online", timeout=WAIT)
+    expect(page.locator("i").last).to_have_class("offline", timeout=WAIT)
+    carol = Native(world.service, account="carol", device="phone")
+    expect(page.locator("i").last).to_have_class("online", timeout=WAIT)
+    bob.call("logout")
+    expect(page.locator("i").first).to_have_class("offline", timeout=WAIT)
+    carol.call("logout")
+    expect(page.locator("i").last).to_have_class("offline", timeout=WAIT)
+    page.evaluate("() => stop()")
+    expect(page.locator("i")).to_have_count(0, timeout=WAIT)
+    assert page.evaluate("() => listeners") == 0, "it still listens"
+
+
+# Counts the listeners of the watch.
+COUNTED = """
+window.listeners = 0;
+const { addEventListener, removeEventListener } = friends;
+friends.addEventListener = (...all) => (listeners += 1, addEventListener.apply(friends, all));
+friends.removeEventListener = (...all) => (listeners -= 1, removeEventListener.apply(friends, all));
+"""
+
+
+def react(world):
+    """README.md's lines for React, under React's own strict mode and warnings."""
+    source = COUNTED + snippet("import { useCallback").replace(
+        'import { useCallback, useSyncExternalStore } from "react";',
+        "const { StrictMode, useCallback, useSyncExternalStore } = React;") + """
+      const root = ReactDOM.createRoot(document.querySelector("#app"));
+      root.render(<StrictMode><Dot account="bob" /><Dot account="carol" /></StrictMode>);
+      window.stop = () => root.unmount();"""
+    script = subprocess.run(["esbuild", "--loader=jsx"], input=source, check=True,
+                            capture_output=True, text=True).stdout
+    lives(world, script_page(world, script, REACT))
+react.needs = [*REACT, "/usr/bin/esbuild"]
+
+
+def vue(world):
+    """README.md's lines for Vue."""
+    script = 'import { createApp, customRef, h, onScopeDispose } from "/vue.js";\n' + COUNTED
+    script += snippet("const usePresence") + """
+      const Dot = { props: ["account"], setup({ account }) {
+        const presence = usePresence(friends, account);
+        return () => h("i", { class: presence.value?.is });
+      } };
+      const app = createApp(() => [h(Dot, { account: "bob" }), h(Dot, { account: "carol" })]);
+      app.mount("#app");
+      window.stop = () => app.unmount();"""
+    lives(world, script_page(world, script, [VUE]))
+vue.needs = [VUE]
+
+
+CASES = [dots, tabs, restart, offline, frozen, thawed, kicked, readme, expired, wss, react, vue]
 # They use the protocol of Chromium's developer tools.
 ONLY_CHROMIUM = [offline, frozen, thawed]
 
@@ -574,7 +660,11 @@ def main():
             for case in CASES:
                 if options.k not in case.__name__:
                     continue
-                if name != "chromium" and case in ONLY_CHROMIUM:
+                missing = [path for path in getattr(case, "needs", [])
+                           if not os.path.exists(path)]
+                if missing:
+                    print("%-8s skipped: there is no %s" % (case.__name__, missing[0]))
+                elif name != "chromium" and case in ONLY_CHROMIUM:
                     print("%-8s skipped: only in Chromium" % case.__name__)
                 else:
                     failed |= not run(browser, case, site)
