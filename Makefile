@@ -4,6 +4,7 @@
 # make test       install what is missing, build, run every test: about 30 minutes
 # make check      lint, build, quick tests: at most 3 minutes after the build
 # make test-js    the tests of the JavaScript SDK, with .build/debug/porchlight if it is built
+# make test-js-full  the same with more: 500 clients and 20 kills, 1,000 simulations
 # make test-runtimes the same in Node 22 and 24, Deno and Bun, which it installs from PyPI
 # make test-browser  the SDK in Chromium and Firefox, with the same service
 # make test-browser-full  the same, with pages that are frozen for three minutes
@@ -14,7 +15,7 @@
 # make outdated   list dependencies that have newer versions
 # make clean      remove everything that was built
 
-.PHONY: help run run-tls build test check test-js test-runtimes test-browser test-browser-full demo simulate static install outdated setup clean
+.PHONY: help run run-tls build test check test-js test-js-full test-runtimes test-browser test-browser-full demo simulate static install outdated setup clean
 .DEFAULT_GOAL := help
 
 PREFIX ?= /usr/local
@@ -43,6 +44,12 @@ check: setup
 test-js:
 	@scripts/setup javascript
 	@clients/js/test/run
+
+test-js-full: export STORM_CLIENTS = 500
+test-js-full: export STORM_KILLS = 20
+test-js-full: export SIMULATE_RUNS = 1000
+test-js-full: export TRUTH_ROUNDS = 20
+test-js-full: test-js
 
 test-runtimes:
 	@clients/js/test/runtimes --install

@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Porchlight } from "../src/porchlight.js";
+import { generator } from "./random.js";
 import { Clock, limits } from "./stage.js";
 
 const runs = Number(process.env.SIMULATE_RUNS ?? 40);
@@ -13,13 +14,6 @@ const ACCOUNTS = 60;
 const QUOTA = 45;
 const HEARTBEAT = 30;
 const STEPS = 400;
-
-const generator = (seed) => () => {
-  seed = (seed + 0x6d2b79f5) | 0;
-  let bits = Math.imul(seed ^ (seed >>> 15), 1 | seed);
-  bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
-  return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
-};
 
 class World {
   clock = new Clock();

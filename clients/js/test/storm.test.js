@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { common } from "../src/environment.js";
 import { open } from "../src/native.js";
 import { Porchlight } from "../src/porchlight.js";
+import { generator } from "./random.js";
 import { Service, binary, until } from "./service.js";
 
 const count = Number(process.env.STORM_CLIENTS ?? 60);
@@ -14,14 +15,7 @@ const seed = Number(process.env.STORM_SEED ?? Math.floor(Math.random() * 2 ** 31
 const watched = Math.min(40, count - 1);
 const timeout = 60_000 + kills * 20_000;
 
-/** The same numbers for the same seed (mulberry32). */
-let state = seed;
-const random = () => {
-  state = (state + 0x6d2b79f5) | 0;
-  let bits = Math.imul(state ^ (state >>> 15), 1 | state);
-  bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits;
-  return ((bits ^ (bits >>> 14)) >>> 0) / 2 ** 32;
-};
+const random = generator(seed);
 const below = (limit) => Math.floor(random() * limit);
 
 const environment = {
