@@ -11,6 +11,8 @@ export class Service {
   #flags;
   #process;
   port = 0;
+  /** Environment variables, for settings that have no flag. */
+  settings = {};
 
   constructor(...flags) {
     this.#flags = flags;
@@ -20,7 +22,7 @@ export class Service {
   async start() {
     const service = spawn(binary, [
       "serve", "--listen", `127.0.0.1:${this.port}`, "--data", this.#data, ...this.#flags,
-    ], { stdio: ["ignore", "pipe", "inherit"] });
+    ], { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, ...this.settings } });
     this.#process = service;
     const ready = await new Promise((resolve, reject) => {
       let output = "";

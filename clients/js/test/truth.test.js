@@ -115,8 +115,9 @@ class World {
   value = 10_000;
 
   async start() {
-    process.env.PORCHLIGHT_SUBSCRIPTIONS_PER_ACCOUNT_MAX = QUOTA;
-    this.service = await new Service("--disconnect-grace", "0", "--restart-grace", "0").start();
+    this.service = new Service("--disconnect-grace", "0", "--restart-grace", "0");
+    this.service.settings = { PORCHLIGHT_SUBSCRIPTIONS_PER_ACCOUNT_MAX: QUOTA };
+    await this.service.start();
     this.server = await new Server().start(this.service.url);
     const { port } = this.service;
     this.devices = [await new Device().start("one", port), await new Device().start("two", port)];
