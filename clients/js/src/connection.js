@@ -39,6 +39,7 @@ export const lost = (cause) => new PorchlightError(
  * @property {() => Promise<{ name: string, release: () => void }>} device
  * @property {(online: () => void, offline: () => void) => () => void} listen returns how to stop
  * @property {string} client
+ * @property {(text: string) => void} [warn] tells the developer
  */
 
 /**

@@ -6,6 +6,8 @@ const TIMER_MAX = 2 ** 31 - 1;
 export const common = {
   now: () => Date.now(),
   random: () => Math.random(),
+  /** @param {string} text */
+  warn: (text) => console.warn(text),
 
   /**
    * @param {number} milliseconds

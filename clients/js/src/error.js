@@ -13,11 +13,20 @@ export class PorchlightError extends Error {
   constructor(message, reason, code, data = {}, cause) {
     super(message, cause ? { cause } : {});
     this.name = "PorchlightError";
-    /** @readonly */
+    /**
+     * A word for programs, such as `lost`, `kicked` or `rate_limited`.
+     * @readonly
+     */
     this.reason = reason;
-    /** @readonly */
+    /**
+     * The code of the protocol: of an error, or of a close (from 4400 up).
+     * @readonly
+     */
     this.code = code;
-    /** @readonly */
+    /**
+     * The other members of the error: `retryAfter`, `limit`, `field` ...
+     * @readonly
+     */
     this.data = data;
   }
 }

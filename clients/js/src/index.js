@@ -11,6 +11,7 @@ export { Porchlight };
 /**
  * @typedef {import("./porchlight.js").Options} Options
  * @typedef {import("./porchlight.js").TLSOptions} TLSOptions
+ * @typedef {import("./porchlight.js").StatusOptions} StatusOptions
  * @typedef {import("./porchlight.js").Condition} Condition
  * @typedef {import("./topics.js").Presence} Presence
  * @typedef {import("./topics.js").Status} Status
@@ -19,10 +20,12 @@ export { Porchlight };
  */
 
 /**
- * Connects to a Porchlight service, and stays connected until `close()`.
+ * Connects to a Porchlight service, and stays connected until `close()`. Returns immediately: see
+ * `condition` and its `change` event.
  * @param {string | URL} url `wss://presence.example.com/v1/socket`; in Node, Deno and Bun also
  *   `porchlight://host:7400` and, with TLS, `porchlights://host:7443`
  * @param {Options} [options]
  */
-export const connect = (url, options = {}) =>
-  new Porchlight(new URL(url).href, options, { ...common, open, device, client: "web" });
+export function connect(url, options = {}) {
+  return new Porchlight(new URL(url).href, options, { ...common, open, device, client: "web" });
+}

@@ -20,7 +20,7 @@ const device = async () => ({
  *   native protocol; `wss://host/v1/socket`: WebSocket, where the runtime has it (Node from 22 on)
  * @param {import("./porchlight.js").Options} [options]
  */
-export const connect = (url, options = {}) => {
+export function connect(url, options = {}) {
   const { href, protocol } = new URL(url);
   if (protocol.startsWith("ws") && !globalThis.WebSocket) {
     throw new TypeError("This runtime has no WebSocket: use porchlight:// or porchlights://.");
@@ -33,4 +33,4 @@ export const connect = (url, options = {}) => {
     ? openNative(url, events, options.tls)
     : openWebSocket(url, events);
   return new Porchlight(href, options, { ...common, open, device, client: "other" });
-};
+}

@@ -26,6 +26,14 @@ import { Watch } from "./watch.js";
  */
 
 /**
+ * @typedef {object} StatusOptions
+ * @property {number} [type] 1 is presence (default); 100 to 65535 are the app's own
+ * @property {string} [text] accompanies the value
+ * @property {number} [seconds] how long it lasts, 60 to 604800 (default: 604800, a week)
+ * @property {boolean} [durable] it survives a crash of the service from its confirmation on
+ */
+
+/**
  * `connecting`: for the first time or again; `connected`: logged in; `waiting`: until the next
  * attempt; `closed`: there will be none.
  * @typedef {"connecting" | "connected" | "waiting" | "closed"} Condition
@@ -123,6 +131,7 @@ export class Porchlight extends Target {
     this.#connect();
   }
 
+  /** Whether there is a session. A `change` event follows each change of it or of `error`. */
   get condition() {
     return this.#condition;
   }
@@ -138,7 +147,7 @@ export class Porchlight extends Target {
   /**
    * A live map from accounts to what is known of them.
    * @param {string | Iterable<string>} accounts
-   * @param {{ type?: number }} options type: 1 is presence; 100 to 65535 are the app's own
+   * @param {{ type?: number }} options `type`: 1 is presence; 100 to 65535 are the app's own
    */
   watch(accounts, { type = PRESENCE } = {}) {
     const names = typeof accounts === "string" ? [accounts] : accounts;
@@ -149,9 +158,7 @@ export class Porchlight extends Target {
    * Sets the status of the account. It waits for a session if there is none; the last call for a
    * type wins.
    * @param {number} value 10000 to 2147483647
-   * @param {{ type?: number, text?: string, seconds?: number, durable?: boolean }} options
-   *   seconds: how long it lasts, 60 to 604800 (default: 604800); durable: it survives a crash of
-   *   the service from its confirmation on
+   * @param {StatusOptions} options
    * @returns {Promise<void>} when the service has confirmed it
    */
   setStatus(value, { type = PRESENCE, text, seconds, durable } = {}) {
@@ -174,8 +181,8 @@ export class Porchlight extends Target {
 
   /**
    * Ends the session, permanently.
-   * @param {{ logout?: boolean }} options logout: subscribers see it immediately (default);
-   *   false: they see a lost connection, after the grace of the service
+   * @param {{ logout?: boolean }} options `logout`: subscribers see it immediately (default);
+   *   `false`: they see a lost connection, after the grace of the service
    */
   close({ logout = true } = {}) {
     const connection = this.#connection;
@@ -291,6 +298,7 @@ export class Porchlight extends Target {
     this.#stopListening();
     this.#statuses.end(error ?? new PorchlightError("The client was closed.", "closed"));
     this.#set("closed", error);
+    if (error) this.#environment.warn?.("Porchlight is closed: " + error.message);
     this.#device?.then(({ release }) => release());
     this.#end();
   }

@@ -13,8 +13,8 @@ export const PRESENCE = 1;
 
 /**
  * @typedef {object} Status
- * @property {number} value
- * @property {string} [text]
+ * @property {number} value the app's own, from 10000 up
+ * @property {string} [text] what accompanies it
  * @property {number} expires in milliseconds since 1970
  */
 
@@ -31,7 +31,7 @@ export const PRESENCE = 1;
  *   for types from 100 up, which do not say it
  * @property {boolean} live it is current; false: it may be old, or nothing is known yet
  * @property {readonly Device[]} devices in order of login
- * @property {Status} [status]
+ * @property {Status} [status] what the account has set, if it has not expired
  * @property {number} [lastSeen] in milliseconds since 1970; absent while online or if never seen
  * @property {string} [cause] of the last change: `login`, `logout`, `publish` ...
  */

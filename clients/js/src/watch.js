@@ -58,33 +58,54 @@ export class Watch extends Target {
     });
   }
 
+  /** How many accounts are watched. */
   get size() {
     return this.#map.size;
   }
 
-  /** @param {string} account */
+  /**
+   * What is known of an account: the same object until something changes; undefined if the account
+   * is not watched.
+   * @param {string} account
+   * @returns {Presence | undefined}
+   */
   get(account) {
     return this.#map.get(account);
   }
 
-  /** @param {string} account */
+  /**
+   * Whether the account is watched.
+   * @param {string} account
+   */
   has(account) {
     return this.#map.has(account);
   }
 
+  /** The accounts, in the order in which they were added. */
   keys() {
     return this.#map.keys();
   }
 
+  /**
+   * What is known of each account.
+   * @returns {IterableIterator<Presence>}
+   */
   values() {
     return this.#map.values();
   }
 
+  /**
+   * Each account, and what is known of it.
+   * @returns {IterableIterator<[string, Presence]>}
+   */
   [Symbol.iterator]() {
     return this.#map.entries();
   }
 
-  /** @param {string[]} accounts */
+  /**
+   * Begins to watch further accounts. Those that are watched already stay as they are.
+   * @param {string[]} accounts
+   */
   add(...accounts) {
     if (this.#isClosed) return;
     for (const account of accounts) {
@@ -96,7 +117,10 @@ export class Watch extends Target {
     this.#wake();
   }
 
-  /** @param {string[]} accounts */
+  /**
+   * Ends watching some accounts.
+   * @param {string[]} accounts
+   */
   delete(...accounts) {
     for (const account of accounts) {
       if (!this.#map.delete(account)) continue;

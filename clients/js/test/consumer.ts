@@ -1,6 +1,8 @@
 // How an app uses the types: checked, not run.
 import { connect, Porchlight, PorchlightError, Watch } from "porchlight";
-import type { Changes, Condition, Device, Options, Presence, Status } from "porchlight";
+import type {
+  Changes, Condition, Device, Options, Presence, Status, StatusOptions,
+} from "porchlight";
 
 const options: Options = { token: async () => "a.b.c", leaseSeconds: 600 };
 const porchlight: Porchlight = connect("wss://presence.example.com/v1/socket", options);
@@ -38,6 +40,8 @@ const stop = (): (() => void) => {
 
 export async function main() {
   await porchlight.setStatus(10_001, { text: "in a meeting", seconds: 3_600, durable: true });
+  const hour: StatusOptions = { text: "at lunch", seconds: 3_600 };
+  await porchlight.setStatus(10_002, hour);
   await porchlight.clearStatus();
   await porchlight.clearStatus({ type: 100 });
   friends.add("dave", "erin");

@@ -51,6 +51,16 @@ describe("an app", { timeout: 30_000, skip }, () => {
   });
 
   const isDeno = "Deno" in globalThis;
+  test("checks its types with a newer TypeScript", { skip: isDeno ? false : "only in Deno" },
+    async () => {
+      cpSync(new URL("consumer.ts", import.meta.url), join(app, "consumer.ts"));
+      const child = spawn(process.execPath, ["check", "consumer.ts"], { cwd: app });
+      let text = "";
+      child.stderr.on("data", (data) => (text += data));
+      const code = await new Promise((resolve) => child.once("close", resolve));
+      assert.equal(code, 0, text);
+    });
+
   test("imports it from the service", { skip: isDeno ? false : "only in Deno" }, async () => {
     const from = `http://127.0.0.1:${service.httpPort}/sdk/node.js`;
     assert.equal(await output("service.js", from), "connected");

@@ -38,6 +38,18 @@ test("the types are those that tsc emits", { skip: without("tsc") }, () => {
   }
 });
 
+test("an editor shows what each member is for", () => {
+  const member = /^(export (function|class) |    (readonly |get )?\w+\??[(:])/;
+  const inherited = /^    (addEventListener|removeEventListener|dispatchEvent|constructor|type)\W/;
+  for (const name of ["index", "porchlight", "watch", "error"]) {
+    const lines = readFileSync(join(root, "types", `${name}.d.ts`), "utf8").split("\n");
+    for (const [index, line] of lines.entries()) {
+      if (!member.test(line) || inherited.test(line)) continue;
+      assert.match(lines[index - 1], /\*\//, `${name}.d.ts: ${line.trim()}`);
+    }
+  }
+});
+
 test("the part for browsers is small", { skip: without("esbuild") }, (context) => {
   const options = ["--bundle", "--minify", "--format=esm", "src/index.js"];
   const size = gzipSync(run("esbuild", options), { level: 9 }).length;

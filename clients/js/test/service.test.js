@@ -205,9 +205,14 @@ describe("a service with tokens", { timeout, skip: isMissing }, () => {
     pam.close();
   });
 
-  test("an account without a token is an error, not a loop", async () => {
+  test("an account without a token is an error, not a loop, and the console says so", async () => {
+    const { warn } = console;
+    const warnings = [];
+    console.warn = (text) => warnings.push(text);
     const quentin = connect(service.url, { account: "quentin", device: "test" });
     await until(quentin, () => quentin.condition === "closed");
+    console.warn = warn;
+    assert.deepEqual(warnings, [`Porchlight is closed: ${quentin.error.message}`]);
     assert.equal(quentin.error.code, 401);
     await assert.rejects(quentin.setStatus(10_001), { code: 401 });
   });

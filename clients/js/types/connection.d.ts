@@ -25,6 +25,7 @@ export function lost(cause?: {
  * @property {() => Promise<{ name: string, release: () => void }>} device
  * @property {(online: () => void, offline: () => void) => () => void} listen returns how to stop
  * @property {string} client
+ * @property {(text: string) => void} [warn] tells the developer
  */
 /**
  * One connection: requests and responses, keep-alives, and why it ended. Requests that are
@@ -105,5 +106,9 @@ export type Environment = {
      */
     listen: (online: () => void, offline: () => void) => () => void;
     client: string;
+    /**
+     * tells the developer
+     */
+    warn?: ((text: string) => void) | undefined;
 };
 import { PorchlightError } from "./error.js";

@@ -1,6 +1,7 @@
 export namespace common {
     function now(): number;
     function random(): number;
+    function warn(text: string): void;
     /**
      * @param {number} milliseconds
      * @param {() => void} action

@@ -9,10 +9,19 @@ export class PorchlightError extends Error {
      * @param {unknown} [cause] the error of the runtime or of the app, if that is why
      */
     constructor(message: string, reason: string, code?: number | undefined, data?: Record<string, any> | undefined, cause?: unknown);
-    /** @readonly */
+    /**
+     * A word for programs, such as `lost`, `kicked` or `rate_limited`.
+     * @readonly
+     */
     readonly reason: string;
-    /** @readonly */
+    /**
+     * The code of the protocol: of an error, or of a close (from 4400 up).
+     * @readonly
+     */
     readonly code: number | undefined;
-    /** @readonly */
+    /**
+     * The other members of the error: `retryAfter`, `limit`, `field` ...
+     * @readonly
+     */
     readonly data: Record<string, any>;
 }

@@ -1,9 +1,27 @@
+/**
+ * @typedef {import("./porchlight.js").Options} Options
+ * @typedef {import("./porchlight.js").TLSOptions} TLSOptions
+ * @typedef {import("./porchlight.js").StatusOptions} StatusOptions
+ * @typedef {import("./porchlight.js").Condition} Condition
+ * @typedef {import("./topics.js").Presence} Presence
+ * @typedef {import("./topics.js").Status} Status
+ * @typedef {import("./topics.js").Device} Device
+ * @typedef {import("./watch.js").Changes} Changes
+ */
+/**
+ * Connects to a Porchlight service, and stays connected until `close()`. Returns immediately: see
+ * `condition` and its `change` event.
+ * @param {string | URL} url `wss://presence.example.com/v1/socket`; in Node, Deno and Bun also
+ *   `porchlight://host:7400` and, with TLS, `porchlights://host:7443`
+ * @param {Options} [options]
+ */
+export function connect(url: string | URL, options?: import("./porchlight.js").Options | undefined): Porchlight;
 export { PorchlightError } from "./error.js";
 export { Watch } from "./watch.js";
 export { Porchlight };
-export function connect(url: string | URL, options?: import("./porchlight.js").Options | undefined): Porchlight;
 export type Options = import("./porchlight.js").Options;
 export type TLSOptions = import("./porchlight.js").TLSOptions;
+export type StatusOptions = import("./porchlight.js").StatusOptions;
 export type Condition = import("./porchlight.js").Condition;
 export type Presence = import("./topics.js").Presence;
 export type Status = import("./topics.js").Status;

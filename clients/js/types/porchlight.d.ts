@@ -8,6 +8,7 @@ export class Porchlight extends Porchlight_base {
      * @param {Environment} environment
      */
     constructor(url: string, options: Options, environment: Environment);
+    /** Whether there is a session. A `change` event follows each change of it or of `error`. */
     get condition(): Condition;
     /**
      * Why there is no session; while there is one, why the last request was rejected. Outside
@@ -17,7 +18,7 @@ export class Porchlight extends Porchlight_base {
     /**
      * A live map from accounts to what is known of them.
      * @param {string | Iterable<string>} accounts
-     * @param {{ type?: number }} options type: 1 is presence; 100 to 65535 are the app's own
+     * @param {{ type?: number }} options `type`: 1 is presence; 100 to 65535 are the app's own
      */
     watch(accounts: string | Iterable<string>, { type }?: {
         type?: number;
@@ -26,17 +27,10 @@ export class Porchlight extends Porchlight_base {
      * Sets the status of the account. It waits for a session if there is none; the last call for a
      * type wins.
      * @param {number} value 10000 to 2147483647
-     * @param {{ type?: number, text?: string, seconds?: number, durable?: boolean }} options
-     *   seconds: how long it lasts, 60 to 604800 (default: 604800); durable: it survives a crash of
-     *   the service from its confirmation on
+     * @param {StatusOptions} options
      * @returns {Promise<void>} when the service has confirmed it
      */
-    setStatus(value: number, { type, text, seconds, durable }?: {
-        type?: number;
-        text?: string;
-        seconds?: number;
-        durable?: boolean;
-    }): Promise<void>;
+    setStatus(value: number, { type, text, seconds, durable }?: StatusOptions): Promise<void>;
     /**
      * Clears the status of the account.
      * @param {{ type?: number }} options
@@ -47,8 +41,8 @@ export class Porchlight extends Porchlight_base {
     }): Promise<void>;
     /**
      * Ends the session, permanently.
-     * @param {{ logout?: boolean }} options logout: subscribers see it immediately (default);
-     *   false: they see a lost connection, after the grace of the service
+     * @param {{ logout?: boolean }} options `logout`: subscribers see it immediately (default);
+     *   `false`: they see a lost connection, after the grace of the service
      */
     close({ logout }?: {
         logout?: boolean;
@@ -97,6 +91,24 @@ export type TLSOptions = {
      * the name that the certificate must have, if it is not the URL's
      */
     servername?: string | undefined;
+};
+export type StatusOptions = {
+    /**
+     * 1 is presence (default); 100 to 65535 are the app's own
+     */
+    type?: number | undefined;
+    /**
+     * accompanies the value
+     */
+    text?: string | undefined;
+    /**
+     * how long it lasts, 60 to 604800 (default: 604800, a week)
+     */
+    seconds?: number | undefined;
+    /**
+     * it survives a crash of the service from its confirmation on
+     */
+    durable?: boolean | undefined;
 };
 /**
  * `connecting`: for the first time or again; `connected`: logged in; `waiting`: until the next

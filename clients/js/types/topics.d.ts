@@ -78,7 +78,13 @@ export type Device = {
     push?: boolean | undefined;
 };
 export type Status = {
+    /**
+     * the app's own, from 10000 up
+     */
     value: number;
+    /**
+     * what accompanies it
+     */
     text?: string | undefined;
     /**
      * in milliseconds since 1970
@@ -105,6 +111,9 @@ export type PresenceMembers = {
      * in order of login
      */
     devices: readonly Device[];
+    /**
+     * what the account has set, if it has not expired
+     */
     status?: Status | undefined;
     /**
      * in milliseconds since 1970; absent while online or if never seen

@@ -13,16 +13,36 @@ export class Watch extends Watch_base {
      * @param {Iterable<string>} accounts
      */
     constructor(topics: Topics, wake: () => void, over: Promise<void>, type: number, accounts: Iterable<string>);
+    /** How many accounts are watched. */
     get size(): number;
-    /** @param {string} account */
+    /**
+     * What is known of an account: the same object until something changes; undefined if the account
+     * is not watched.
+     * @param {string} account
+     * @returns {Presence | undefined}
+     */
     get(account: string): Readonly<import("./topics.js").PresenceMembers> | undefined;
-    /** @param {string} account */
+    /**
+     * Whether the account is watched.
+     * @param {string} account
+     */
     has(account: string): boolean;
+    /** The accounts, in the order in which they were added. */
     keys(): IterableIterator<string>;
-    values(): IterableIterator<Readonly<import("./topics.js").PresenceMembers>>;
-    /** @param {string[]} accounts */
+    /**
+     * What is known of each account.
+     * @returns {IterableIterator<Presence>}
+     */
+    values(): IterableIterator<Presence>;
+    /**
+     * Begins to watch further accounts. Those that are watched already stay as they are.
+     * @param {string[]} accounts
+     */
     add(...accounts: string[]): void;
-    /** @param {string[]} accounts */
+    /**
+     * Ends watching some accounts.
+     * @param {string[]} accounts
+     */
     delete(...accounts: string[]): void;
     /** Ends it and empties it. Subscriptions are no longer renewed. */
     close(): void;
@@ -32,6 +52,10 @@ export class Watch extends Watch_base {
      * @returns {AsyncGenerator<Changes, void, void>}
      */
     changes(): AsyncGenerator<Changes, void, void>;
+    /**
+     * Each account, and what is known of it.
+     * @returns {IterableIterator<[string, Presence]>}
+     */
     [Symbol.iterator](): IterableIterator<[string, Readonly<import("./topics.js").PresenceMembers>]>;
     /** The same as `changes()`. */
     [Symbol.asyncIterator](): AsyncGenerator<Changes, void, void>;
