@@ -31,8 +31,9 @@ LOOPS = os.environ.get("CONFORMANCE_LOOPS")
 ENVIRONMENT = dict(os.environ, PORCHLIGHT_LOOPS=LOOPS) if LOOPS else None
 
 WAIT = 10.0
-# What carries the frames: native or websocket.
+# What carries the frames: native or websocket; over the carriers tls and wss, within TLS.
 CARRIER = os.environ.get("CONFORMANCE_CARRIER", "native")
+CARRIER = {"tls": "native", "wss": "websocket"}.get(CARRIER, CARRIER)
 KEEPALIVE = object()
 _children_lock = threading.Lock()
 
@@ -83,7 +84,7 @@ class Service:
 
     def command(self, *flags):
         own = [str(f) for f in (flags or self.flags)]
-        secured = [] if "--listen-tls" in own else tls.flags_of_run()
+        secured = [] if "--tls-certificate" in own else tls.flags_of_run()
         return [BINARY, "serve", "--listen", "127.0.0.1:0", "--data", self.data] + secured + own
 
     def start(self, *flags):

@@ -5,6 +5,7 @@ import threading
 import time
 import unittest
 
+import tls
 from porchlight import Case, Closed, Service, Timeout, frame, request
 
 
@@ -16,6 +17,8 @@ class Stop(Case):
         s = self.fresh()
         clients = [self.login("c%d" % i, service=s) for i in range(30)]
         stranger = self.keep(s.connect())
+        # Over TLS a client is through before the service has read its last message.
+        stranger.call("ping")
         began = time.monotonic()
         self.assertEqual(s.terminate(), 0)
         self.assertLess(time.monotonic() - began, 10)
@@ -24,6 +27,7 @@ class Stop(Case):
             self.assertEqual((closing["code"], closing["reason"]), (4503, "shutting_down"))
             self.assertIsInstance(closing["retryAfter"], (int, float))
 
+    @tls.one_loop_only
     def test_several_loops_end_in_order(self):
         for clients in (0, 3):
             s = self.keep(Service("--loops", "3"))

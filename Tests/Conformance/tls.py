@@ -1,7 +1,7 @@
 """TLS for the harness: certificates of this run, and a socket that can be half closed.
 
-With CONFORMANCE_OVER=tls in the environment, every service also listens for TLS, and every client
-uses that. Python's own `SSLSocket` cannot send close_notify and go on reading.
+Over the carriers tls and wss, every service also listens for TLS, and every client uses that.
+Python's own `SSLSocket` cannot send close_notify and go on reading.
 """
 
 import functools
@@ -10,8 +10,14 @@ import socket
 import ssl
 import subprocess
 import tempfile
+import unittest
 
-OVER_TLS = os.environ.get("CONFORMANCE_OVER") == "tls"
+OVER_TLS = os.environ.get("CONFORMANCE_CARRIER") in ("tls", "wss")
+
+
+def one_loop_only(test):
+    """Of a test whose service has several connection loops: TLS needs one."""
+    return unittest.skipIf(OVER_TLS, "TLS needs one connection loop")(test)
 
 
 def make_certificate(folder, name="one.example", days=30):
@@ -68,13 +74,22 @@ def flags_of_run():
 
 def context(protocols=("porchlight",), trusted=None):
     """What a client offers; without `trusted`, any certificate is accepted."""
-    made = ssl.create_default_context(cafile=trusted)
+    # Not `create_default_context`: it reads the system's authorities, which takes 50 ms.
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if trusted is None:
         made.check_hostname = False
         made.verify_mode = ssl.CERT_NONE
+    else:
+        made.load_verify_locations(trusted)
     if protocols:
         made.set_alpn_protocols(list(protocols))
     return made
+
+
+@functools.cache
+def context_of_run():
+    """The context of all clients that need no other; nobody changes it."""
+    return context()
 
 
 class TLSSocket:
@@ -85,7 +100,7 @@ class TLSSocket:
         # Whether the peer has sent close_notify.
         self.ended = False
         self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-        self.tls = (made or context()).wrap_bio(
+        self.tls = (made or context_of_run()).wrap_bio(
             self.incoming, self.outgoing, server_hostname=name)
         self._run(self.tls.do_handshake)
 
