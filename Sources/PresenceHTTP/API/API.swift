@@ -49,6 +49,10 @@ struct API {
     private func respond(
         to request: Request, _ routing: Routing, over channel: any Channel
     ) async throws -> Response {
+        // The first one is in the request itself.
+        guard !request.headers.contains(where: { $0.name.canonicalName == "host" }) else {
+            throw HTTPError.severalHosts
+        }
         switch routing {
         case .notFound: throw HTTPError.notFound
         case .methodNotAllowed(let methods): throw HTTPError.methodNotAllowed(methods)

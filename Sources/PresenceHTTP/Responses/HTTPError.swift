@@ -72,6 +72,10 @@ extension HTTPError {
         HTTPError(.notFound, "not_found", "There is no such path; see /openapi.json.")
     }
 
+    static var severalHosts: HTTPError {
+        HTTPError(.badRequest, "invalid_request", "The request must have one `Host`.")
+    }
+
     static func methodNotAllowed(_ methods: [HTTPRequest.Method]) -> HTTPError {
         var names = methods.map(\.rawValue)
         if methods.contains(.get) { names.append(HTTPRequest.Method.head.rawValue) }
