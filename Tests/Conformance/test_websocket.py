@@ -134,6 +134,7 @@ class WebSockets(Case):
         self.assertEqual(struct.unpack(">H", payload[:2])[0], code, payload)
         if word is not None:
             self.assertEqual(payload[2:].decode(), word)
+        return params
 
 
 class Handshake(WebSockets):
@@ -342,7 +343,12 @@ class Ends(WebSockets):
             with self.subTest(sent=sent[:20]):
                 web = self.upgraded()
                 web.send(message("", PING) + sent)
-                self.ends(web, code)
+                said = self.ends(web, code)
+                self.assertEqual(said["message"], {
+                    1002: "A frame violated RFC 6455.", 1003: "A message was binary; send text.",
+                    1007: "A text message was not UTF-8.",
+                    1008: "A message had too many fragments.",
+                    1009: "A message was too long."}[code])
 
     def test_limit_after_login(self):
         web = self.upgraded().login(self.name("w"))

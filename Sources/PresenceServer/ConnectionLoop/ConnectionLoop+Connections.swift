@@ -20,10 +20,12 @@ extension ConnectionLoop where Link: ~Copyable {
             fill(slot) { outbox, _ in outbox.appendAnswer(UpgradeError(reason)) }
         case .httpAnswer(let error):
             fill(slot) { outbox, _ in outbox.appendAnswer(error) }
-        case .notification, .webSocketEnd:
+        case .notification, .frameTooLong, .webSocketEnd:
             if let reason {
                 let seconds = self.retryAfterSeconds(reason, retryAfterSeconds)
-                send(to: slot) { $0.appendCloseBody(reason, retryAfterSeconds: seconds) }
+                send(to: slot) {
+                    $0.appendCloseBody(reason, message.sentence, retryAfterSeconds: seconds)
+                }
             }
             if case .webSocketEnd(let code) = message { end = (code.rawValue, code.word) }
         }
@@ -184,10 +186,21 @@ enum Closing {
 enum CloseMessage {
     /// By a `close` notification.
     case notification
+    /// The same, after a native frame that was longer than the limit.
+    case frameTooLong
     /// By an HTTP answer: the peer speaks HTTP, and is refused.
     case httpAnswer(UpgradeError)
     /// By a `close` notification and an end of the protocol with a code of its own.
     case webSocketEnd(WebSocketCloseCode)
+
+    /// What the notification says; nil: what it says for its reason.
+    fileprivate var sentence: StaticString? {
+        switch self {
+        case .frameTooLong: "A frame was too long."
+        case .webSocketEnd(let code): code.sentence
+        case .notification, .httpAnswer: nil
+        }
+    }
 }
 
 /// What an entry of a loop's wheel is for.

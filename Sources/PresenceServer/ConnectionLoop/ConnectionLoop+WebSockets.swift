@@ -36,7 +36,7 @@ extension ConnectionLoop where Link: ~Copyable {
         case .message(let code):
             close(slot, .protocolViolation, by: .webSocketEnd(code))
         case .request, .frame:
-            close(slot, .protocolViolation)
+            close(slot, .protocolViolation, by: .frameTooLong)
         }
     }
 }

@@ -8,9 +8,10 @@ extension [UInt8] {
     }
 
     /// Appends the notification that the connection is about to be closed. The message of
-    /// `kicked` is the reason that the app server gave.
+    /// `kicked` is the reason that the app server gave. `sentence` is for a violation of a
+    /// particular kind.
     public mutating func appendCloseBody(
-        _ reason: CloseReason, retryAfterSeconds: Int? = nil
+        _ reason: CloseReason, _ sentence: StaticString? = nil, retryAfterSeconds: Int? = nil
     ) {
         append(#"{"jsonrpc":"2.0","method":"close","params":{"code":"#, reason.code)
         append(#","reason":""#)
@@ -20,7 +21,7 @@ extension [UInt8] {
             appendString(text.span)
         } else {
             append("\"")
-            append(reason.sentence)
+            append(sentence ?? reason.sentence)
             append("\"")
         }
         if let retryAfterSeconds { append(#","retryAfter":"#, retryAfterSeconds) }
@@ -58,8 +59,7 @@ extension CloseReason {
     /// The `message` of the notification.
     fileprivate var sentence: StaticString {
         switch self {
-        case .protocolViolation:
-            "A frame was too long or was not completed in time."
+        case .protocolViolation: "A frame was not completed in time."
         case .loginTimeout: "No login on this connection within the time limit."
         case .tokenExpired: "The token has expired; log in with a new one."
         case .idleTimeout: "The client sent nothing for too long."

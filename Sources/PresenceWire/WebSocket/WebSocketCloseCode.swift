@@ -26,6 +26,18 @@ public enum WebSocketCloseCode: Int, CaseIterable, Sendable {
         }
     }
 
+    /// What was wrong, for people.
+    public var sentence: StaticString {
+        switch self {
+        case .normal: ""
+        case .protocolError: "A frame violated RFC 6455."
+        case .unsupportedData: "A message was binary; send text."
+        case .invalidText: "A text message was not UTF-8."
+        case .policyViolation: "A message had too many fragments."
+        case .tooBig: "A message was too long."
+        }
+    }
+
     /// Whether a peer may send a code in a close frame: RFC 6455, 7.4, and IANA's registry.
     static func isValid(_ code: Int) -> Bool {
         switch code {
