@@ -12,6 +12,7 @@ struct DescriptorBudget {
     let httpConnectionsMax: Int
     /// Readers of the feed over HTTP.
     let feedReadersMax: Int
+    private let httpListeners: Int
     private let webhookCountMax: Int
     private let furtherLoops: Int
 
@@ -24,6 +25,7 @@ struct DescriptorBudget {
     init(_ settings: ServiceSettings, descriptorsMax: Int) {
         self.descriptorsMax = descriptorsMax
         let hasHTTP = settings.servesHTTP
+        httpListeners = [settings.http, settings.tls.http].count { $0 != nil }
         // An eighth for HTTP.
         httpConnectionsMax =
             hasHTTP ? min(settings.httpConnectionsMax, max(8, descriptorsMax / 8)) : 0
@@ -33,8 +35,8 @@ struct DescriptorBudget {
         webhookCountMax = webhooks.listPath != nil ? 16 : webhooks.url != nil ? 1 : 0
     }
 
-    /// Connections that the listeners of HTTP accept before the first of them is looked at.
-    private static let httpAcceptsAtOnce = 8
+    /// Connections that a listener of HTTP accepts before the first of them is looked at.
+    private static let httpAcceptsAtOnce = 4
     /// A webhook's connection to its receiver, and another one while the last is being closed.
     private static let perWebhook = 2
     /// A fetch of keys.
@@ -42,7 +44,7 @@ struct DescriptorBudget {
 
     /// What connections of clients leave to others.
     var elsewhere: Int {
-        let http = httpConnectionsMax > 0 ? httpConnectionsMax + Self.httpAcceptsAtOnce : 0
+        let http = httpConnectionsMax + httpListeners * Self.httpAcceptsAtOnce
         return http + webhookCountMax * Self.perWebhook + Self.forKeys + furtherLoops
     }
 
