@@ -9,7 +9,7 @@ import tempfile
 import threading
 import time
 
-from porchlight import BINARY, WAIT, Case, Timeout
+from porchlight import BINARY, LOOPS, WAIT, Case, Timeout
 
 
 class Files(Case):
@@ -167,6 +167,9 @@ class Reload(Files):
         s.signal(signal.SIGHUP)
         words = ("read again", "nothing was changed")
         self.until(lambda: any(w in s.log_text()[before:] for w in words), "no word of SIGHUP")
+        if LOOPS:
+            # Every loop answers this, and is told of the settings before.
+            self.keep(s.server()).ok("stats")
         return s.log_text()[before:]
 
     def test_without_anything_to_read_it_ends_nothing(self):
