@@ -21,8 +21,7 @@ final class EngineDriver: LoopHandler {
     private let mailbox: Mailbox
     /// By loop.
     private let boxes: [LinkBox]
-    /// By loop: what it has handed over and was not taken in yet.
-    private var input: [[Inbound]]
+    private var input: LoopInput
     private var backlogs: LoopBacklogs
     private let census: Census
     /// When the engine host was to be called again, if it was not called before; nil while the roll
@@ -41,9 +40,9 @@ final class EngineDriver: LoopHandler {
         self.mailbox = mailbox
         self.boxes = boxes
         self.census = census
-        input = boxes.map { _ in [] }
         backlogs = LoopBacklogs(loops: boxes.count)
         heardUpTo = Mono(milliseconds: clock.shifted(loop.monotonicMilliseconds))
+        input = LoopInput(loops: boxes.count, at: heardUpTo)
     }
 
     /// The current time by both clocks.
@@ -64,9 +63,9 @@ final class EngineDriver: LoopHandler {
         host.endTurn(at: now)
         handOver()
         guard host.phase != .stopped else { return loop.stop() }
-        if !host.rollCall.isUnderWay { heardUpTo = now.mono }
+        if !host.rollCall.isUnderWay { heardUpTo = input.heardUpTo ?? heardUpTo }
         awaitReleases()
-        armTimer(at: host.nextDeadline(at: now))
+        armTimer(at: host.nextDeadline(at: now), now.mono)
     }
 
     // MARK: Input
@@ -75,17 +74,23 @@ final class EngineDriver: LoopHandler {
     private func takeInput(at now: Moment) {
         guard backlogs.mayTakeInput else { return }
         host.takeInProcess(at: now)
-        for index in boxes.indices { input[index] += boxes[index].takeInbound() }
-        while input.contains(where: { !$0.isEmpty }) {
-            for index in input.indices where !input[index].isEmpty {
-                host.take(input[index].removeFirst(), at: now)
-                guard host.output.byteCount > Self.outputBytesMax else { continue }
-                handOver()
-                measureBacklogs(at: now.mono)
-                guard backlogs.mayTakeInput else { return }
-            }
+        takeRest(at: now)
+        guard input.isEmpty else { return }
+        input.fill(from: boxes, at: now.mono)
+        takeRest(at: now)
+    }
+
+    private func takeRest(at now: Moment) {
+        while backlogs.mayTakeInput, let inbound = input.next() {
+            host.take(inbound, at: now)
+            guard host.output.byteCount > Self.outputBytesMax else { continue }
+            handOver()
+            measureBacklogs(at: now.mono)
         }
     }
+
+    /// Whether input has to wait for a loop.
+    private var isInputHeld: Bool { !backlogs.mayTakeInput || !input.isEmpty }
 
     /// Measures how far each loop is behind.
     private func measureBacklogs(at now: Mono) {
@@ -147,10 +152,11 @@ final class EngineDriver: LoopHandler {
         }
     }
 
-    private func armTimer(at deadline: Mono?) {
-        // Deadlines that have passed wait for the roll, and are not waited for meanwhile.
-        let own = host.rollCall.deadline ?? deadline
-        awaited = host.rollCall.isUnderWay ? nil : deadline
+    private func armTimer(at deadline: Mono?, _ now: Mono) {
+        // Deadlines that have passed wait for the roll and for input, and are not waited for
+        // meanwhile: what ends that wakes this thread.
+        let own = host.rollCall.deadline ?? (isInputHeld ? nil : deadline)
+        awaited = host.rollCall.isUnderWay ? nil : isInputHeld ? now : deadline
         let later = Mono(milliseconds: .max)
         let stuckFrom = backlogs.nextDeadline(holdingFanOuts: isHoldingFanOuts) ?? later
         let deadline = min(own ?? later, stuckFrom)

@@ -1,0 +1,43 @@
+import PresenceCore
+
+/// What the connection loops have handed over and the engine host has not taken in yet.
+///
+/// It is taken from the boxes only when everything taken before has been taken in: so the time up
+/// to which input has been taken in is known, and advances under load, too. The engine's deadlines
+/// fire only if they were due by then: a device may have returned in time, and its login wait here.
+struct LoopInput {
+    /// By loop, in order.
+    private var waiting: [[Inbound]]
+    /// When it was taken from the boxes.
+    private var takenAt: Mono
+    /// The loop whose turn it is.
+    private var place = 0
+
+    init(loops count: Int, at now: Mono) {
+        waiting = Array(repeating: [], count: count)
+        takenAt = now
+    }
+
+    /// Whether everything has been taken in that was in the boxes when they were last emptied.
+    var isEmpty: Bool { waiting.allSatisfy(\.isEmpty) }
+
+    /// Up to when everything has been taken in; nil: not everything has, so the time is that of
+    /// before.
+    var heardUpTo: Mono? { isEmpty ? takenAt : nil }
+
+    /// Takes what is in the boxes, when everything before has been taken in.
+    mutating func fill(from boxes: [LinkBox], at now: Mono) {
+        precondition(isEmpty, "input of a loop out of order")
+        takenAt = now
+        for (index, box) in boxes.enumerated() { waiting[index] = box.takeInbound() }
+    }
+
+    /// The next turn of a loop, of one loop after the other.
+    mutating func next() -> Inbound? {
+        for _ in waiting.indices {
+            defer { place = (place + 1) % waiting.count }
+            if !waiting[place].isEmpty { return waiting[place].removeFirst() }
+        }
+        return nil
+    }
+}
