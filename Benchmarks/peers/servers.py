@@ -84,6 +84,24 @@ class Ours(SaysItsPort):
         return run_for_text([self.tools["porchlight"], "version"]).replace("porchlight ", "")
 
 
+class OursOverWebSocket(Ours):
+    title, protocol = "Porchlight, WebSocket", "ours-ws"
+
+
+class UWebSockets(Server):
+    """Topics by uWebSockets; an event costs a few lines of Python, a delivery none."""
+
+    title, protocol = "uWebSockets", "uws"
+
+    def command(self, folder, port, workload):
+        return [self.tools["socketify"], os.path.join(HERE, "config", "uws_server.py"), str(port)]
+
+    def version(self):
+        return "in socketify " + run_for_text([
+            self.tools["socketify"], "-c",
+            "from importlib.metadata import version; print(version('socketify'))"])
+
+
 class Floor(SaysItsPort):
     title, protocol = "the floor: write", "floor"
 
@@ -150,7 +168,7 @@ class Prosody(Server):
                 file.write("};\n")
 
 
-ALL = [Floor, Ours, Redis, Mosquitto, Nats, Prosody]
+ALL = [Floor, Ours, OursOverWebSocket, UWebSockets, Redis, Mosquitto, Nats, Prosody]
 
 
 def find_program(name):

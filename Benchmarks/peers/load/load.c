@@ -183,7 +183,8 @@ static void measure(const char *name, void (*publish)(double), double seconds) {
 
 static const struct driver *driver_named(const char *name) {
     static const struct driver *const all[] = {
-        &ours_driver, &redis_driver, &mqtt_driver, &nats_driver, &xmpp_driver, &floor_driver,
+        &ours_driver, &ours_ws_driver, &uws_driver, &redis_driver, &mqtt_driver, &nats_driver,
+        &xmpp_driver, &floor_driver,
     };
     for (size_t index = 0; index < sizeof all / sizeof *all; index++)
         if (strcmp(all[index]->name, name) == 0) return all[index];

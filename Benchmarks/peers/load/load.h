@@ -46,7 +46,7 @@ struct driver {
     size_t (*consume)(struct client *, const char *bytes, size_t count);
 };
 
-extern const struct driver ours_driver, redis_driver, mqtt_driver, nats_driver, xmpp_driver,
+extern const struct driver ours_driver, ours_ws_driver, uws_driver, redis_driver, mqtt_driver, nats_driver, xmpp_driver,
     floor_driver;
 
 struct settings {
@@ -75,6 +75,13 @@ void name_of(uint32_t account, char name[NAME_BYTES + 1]);
 void payload_set(uint32_t publisher, uint32_t number);
 uint32_t digits(const char *text, int count);
 uint32_t group_first(uint32_t account);
+
+// WebSocket (ws.c). `step` is 1 once it is open; before that, bytes are for `ws_opened`. Both
+// functions that read give how many bytes they took.
+void ws_begin(struct client *, const char *path);
+size_t ws_opened(struct client *, const char *bytes, size_t count);
+void ws_send(struct client *, const char *body, size_t count);
+size_t ws_next(const char *bytes, size_t count, const char **body, size_t *body_count);
 
 // The account of what is on its way (check.c).
 void check_begin(void);

@@ -1,4 +1,5 @@
-// Our service: JSON-RPC in frames with four bytes of length (docs/PROTOCOL.md). What it sends is
+// Our service: JSON-RPC in frames with four bytes of length, or in messages of a WebSocket
+// (docs/PROTOCOL.md). What it sends is
 // its own event, not the payload; the payload of the others is as long as that event's object.
 
 #include "load.h"
@@ -10,11 +11,12 @@ enum { LOGIN = 1, SUBSCRIBE = 2, PUBLISH = 3, HEAD = 4, FIRST_VALUE = 1000000000
 
 static void send_frame(struct client *client, char *frame, size_t count) {
     size_t body = count - HEAD;
+    if (settings.driver == &ours_ws_driver) return ws_send(client, frame + HEAD, body);
     for (int byte = 0; byte < HEAD; byte++) frame[byte] = (char)(body >> (24 - 8 * byte));
     client_send(client, frame, count);
 }
 
-static void begin(struct client *client) {
+static void log_in(struct client *client) {
     char frame[256], name[NAME_BYTES + 1];
     name_of(client->account, name);
     int count = snprintf(
@@ -94,26 +96,47 @@ static void events_came(struct client *client, const char *body, size_t count) {
     if (found == 0) fail("an event that is none: %.*s", (int)count, body);
 }
 
-static size_t consume(struct client *client, const char *bytes, size_t count) {
+static void message_came(struct client *client, const char *text, size_t body) {
     static const char answer[] = "{\"jsonrpc\":\"2.0\",\"id\":";
     static const char events[] = "{\"jsonrpc\":\"2.0\",\"method\":\"events\"";
     static const char synced[] = "{\"jsonrpc\":\"2.0\",\"method\":\"synced\"";
+    if (body > sizeof events && memcmp(text, events, sizeof events - 1) == 0)
+        events_came(client, text, body);
+    else if (body > sizeof answer && memcmp(text, answer, sizeof answer - 1) == 0)
+        answered(client, text, body);
+    else if (body < sizeof synced || memcmp(text, synced, sizeof synced - 1) != 0)
+        fail("unexpected: %.*s", (int)body, text);
+}
+
+static size_t consume(struct client *client, const char *bytes, size_t count) {
     size_t used = 0;
     while (count - used >= HEAD) {
         const unsigned char *head = (const unsigned char *)bytes + used;
         size_t body = (size_t)head[0] << 24 | (size_t)head[1] << 16 | (size_t)head[2] << 8
             | head[3];
         if (count - used < HEAD + body) break;
-        const char *text = bytes + used + HEAD;
-        if (body > sizeof events && memcmp(text, events, sizeof events - 1) == 0)
-            events_came(client, text, body);
-        else if (body > sizeof answer && memcmp(text, answer, sizeof answer - 1) == 0)
-            answered(client, text, body);
-        else if (body < sizeof synced || memcmp(text, synced, sizeof synced - 1) != 0)
-            fail("unexpected: %.*s", (int)body, text);
+        message_came(client, bytes + used + HEAD, body);
         used += HEAD + body;
     }
     return used;
 }
 
-const struct driver ours_driver = {"ours", true, begin, subscribe, publish, consume};
+static void begin_web(struct client *client) { ws_begin(client, "/v1/socket"); }
+
+static size_t consume_web(struct client *client, const char *bytes, size_t count) {
+    if (client->step == 0) {
+        size_t used = ws_opened(client, bytes, count);
+        if (used > 0) log_in(client);
+        return used;
+    }
+    size_t used = 0, taken, body_count;
+    const char *body;
+    while ((taken = ws_next(bytes + used, count - used, &body, &body_count))) {
+        used += taken;
+        message_came(client, body, body_count);
+    }
+    return used;
+}
+
+const struct driver ours_driver = {"ours", true, log_in, subscribe, publish, consume};
+const struct driver ours_ws_driver = {"ours-ws", true, begin_web, subscribe, publish, consume_web};
