@@ -7,7 +7,7 @@
 # make test-js-full  the same with more: 500 clients and 20 kills, 1,000 simulations
 # make test-runtimes the same in Node 22 and 24, Deno and Bun, which it installs from PyPI
 # make test-browser  the SDK in Chromium and Firefox, with the same service
-# make test-browser-full  the same, with pages that are frozen for three minutes
+# make test-browser-full  the same, with pages hidden or frozen for three minutes
 # make demo       build, serve, and a page with live dots: open it in two windows
 # make simulate   the simulator for a while, from a seed: make simulate SEED=1 HOURS=0.1
 # make static     build .build/static/porchlight, which needs no Swift where it runs

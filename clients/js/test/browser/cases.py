@@ -35,6 +35,7 @@ REACT = ["/usr/share/nodejs/react/umd/react.development.js",
          "/usr/share/nodejs/react-dom/umd/react-dom.development.js"]
 VUE = os.environ.get("VUE", "")
 WAIT = 15_000  # milliseconds for one thing to happen
+HIDDEN_GRACE = 10  # seconds until timers of a hidden page run once a minute; by default 5 minutes
 # README.md has its script in the page. The SDK comes from the service.
 POLICY = ("default-src 'none'; script-src 'self' http://127.0.0.1:*%s; style-src 'self'; "
           "connect-src 'self' ws://127.0.0.1:* wss://localhost:*")
@@ -272,6 +273,12 @@ class HiddenPage:
             self.clock.wait_for_timeout(50)
         self.turns = self.evaluate("window.turns")
 
+    def hide(self):
+        # What was frozen is hidden when it is thawed.
+        self.freeze()
+        self.thaw()
+        assert self.evaluate("document.visibilityState") == "hidden"
+
     def thaw(self):
         assert self.evaluate("window.turns") == self.turns, "it was not frozen"
         self.send("Page.setWebLifecycleState", state="active")
@@ -369,6 +376,32 @@ def offline(world):
     context.set_offline(False)
     expect(friend(alice, "bob")).not_to_have_class(re.compile("old"), timeout=WAIT)
     sees(alice, "bob", "online · missed")
+
+
+def hidden(world):
+    """A hidden page, whose timers run rarely, stays online and current."""
+    bob, alice = world.page("bob"), HiddenPage(world, "alice")
+    alice.sees("bob", "online")
+    sees(bob, "alice", "online")
+    alice.hide()
+    alice.sees("bob", "online")
+    # Chromium closes the connection of a frozen page when it is thawed.
+    bob.wait_for_timeout(HIDDEN_GRACE * 1_000 + 2_000)
+    observer = Native(world.service, account="observer", device="o")
+    observer.call("subscribe", type=1, expiry=3600, publishers=["alice"], sync=True)
+    turns, begin, number = alice.evaluate("window.turns"), time.monotonic(), 0
+    while time.monotonic() - begin < (180 if World.is_full else 20):
+        number += 1
+        bob.locator("input").fill("number %d" % number)
+        bob.locator("input").press("Enter")
+        alice.sees("bob", "online · number %d" % number)
+        assert observer.events("alice") == [], "the hidden page is not online"
+        bob.wait_for_timeout(1_000)
+    rate = (alice.evaluate("window.turns") - turns) / (time.monotonic() - begin)
+    assert rate < 5, "a timer ran %.1f times a second: it was not throttled" % rate
+    alice.close()
+hidden.flags = ["--heartbeat", "5"]
+hidden.full_flags = ["--heartbeat", "30"]
 
 
 def frozen(world):
@@ -605,17 +638,23 @@ def vue(world):
 vue.needs = [VUE]
 
 
-CASES = [dots, tabs, restart, offline, frozen, thawed, kicked, readme, expired, wss, react, vue]
+CASES = [dots, tabs, restart, offline, hidden, frozen, thawed, kicked, readme, expired, wss, react, vue]
 # They use the protocol of Chromium's developer tools.
-ONLY_CHROMIUM = [offline, frozen, thawed]
+ONLY_CHROMIUM = [offline, hidden, frozen, thawed]
 
 
 def launch(playwright, name):
     if name == "firefox":
         # Debian's own, by WebDriver BiDi.
         return playwright.firefox.launch(channel="moz-firefox", executable_path=FIREFOX)
-    return playwright.chromium.launch(executable_path=CHROMIUM, args=[
-        "--no-sandbox", "--ignore-certificate-errors-spki-list=" + TRUSTED.spki])
+    return playwright.chromium.launch(
+        executable_path=CHROMIUM,
+        args=["--no-sandbox", "--ignore-certificate-errors-spki-list=" + TRUSTED.spki,
+              "--enable-features=IntensiveWakeUpThrottling:grace_period_seconds/%d" % HIDDEN_GRACE],
+        # Hidden pages are to be treated as for users.
+        ignore_default_args=["--disable-background-timer-throttling",
+                             "--disable-backgrounding-occluded-windows",
+                             "--disable-renderer-backgrounding"])
 
 
 def run(browser, case, site):
@@ -638,7 +677,7 @@ def run(browser, case, site):
 def main():
     options = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     options.add_argument("-k", metavar="WORD", default="", help="only cases whose name has this")
-    options.add_argument("--full", action="store_true", help="frozen pages for three minutes")
+    options.add_argument("--full", action="store_true", help="hidden and frozen pages for three minutes")
     options.add_argument("--browser", choices=["chromium", "firefox"],
                          help="only this one; the default is those that are installed")
     options = options.parse_args()
