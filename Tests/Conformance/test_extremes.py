@@ -7,7 +7,6 @@ import re
 import subprocess
 import tempfile
 
-import tls
 from porchlight import BINARY, Case, Closed, Timeout
 
 ROUNDS = int(os.environ.get("EXTREMES_ROUNDS", "8"))
@@ -34,9 +33,6 @@ class Extremes(Case):
             # A name of no more than a byte would make every account of this test one.
             for name in ("account-bytes-max", "device-bytes-max"):
                 chosen[name] = max(chosen.get(name, 64), 16)
-            if tls.OVER_TLS:
-                # TLS needs one connection loop.
-                chosen.pop("loops", None)
             # The client of these tests takes no larger ones.
             name = "server-frame-bytes-max"
             chosen[name] = min(chosen.get(name, 1 << 20), 1 << 20)

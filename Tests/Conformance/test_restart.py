@@ -5,7 +5,6 @@ import threading
 import time
 import unittest
 
-import tls
 from porchlight import Case, Closed, Service, Timeout, frame, request
 
 
@@ -27,7 +26,6 @@ class Stop(Case):
             self.assertEqual((closing["code"], closing["reason"]), (4503, "shutting_down"))
             self.assertIsInstance(closing["retryAfter"], (int, float))
 
-    @tls.one_loop_only
     def test_several_loops_end_in_order(self):
         for clients in (0, 3):
             s = self.keep(Service("--loops", "3"))

@@ -10,14 +10,8 @@ import socket
 import ssl
 import subprocess
 import tempfile
-import unittest
 
 OVER_TLS = os.environ.get("CONFORMANCE_CARRIER") in ("tls", "wss")
-
-
-def one_loop_only(test):
-    """Of a test whose service has several connection loops: TLS needs one."""
-    return unittest.skipIf(OVER_TLS, "TLS needs one connection loop")(test)
 
 
 def make_certificate(folder, name="one.example", days=30):
