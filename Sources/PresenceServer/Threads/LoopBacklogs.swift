@@ -10,8 +10,9 @@ struct LoopBacklogs {
     /// From here on a loop is full.
     static let turnsMax = 64
     static let bytesMax = 4 << 20
-    /// With more turns, large fan-outs wait: their slices stand between requests and responses.
-    static let turnsBesideFanOuts = 2
+    /// With more turns, large fan-outs wait: their slices stand between requests and responses. One
+    /// slice is carried out while the next one waits.
+    static let turnsBesideFanOuts = 1
     /// A loop that has released nothing for so long is stuck. A turn of a loop writes at most
     /// `LoopDriver.outputBytesPerTurn`, which takes less than 100 ms.
     static let standstillMilliseconds: UInt64 = 500
