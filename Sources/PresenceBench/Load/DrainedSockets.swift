@@ -8,6 +8,8 @@ import Synchronization
 /// drops the bytes without a copy (tcp(7), `MSG_TRUNC`). That costs a tenth of what reading and
 /// parsing does, so that a service on two processors can be loaded from the same machine.
 final class DrainedSockets: Sendable {
+    private static let pauseMilliseconds: CInt = 2
+
     private let descriptors: [CInt]
     private let total = Atomic(0)
     private let isToStop = Atomic(false)
@@ -54,11 +56,12 @@ final class DrainedSockets: Sendable {
         }
     }
 
-    /// Each round looks at all sockets, and finds many of them readable under the load that this is
-    /// for: a system call for each of these is what counts, so poll(2) is enough.
+    /// Each round looks at all sockets. So there is a pause between two rounds, in which many of
+    /// them become readable; the buffers of the sockets hold more than what arrives meanwhile.
     private func run() {
         var polled = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         while !isToStop.load(ordering: .relaxed) {
+            _ = poll(nil, 0, Self.pauseMilliseconds)
             guard unsafe poll(&polled, nfds_t(polled.count), 20) > 0 else { continue }
             counts.withLock { counts in
                 for number in polled.indices where polled[number].revents != 0 {
