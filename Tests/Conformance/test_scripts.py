@@ -190,7 +190,10 @@ class Steps(Scripts):
                 script = subprocess.Popen(
                     [self.write("one|%s|lasts" % output)], cwd=self.folder,
                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                    start_new_session=True)
+                    start_new_session=True,
+                    # A shell that runs these tests in the background has it ignored, and a
+                    # script cannot change that.
+                    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
                 end = time.monotonic() + 20
                 while not (os.path.exists(note) and os.path.getsize(note)):
                     self.assertLess(time.monotonic(), end, "the step does not begin")
