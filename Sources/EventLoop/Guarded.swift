@@ -36,10 +36,12 @@ extension Guarded where Value == Bool {
     /// Waits until it is true, at most so long. Returns whether it is.
     func wait(withinMilliseconds milliseconds: UInt64) -> Bool {
         let end = uv_hrtime() + milliseconds * 1_000_000
-        return withLock { isSet in
-            while !isSet, uv_hrtime() < end { lock.wait(until: end) }
-            return isSet
-        }
+        lock.lock()
+        defer { lock.unlock() }
+        // Read anew each time. In `withLock` the compiler knows that nothing else changes the
+        // value, and an optimised build would never see what another thread has set.
+        while !value, uv_hrtime() < end { lock.wait(until: end) }
+        return value
     }
 }
 
