@@ -13,7 +13,11 @@ enum ReadOccasion {
     case reload
 }
 
-/// Reads a file whole.
+/// The most bytes of a file that a setting or an option names. Certificates, keys and settings have
+/// some kilobytes; what has more is another file, such as a device that never ends.
+private let fileBytesMax = 4 << 20
+
+/// Reads a file whole, up to 4 MiB.
 ///
 /// By system calls, which say why they fail; `FileManager` returns nil.
 func readFile(
@@ -37,6 +41,9 @@ func readFile(
         guard count >= 0 else { throw lastFileError() }
         guard count > 0 else { return bytes }
         bytes += part[..<count]
+        guard bytes.count <= fileBytesMax else {
+            throw FileError(words: "it has more than 4 MiB")
+        }
     }
 }
 

@@ -200,6 +200,10 @@ class Reloads(Secured):
         done = config("--tls-certificate", soon, "--tls-key", self.key)
         self.assertEqual(done.returncode, 64, done)
         self.assertIn("does not belong to the certificate", done.stderr)
+        done = config("--tls-certificate", "/dev/zero", "--tls-key", self.key)
+        self.assertEqual(done.returncode, 64, done)
+        self.assertIn("/dev/zero given with --tls-certificate cannot be read: it has more than "
+                      "4 MiB", done.stderr)
 
 
 class SeveralLoops(Secured):
