@@ -144,7 +144,7 @@ enum PEM {
 
 extension ErrorQueue {
     /// Whether reading PEM has ended because there is no more of it. Empties the queue.
-    fileprivate static func isEndOfPEM() -> Bool {
+    static func isEndOfPEM() -> Bool {
         guard let (library, reason) = take() else { return false }
         return library == ERR_LIB_PEM && reason == PEM_R_NO_START_LINE
     }

@@ -67,6 +67,9 @@ import COpenSSL
             guard unsafe X509_STORE_add_cert(store, root) == 1 else { throw .malformedCertificate }
             count += 1
         }
+        guard ErrorQueue.isEndOfPEM() else {
+            throw count == 0 ? .malformedCertificate : .malformedChain(number: count + 1)
+        }
         guard count > 0 else { throw .noCertificate }
     }
 }

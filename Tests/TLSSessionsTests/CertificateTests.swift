@@ -60,6 +60,13 @@ import Testing
     }
 
     @Test func `of a client's trust must be one`() {
+        let damaged = "-----BEGIN CERTIFICATE-----\nxx\n-----END CERTIFICATE-----\n"
+        #expect(throws: TLSCertificateError.malformedCertificate) {
+            try TLSClientContext(.certificates(Array(damaged.utf8)))
+        }
+        #expect(throws: TLSCertificateError.malformedChain(number: 2)) {
+            try TLSClientContext(.certificates(Array((TestPEM.first + "\n" + damaged).utf8)))
+        }
         #expect(throws: TLSCertificateError.noCertificate) {
             try TLSClientContext(.certificates(Array("text".utf8)))
         }
