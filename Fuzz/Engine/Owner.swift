@@ -152,7 +152,8 @@ final class Owner {
     func pass(milliseconds: UInt64) {
         mono += milliseconds
         trace("\(mono)")
-        while engine.advance(to: now, deadlinesMax: 2, into: &effects) == .moreIsDue {
+        let dueBy = now.mono
+        while engine.advance(to: now, dueBy: dueBy, deadlinesMax: 2, into: &effects) == .moreIsDue {
             carryOut()
         }
         if let wake = engine.nextWake {
