@@ -97,11 +97,16 @@ export class Connection {
    * @param {(error: PorchlightError) => void} failed
    */
   request(method, params, done, failed) {
-    const message = JSON.stringify({ jsonrpc: "2.0", id: ++this.#id, method, params });
-    // The service would close the connection.
-    if (new TextEncoder().encode(message).length > this.#bytesMax) {
-      return failed(new PorchlightError("The request is too long.", "too_long", 414));
+    let message = "";
+    try {
+      message = JSON.stringify({ jsonrpc: "2.0", id: ++this.#id, method, params });
+    } catch {
+      // A BigInt, or an object that contains itself.
     }
+    // The service cannot read half a surrogate pair, and closes the connection if it is too long.
+    const reason = !message || /[^\\](\\\\)*\\ud/.test(message) ? "invalid_text"
+      : new TextEncoder().encode(message).length > this.#bytesMax && "too_long";
+    if (reason) return failed(new PorchlightError(`Cannot send ${method}: ${reason}.`, reason, 414));
     this.#pending.set(this.#id, [done, failed]);
     this.#wire?.send(message);
   }
@@ -152,16 +157,24 @@ export class Connection {
     if (this.#isOver) return;
     this.#isProbing = false;
     if (!message) return;
-    const { id, method, params = {}, result, error } = JSON.parse(message);
-    if (method === "close") {
-      this.end(new PorchlightError(params.message, params.reason, params.code, params));
-    } else if (method) {
-      this.#notified(method, params);
-    } else {
+    try {
+      const { id, method, params = {}, result, error } = JSON.parse(message);
       const [done, failed] = this.#pending.get(id) ?? [];
       this.#pending.delete(id);
-      if (!error) done?.(result);
-      else failed?.(new PorchlightError(error.message, error.data?.reason, error.code, error.data));
+      if (method === "close") {
+        this.end(new PorchlightError(params.message, params.reason, params.code, params));
+      } else if (method) {
+        this.#notified(method, params);
+      } else if (id == null) {
+        this.end(lost(error)); // Some request could not be read.
+      } else if (error) {
+        failed?.(new PorchlightError(error.message, error.data?.reason, error.code, error.data));
+      } else {
+        done?.(result);
+      }
+    } catch (error) {
+      // This is not the protocol.
+      this.end(lost(/** @type {Error} */ (error)));
     }
   }
 }

@@ -161,7 +161,7 @@ export class Porchlight extends Target {
    * @param {StatusOptions} options
    * @returns {Promise<void>} when the service has confirmed it
    */
-  setStatus(value, { type = PRESENCE, text, seconds, durable } = {}) {
+  async setStatus(value, { type = PRESENCE, text, seconds, durable } = {}) {
     return this.#write({
       method: "publish",
       params: { type, value, ext: text, onlineOnly: durable ? false : undefined },
@@ -395,8 +395,7 @@ export class Porchlight extends Target {
         const again = () => until(0);
         return this.#connection?.request("unsubscribe", parameters(idle), again, again);
       }
-    } else if (code === 414 && topics.length > 1 &&
-        (data.field === "publishers" || reason === "too_long")) {
+    } else if (code === 414 && topics.length > 1 && (data.field ?? "publishers") === "publishers") {
       // One name is invalid: find it, so that the others are not rejected with it.
       const half = topics.length >> 1;
       this.#subscribe(topics.slice(0, half));

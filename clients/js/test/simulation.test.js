@@ -90,7 +90,7 @@ class Line {
   }
 
   send(message) {
-    assert(!this.isClosed);
+    if (this.isClosed) this.world.fault = "sent after the connection was closed";
     this.#travel(1, () => {
       if (!this.world.lines.has(this)) return;
       if (message === "") return this.#deliver("");
@@ -215,6 +215,8 @@ const simulate = async (seed) => {
 
   /** What is shown as current is what the service has. */
   const check = () => {
+    // The client catches what is thrown while it takes a message.
+    assert.equal(world.fault ?? porchlight.error?.cause, undefined, `seed ${seed}`);
     if (!isAlone || !calm()) return;
     for (const [account, { live, lastSeen, is }] of wanted()) {
       const truth = world.states.get(account);

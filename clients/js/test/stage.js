@@ -55,8 +55,9 @@ class Line {
   }
 
   send(message) {
-    assert(this.isAccepted, "sent before the connection was open");
-    assert(!this.isOver, "sent after the connection was closed");
+    // The client catches what is thrown here.
+    if (!this.isAccepted) this.fault = "sent before the connection was open";
+    if (this.isOver) this.fault = "sent after the connection was closed";
     if (message === "") {
       this.keepAlives += 1;
       if (!this.isMute) queueMicrotask(() => this.isOver || this.events.received(""));
@@ -165,6 +166,8 @@ export class Stage {
   /** The client has said nothing that the scenario has not heard. */
   quiet() {
     assert.equal(this.lines.length, this.started, "it has opened a connection");
+    const fault = this.lines.find((line) => line.fault)?.fault;
+    assert(!fault, fault);
     const heard = this.line?.requests.map(({ method, params }) => ({ method, params }));
     assert.deepEqual(heard ?? [], []);
   }
@@ -238,6 +241,10 @@ export class Stage {
 
   on_loses({ code = 1006, reason = "" }) {
     this.line.lose(code, reason);
+  }
+
+  on_garbles(text) {
+    this.line.events.received(text);
   }
 
   on_mutes(isMute) {
