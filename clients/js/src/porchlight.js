@@ -384,31 +384,42 @@ export class Porchlight extends Target {
   #refused(topics, error) {
     const { code, reason, data } = error;
     const now = this.#environment.now();
-    /** @param {number} due */
-    const until = (due, some = topics) => {
-      for (const topic of some) topic.due = due;
-      this.#wake();
-    };
-    if (reason === "subscription_quota") {
+    const isFull = reason === "subscription_quota";
+    if (isFull) {
       const idle = this.#topics.takeIdle(now, this.#publishersMax);
       if (idle.length) {
-        const again = () => until(0);
+        const again = () => this.#retry(topics, 0);
         return this.#connection?.request("unsubscribe", parameters(idle), again, again);
       }
-    } else if (code === 414 && topics.length > 1 && (data.field ?? "publishers") === "publishers") {
-      // One name is invalid: find it, so that the others are not rejected with it.
-      const half = topics.length >> 1;
+    }
+    /** @type {string[] | undefined} */
+    const failed = data.failed?.map((/** @type {any} */ { publisher }) => publisher);
+    let room = data.limit - data.count;
+    // Renewals need no room.
+    const fit = topics.filter(({ until, presence }) =>
+      isFull ? until > now || room-- > 0 : failed && !failed.includes(presence.account));
+    const half = topics.length >> 1;
+    if (half && (fit.length === topics.length ||
+        (code === 414 && (data.field ?? "publishers") === "publishers"))) {
+      // One name is invalid, or not subscribed to: find it, so that the others are not rejected
+      // with it.
       this.#subscribe(topics.slice(0, half));
       return this.#subscribe(topics.slice(half));
     }
     this.#set(this.#condition, error);
     if (code === 414) return; // It would be rejected again. A new session asks again.
-    /** @type {Set<string>} */
-    const failed = new Set(data.failed?.map((/** @type {any} */ { publisher }) => publisher));
-    const isFailed = (/** @type {Topic} */ { presence }) => failed.has(presence.account);
-    if (failed.size) until(0, topics.filter((topic) => !isFailed(topic)));
-    until(now + (code === 419 ? QUOTA * (1 + this.#environment.random()) : this.#pause(data)),
-      failed.size ? topics.filter(isFailed) : topics);
+    const wait = code === 419 ? QUOTA * (1 + this.#environment.random()) : this.#pause(data);
+    this.#retry(topics, now + wait);
+    if (half) this.#retry(fit, 0);
+  }
+
+  /**
+   * @param {Topic[]} topics
+   * @param {number} due
+   */
+  #retry(topics, due) {
+    for (const topic of topics) topic.due = due;
+    this.#wake();
   }
 
   /**

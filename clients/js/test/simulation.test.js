@@ -151,7 +151,8 @@ class Line {
     if (method === "subscribe") {
       const added = params.publishers.filter((name) => !world.subscriptions.has(name));
       if (world.subscriptions.size + added.length > QUOTA) {
-        return error(419, "subscription_quota", { limit: QUOTA });
+        const { size } = world.subscriptions;
+        return error(419, "subscription_quota", { limit: QUOTA, count: size });
       }
       for (const name of params.publishers) world.subscribe(name, params.expiry);
       return { result: { count: world.subscriptions.size, states: world.sync(params.publishers) } };
