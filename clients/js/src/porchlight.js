@@ -109,8 +109,6 @@ export class Porchlight extends Target {
   #cancelRetry = () => {};
   #cancelRenewal = () => {};
   #cancelRefresh = () => {};
-  #end = () => {};
-  /** @type {Promise<void>} */ #over = new Promise((resolve) => (this.#end = resolve));
 
   /**
    * Use `connect()`.
@@ -151,7 +149,7 @@ export class Porchlight extends Target {
    */
   watch(accounts, { type = PRESENCE } = {}) {
     const names = typeof accounts === "string" ? [accounts] : accounts;
-    return new Watch(this.#topics, () => this.#wake(), this.#over, type, names);
+    return new Watch(this.#topics, () => this.#wake(), type, names);
   }
 
   /**
@@ -300,7 +298,7 @@ export class Porchlight extends Target {
     this.#set("closed", error);
     if (error) this.#environment.warn?.("Porchlight is closed: " + error.message);
     this.#device?.then(({ release }) => release());
-    this.#end();
+    this.#topics.end();
   }
 
   /** The page is visible or the network is back: there may be news. */

@@ -65,6 +65,14 @@ const stale = (topic) => {
 /** The topics that are wanted, and those that were and may still have a subscription. */
 export class Topics {
   /** @type {Map<string, Topic>} */ #topics = new Map();
+  /** What to call when no more changes will follow. @type {Set<() => void>} */ ends = new Set();
+  isOver = false;
+
+  /** No more changes will follow. */
+  end() {
+    this.isOver = true;
+    for (const end of this.ends) end();
+  }
 
   /**
    * Adds an observer, which is given each change, and returns what is known.

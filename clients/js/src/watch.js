@@ -31,7 +31,9 @@ export class Watch extends Target {
   /** @type {Map<string, Presence | undefined> | undefined} */ #changes;
   /** @type {Set<() => void>} */ #ends = new Set();
   #isClosed = false;
-  #isOver = false;
+  #end = () => {
+    for (const end of this.#ends) end();
+  };
   /** @param {Presence} presence */
   #observe = (presence) => {
     this.#map.set(presence.account, presence);
@@ -42,20 +44,16 @@ export class Watch extends Target {
    * Use `watch()` of a Porchlight.
    * @param {Topics} topics
    * @param {() => void} wake topics are wanted
-   * @param {Promise<void>} over no more changes will follow
    * @param {number} type
    * @param {Iterable<string>} accounts
    */
-  constructor(topics, wake, over, type, accounts) {
+  constructor(topics, wake, type, accounts) {
     super();
     this.#topics = topics;
     this.#type = type;
     this.#wake = wake;
     this.add(...accounts);
-    over.then(() => {
-      this.#isOver = true;
-      for (const end of this.#ends) end();
-    });
+    topics.ends.add(this.#end);
   }
 
   /** How many accounts are watched. */
@@ -108,8 +106,10 @@ export class Watch extends Target {
    */
   add(...accounts) {
     if (this.#isClosed) return;
+    if (accounts.some((account) => typeof account !== "string")) {
+      throw new TypeError("The name of an account is a string.");
+    }
     for (const account of accounts) {
-      if (typeof account !== "string") throw new TypeError("The name of an account is a string.");
       if (!this.#map.has(account)) {
         this.#observe(this.#topics.want(this.#type, account, this.#observe));
       }
@@ -134,7 +134,8 @@ export class Watch extends Target {
     this.#isClosed = true;
     for (const account of this.#map.keys()) this.#topics.leave(this.#type, account, this.#observe);
     this.#map.clear();
-    for (const end of this.#ends) end();
+    this.#topics.ends.delete(this.#end);
+    this.#end();
   }
 
   /** The same as `changes()`. */
@@ -166,7 +167,7 @@ export class Watch extends Target {
           const all = changes;
           changes = new Map();
           yield all;
-        } else if (this.#isOver) {
+        } else if (this.#topics.isOver) {
           return;
         } else {
           await new Promise((resolve) => (wake = () => resolve(undefined)));
@@ -189,7 +190,7 @@ export class Watch extends Target {
       queueMicrotask(() => {
         const detail = this.#changes;
         this.#changes = undefined;
-        this.dispatchEvent(new CustomEvent("change", { detail }));
+        if (!this.#isClosed) this.dispatchEvent(new CustomEvent("change", { detail }));
       });
     }
     this.#changes.set(account, presence);

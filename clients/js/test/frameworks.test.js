@@ -13,7 +13,7 @@ const event = (publisher, seq) => topics.apply({ type: 1, publisher, seq, cause:
 
 beforeEach(async () => {
   topics = new Topics();
-  watch = new Watch(topics, () => {}, new Promise(() => {}), 1, ["bob", "carol"]);
+  watch = new Watch(topics, () => {}, 1, ["bob", "carol"]);
   listeners = 0;
   const { addEventListener, removeEventListener } = watch;
   watch.addEventListener = (...all) => (listeners += 1, addEventListener.apply(watch, all));

@@ -1,16 +1,15 @@
 // The map itself: what is gathered, how loops end.
 import assert from "node:assert/strict";
 import { beforeEach, test } from "node:test";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { Topics } from "../src/topics.js";
 import { Watch } from "../src/watch.js";
 
 const turn = () => new Promise(setImmediate);
 
-let topics, end, wakes;
-const create = (...accounts) => {
-  const over = new Promise((resolve) => (end = resolve));
-  return new Watch(topics, () => (wakes += 1), over, 1, accounts);
-};
+let topics, wakes;
+const create = (...accounts) => new Watch(topics, () => (wakes += 1), 1, accounts);
 const event = (publisher, seq, online = []) =>
   topics.apply({ type: 1, publisher, seq, cause: "login", online });
 
@@ -91,7 +90,7 @@ test("a loop gets everything once, then changes, gathered while it is busy", asy
   go();
   await turn();
   topics.lose();
-  end();
+  topics.end();
   await turn();
   assert.deepEqual(seen.slice(3), ["bob,carol"]);
   go();
@@ -115,6 +114,41 @@ test("a loop ends with its watch", async () => {
   watch.add("carol");
   await turn();
   assert.equal(watch.size, 0);
+});
+
+test("a watch that is closed is freed, also with a loop that never ended", async () => {
+  setFlagsFromString("--expose-gc");
+  const gc = runInNewContext("gc");
+  const begin = () => {
+    const watch = create("bob");
+    watch.addEventListener("change", () => {});
+    const changes = watch.changes();
+    changes.next();
+    return watch;
+  };
+  const freed = new WeakRef(begin());
+  await turn();
+  freed.deref().close();
+  for (let count = 0; count < 10 && freed.deref(); count++) {
+    await turn();
+    gc();
+  }
+  assert.equal(freed.deref(), undefined);
+});
+
+test("a watch that is closed dispatches nothing", async () => {
+  const watch = create("bob");
+  watch.addEventListener("change", () => assert.fail("it is closed"));
+  watch.close();
+  await turn();
+});
+
+test("if one name is not a string, none is watched", () => {
+  assert.throws(() => create("bob", undefined), TypeError);
+  assert.deepEqual(topics.takeDue(0, 9), []);
+  const watch = create("bob");
+  assert.throws(() => watch.add("carol", 5), TypeError);
+  assert.deepEqual([...watch.keys()], ["bob"]);
 });
 
 test("names that look like members of an object are names", () => {

@@ -2,6 +2,10 @@
 export const PRESENCE: 1;
 /** The topics that are wanted, and those that were and may still have a subscription. */
 export class Topics {
+    /** What to call when no more changes will follow. @type {Set<() => void>} */ ends: Set<any>;
+    isOver: boolean;
+    /** No more changes will follow. */
+    end(): void;
     /**
      * Adds an observer, which is given each change, and returns what is known.
      * @param {number} type

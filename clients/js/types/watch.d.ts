@@ -8,11 +8,10 @@ export class Watch extends Watch_base {
      * Use `watch()` of a Porchlight.
      * @param {Topics} topics
      * @param {() => void} wake topics are wanted
-     * @param {Promise<void>} over no more changes will follow
      * @param {number} type
      * @param {Iterable<string>} accounts
      */
-    constructor(topics: Topics, wake: () => void, over: Promise<void>, type: number, accounts: Iterable<string>);
+    constructor(topics: Topics, wake: () => void, type: number, accounts: Iterable<string>);
     /** How many accounts are watched. */
     get size(): number;
     /**
