@@ -220,7 +220,10 @@ export class Porchlight extends Target {
   /** Without delay for its caller, also if it throws. */
   async #token() {
     const { token } = this.#options;
-    return typeof token === "function" ? token() : token;
+    if (typeof token !== "function") return token;
+    const made = await token();
+    if (/^"[\w.-]{1,15000}"$/.test(JSON.stringify(made))) return made;
+    throw new TypeError("token() did not return a JWT.");
   }
 
   /**

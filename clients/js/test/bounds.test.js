@@ -32,3 +32,28 @@ test("a binary message is a lost connection", async () => {
     assert.deepEqual([porchlight.condition, porchlight.error.reason], ["waiting", "lost"]);
   }
 });
+
+test("whatever a token function returns, it is called again", async () => {
+  const bad = [undefined, null, { error: "busy" }, "x".repeat(20_000), "\ud83c", "<html>", Symbol("x"), 5n];
+  const seen = [];
+  const token = () => bad.length ? bad.shift() : "t1";
+  const stage = new Stage({ options: { device: "tab-1", token } });
+  const { porchlight } = stage;
+  porchlight.addEventListener("change", () => {
+    if (porchlight.condition !== "connecting") seen.push(porchlight.error.message);
+  });
+  const isHeard = () => {
+    if (stage.line && !stage.line.isAccepted) {
+      stage.line.isAccepted = true;
+      stage.line.events.opened();
+    }
+    return stage.line?.requests.length;
+  };
+  assert(await stage.clock.run(isHeard, stage.clock.now + 300_000));
+  assert.equal(stage.line.requests[0].params.token, "t1");
+  assert.equal(seen.length, 8);
+  assert.deepEqual([...new Set(seen)], [
+    "No token: token() did not return a JWT.",
+    "No token: Do not know how to serialize a BigInt",
+  ]);
+});

@@ -127,7 +127,7 @@ export class Stage {
       if (token.after) await new Promise((done) => this.clock.after(token.after * 1_000, done));
       return token.token ?? token;
     });
-    this.porchlight = new Porchlight("wss://example.com/v1/socket", { ...options, token }, {
+    this.porchlight = new Porchlight("wss://example.com/v1/socket", { token, ...options }, {
       now: () => this.clock.now,
       after: (milliseconds, action) => this.clock.after(milliseconds, action),
       random: () => this.random[this.#randoms++ % this.random.length],
