@@ -43,6 +43,7 @@ export const PRESENCE = 1;
  * @typedef {object} Topic
  * @property {Presence} presence
  * @property {number} seq
+ * @property {number} [session] in which it was received: in another, a lower one is a new history
  * @property {number} due when to subscribe next; Infinity while a request is unanswered
  * @property {number} until when the subscription expires; 0 without one
  * @property {Set<Observer>} observers
@@ -67,6 +68,7 @@ export class Topics {
   /** @type {Map<string, Topic>} */ #topics = new Map();
   /** What to call when no more changes will follow. @type {Set<() => void>} */ ends = new Set();
   isOver = false;
+  #session = 0;
 
   /** No more changes will follow. */
   end() {
@@ -107,12 +109,13 @@ export class Topics {
   }
 
   /**
-   * Takes an event or a state, unless a newer one is known.
+   * Takes an event or a state, unless a newer one is known from this session. A service that has
+   * lost its database numbers from the beginning again.
    * @param {any} event as in the protocol
    */
   apply({ type, publisher, seq, cause, online, status, lastSeen }) {
     const topic = this.#topics.get(type + ":" + publisher);
-    if (!topic || seq < topic.seq) return;
+    if (!topic || (seq < topic.seq && topic.session === this.#session)) return;
     const known = topic.presence;
     /** @type {Presence} */
     const presence = {
@@ -124,11 +127,12 @@ export class Topics {
       status: status && { value: status.value, text: status.ext, expires: status.expires },
       lastSeen,
       // A state with nothing new does not hide what happened last.
-      cause: seq > topic.seq ? cause : known.cause,
+      cause: seq === topic.seq ? known.cause : cause,
     };
     // Renewals repeat what is known: no change.
-    const isNew = seq > topic.seq || JSON.stringify(presence) !== JSON.stringify(known);
+    const isNew = seq !== topic.seq || JSON.stringify(presence) !== JSON.stringify(known);
     topic.seq = seq;
+    topic.session = this.#session;
     if (isNew) show(topic, presence);
   }
 
@@ -184,6 +188,7 @@ export class Topics {
 
   /** The connection was lost: nothing is current, and no request will be answered. */
   lose() {
+    this.#session += 1;
     for (const topic of this.#topics.values()) {
       stale(topic);
       if (topic.due === Infinity) topic.due = 0;

@@ -22,7 +22,8 @@ export class Topics {
      */
     leave(type: number, account: string, observer: Observer): void;
     /**
-     * Takes an event or a state, unless a newer one is known.
+     * Takes an event or a state, unless a newer one is known from this session. A service that has
+     * lost its database numbers from the beginning again.
      * @param {any} event as in the protocol
      */
     apply({ type, publisher, seq, cause, online, status, lastSeen }: any): void;
@@ -135,6 +136,10 @@ export type Observer = (presence: Presence) => void;
 export type Topic = {
     presence: Presence;
     seq: number;
+    /**
+     * in which it was received: in another, a lower one is a new history
+     */
+    session?: number | undefined;
     /**
      * when to subscribe next; Infinity while a request is unanswered
      */
