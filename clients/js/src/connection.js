@@ -18,7 +18,7 @@ export const lost = (cause) => new PorchlightError(
  * What carries messages. An empty message is a keep-alive.
  * @typedef {object} Wire
  * @property {(message: string) => void} send
- * @property {() => void} close ends it; nothing is reported afterwards
+ * @property {() => void} close ends it; what is reported afterwards is ignored
  */
 
 /**
@@ -59,7 +59,7 @@ export class Connection {
   #isProbing = false;
   #bytesMax = 16_384;
   #half = 0;
-  #cancel;
+  #cancel = () => {};
 
   /**
    * @param {Environment} environment
@@ -70,7 +70,16 @@ export class Connection {
     this.#environment = environment;
     this.#ended = ended;
     this.#notified = notified;
-    this.#cancel = environment.after(ATTEMPT, () =>
+    this.limit(ATTEMPT);
+  }
+
+  /**
+   * Ends it after some time, without further keep-alives.
+   * @param {number} milliseconds
+   */
+  limit(milliseconds) {
+    this.#cancel();
+    this.#cancel = this.#environment.after(milliseconds, () =>
       this.end(new PorchlightError("The service did not answer in time.", "timeout")));
   }
 
@@ -105,7 +114,7 @@ export class Connection {
     }
     // The service cannot read half a surrogate pair, and closes the connection if it is too long.
     const reason = !message || /[^\\](\\\\)*\\ud/.test(message) ? "invalid_text"
-      : new TextEncoder().encode(message).length > this.#bytesMax && "too_long";
+      : new Blob([message]).size > this.#bytesMax && "too_long";
     if (reason) return failed(new PorchlightError(`Cannot send ${method}: ${reason}.`, reason, 414));
     this.#pending.set(this.#id, [done, failed]);
     this.#wire?.send(message);

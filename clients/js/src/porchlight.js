@@ -188,14 +188,10 @@ export class Porchlight extends Target {
     this.#connection = undefined;
     this.#finish();
     if (!connection) return;
-    let cancel = () => {};
-    const end = () => {
-      cancel();
-      connection.end(lost());
-    };
+    const end = () => connection.end(lost());
     if (!logout || !isLoggedIn) return end();
+    connection.limit(LOGOUT);
     connection.request("logout", {}, end, end);
-    cancel = this.#environment.after(LOGOUT, end);
   }
 
   #connect() {
@@ -458,7 +454,7 @@ export class Porchlight extends Target {
         this.#statuses.settle(write, error);
         return this.#wake();
       }
-      this.#environment.after(this.#pause(error.data), () => {
+      write.cancel = this.#environment.after(this.#pause(error.data), () => {
         this.#statuses.again(write);
         this.#wake();
       });

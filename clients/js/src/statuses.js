@@ -8,6 +8,7 @@ import { PorchlightError } from "./error.js";
  * @property {{ type: number, value?: number, ext?: string, onlineOnly?: boolean }} params
  * @property {number} [seconds] how long it is to last, from the call on
  * @property {number} [until] when that ends
+ * @property {() => void} [cancel] how to not repeat it
  * @property {Array<[() => void, (error: PorchlightError) => void]>} calls
  */
 
@@ -63,6 +64,7 @@ export class Statuses {
    */
   again(write) {
     const { type } = write.params;
+    write.cancel?.();
     if (this.#sent.get(type) !== write) return;
     const newer = this.#waiting.get(type);
     this.#sent.delete(type);

@@ -143,7 +143,7 @@ export class Topics {
    * @returns {Topic[]}
    */
   takeDue(now, countMax) {
-    const taken = this.#some((topic) => topic.observers.size > 0 && topic.due <= now, countMax);
+    const taken = this.#some((topic) => topic.observers.size && topic.due <= now, countMax);
     for (const topic of taken) topic.due = Infinity;
     return taken;
   }
@@ -226,7 +226,7 @@ export class Topics {
 
   /**
    * Topics of one type that meet a condition.
-   * @param {(topic: Topic) => boolean} condition
+   * @param {(topic: Topic) => unknown} condition
    * @param {number} countMax
    */
   #some(condition, countMax) {

@@ -11,9 +11,6 @@ export const open = (url, { opened, received, closed }) => {
   socket.onclose = ({ code, reason }) => closed(code, reason);
   return {
     send: (message) => socket.send(message),
-    close: () => {
-      socket.onopen = socket.onmessage = socket.onerror = socket.onclose = null;
-      socket.close();
-    },
+    close: () => socket.close(),
   };
 };

@@ -341,6 +341,7 @@ export class Stage {
     assert.equal(this.porchlight.error?.reason ?? null, reason);
     if (expected !== "closed") return;
     assert.equal(this.network, undefined, "it still listens");
+    assert.equal(this.clock.timers.size, this.line?.isOver === false ? 1 : 0, "timers are left");
     assert(this.hasReleased || this.hasDevice, "it still has its device name");
   }
 

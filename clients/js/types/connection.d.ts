@@ -6,7 +6,7 @@ export function lost(cause?: {
  * What carries messages. An empty message is a keep-alive.
  * @typedef {object} Wire
  * @property {(message: string) => void} send
- * @property {() => void} close ends it; nothing is reported afterwards
+ * @property {() => void} close ends it; what is reported afterwards is ignored
  */
 /**
  * What a wire reports.
@@ -39,6 +39,11 @@ export class Connection {
      */
     constructor(environment: Environment, ended: (error: PorchlightError) => void, notified: (method: string, params: any) => void);
     /**
+     * Ends it after some time, without further keep-alives.
+     * @param {number} milliseconds
+     */
+    limit(milliseconds: number): void;
+    /**
      * @param {string} url
      * @param {() => void} opened
      */
@@ -68,7 +73,7 @@ export class Connection {
 export type Wire = {
     send: (message: string) => void;
     /**
-     * ends it; nothing is reported afterwards
+     * ends it; what is reported afterwards is ignored
      */
     close: () => void;
 };

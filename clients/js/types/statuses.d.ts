@@ -45,6 +45,10 @@ export type Write = {
      * when that ends
      */
     until?: number | undefined;
+    /**
+     * how to not repeat it
+     */
+    cancel?: (() => void) | undefined;
     calls: [() => void, (error: PorchlightError) => void][];
 };
 import { PorchlightError } from "./error.js";
