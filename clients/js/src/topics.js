@@ -63,6 +63,15 @@ const stale = (topic) => {
   if (topic.presence.live) show(topic, { ...topic.presence, live: false });
 };
 
+/**
+ * Asks for it as soon as possible. A request that is unanswered does.
+ * @param {Topic} topic
+ */
+const ask = (topic) => {
+  stale(topic);
+  if (topic.due < Infinity) topic.due = 0;
+};
+
 /** The topics that are wanted, and those that were and may still have a subscription. */
 export class Topics {
   /** @type {Map<string, Topic>} */ #topics = new Map();
@@ -93,6 +102,8 @@ export class Topics {
       };
       this.#topics.set(key, topic);
     }
+    // Another device may have ended the subscription while it was not wanted.
+    if (!topic.observers.size) ask(topic);
     topic.observers.add(observer);
     return topic.presence;
   }
@@ -179,10 +190,8 @@ export class Topics {
     for (const account of accounts) {
       const topic = this.#topics.get(type + ":" + account);
       if (!topic) continue;
-      stale(topic);
+      ask(topic);
       topic.until = 0;
-      // A request that is unanswered subscribes again, and asks for the state.
-      if (topic.due < Infinity) topic.due = 0;
     }
   }
 
@@ -210,7 +219,7 @@ export class Topics {
   /** Asks for what is not current as soon as possible. */
   refresh() {
     for (const topic of this.#topics.values()) {
-      if (!topic.presence.live && topic.due < Infinity) topic.due = 0;
+      if (!topic.presence.live) ask(topic);
     }
   }
 
