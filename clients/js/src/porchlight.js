@@ -73,7 +73,7 @@ const parameters = (topics) => ({
   publishers: topics.map(({ presence }) => presence.account),
 });
 
-/** @typedef {import("./watch.js").Changing<null>} Changing */
+/** @typedef {import("./watch.js").Changing<Event>} Changing */
 const Target = /** @type {new () => Changing} */ (/** @type {unknown} */ (EventTarget));
 
 /** A session that lasts: it reconnects, and keeps what is watched current. */

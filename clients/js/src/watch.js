@@ -4,12 +4,12 @@
 /** @typedef {import("./topics.js").Topics} Topics */
 
 /**
- * An EventTarget with one event, `change`, whose `detail` is a `Detail`.
- * @template Detail
+ * An EventTarget with one event, `change`.
+ * @template {Event} Change
  * @typedef {object} Changing
- * @property {(type: "change", listener: ((event: CustomEvent<Detail>) => void) | null,
+ * @property {(type: "change", listener: ((event: Change) => void) | null,
  *   options?: boolean | AddEventListenerOptions) => void} addEventListener
- * @property {(type: "change", listener: ((event: CustomEvent<Detail>) => void) | null,
+ * @property {(type: "change", listener: ((event: Change) => void) | null,
  *   options?: boolean | EventListenerOptions) => void} removeEventListener
  * @property {(event: Event) => boolean} dispatchEvent
  */
@@ -17,7 +17,7 @@
 /** What has changed: the new presence of each account, or undefined if it was deleted.
  * @typedef {ReadonlyMap<string, Presence | undefined>} Changes */
 
-const Target = /** @type {new () => Changing<Changes>} */ (/** @type {unknown} */ (EventTarget));
+const Target = /** @type {new () => Changing<CustomEvent<Changes>>} */ (/** @type {unknown} */ (EventTarget));
 
 /**
  * A live map from names of accounts to what is known of them. It dispatches `change` with a map of

@@ -26,7 +26,10 @@ for (const [account, { is, live }] of friends) console.log(account.length, is, l
 for (const presence of friends.values()) console.log(presence.account);
 console.log(text, devices, lastSeen, songs.size, friends.has("bob"));
 
-porchlight.addEventListener("change", () => {
+porchlight.addEventListener("change", (event) => {
+  const isEvent: Event = event;
+  // @ts-expect-error It has no detail.
+  console.log(isEvent.type, event.detail);
   const condition: Condition = porchlight.condition;
   const error: PorchlightError | undefined = porchlight.error;
   console.log(condition, error?.reason, error?.code);

@@ -118,7 +118,7 @@ export type Condition = "connecting" | "connected" | "waiting" | "closed";
 export type Environment = import("./connection.js").Environment;
 export type Write = import("./statuses.js").Write;
 export type Topic = import("./topics.js").Topic;
-export type Changing = import("./watch.js").Changing<null>;
+export type Changing = import("./watch.js").Changing<Event>;
 import { PorchlightError } from "./error.js";
 import { Watch } from "./watch.js";
 export {};

@@ -1,4 +1,4 @@
-declare const Watch_base: new () => Changing<Changes>;
+declare const Watch_base: new () => Changing<CustomEvent<Changes>>;
 /**
  * A live map from names of accounts to what is known of them. It dispatches `change` with a map of
  * what has changed as `detail`.
@@ -63,11 +63,11 @@ export class Watch extends Watch_base {
 export type Presence = import("./topics.js").Presence;
 export type Topics = import("./topics.js").Topics;
 /**
- * An EventTarget with one event, `change`, whose `detail` is a `Detail`.
+ * An EventTarget with one event, `change`.
  */
-export type Changing<Detail> = {
-    addEventListener: (type: "change", listener: ((event: CustomEvent<Detail>) => void) | null, options?: boolean | AddEventListenerOptions) => void;
-    removeEventListener: (type: "change", listener: ((event: CustomEvent<Detail>) => void) | null, options?: boolean | EventListenerOptions) => void;
+export type Changing<Change extends Event> = {
+    addEventListener: (type: "change", listener: ((event: Change) => void) | null, options?: boolean | AddEventListenerOptions) => void;
+    removeEventListener: (type: "change", listener: ((event: Change) => void) | null, options?: boolean | EventListenerOptions) => void;
     dispatchEvent: (event: Event) => boolean;
 };
 /**
