@@ -58,7 +58,6 @@ const LOGOUT = 5_000;
 /** The shortest wait before a request above a quota is repeated, in milliseconds. */
 const QUOTA = 60_000;
 const STATUS_SECONDS_MIN = 60;
-const PUBLISHERS_MAX = 100;
 /** A lease is renewed when 0.4 to 0.5 of it has passed. */
 const RENEWAL = 0.4;
 const RENEWAL_SPREAD = 0.1;
@@ -94,13 +93,15 @@ export class Porchlight extends Target {
   #isListing = false;
   /** Subscriptions of the account, as far as known. */
   #count = 0;
-  #publishersMax = PUBLISHERS_MAX;
+  #publishersMax = 0;
   /** Sessions that did not last, one after the other. */
   #losses = 0;
-  /** Requests that the service had no room for, one after the other. */
+  /** Rounds of requests that the service had no room for, one after the other. */
   #failures = 0;
-  /** When the session began; 0 without one. */
-  #since = 0;
+  /** When requests that failed in this round are repeated, at the earliest. */
+  #nextRound = 0;
+  /** When the session began; Infinity without one. */
+  #since = Infinity;
   /** When the service allows the next attempt. */
   #notBefore = 0;
   /** When the first slot for renewals began: not the same for all clients. */
@@ -163,7 +164,7 @@ export class Porchlight extends Target {
     return this.#write({
       method: "publish",
       params: { type, value, ext: text, onlineOnly: durable ? false : undefined },
-      until: seconds === undefined ? undefined : this.#environment.now() + seconds * 1_000,
+      until: this.#environment.now() + /** @type {number} */ (seconds) * 1_000,
       seconds,
     });
   }
@@ -184,7 +185,7 @@ export class Porchlight extends Target {
    */
   close({ logout = true } = {}) {
     const connection = this.#connection;
-    const isLoggedIn = this.#condition === "connected";
+    const isLoggedIn = this.#since < Infinity;
     this.#connection = undefined;
     this.#finish();
     if (!connection) return;
@@ -265,8 +266,8 @@ export class Porchlight extends Target {
     this.#connection = undefined;
     this.#stop();
     if (FINAL.includes(code ?? 0)) return this.#finish(error);
-    if (this.#since && now - this.#since >= LASTING) this.#losses = 0;
-    this.#since = 0;
+    if (now - this.#since >= LASTING) this.#losses = 0;
+    this.#since = Infinity;
     const isImmediate = !this.#losses && (code === TOKEN_EXPIRED || reason === "expired_token");
     const wait = retryAfter * 1_000 + (isImmediate ? 0 : this.#backoff(this.#losses));
     this.#losses += 1;
@@ -437,8 +438,8 @@ export class Porchlight extends Target {
   #send(write) {
     const { method, params, until, seconds } = write;
     /** @type {number | undefined} */ let expiry;
-    if (until !== undefined && seconds !== undefined) {
-      const rest = Math.ceil((until - this.#environment.now()) / 1_000);
+    if (seconds !== undefined) {
+      const rest = Math.ceil((/** @type {number} */ (until) - this.#environment.now()) / 1_000);
       // It has waited for longer than it was to last.
       if (rest <= 0) {
         return this.#statuses.settle(write, new PorchlightError("It has expired.", "expired"));
@@ -450,7 +451,7 @@ export class Porchlight extends Target {
       this.#statuses.settle(write);
       this.#wake();
     }, (error) => {
-      if (error.code !== 416 && (error.code ?? 0) < 500) {
+      if (error.code !== 416 && !(/** @type {number} */ (error.code) >= 500)) {
         this.#statuses.settle(write, error);
         return this.#wake();
       }
@@ -507,6 +508,12 @@ export class Porchlight extends Target {
    * @param {{ retryAfter?: number }} data
    */
   #pause({ retryAfter = 1 }) {
-    return retryAfter * 1_000 + this.#backoff(this.#failures++);
+    const wait = retryAfter * 1_000;
+    const now = this.#environment.now();
+    if (!this.#failures || now >= this.#nextRound) {
+      this.#failures += 1;
+      this.#nextRound = now + wait;
+    }
+    return wait + this.#backoff(this.#failures - 1);
   }
 }
