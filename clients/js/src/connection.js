@@ -11,7 +11,7 @@ const ATTEMPT = 30_000;
  * @returns {PorchlightError}
  */
 export const lost = (cause) => new PorchlightError(
-  cause ? `No connection: ${cause.message || cause.code}` : "The connection was lost.",
+  cause ? `No connection: ${cause.message || cause.code}` : "No connection.",
   "lost", undefined, {}, cause);
 
 /**
@@ -80,7 +80,7 @@ export class Connection {
   limit(milliseconds) {
     this.#cancel();
     this.#cancel = this.#environment.after(milliseconds, () =>
-      this.end(new PorchlightError("The service did not answer in time.", "timeout")));
+      this.end(new PorchlightError("No answer in time.", "timeout")));
   }
 
   /**

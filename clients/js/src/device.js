@@ -4,7 +4,7 @@
 const TABS_MAX = 8;
 
 /** @returns {string} */
-const random = () => Math.random().toString(36).slice(2, 10).padEnd(8, "0");
+const random = () => Math.random().toString(36).slice(2, 10);
 
 /** The name of this browser, which stays the same for as long as its storage is kept. */
 const browser = () => {

@@ -57,6 +57,8 @@ const REFRESH_MIN = 5_000;
 const LOGOUT = 5_000;
 /** The shortest wait before a request above a quota is repeated, in milliseconds. */
 const QUOTA = 60_000;
+/** A time after the end of each session, but not Infinity: no request is unanswered. */
+const NEVER = 1e15;
 const STATUS_SECONDS_MIN = 60;
 /** A lease is renewed when 0.4 to 0.5 of it has passed. */
 const RENEWAL = 0.4;
@@ -136,8 +138,9 @@ export class Porchlight extends Target {
   }
 
   /**
-   * Why there is no session; while there is one, why the last request was rejected. Outside
-   * browsers its `cause` is the error of the runtime, such as ECONNREFUSED.
+   * Why there is no session; while there is one, why the last request was rejected, until all that
+   * is watched is subscribed to. Outside browsers its `cause` is the error of the runtime, such as
+   * ECONNREFUSED.
    */
   get error() {
     return this.#error;
@@ -360,6 +363,8 @@ export class Porchlight extends Target {
       this.#failures = 0;
       this.#count = count;
       for (const topic of topics) Object.assign(topic, { due, until: now + this.#lease });
+      // All that is wanted is subscribed to.
+      if (this.#topics.count(now) === this.#topics.count(-1)) this.#set("connected");
       for (const state of states) this.#topics.apply(state);
       this.#wake();
     }, (error) => this.#refused(topics, error));
@@ -390,12 +395,12 @@ export class Porchlight extends Target {
         return this.#connection?.request("unsubscribe", parameters(idle), again, again);
       }
     }
-    /** @type {string[] | undefined} */
-    const failed = data.failed?.map((/** @type {any} */ { publisher }) => publisher);
+    /** @type {Array<{ publisher: string }> | undefined} */ const failed = data.failed;
     let room = data.limit - data.count;
     // Renewals need no room.
     const fit = topics.filter(({ until, presence }) =>
-      isFull ? until > now || room-- > 0 : failed && !failed.includes(presence.account));
+      isFull ? until > now || room-- > 0 :
+        failed && !failed.some(({ publisher }) => publisher === presence.account));
     const half = topics.length >> 1;
     if (half && (fit.length === topics.length ||
         (code === 414 && (data.field ?? "publishers") === "publishers"))) {
@@ -405,8 +410,8 @@ export class Porchlight extends Target {
       return this.#subscribe(topics.slice(half));
     }
     this.#set(this.#condition, error);
-    if (code === 414) return; // It would be rejected again. A new session asks again.
-    const wait = code === 419 ? QUOTA * (1 + this.#environment.random()) : this.#pause(data);
+    // It would be rejected again. A new session asks again.
+    const wait = code === 414 ? NEVER : code === 419 ? QUOTA * (1 + this.#environment.random()) : this.#pause(data);
     this.#retry(topics, now + wait);
     if (half) this.#retry(fit, 0);
   }

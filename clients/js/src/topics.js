@@ -205,7 +205,7 @@ export class Topics {
   }
 
   /**
-   * How many of the wanted topics have a subscription.
+   * How many of the wanted topics have a subscription that lasts longer; all, with -1.
    * @param {number} now
    */
   count(now) {

@@ -107,7 +107,7 @@ export class Watch extends Target {
   add(...accounts) {
     if (this.#isClosed) return;
     if (accounts.some((account) => typeof account !== "string")) {
-      throw new TypeError("The name of an account is a string.");
+      throw new TypeError("Account names are strings.");
     }
     for (const account of accounts) {
       if (!this.#map.has(account)) {

@@ -11,8 +11,9 @@ export class Porchlight extends Porchlight_base {
     /** Whether there is a session. A `change` event follows each change of it or of `error`. */
     get condition(): Condition;
     /**
-     * Why there is no session; while there is one, why the last request was rejected. Outside
-     * browsers its `cause` is the error of the runtime, such as ECONNREFUSED.
+     * Why there is no session; while there is one, why the last request was rejected, until all that
+     * is watched is subscribed to. Outside browsers its `cause` is the error of the runtime, such as
+     * ECONNREFUSED.
      */
     get error(): PorchlightError | undefined;
     /**

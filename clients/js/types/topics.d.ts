@@ -52,7 +52,7 @@ export class Topics {
     /** The connection was lost: nothing is current, and no request will be answered. */
     lose(): void;
     /**
-     * How many of the wanted topics have a subscription.
+     * How many of the wanted topics have a subscription that lasts longer; all, with -1.
      * @param {number} now
      */
     count(now: number): number;
