@@ -113,9 +113,12 @@ export class Connection {
       // A BigInt, or an object that contains itself.
     }
     // The service cannot read half a surrogate pair, and closes the connection if it is too long.
-    const reason = !message || /[^\\](\\\\)*\\ud/.test(message) ? "invalid_text"
+    const reason = !message || /[^\\](\\\\)*\\ud/.test(message)
+      ? "invalid_text"
       : new Blob([message]).size > this.#bytesMax && "too_long";
-    if (reason) return failed(new PorchlightError(`Cannot send ${method}: ${reason}.`, reason, 414));
+    if (reason) {
+      return failed(new PorchlightError(`Cannot send ${method}: ${reason}.`, reason, 414));
+    }
     this.#pending.set(this.#id, [done, failed]);
     this.#wire?.send(message);
   }

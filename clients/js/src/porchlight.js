@@ -411,7 +411,8 @@ export class Porchlight extends Target {
     }
     this.#set(this.#condition, error);
     // It would be rejected again. A new session asks again.
-    const wait = code === 414 ? NEVER : code === 419 ? QUOTA * (1 + this.#environment.random()) : this.#pause(data);
+    const wait = code === 414 ? NEVER
+      : code === 419 ? QUOTA * (1 + this.#environment.random()) : this.#pause(data);
     this.#retry(topics, now + wait);
     if (half) this.#retry(fit, 0);
   }

@@ -17,7 +17,8 @@
 /** What has changed: the new presence of each account, or undefined if it was deleted.
  * @typedef {ReadonlyMap<string, Presence | undefined>} Changes */
 
-const Target = /** @type {new () => Changing<CustomEvent<Changes>>} */ (/** @type {unknown} */ (EventTarget));
+const Target = /** @type {new () => Changing<CustomEvent<Changes>>} */ (
+  /** @type {unknown} */ (EventTarget));
 
 /**
  * A live map from names of accounts to what is known of them. It dispatches `change` with a map of

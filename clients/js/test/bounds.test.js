@@ -34,7 +34,9 @@ test("a binary message is a lost connection", async () => {
 });
 
 test("whatever a token function returns, it is called again", async () => {
-  const bad = [undefined, null, { error: "busy" }, "x".repeat(20_000), "\ud83c", "<html>", Symbol("x"), 5n];
+  const bad = [
+    undefined, null, { error: "busy" }, "x".repeat(20_000), "\ud83c", "<html>", Symbol("x"), 5n,
+  ];
   const seen = [];
   const token = () => bad.length ? bad.shift() : "t1";
   const stage = new Stage({ options: { device: "tab-1", token } });
