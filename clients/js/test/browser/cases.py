@@ -482,7 +482,7 @@ def page_of_readme(world):
     with open(os.path.join(CLIENTS, "js", "README.md"), encoding="utf-8") as file:
         text = file.read()
     page = re.search(r"```html\n(.*?)```", text, re.S).group(1)
-    token = re.search(r"^const token = .*$", text, re.M).group(0)
+    token = re.search(r"^const token = .*?^};$", text, re.M | re.S).group(0)
     before, after = page.split("{ account: \"alice\" }")
     before = before.replace("const porchlight", token + "\n  const porchlight")
     return world.service.filled(before + "{ token }" + after)
