@@ -7,7 +7,7 @@ import Synchronization
 /// It is an eventfd(2) that the loop polls, and not a `uv_async_t`: where the woken thread takes
 /// the processor of the thread that wakes it, inside the system call, it would wait for that
 /// thread's return from `uv_async_send`, by 997 pauses of the processor and a `sched_yield`. With
-/// two connection loops on one processor that was a third of the time of an event.
+/// two connection loops on one processor that was a quarter of the time of an event.
 public final class Wakeup: Sendable {
     /// Set until the loop has begun to react. Calls meanwhile need nothing else.
     private let isPending = Atomic(false)

@@ -38,12 +38,13 @@ final class DrainedSockets: Sendable {
     /// Has every byte counted when it arrives, however few wait.
     func countAll() { setLowWater(1) }
 
-    /// Ends the thread.
+    /// Ends the thread, before the sockets are closed: their numbers may be given to others.
     func stop() {
         isToStop.store(true, ordering: .relaxed)
         thread.withLock {
             // The thread looks for the mark every 20 ms.
-            guard let drain = $0, drain.join(withinMilliseconds: 10_000) else { return }
+            guard let drain = $0 else { return }
+            precondition(drain.join(withinMilliseconds: 10_000), "a thread that does not end")
             $0 = nil
         }
     }
@@ -65,20 +66,22 @@ final class DrainedSockets: Sendable {
             guard unsafe poll(&polled, nfds_t(polled.count), 20) > 0 else { continue }
             counts.withLock { counts in
                 for number in polled.indices where polled[number].revents != 0 {
-                    let count = drain(polled[number].fd)
+                    guard let count = drain(polled[number].fd) else {
+                        // Its missing bytes are noticed at the end of the run.
+                        polled[number].fd = -1
+                        continue
+                    }
                     counts[number] += count
-                    // Its missing bytes are noticed at the end of the run.
-                    if count == 0 { polled[number].fd = -1 }
                 }
             }
         }
     }
 
-    /// Returns how many bytes there were; 0 at the end of the connection.
-    private func drain(_ descriptor: CInt) -> Int {
+    /// Returns how many bytes there were; nil at the end of the connection.
+    private func drain(_ descriptor: CInt) -> Int? {
         let flags = CInt(MSG_TRUNC) | CInt(MSG_DONTWAIT)
         let count = recv(descriptor, nil, 1 << 20, flags)
         if count > 0 { total.wrappingAdd(count, ordering: .relaxed) }
-        return max(count, 0)
+        return count == 0 ? nil : max(count, 0)
     }
 }

@@ -67,12 +67,14 @@ final class DrainedSubscribers {
         max(deliveriesSent - sockets.bytes / eventBytes, 0)
     }
 
+    /// Reads the sockets no longer.
+    func stop() { sockets.stop() }
+
     /// Waits until each account has received all bytes, or no more arrive for `patienceSeconds`.
     ///
     /// - Throws: `BenchError` if one has received fewer, or more.
     func finish(_ load: Load, patienceSeconds: Double) throws(BenchError) {
         sockets.countAll()
-        defer { sockets.stop() }
         var (seen, seenAt) = (sockets.bytes, load.seconds)
         try load.wait(for: "the last bytes", atMostSeconds: 600) { [unowned self] in
             if sockets.bytes > seen { (seen, seenAt) = (sockets.bytes, load.seconds) }

@@ -134,6 +134,9 @@ final class EventStream: LoadObserver {
         publishers.removeAll { DrainedSubscribers.isChecked(Int($0), groups) }
     }
 
+    /// Ends what `drainSubscribers` has begun, before the connections are closed.
+    func stopDraining() { drained?.stop() }
+
     private var isQuiet: Bool { deliveriesOut == 0 && load.counters.requestsOutstanding == 0 }
 
     private func publish(_ what: String, _ end: Fanout.End) throws(BenchError) {

@@ -107,6 +107,7 @@ public struct Fanout: Sendable {
         let subscribed = bench.sample()
         let stream = EventStream(load, groups, pace: pace, patienceSeconds: patienceSeconds)
         load.observer = stream
+        defer { stream.stopDraining() }
         if isDrained { try stream.drainSubscribers() }
         let measured = try stream.run(until: end, sample: bench.sample)
         let (begin, finish) = (measured.before, measured.after)
