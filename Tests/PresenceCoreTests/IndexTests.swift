@@ -14,7 +14,7 @@ import Testing
         print("index seed \(seed)")
         var random = SplitMix64(seed: UInt64(seed))
         var index = SubscriptionIndex()
-        var model: [Int: [Int: UInt64]] = [:]
+        var model: [Int: [Int: Leased]] = [:]
         for step in 0..<600 {
             let who = Int.random(in: 0..<12, using: &random)
             let some = Set(
@@ -22,19 +22,22 @@ import Testing
                     Int.random(in: 0..<40, using: &random)
                 })
             let deadline = UInt64.random(in: 1...1_000, using: &random)
-            if Int.random(in: 0..<5, using: &random) < 3 {
-                subscribe(who, some, deadline, &index, &model)
-            } else {
-                var removed: [TopicHandle] = []
-                let earliest = index.remove(from: account(who), into: &removed) {
-                    some.contains(Int($0.topic)) || $0.deadline.milliseconds <= deadline / 2
+            switch Int.random(in: 0..<7, using: &random) {
+            case 0..<3: subscribe(who, some, deadline, &index, &model)
+            case 3..<5: end(who, some, deadline, &index, &model)
+            case 5:
+                for topic in some {
+                    index.approve(
+                        TopicHandle(index: UInt32(topic)), for: account(who),
+                        created: Wall(milliseconds: 3))
+                    model[who, default: [:]][topic, default: Leased()].isApproved = true
                 }
-                let gone = (model[who] ?? [:]).filter {
-                    some.contains($0.key) || $0.value <= deadline / 2
+            default:
+                for topic in some {
+                    index.endApproved(TopicHandle(index: UInt32(topic)), of: account(who))
+                    model[who]?[topic]?.isApproved = false
+                    drop(topic, who, &model)
                 }
-                for topic in gone.keys { model[who]?[topic] = nil }
-                #expect(removed == topics(gone.keys.sorted()))
-                #expect(earliest?.milliseconds == model[who]?.values.min())
             }
             if step % 50 == 0 { compare(index, model) }
         }
@@ -42,51 +45,102 @@ import Testing
         index.checkInvariants()
     }
 
+    /// The leases of a subscription in the model.
+    struct Leased {
+        var deadline: UInt64?
+        var isApproved = false
+
+        var leases: Leases {
+            let timed: Leases = deadline == nil ? [] : .timed
+            return isApproved ? timed.union(.approved) : timed
+        }
+    }
+
+    func drop(_ topic: Int, _ who: Int, _ model: inout [Int: [Int: Leased]]) {
+        if model[who]?[topic]?.leases.isEmpty == true { model[who]?[topic] = nil }
+    }
+
+    func end(
+        _ who: Int, _ some: Set<Int>, _ deadline: UInt64, _ index: inout SubscriptionIndex,
+        _ model: inout [Int: [Int: Leased]]
+    ) {
+        var removed: [TopicHandle] = []
+        let earliest = index.endTimed(of: account(who), into: &removed) {
+            some.contains(Int($0.topic)) || $0.deadline.milliseconds <= deadline / 2
+        }
+        let gone = (model[who] ?? [:]).filter { topic, leased in
+            guard let end = leased.deadline else { return false }
+            return some.contains(topic) || end <= deadline / 2
+        }
+        for topic in gone.keys {
+            model[who]?[topic]?.deadline = nil
+            drop(topic, who, &model)
+        }
+        #expect(removed == topics(gone.keys.sorted()))
+        #expect(earliest?.milliseconds == model[who]?.values.compactMap(\.deadline).min())
+    }
+
     func subscribe(
         _ who: Int, _ some: Set<Int>, _ deadline: UInt64, _ index: inout SubscriptionIndex,
-        _ model: inout [Int: [Int: UInt64]]
+        _ model: inout [Int: [Int: Leased]]
     ) {
         let deadlinePoint = Mono(milliseconds: deadline)
         var new: [Int] = []
         for topic in some.sorted() {
             if let place = index.position(of: topics([topic])[0], by: account(who)) {
-                index.renew(account(who), at: place, deadline: deadlinePoint)
+                index.renew(
+                    account(who), at: place, created: Wall(milliseconds: 7),
+                    deadline: deadlinePoint)
             } else {
                 new.append(topic)
             }
-            model[who, default: [:]][topic] = deadline
+            model[who, default: [:]][topic, default: Leased()].deadline = deadline
         }
         index.insert(
             topics(new), for: account(who), created: Wall(milliseconds: 7),
             deadline: deadlinePoint)
     }
 
-    func compare(_ index: SubscriptionIndex, _ model: [Int: [Int: UInt64]]) {
+    func compare(_ index: SubscriptionIndex, _ model: [Int: [Int: Leased]]) {
         for who in 0..<12 {
             let expected = model[who] ?? [:]
             #expect(index.count(of: account(who)) == expected.count)
+            #expect(
+                index.timedCount(of: account(who)) == expected.values.count { $0.deadline != nil })
             let subscriptions = who < index.subscriptions.count ? index.subscriptions[who] : []
             #expect(subscriptions.map { Int($0.topic) } == expected.keys.sorted())
-            #expect(
-                subscriptions.allSatisfy { expected[Int($0.topic)] == $0.deadline.milliseconds })
+            for subscription in subscriptions {
+                let leased = expected[Int(subscription.topic)]
+                let end = leased?.deadline ?? Subscription.never.milliseconds
+                #expect(subscription.deadline.milliseconds == end)
+                #expect(subscription.leases == leased?.leases)
+            }
         }
         for topic in 0..<40 {
             let fan = topic < index.fans.count ? index.fans[topic] : []
             let watchers = model.filter { $0.value[topic] != nil }.keys.map { UInt32($0) }
-            #expect(fan.sorted() == watchers.sorted())
+            #expect(fan.map(\.account).sorted() == watchers.sorted())
         }
     }
 
     @Test func `keeps times of 48 bits exact`() {
         let latest = Mono(milliseconds: 1 << 48 - 1)
         let created = Wall(milliseconds: 4_102_444_800_123)
-        var subscription = Subscription(topic: 1, position: 2, created: created, deadline: latest)
+        var subscription = Subscription(
+            topic: 1, position: 2, lease: .timed, created: created, deadline: latest)
         #expect(subscription.deadline == latest)
         #expect(subscription.created == created)
         subscription.deadline = Mono(milliseconds: 0x1_0000_0001)
         #expect(subscription.deadline.milliseconds == 0x1_0000_0001)
         #expect(subscription.created == created)
+        subscription.leases = .approved
+        #expect(subscription.created == created)
+        #expect(subscription.deadline.milliseconds == 0x1_0000_0001)
+        subscription.created = Wall(milliseconds: .max)
+        #expect(subscription.created.milliseconds == 1 << 46 - 1)
+        #expect(subscription.leases == .approved)
         #expect(MemoryLayout<Subscription>.stride == 20)
+        #expect(MemoryLayout<Watcher>.stride == 4)
     }
 
     /// A million subscriptions of 10,000 accounts with a hundred each, as one request made them.
@@ -115,7 +169,7 @@ import Testing
         let full = index.bytesReserved
         for who in 0..<1_000 {
             var removed: [TopicHandle] = []
-            _ = index.remove(from: account(who), into: &removed) { _ in true }
+            _ = index.endTimed(of: account(who), into: &removed) { _ in true }
         }
         #expect(index.count == 0)
         #expect(index.bytesReserved < full / 10)

@@ -122,7 +122,8 @@ import Testing
                 == expected(
                     #"{"subscriptions":[\#(line),\#(line)],"count":8,"cursor":"0000000000001"}"#))
         fixture.effects.subscribers = [
-            SubscriberEntry(account: name, created: Self.time, expires: Self.later)
+            SubscriberEntry(
+                account: name, created: Self.time, expires: Self.later, isApproved: false)
         ]
         let watcher = #"{"account":"bob","created":1763700000000,"expires":1763700060000}"#
         let watchers = Answer.subscribers(entries: 0..<1, count: 1, cursor: nil)

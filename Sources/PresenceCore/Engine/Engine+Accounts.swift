@@ -48,6 +48,7 @@ extension Engine {
     /// Creates an account for a name that has none.
     mutating func addAccount(_ name: Span<UInt8>) -> AccountHandle {
         let number = names.intern(name)
+        precondition(number <= Watcher.accountMax, "more accounts than the index can number")
         growByAnEighth(&accounts)
         growByAnEighth(&firstSession)
         while accounts.count <= Int(number) {

@@ -64,7 +64,7 @@ extension Engine {
         accounts[number].expiryTimer = .none
         var removed: [TopicHandle] = []
         var ended: [Subscription] = []
-        let earliest = index.remove(from: account, into: &removed) { subscription in
+        let earliest = index.endTimed(of: account, into: &removed) { subscription in
             guard subscription.deadline <= now.mono else { return false }
             ended.append(subscription)
             return true

@@ -31,8 +31,8 @@ extension Engine {
         if isLarge {
             enqueue(event, of: topic, into: &effects)
         } else if index.subscriberCount(of: topic) > 0 {
-            for subscriber in index.fans[Int(topic.index)] {
-                collectSessions(of: subscriber, for: topic, into: &effects)
+            for watcher in index.fans[Int(topic.index)] {
+                collectSessions(of: watcher.account, for: topic, into: &effects)
             }
         }
         if case .allBut(let origin) = own {
@@ -136,7 +136,7 @@ extension Engine {
         let start = effects.receivers.count
         let slice = index.nextOfWalk(of: topic, subscribersMax: subscribersMax)
         for place in slice.reversed() {
-            let subscriber = index.fans[Int(topic.index)][place]
+            let subscriber = index.fans[Int(topic.index)][place].account
             collectLate(subscriber, seq, of: topic, into: &effects)
         }
         let receivers = start..<effects.receivers.count

@@ -64,12 +64,13 @@ extension Engine {
             precondition(topics[record.presenceTopic].account == account.index, "topic's account")
         }
         precondition(
-            (index.count(of: account) > 0) == (record.expiryTimer != .none),
+            (index.timedCount(of: account) > 0) == (record.expiryTimer != .none),
             "subscriptions and their deadline")
         guard index.count(of: account) > 0 else { return }
         for subscription in index.subscriptions[Int(account.index)] {
             precondition(
-                record.expiryDeadline <= subscription.deadline, "a deadline after an expiry")
+                record.expiryTimer == .none || record.expiryDeadline <= subscription.deadline,
+                "a deadline after an expiry")
             precondition(names.contains(topics[subscription.topic].account), "publisher unknown")
         }
     }

@@ -35,7 +35,7 @@ extension Engine {
                 LoggedIn(
                     account: effects.copyName(of: account.index, from: self),
                     session: sessions[session].id, time: now.wall,
-                    subscriptions: index.count(of: account), term: login.term)))
+                    subscriptions: index.timedCount(of: account), term: login.term)))
         beginList(login.sync, of: session)
         if arrival == .noticed {
             let origin = deviceEntry(of: session, into: &effects)

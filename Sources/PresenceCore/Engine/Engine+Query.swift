@@ -40,9 +40,9 @@ extension Engine {
             let begin = UInt32(clamping: request.cursor ?? 0)
             for place in index.lowerBound(of: begin, in: subscriptions)..<subscriptions.count {
                 let subscription = subscriptions[place]
-                guard isWanted(topics[subscription.topic], request.type, publishers) else {
-                    continue
-                }
+                guard subscription.leases.contains(.timed),
+                    isWanted(topics[subscription.topic], request.type, publishers)
+                else { continue }
                 if effects.subscriptions.count - start == request.entriesMax {
                     cursor = UInt64(subscription.topic)
                     break
@@ -53,7 +53,7 @@ extension Engine {
         effects.answer(
             connection,
             .subscriptions(
-                entries: start..<effects.subscriptions.count, count: index.count(of: account),
+                entries: start..<effects.subscriptions.count, count: index.timedCount(of: account),
                 cursor: cursor))
     }
 
@@ -118,7 +118,9 @@ extension Engine {
             SubscriberEntry(
                 account: effects.copyName(of: subscriber, from: self),
                 created: subscription.created,
-                expires: now.wall(at: subscription.deadline)))
+                expires: subscription.leases.contains(.timed)
+                    ? now.wall(at: subscription.deadline) : nil,
+                isApproved: subscription.leases.contains(.approved)))
     }
 
     /// The sessions of an account, in order of login.
@@ -156,7 +158,7 @@ extension Engine {
         var stats = stats
         stats.accounts = names.count
         stats.sessions = sessions.count
-        stats.subscriptions = index.count
+        stats.subscriptions = index.timedCount
         stats.statuses = statuses.count
         stats.deadlines = wheel.count
         stats.fanOuts = fanOuts.turns.count
@@ -185,12 +187,12 @@ extension Session.Phase {
 /// The `count` smallest numbers of a fan that are at least `begin`, in order.
 ///
 /// Keeps at most twice as many at a time. O(n + count · log count) for a fan in any order.
-private func smallest(_ count: Int, of fan: [UInt32], from begin: UInt32) -> [UInt32] {
+private func smallest(_ count: Int, of fan: [Watcher], from begin: UInt32) -> [UInt32] {
     var best: [UInt32] = []
     best.reserveCapacity(count * 2)
     var bound = UInt32.max
-    for number in fan where number >= begin && number < bound {
-        best.append(number)
+    for watcher in fan where watcher.account >= begin && watcher.account < bound {
+        best.append(watcher.account)
         guard best.count == count * 2 else { continue }
         best.sort()
         best.removeLast(count)

@@ -24,11 +24,11 @@ extension Engine {
         of account: AccountHandle, for request: Subscribe<[AccountHandle]>
     ) throws(Refusal) {
         let limit = settings.limits.subscriptionsPerAccountMax
-        let count = index.count(of: account)
+        let count = index.timedCount(of: account)
         guard count + request.publishers.count > limit else { return }
         let added = request.publishers.count { publisher in
-            topic(request.type, of: publisher)
-                .flatMap { index.position(of: $0, by: account) } == nil
+            guard let topic = topic(request.type, of: publisher) else { return true }
+            return !index.leases(on: topic, by: account).contains(.timed)
         }
         // An account that has more since the limit was lowered may renew all of it.
         guard added > 0, count + added > limit else { return }
@@ -89,11 +89,11 @@ extension Engine {
     ) {
         let created = Wall(
             milliseconds: expires.milliseconds - Int64(request.expirySeconds) * 1_000)
-        let count = index.count(of: change.account)
+        let count = index.timedCount(of: change.account)
         addSubscriptions(
             of: change.account, to: request.publishers, request.type, created: created,
             deadline: deadline)
-        if index.count(of: change.account) > count {
+        if index.timedCount(of: change.account) > count {
             noteBeginning(of: change.account, request.type, created: created, at: now.wall)
         }
         var states: Range<Int>?
@@ -112,7 +112,7 @@ extension Engine {
         effects.answer(
             change.connection,
             .subscribed(
-                expires: expires, count: index.count(of: change.account), states: states))
+                expires: expires, count: index.timedCount(of: change.account), states: states))
     }
 
     /// Adds subscriptions, or gives existing ones the new deadline.
@@ -124,7 +124,7 @@ extension Engine {
         for publisher in publishers {
             let topic = makeTopic(type, of: publisher)
             if let place = index.position(of: topic, by: account) {
-                index.renew(account, at: place, deadline: deadline)
+                index.renew(account, at: place, created: created, deadline: deadline)
             } else {
                 topicScratch.append(topic)
                 noteKnown(topic, toAllOf: account)
@@ -197,14 +197,15 @@ extension Engine {
         for topic in removed { releaseIfIdle(topic) }
         effects.answer(
             change.connection,
-            .unsubscribed(removed: removed.count, count: index.count(of: change.account)))
+            .unsubscribed(
+                removed: removed.count, count: index.timedCount(of: change.account)))
     }
 
     private mutating func removeSubscriptions(
         of account: AccountHandle, into removed: inout [TopicHandle], _ ended: inout [Subscription],
         where isUnwanted: (borrowing Slab<Topic>, Subscription) -> Bool
     ) {
-        _ = index.remove(from: account, into: &removed) { subscription in
+        _ = index.endTimed(of: account, into: &removed) { subscription in
             guard isUnwanted(topics, subscription) else { return false }
             ended.append(subscription)
             return true
@@ -214,7 +215,9 @@ extension Engine {
 
     mutating func forgetExpiryIfNoneIsLeft(of account: AccountHandle) {
         let number = Int(account.index)
-        guard index.count(of: account) == 0, accounts[number].expiryTimer != .none else { return }
+        guard index.timedCount(of: account) == 0, accounts[number].expiryTimer != .none else {
+            return
+        }
         wheel.cancel(accounts[number].expiryTimer)
         accounts[number].expiryTimer = .none
     }

@@ -36,7 +36,8 @@ extension Engine {
         guard let topic = topic(type, of: publisher),
             let place = index.position(of: topic, by: subscriber)
         else { return nil }
-        return index.subscriptions[Int(subscriber.index)][place]
+        let subscription = index.subscriptions[Int(subscriber.index)][place]
+        return subscription.leases.contains(.timed) ? subscription : nil
     }
 
     /// When the subscriber was subscribed to the publisher. O(history).

@@ -62,8 +62,10 @@ public struct SubscriberEntry: Hashable, Sendable {
     public var account: ByteRange
     /// When it was created.
     public var created: Wall
-    /// When it expires.
-    public var expires: Wall
+    /// When it expires; nil if it has no timed lease.
+    public var expires: Wall?
+    /// Whether the publisher has accepted its request.
+    public var isApproved: Bool
 }
 
 /// An entry of `sessions`.

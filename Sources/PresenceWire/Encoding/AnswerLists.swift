@@ -79,8 +79,8 @@ extension [UInt8] {
         append(place == .first ? #"{"account":"# : #",{"account":"#)
         appendString(entry.account, source)
         append(#","created":"#, entry.created)
-        append(#","expires":"#, entry.expires)
-        append("}")
+        if let expires = entry.expires { append(#","expires":"#, expires) }
+        append(entry.isApproved ? #","approved":true}"# : "}")
     }
 
     private mutating func appendEntry(

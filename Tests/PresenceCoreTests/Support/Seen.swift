@@ -109,7 +109,7 @@ extension Effects {
     private func line(_ entry: SubscriberEntry) -> Line {
         Line(
             type: 0, name: text(entry.account), created: entry.created.milliseconds,
-            expires: entry.expires.milliseconds)
+            expires: entry.expires?.milliseconds ?? 0)
     }
 
     private func line(_ entry: SessionEntry) -> SessionLine {
