@@ -54,7 +54,8 @@ struct TokenRequest: Sendable {
 
     /// What the request is.
     enum Purpose: Sendable {
-        case login(device: [UInt8], client: ClientKind, reach: Reach, sync: LoginList)
+        case login(
+            device: [UInt8], client: ClientKind, reach: Reach, sync: LoginList, hears: Leases)
         case refresh
     }
 }

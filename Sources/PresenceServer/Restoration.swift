@@ -52,6 +52,19 @@ struct EngineReader: ~Copyable, StoreReader {
             expires: Wall(milliseconds: row.expires), at: now)
     }
 
+    mutating func visibility(account: Span<UInt8>, value: UInt8) {
+        guard let visibility = Visibility(rawValue: value) else { return }
+        engine.restoreVisibility(of: engine.restoreName(account), visibility)
+    }
+
+    mutating func relation(_ row: RelationRow) {
+        engine.restoreRelation(
+            of: engine.restoreName(row.owner.span), to: engine.restoreName(row.contact.span),
+            seen: RelationState(rawValue: row.state) ?? .none, isListed: row.isListed,
+            approvesBefore: row.approvesBefore, label: ContactLabel(stored: row.label),
+            requestText: row.requestText, at: now)
+    }
+
     mutating func beginSubscriber(_ name: Span<UInt8>) {
         subscriber = engine.restoreName(name)
     }
@@ -80,8 +93,17 @@ struct EngineReader: ~Copyable, StoreReader {
                 ClientKind(rawValue: row.client) ?? .other, reach: row.push ? .push : .connection,
                 pushUntil: row.pushUntil == 0 ? nil : Wall(milliseconds: row.pushUntil),
                 session: SessionID(ordinal: UInt64(clamping: row.ordinal)),
-                loggedIn: Wall(milliseconds: row.loggedIn), address: row.address, at: now)
+                loggedIn: Wall(milliseconds: row.loggedIn), address: row.address,
+                availability: Availability(row.availability), at: now)
         }
         sessions = []
+    }
+}
+
+extension Availability {
+    fileprivate init(_ row: AvailabilityRow) {
+        self.init(
+            show: Show(rawValue: row.show) ?? .available, priority: row.priority, text: row.text,
+            language: row.language, extra: row.extra)
     }
 }

@@ -14,6 +14,11 @@ struct RetainedWrites {
         var device: [UInt8]
     }
 
+    private struct RelationKey: Hashable {
+        var owner: [UInt8]
+        var contact: [UInt8]
+    }
+
     private struct TypedKey: Hashable {
         var account: [UInt8]
         var type: UInt16
@@ -36,17 +41,20 @@ struct RetainedWrites {
     private var sessions: [SessionKey: SessionRow?] = [:]
     private var statuses: [TypedKey: StatusRow?] = [:]
     private var groups: [TypedKey: Group] = [:]
+    private var relations: [RelationKey: RelationRow] = [:]
+    private var visibilities: [[UInt8]: UInt8?] = [:]
 
     var isEmpty: Bool {
         expiredBefore == nil && sequence == nil && accounts.isEmpty && sessions.isEmpty
-            && statuses.isEmpty && groups.isEmpty
+            && statuses.isEmpty && groups.isEmpty && relations.isEmpty && visibilities.isEmpty
     }
 
     /// The number of retained keys.
     var keyCount: Int {
         groups.values.reduce(accounts.count + sessions.count + statuses.count) {
             $0 + $1.rows.count + ($1.isCleared ? 1 : 0)
-        } + (sequence == nil ? 0 : 1) + (expiredBefore == nil ? 0 : 1)
+        } + relations.count + visibilities.count + (sequence == nil ? 0 : 1)
+            + (expiredBefore == nil ? 0 : 1)
     }
 
     /// Adds a write that is newer than all retained ones.
@@ -77,6 +85,12 @@ struct RetainedWrites {
             accounts[row.name] = .some(row)
         case .removeAccount(let name):
             accounts[name] = .some(nil)
+        case .putRelations(let rows):
+            for row in rows {
+                relations[RelationKey(owner: row.owner, contact: row.contact)] = row
+            }
+        case .putVisibility(let account, let value):
+            visibilities[account] = .some(value)
         case .reserveSequence(let upTo):
             sequence = max(sequence ?? upTo, upTo)
         case .removeExpired(let before):
@@ -112,6 +126,12 @@ struct RetainedWrites {
                     .removeStatus(account: key.account, type: key.type)
                 }
             writes.append(Submission(write: write))
+        }
+        if !relations.isEmpty {
+            writes.append(Submission(write: .putRelations(Array(relations.values))))
+        }
+        for (account, value) in visibilities {
+            writes.append(Submission(write: .putVisibility(account: account, value)))
         }
         for (key, group) in groups {
             group.append(to: &writes, subscriber: key.account, type: key.type)

@@ -35,11 +35,61 @@ public struct SessionRow: Sendable, Equatable {
     public var ordinal: Int64 = 0
     /// The client's address, as text.
     public var address: [UInt8] = []
+    /// How the device presents itself.
+    public var availability = AvailabilityRow()
 
     /// Creates a row; the other fields are set afterwards.
     public init(account: [UInt8], device: [UInt8]) {
         self.account = account
         self.device = device
+    }
+}
+
+/// How the device of a session presents itself.
+public struct AvailabilityRow: Sendable, Equatable {
+    /// What it shows, as the caller numbers it.
+    public var show: UInt8 = 0
+    /// The preference among the devices of the account.
+    public var priority: Int8 = 0
+    /// A text for people; nil if there is none.
+    public var text: [UInt8]?
+    /// The language of the text.
+    public var language: [UInt8] = []
+    /// Further content, which the store does not look into.
+    public var extra: [UInt8] = []
+
+    /// As available, and nothing more.
+    public init() {}
+}
+
+/// What one account keeps of another.
+public struct RelationRow: Sendable, Equatable {
+    /// The account.
+    ///
+    /// With `contact` the row's key.
+    public var owner: [UInt8]
+    /// The other.
+    public var contact: [UInt8]
+    /// Whether the owner sees the contact: 0 no, 1 it has asked, 2 yes.
+    public var state: UInt8 = 0
+    /// Whether the contact is on the owner's list, whatever the state.
+    public var isListed = false
+    /// Whether the contact's next request is accepted at once.
+    public var approvesBefore = false
+    /// What the owner calls the contact.
+    public var label: [UInt8] = []
+    /// The text of the owner's request; nil if there is none.
+    public var requestText: [UInt8]?
+
+    /// Creates a row; the other fields are set afterwards.
+    public init(owner: [UInt8], contact: [UInt8]) {
+        self.owner = owner
+        self.contact = contact
+    }
+
+    /// Whether it says nothing: it is not kept.
+    public var isEmpty: Bool {
+        state == 0 && !isListed && !approvesBefore && label.isEmpty
     }
 }
 
@@ -79,6 +129,10 @@ public protocol StoreReader: ~Copyable {
     mutating func session(_ row: SessionRow)
     /// A status.
     mutating func status(_ row: StatusRow)
+    /// What an account keeps of another.
+    mutating func relation(_ row: RelationRow)
+    /// Which of its subscribers see an account, as the caller numbers it.
+    mutating func visibility(account: Span<UInt8>, value: UInt8)
     /// The subscriptions that follow are this subscriber's. Called once for each subscriber,
     /// so that the reader looks its name up once and not for every row.
     mutating func beginSubscriber(_ name: Span<UInt8>)

@@ -11,6 +11,8 @@ extension Store {
             try loadAccounts(db, &reader)
             try loadSessions(db, &reader)
             try loadStatuses(db, &reader)
+            try loadVisibilities(db, &reader)
+            try loadRelations(db, &reader)
             try loadSubscriptions(db, &reader)
         }
     }
@@ -35,7 +37,8 @@ extension Store {
         let row = try PreparedStatement(
             db,
             """
-            SELECT account, device, client, push, pushUntil, loggedIn, ordinal, address
+            SELECT account, device, client, push, pushUntil, loggedIn, ordinal, address,
+                show, priority, text, language, extra
             FROM session
             """)
         while try row.next() {
@@ -46,6 +49,11 @@ extension Store {
             session.loggedIn = row.integer(5)
             session.ordinal = row.integer(6)
             session.address = row.bytes(7)
+            session.availability.show = try row.integer(8, as: UInt8.self)
+            session.availability.priority = try row.integer(9, as: Int8.self)
+            session.availability.text = row.optionalBytes(10)
+            session.availability.language = row.bytes(11)
+            session.availability.extra = row.bytes(12)
             reader.session(session)
         }
     }
@@ -65,6 +73,36 @@ extension Store {
             status.kept = row.integer(4) != 0
             status.expires = row.integer(5)
             reader.status(status)
+        }
+    }
+
+    private func loadVisibilities(_ db: Database, _ reader: inout some StoreReader & ~Copyable)
+        throws
+    {
+        let row = try PreparedStatement(db, "SELECT account, value FROM visibility")
+        while try row.next() {
+            let value = try row.integer(1, as: UInt8.self)
+            let account = unsafe row.text(0)
+            unsafe reader.visibility(account: account.span, value: value)
+        }
+    }
+
+    private func loadRelations(_ db: Database, _ reader: inout some StoreReader & ~Copyable) throws
+    {
+        let row = try PreparedStatement(
+            db,
+            """
+            SELECT owner, contact, state, listed, approvesBefore, label, requestText
+            FROM relation
+            """)
+        while try row.next() {
+            var relation = RelationRow(owner: row.bytes(0), contact: row.bytes(1))
+            relation.state = try row.integer(2, as: UInt8.self)
+            relation.isListed = row.integer(3) != 0
+            relation.approvesBefore = row.integer(4) != 0
+            relation.label = row.bytes(5)
+            relation.requestText = row.optionalBytes(6)
+            reader.relation(relation)
         }
     }
 

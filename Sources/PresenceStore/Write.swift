@@ -23,6 +23,10 @@ public enum Write: Sendable {
     case putAccount(AccountRow)
     /// Removes what is known of an account.
     case removeAccount([UInt8])
+    /// Sets what accounts keep of each other; removes rows that say nothing.
+    case putRelations([RelationRow])
+    /// Sets which of its subscribers see an account; nil: forgets it.
+    case putVisibility(account: [UInt8], UInt8?)
     /// Reserves the sequence numbers up to this one. The reservation never goes down.
     case reserveSequence(upTo: Int64)
     /// Removes the subscriptions and statuses that expired before this time.
@@ -39,8 +43,10 @@ public enum Write: Sendable {
             publishers.count
         case .removeAllSubscriptions:
             100
+        case .putRelations(let rows):
+            rows.count
         case .putStatus, .removeStatus, .putSession, .removeSession, .putAccount, .removeAccount,
-            .reserveSequence, .removeExpired:
+            .putVisibility, .reserveSequence, .removeExpired:
             1
         }
     }

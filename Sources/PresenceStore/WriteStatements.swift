@@ -11,6 +11,10 @@ struct WriteStatements {
     private let removeSession: PreparedStatement
     private let putAccount: PreparedStatement
     private let removeAccount: PreparedStatement
+    private let putRelation: PreparedStatement
+    private let removeRelation: PreparedStatement
+    private let putVisibility: PreparedStatement
+    private let removeVisibility: PreparedStatement
     private let reserveSequence: PreparedStatement
     private let removeExpiredSubscriptions: PreparedStatement
     private let removeExpiredStatuses: PreparedStatement
@@ -40,14 +44,27 @@ struct WriteStatements {
             db,
             """
             INSERT OR REPLACE INTO session
-                (account, device, client, push, pushUntil, loggedIn, ordinal, address)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+                (account, device, client, push, pushUntil, loggedIn, ordinal, address,
+                 show, priority, text, language, extra)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)
             """)
         removeSession = try PreparedStatement(
             db, "DELETE FROM session WHERE account = ?1 AND device = ?2")
         putAccount = try PreparedStatement(
             db, "INSERT OR REPLACE INTO account (name, value, lastSeen) VALUES (?1, ?2, ?3)")
         removeAccount = try PreparedStatement(db, "DELETE FROM account WHERE name = ?1")
+        putRelation = try PreparedStatement(
+            db,
+            """
+            INSERT OR REPLACE INTO relation
+                (owner, contact, state, listed, approvesBefore, label, requestText)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+            """)
+        removeRelation = try PreparedStatement(
+            db, "DELETE FROM relation WHERE owner = ?1 AND contact = ?2")
+        putVisibility = try PreparedStatement(
+            db, "INSERT OR REPLACE INTO visibility (account, value) VALUES (?1, ?2)")
+        removeVisibility = try PreparedStatement(db, "DELETE FROM visibility WHERE account = ?1")
         reserveSequence = try PreparedStatement(
             db,
             """
@@ -89,6 +106,10 @@ struct WriteStatements {
         case .removeAccount(let name):
             try removeAccount.bind(1, name)
             try removeAccount.run()
+        case .putRelations(let rows):
+            for row in rows { try put(row) }
+        case .putVisibility(let account, let value):
+            try put(visibility: value, of: account)
         case .reserveSequence(let upTo):
             reserveSequence.bind(1, upTo)
             try reserveSequence.run()
@@ -146,6 +167,32 @@ struct WriteStatements {
         putSession.bind(6, row.loggedIn)
         putSession.bind(7, row.ordinal)
         try putSession.bind(8, row.address)
+        putSession.bind(9, Int64(row.availability.show))
+        putSession.bind(10, Int64(row.availability.priority))
+        try putSession.bind(11, optional: row.availability.text)
+        try putSession.bind(12, row.availability.language)
+        try putSession.bind(13, row.availability.extra)
         try putSession.run()
+    }
+
+    private func put(_ row: RelationRow) throws(StoreError) {
+        let statement = row.isEmpty ? removeRelation : putRelation
+        try statement.bind(1, row.owner)
+        try statement.bind(2, row.contact)
+        if !row.isEmpty {
+            statement.bind(3, Int64(row.state))
+            statement.bind(4, row.isListed ? 1 : 0)
+            statement.bind(5, row.approvesBefore ? 1 : 0)
+            try statement.bind(6, row.label)
+            try statement.bind(7, optional: row.requestText)
+        }
+        try statement.run()
+    }
+
+    private func put(visibility: UInt8?, of account: [UInt8]) throws(StoreError) {
+        let statement = visibility == nil ? removeVisibility : putVisibility
+        try statement.bind(1, account)
+        if let visibility { statement.bind(2, Int64(visibility)) }
+        try statement.run()
     }
 }

@@ -13,7 +13,8 @@ import Testing
         .query, .subscribers, .sessions, .kick, .stats, .metrics, .why, .top, .feed,
     ]
     static let namesAnAccount: Set<MethodName> = [
-        .subscribe, .unsubscribe, .subscriptions, .publish, .clear,
+        .subscribe, .unsubscribe, .subscriptions, .publish, .clear, .relate, .contacts,
+        .setVisibility,
     ]
 
     /// What the protocol says; nil: it is carried out.
@@ -26,7 +27,7 @@ import Testing
             return Self.forbiddenToClients.contains(method) ? .forbidden : nil
         case .appServer:
             if method == .login { return .alreadyLoggedIn }
-            return method == .refresh ? .forbidden : nil
+            return [.refresh, .setAvailability].contains(method) ? .forbidden : nil
         }
     }
 
@@ -48,6 +49,12 @@ import Testing
             world.handle(.subscriptions(account: nil, ListSubscriptions()), from: connection)
         case .publish: world.publish(connection, 10_000)
         case .clear: world.clear(connection)
+        case .relate: world.relate(connection, "bob", .say(.subscribe, text: nil))
+        case .contacts: world.handle(.contacts(account: nil, ListContacts()), from: connection)
+        case .setVisibility:
+            world.handle(.setVisibility(account: nil, .hidden), from: connection)
+        case .setAvailability:
+            world.handle(.setAvailability(Availability(show: .away)), from: connection)
         case .query: world.query(connection, ["bob"])
         case .subscribers:
             world.handle(from: connection) { texts in

@@ -27,7 +27,7 @@ import Testing
             (0..<Int.random(in: 1...3, using: &random)).map { _ in
                 "p\(Int.random(in: 0..<6, using: &random))"
             })
-        switch Int.random(in: 0..<10, using: &random) {
+        switch Int.random(in: 0..<13, using: &random) {
         case 0...2:
             return .putSubscriptions(
                 subscriber: who, type: 1, publishers: publishers, created: time, expires: time + 9)
@@ -40,6 +40,16 @@ import Testing
         case 6: return .removeStatus(account: who, type: 1)
         case 7: return .putAccount(AccountRow(name: who, value: 1, lastSeen: time))
         case 8: return .removeAccount(who)
+        case 9...10:
+            var row = RelationRow(owner: who, contact: name("p"))
+            row.state = UInt8.random(in: 0...2, using: &random)
+            row.label = name(["", "Al"].randomElement(using: &random) ?? "")
+            var mirror = RelationRow(owner: name("p"), contact: who)
+            mirror.isListed = Bool.random(using: &random)
+            mirror.requestText = mirror.isListed ? name("hello") : nil
+            return .putRelations([row, mirror])
+        case 11:
+            return .putVisibility(account: who, [nil, 0, 2].randomElement(using: &random) ?? nil)
         default: return .reserveSequence(upTo: time)
         }
     }
@@ -88,6 +98,7 @@ import Testing
             }
             outcomes.release()
         }
+        faults.disarm()
         #expect(store.stop().lostWrites == 0)
         #expect(store.counters.failures > 10, "the disk failed often enough to show anything")
         #expect(try Contents(of: directory.data) == model.contents, "seed \(seed)")
@@ -139,6 +150,13 @@ private struct Model {
             contents.accounts[String(decoding: row.name, as: UTF8.self)] = row
         case .removeAccount(let name):
             contents.accounts[String(decoding: name, as: UTF8.self)] = nil
+        case .putRelations(let rows):
+            for row in rows {
+                let key = [row.owner, row.contact].map { String(decoding: $0, as: UTF8.self) }
+                contents.relations[key] = row.isEmpty ? nil : row
+            }
+        case .putVisibility(let account, let value):
+            contents.visibilities[String(decoding: account, as: UTF8.self)] = value
         case .reserveSequence(let upTo):
             contents.sequence = max(contents.sequence ?? upTo, upTo)
         case .putSession, .removeSession, .removeExpired:

@@ -8,7 +8,8 @@ import Testing
         #""heartbeat":30,"limits":{"accountBytesMax":128,"deviceBytesMax":64,"extBytesMax":4096,"#
         + #""kickReasonBytesMax":256,"publishersPerRequestMax":100,"accountsPerQueryMax":500,"#
         + #""subscriptionsPerAccountMax":3000,"sessionsPerAccountMax":10,"#
-        + #""statusesPerAccountMax":100,"pageEntriesMax":1000,"#
+        + #""statusesPerAccountMax":100,"contactsPerAccountMax":1000,"requestsPerAccountMax":200,"#
+        + #""requestTextBytesMax":512,"availabilityTextBytesMax":1024,"pageEntriesMax":1000,"#
         + #""pageEntriesDefault":100,"subscriptionExpirySecondsMin":60,"#
         + #""subscriptionExpirySecondsMax":2592000,"statusExpirySecondsMin":60,"#
         + #""statusExpirySecondsMax":604800,"statusExpirySecondsDefault":604800,"#

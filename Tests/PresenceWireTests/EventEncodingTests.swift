@@ -85,7 +85,7 @@ import Testing
         #expect(
             words == [
                 "login", "logout", "disconnect", "publish", "cleared", "expired", "kicked",
-                "restart", "sync",
+                "restart", "sync", "changed", "hidden", "shown",
             ])
         #expect(
             ClientKind.allCases.map(\.word.description) == [

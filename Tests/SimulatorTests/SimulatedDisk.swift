@@ -21,6 +21,9 @@ final class SimulatedDisk: Persistence {
         var sessions: [Key: SessionRow] = [:]
         var statuses: [Key: StatusRow] = [:]
         var subscriptions: [Key: (created: Int64, expires: Int64)] = [:]
+        /// By owner and contact.
+        var relations: [Key: RelationRow] = [:]
+        var visibilities: [Key: UInt8] = [:]
     }
 
     private(set) var durable = Tables()
@@ -93,6 +96,13 @@ final class SimulatedDisk: Persistence {
             durable.accounts[Key(account: row.name)] = row
         case .removeAccount(let name):
             durable.accounts[Key(account: name)] = nil
+        case .putRelations(let rows):
+            for row in rows {
+                durable.relations[Key(account: row.owner, other: row.contact)] =
+                    row.isEmpty ? nil : row
+            }
+        case .putVisibility(let account, let value):
+            durable.visibilities[Key(account: account)] = value
         case .reserveSequence(let end):
             durable.sequence = max(durable.sequence, end)
         case .removeExpired(let before):
@@ -122,6 +132,12 @@ final class SimulatedDisk: Persistence {
         }
         for (_, row) in durable.statuses.sorted(by: { before($0.key, $1.key) }) {
             reader.status(row)
+        }
+        for (key, value) in durable.visibilities.sorted(by: { before($0.key, $1.key) }) {
+            reader.visibility(account: key.account.span, value: value)
+        }
+        for (_, row) in durable.relations.sorted(by: { before($0.key, $1.key) }) {
+            reader.relation(row)
         }
         for (key, row) in durable.subscriptions.sorted(by: { before($0.key, $1.key) }) {
             reader.beginSubscriber(key.account.span)

@@ -1,12 +1,16 @@
 /// The changes that wait for the store.
 ///
 /// An account has one at a time, so that what is checked when it is requested is still true when it
-/// is applied. Only accounts with a change in flight use memory here. Everything is O(1).
+/// is applied. So has a pair of accounts, for changes of their relationship: the other side may
+/// make other changes meanwhile. Only accounts with a change in flight use memory here. Everything
+/// is O(1).
 struct ChangesInFlight {
     /// By the number of the ticket. The change that is being applied is no longer here.
     private var changes: [UInt64: PendingChange] = [:]
     /// The numbers of the tickets by account, until the change is applied or has failed.
     private var numbers: [UInt32: UInt64] = [:]
+    /// The accounts whose changes in flight are about a pair, by the pair.
+    private var pairs: [UInt64: AccountHandle] = [:]
     private var lastNumber: UInt64 = 0
 
     /// How many changes wait.
@@ -18,6 +22,10 @@ struct ChangesInFlight {
         changes[lastNumber] = change
         let earlier = numbers.updateValue(lastNumber, forKey: change.account.index)
         precondition(earlier == nil, "two changes of an account in flight")
+        if let contact = change.kind.contact {
+            let other = pairs.updateValue(change.account, forKey: pair(change.account, contact))
+            precondition(other == nil, "two changes of a pair in flight")
+        }
         return Ticket(number: lastNumber)
     }
 
@@ -26,9 +34,22 @@ struct ChangesInFlight {
         changes.removeValue(forKey: ticket.number)
     }
 
-    /// Ends the change of an account: it may have the next.
-    mutating func end(of account: AccountHandle) {
-        numbers[account.index] = nil
+    /// Ends a change: its account may have the next.
+    mutating func end(_ change: PendingChange) {
+        numbers[change.account.index] = nil
+        guard let contact = change.kind.contact else { return }
+        pairs[pair(change.account, contact)] = nil
+    }
+
+    /// The account for whose change one of `account` has to wait; nil if it has not. `contact` is
+    /// the other account of the pair that it is about, if it is about one.
+    func blocking(_ account: AccountHandle, _ contact: AccountHandle?) -> AccountHandle? {
+        if isBusy(account) { return account }
+        return contact.flatMap { pairs[pair(account, $0)] }
+    }
+
+    private func pair(_ account: AccountHandle, _ contact: AccountHandle) -> UInt64 {
+        UInt64(min(account.index, contact.index)) << 32 | UInt64(max(account.index, contact.index))
     }
 
     /// Whether a change of the account waits, or is being applied.

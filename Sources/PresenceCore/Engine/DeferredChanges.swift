@@ -1,16 +1,17 @@
-/// A change that waits for an earlier one of its account.
+/// A change that waits for an earlier one of its account, or of the pair that it is about.
 struct DeferredChange {
     var connection: ConnectionID
     let accounts: HeldAccounts
     var change: Change
 }
 
-/// The changes that wait for an earlier one of their account, in order for each account.
+/// The changes that wait for an earlier one, in order for each account that has made one.
 ///
 /// Only accounts with a deferred change use memory here.
 struct DeferredChanges {
+    /// By the account whose change they wait for: their own, or the other one of a pair.
     private var queues: [UInt32: [DeferredChange]] = [:]
-    /// The accounts whose changes callers in process wait for: the engine keeps nothing else about
+    /// The queues in which changes of callers in process wait: the engine keeps nothing else about
     /// these callers. Each has one request at a time.
     private var accountsInProcess: [ConnectionID: UInt32] = [:]
 
@@ -20,16 +21,15 @@ struct DeferredChanges {
     /// The accounts that the changes hold. O(changes); for tests.
     var held: [HeldAccounts] { queues.values.joined().map(\.accounts) }
 
-    /// Adds the change of an account behind those that wait already.
-    mutating func append(_ change: DeferredChange) {
-        let account = change.accounts.account.index
-        queues[account, default: []].append(change)
+    /// Adds a change behind those that wait for this account already.
+    mutating func append(_ change: DeferredChange, behind account: AccountHandle) {
+        queues[account.index, default: []].append(change)
         guard change.connection.isInProcess else { return }
-        let earlier = accountsInProcess.updateValue(account, forKey: change.connection)
+        let earlier = accountsInProcess.updateValue(account.index, forKey: change.connection)
         precondition(earlier == nil, "two requests of a caller in process")
     }
 
-    /// Takes out the change of an account that has waited longest.
+    /// Takes out the change that has waited longest for one of an account.
     mutating func popFirst(of account: AccountHandle) -> DeferredChange? {
         remove(at: 0, of: account.index)
     }

@@ -110,6 +110,7 @@ extension Engine {
     func isNeeded(_ number: UInt32) -> Bool {
         let account = accounts[Int(number)]
         return account.holdCount > 0
+            || account.visibility != nil || relations.mention(AccountHandle(index: number))
             || account.presenceTopic != none || account.customTopicCount > 0
             || firstSession[Int(number)] != none
             || index.count(of: AccountHandle(index: number)) > 0

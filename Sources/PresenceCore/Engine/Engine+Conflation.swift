@@ -120,7 +120,7 @@ extension Engine {
             guard effects.events.count - start < settings.limits.statesPerFrameMax else { break }
             visited += 1
             guard matters(topic, to: account, listed: conflation.cursor) else { continue }
-            appendState(topic, at: now, into: &effects)
+            appendState(topic, asSeenBy: session, at: now, into: &effects)
             noteKnown(topic, to: session)
         }
         conflation.removeFirst(visited)

@@ -28,11 +28,12 @@ extension Engine {
         stats.events += 1
         tallies.count(draft.cause)
         let record = topics[topic.index]
-        let hasReceivers = hasReceivers(topic, own)
+        let viewers = viewers(of: topic)
+        let hasReceivers = hasReceivers(topic, viewers, own)
         var fanned = FannedOut(receivers: 0, walk: .atOnce)
         if hasReceivers || feed == .on {
             appendEvent(draft, on: topic, at: now, into: &effects)
-            if hasReceivers { fanned = fanOut(topic, alsoTo: own, into: &effects) }
+            if hasReceivers { fanned = fanOut(topic, to: viewers, alsoTo: own, into: &effects) }
             if feed == .on { effects.feedLast(topic) }
         }
         history.events.append(
@@ -87,10 +88,15 @@ extension Engine {
         let record = sessions[session]
         let start = effects.bytes.count
         strings.append(record.device, to: &effects.bytes)
-        return DeviceEntry(
+        var entry = DeviceEntry(
             client: record.client,
             name: ByteRange(start: Int32(start), count: Int32(effects.bytes.count - start)),
             reach: record.phase == .pushOnly ? .push : .connection)
+        if record.availability != none {
+            entry.availability = Int32(effects.availabilities.count)
+            effects.availabilities.append(availabilities[record.availability])
+        }
+        return entry
     }
 }
 

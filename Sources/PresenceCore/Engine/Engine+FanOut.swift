@@ -21,7 +21,8 @@ extension Engine {
 
     /// Has `effects.events.last` sent to all subscribers of its topic.
     mutating func fanOut(
-        _ topic: TopicHandle, alsoTo own: OwnReceivers, into effects: inout Effects
+        _ topic: TopicHandle, to viewers: Viewers, alsoTo own: OwnReceivers,
+        into effects: inout Effects
     ) -> FannedOut {
         let event = effects.events.count - 1
         let start = effects.receivers.count
@@ -29,10 +30,11 @@ extension Engine {
             index.subscriberCount(of: topic) > settings.subscribersPerSlice
             || fanOuts.isWalking(topic)
         if isLarge {
-            enqueue(event, of: topic, into: &effects)
+            enqueue(event, of: topic, to: viewers, into: &effects)
         } else if index.subscriberCount(of: topic) > 0 {
-            for watcher in index.fans[Int(topic.index)] {
-                collectSessions(of: watcher.account, for: topic, into: &effects)
+            for watcher in index.fans[Int(topic.index)]
+            where !watcher.leases.isDisjoint(with: viewers.leases) {
+                collectSessions(of: watcher, viewers, for: topic, into: &effects)
             }
         }
         if case .allBut(let origin) = own {
@@ -47,23 +49,26 @@ extension Engine {
     }
 
     /// Whether an event of `topic` would have a receiver.
-    func hasReceivers(_ topic: TopicHandle, _ own: OwnReceivers) -> Bool {
-        if index.subscriberCount(of: topic) > 0 { return true }
+    func hasReceivers(
+        _ topic: TopicHandle, _ viewers: Viewers, _ own: OwnReceivers
+    ) -> Bool {
+        if index.subscriberCount(of: topic) > 0, !viewers.leases.isEmpty { return true }
         if case .nobody = own { return false }
         return firstSession[Int(topics[topic.index].account)] != none
     }
 
-    private mutating func collectSessions(
-        of subscriber: UInt32, for topic: TopicHandle, into effects: inout Effects
+    mutating func collectSessions(
+        of watcher: Watcher, _ viewers: Viewers, for topic: TopicHandle,
+        into effects: inout Effects
     ) {
-        var session = firstSession[Int(subscriber)]
+        var session = firstSession[Int(watcher.account)]
         while session != none {
             let link = links[Int(session)]
-            if link.connection != none {
+            if link.connection != none, viewers.include(watcher.leases.intersection(link.hears)) {
                 if link.cursor.covers(topic) {
                     effects.receivers.append(link.connection)
                 } else if !conflations.isEmpty {
-                    withhold(topic, from: session, of: AccountHandle(index: subscriber))
+                    withhold(topic, from: session, of: AccountHandle(index: watcher.account))
                 }
             }
             session = link.next
@@ -75,13 +80,15 @@ extension Engine {
         of topic: TopicHandle, but origin: ConnectionID, into effects: inout Effects
     ) {
         let account = AccountHandle(index: topics[topic.index].account)
-        guard index.position(of: topic, by: account) == nil else { return }
+        let leases = index.leases(on: topic, by: account)
+        let visible = leases.intersection(visibility(of: account.index).leases)
         // The slot may have been reused, if the change has waited for the store.
         let excluded = isLoggedIn(origin) ? origin.slot : none
         var session = firstSession[Int(account.index)]
         while session != none {
             let link = links[Int(session)]
             if link.connection != none, link.connection != excluded,
+                visible.isDisjoint(with: link.hears),
                 !withholdOwn(topic, from: session, of: account)
             {
                 effects.receivers.append(link.connection)
@@ -95,11 +102,13 @@ extension Engine {
 
 extension Engine {
     private mutating func enqueue(
-        _ event: Int, of topic: TopicHandle, into effects: inout Effects
+        _ event: Int, of topic: TopicHandle, to viewers: Viewers, into effects: inout Effects
     ) {
         let seq = effects.events[event].seq
         effects.items.append(.keep(FanOutID(seq: seq), event: event))
-        let added = fanOuts.add(seq, of: topic)
+        let isOfHiding = effects.events[event].cause == .hidden
+        let added = fanOuts.add(
+            FanOuts.Waiting(seq: seq, viewers: viewers, isOfHiding: isOfHiding), of: topic)
         if let dropped = added.dropped {
             stats.eventsConflated += 1
             history.noteGaveWay(event: dropped)
@@ -130,14 +139,20 @@ extension Engine {
     /// Walks a slice for the topic whose turn it is; returns the number of subscribers visited.
     private mutating func walkSlice(_ subscribersMax: Int, into effects: inout Effects) -> Int {
         let topic = TopicHandle(index: fanOuts.turns[0])
-        guard let seq = fanOuts.walks[topic.index]?.events.first else {
+        guard let waiting = fanOuts.walks[topic.index]?.events.first else {
             preconditionFailure("a topic's turn without an event")
         }
+        let seq = waiting.seq
+        // What was visible when it happened may be hidden by now; that it is hidden is told.
+        let viewers =
+            waiting.isOfHiding
+            ? waiting.viewers
+            : waiting.viewers.limited(to: self.viewers(of: topic).leases)
         let start = effects.receivers.count
         let slice = index.nextOfWalk(of: topic, subscribersMax: subscribersMax)
         for place in slice.reversed() {
-            let subscriber = index.fans[Int(topic.index)][place].account
-            collectLate(subscriber, seq, of: topic, into: &effects)
+            let watcher = index.fans[Int(topic.index)][place]
+            collectLate(watcher, viewers, seq, of: topic, into: &effects)
         }
         let receivers = start..<effects.receivers.count
         if !receivers.isEmpty {
@@ -164,18 +179,20 @@ extension Engine {
 
     /// As `collectSessions`, for an event that may be older than what some sessions know.
     private mutating func collectLate(
-        _ subscriber: UInt32, _ seq: UInt64, of topic: TopicHandle, into effects: inout Effects
+        _ watcher: Watcher, _ viewers: Viewers, _ seq: UInt64, of topic: TopicHandle,
+        into effects: inout Effects
     ) {
-        var session = firstSession[Int(subscriber)]
+        var session = firstSession[Int(watcher.account)]
         while session != none {
             let link = links[Int(session)]
-            if link.connection != none, sessions[session].id.ordinal < seq,
+            if link.connection != none, viewers.include(watcher.leases.intersection(link.hears)),
+                sessions[session].id.ordinal < seq,
                 fanOuts.isNews(seq, of: topic.index, to: session)
             {
                 if link.cursor.covers(topic) {
                     effects.receivers.append(link.connection)
                 } else if !conflations.isEmpty {
-                    withhold(topic, from: session, of: AccountHandle(index: subscriber))
+                    withhold(topic, from: session, of: AccountHandle(index: watcher.account))
                 }
             }
             session = link.next

@@ -15,6 +15,11 @@ extension Engine {
             checkTopics(of: AccountHandle(index: number))
         }
         checkHolds()
+        relations.checkInvariants { account, contact in
+            topic(.presence, of: contact).map {
+                index.leases(on: $0, by: account).contains(.approved)
+            } ?? false
+        }
         precondition(sessionCount == sessions.count, "miscounted sessions")
         let inPhases = SessionEntry.Connectedness.allCases.reduce(0) { $0 + tallies.sessions($1) }
         precondition(inPhases == sessionCount, "miscounted phases")

@@ -66,8 +66,10 @@ extension Engine {
         for place in index.lowerBound(of: begin, in: subscriptions)..<subscriptions.count {
             let topic = subscriptions[place].topic
             if effects.events.count == statesMax { return topic }
-            if list == .all || belongsInOnlineList(topic) {
-                appendState(TopicHandle(index: topic), at: now, into: &effects)
+            guard subscriptions[place].leases.intersection(links[Int(session)].hears) != []
+            else { continue }
+            if list == .all || belongsInOnlineList(topic, of: session) {
+                appendState(TopicHandle(index: topic), asSeenBy: session, at: now, into: &effects)
                 noteKnown(TopicHandle(index: topic), to: session)
             }
         }
@@ -76,8 +78,9 @@ extension Engine {
 
     /// Whether the publisher is online or has a durable status. A type other than presence is
     /// listed only if there is a status.
-    private func belongsInOnlineList(_ topic: UInt32) -> Bool {
+    private func belongsInOnlineList(_ topic: UInt32, of session: UInt32) -> Bool {
         let record = topics[topic]
+        guard sees(TopicHandle(index: topic), session) else { return false }
         guard record.type == .presence || record.status != none else { return false }
         if firstSession[Int(record.account)] != none { return true }
         return record.status != none && statuses[record.status].audience == .everybody

@@ -26,6 +26,7 @@ extension Engine {
         }
         let topic = makeTopic(.presence, of: account)
         attach(session, to: connection)
+        links[Int(session)].hears = login.hears
         sessions[session].id = SessionID(ordinal: sequence.next())
         sessions[session].loggedIn = now.wall
         persist(session, into: &effects)
@@ -141,6 +142,8 @@ extension Engine {
                     client: record.client, reach: record.reach, pushUntil: pushUntil,
                     session: record.id, loggedIn: record.loggedIn,
                     address: ByteRange(
-                        start: Int32(start), count: Int32(effects.bytes.count - start)))))
+                        start: Int32(start), count: Int32(effects.bytes.count - start)),
+                    availability: record.availability == none
+                        ? nil : availabilities[record.availability])))
     }
 }

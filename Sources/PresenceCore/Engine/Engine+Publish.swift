@@ -27,7 +27,7 @@ extension Engine {
             deadline: deadline, at: now, into: &effects)
     }
 
-    private mutating func checkPublishPace(
+    mutating func checkPublishPace(
         of account: AccountHandle, at now: Moment
     ) throws(Refusal) {
         guard let pace = settings.publishPace,

@@ -61,7 +61,8 @@ extension Engine {
     /// One that was push-only stays so until `pushUntil`.
     public mutating func restoreSession(
         of account: AccountHandle, on device: [UInt8], _ client: ClientKind, reach: Reach,
-        pushUntil: Wall?, session id: SessionID, loggedIn: Wall, address: [UInt8], at now: Moment
+        pushUntil: Wall?, session id: SessionID, loggedIn: Wall, address: [UInt8],
+        availability: Availability = Availability(), at now: Moment
     ) {
         guard session(of: account, on: device) == nil,
             Int(accounts[Int(account.index)].sessionCount) < Int(UInt8.max)
@@ -72,6 +73,7 @@ extension Engine {
                 device: strings.insert(device.span), address: strings.insert(address.span),
                 client: client, reach: reach,
                 phase: pushUntil == nil ? .awaitingReturn : .pushOnly))
+        put(availability, of: session)
         tallies.enter(sessions[session].phase)
         link(session, to: account)
         _ = makeTopic(.presence, of: account)

@@ -15,9 +15,11 @@ extension Engine {
     mutating func link(_ session: UInt32, to account: AccountHandle) {
         while links.count <= Int(session) {
             growByAnEighth(&links)
-            links.append(SessionLink(next: none, connection: none, cursor: .complete))
+            links.append(
+                SessionLink(next: none, connection: none, cursor: .complete, hears: .timed))
         }
-        links[Int(session)] = SessionLink(next: none, connection: none, cursor: .complete)
+        links[Int(session)] = SessionLink(
+            next: none, connection: none, cursor: .complete, hears: .timed)
         let number = Int(account.index)
         accounts[number].sessionCount += 1
         guard firstSession[number] != none else {
@@ -126,6 +128,7 @@ extension Engine {
         unlink(session)
         strings.remove(record.device)
         strings.remove(record.address)
+        if record.availability != none { availabilities.remove(record.availability) }
         tallies.leave(record.phase)
         sessions.remove(session)
         effects.persist(.removeSession(account: account, device: origin.name))

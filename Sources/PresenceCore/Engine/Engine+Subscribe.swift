@@ -8,6 +8,7 @@ extension Engine {
         _ account: AccountHandle, _ request: Subscribe<[AccountHandle]>,
         from connection: ConnectionID, at now: Moment, into effects: inout Effects
     ) throws(Refusal) {
+        try checkVisibility(of: request, to: account, into: &effects)
         try checkQuota(of: account, for: request)
         let reserved = try reserveWatchers(for: account, request, into: &effects)
         let deadline = now.mono.advanced(bySeconds: request.expirySeconds)
@@ -18,6 +19,24 @@ extension Engine {
                 subscriber: account, type: request.type, publishers: request.publishers,
                 created: now.wall, expires: expires),
             of: account, for: connection, reserving: reserved, into: &effects)
+    }
+
+    /// Rejects a request for publishers that only approved subscribers see, and names them all.
+    private func checkVisibility(
+        of request: Subscribe<[AccountHandle]>, to account: AccountHandle,
+        into effects: inout Effects
+    ) throws(Refusal) {
+        let start = effects.names.count
+        for publisher in request.publishers
+        where publisher != account
+            && !visibility(of: publisher.index).leases.contains(.timed)
+        {
+            effects.names.append(effects.copyName(of: publisher.index, from: self))
+        }
+        guard start < effects.names.count else { return }
+        var refusal = Refusal(.notPermitted, field: .publishers)
+        refusal.failed = start..<effects.names.count
+        throw refusal
     }
 
     private func checkQuota(
@@ -100,11 +119,14 @@ extension Engine {
         if request.answer == .withStates {
             let start = effects.events.count
             for publisher in request.publishers {
-                appendState(of: publisher, request.type, at: now, into: &effects)
-                guard let topic = topic(request.type, of: publisher) else { continue }
-                if case .client(let session, _) = caller(of: change.connection) {
-                    noteKnown(topic, to: session)
+                guard case .client(let session, _) = caller(of: change.connection),
+                    let topic = topic(request.type, of: publisher)
+                else {
+                    appendState(of: publisher, request.type, at: now, into: &effects)
+                    continue
                 }
+                appendState(topic, asSeenBy: session, at: now, into: &effects)
+                noteKnown(topic, to: session)
             }
             completeList(of: change.connection)
             states = start..<effects.events.count

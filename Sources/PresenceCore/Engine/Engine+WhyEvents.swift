@@ -182,7 +182,7 @@ extension Engine {
     private func isUnderWay(_ note: EventNote) -> Bool {
         let account = AccountHandle(index: note.account.number)
         guard let topic = topic(note.type, of: account) else { return false }
-        return fanOuts.walks[topic.index]?.events.contains(note.seq) ?? false
+        return fanOuts.walks[topic.index]?.events.contains { $0.seq == note.seq } ?? false
     }
 }
 

@@ -40,6 +40,9 @@ public struct Engine: ~Copyable {
     /// What sessions have missed that do not keep up; by session.
     var conflations: [UInt32: Conflation] = [:]
     var strings = ByteSlab()
+    /// How devices present themselves that do it otherwise than as available.
+    var availabilities = Slab<Availability>()
+    var relations = Relations()
     /// By slot of the connection.
     var connections: [ConnectionSlot] = []
 
@@ -64,6 +67,8 @@ public struct Engine: ~Copyable {
     var joining: [UInt64: Int] = [:]
     /// Changes that wait for an earlier one of their account, in order.
     var deferred = DeferredChanges()
+    /// Requests of contacts that changes in flight will add, by the account that is asked.
+    var requestsInFlight: [UInt32: Int] = [:]
 
     /// Accounts that were added in this call.
     var interned: [UInt32] = []
@@ -206,6 +211,19 @@ public struct Engine: ~Copyable {
         case .clear(let name, let type):
             let account = try subject(name, texts, of: caller)
             try make(.clear(type), of: account, from: connection, at: now, into: &effects)
+        case .relate(let name, let contact, let action):
+            let account = try subject(name, texts, of: caller)
+            let change = Change.relate(try intern(contact, texts), action)
+            try make(change, of: account, from: connection, at: now, into: &effects)
+        case .contacts(let name, let request):
+            let account = try subject(name, texts, of: caller)
+            listContacts(of: account, request, from: connection, into: &effects)
+        case .setVisibility(let name, let visibility):
+            let account = try subject(name, texts, of: caller)
+            try make(
+                .setVisibility(visibility), of: account, from: connection, at: now, into: &effects)
+        case .setAvailability(let availability):
+            try setAvailability(availability, from: connection, at: now, into: &effects)
         case .query(let type, let names):
             query(type, names, texts, from: connection, at: now, into: &effects)
         case .subscribers(let request):

@@ -6,14 +6,23 @@ enum Change {
     case unsubscribe(Unsubscribe<[AccountHandle]>)
     case publish(Publish<[UInt8]>)
     case clear(EventType)
+    case relate(AccountHandle, ContactAction)
+    case setVisibility(Visibility?)
 
     /// The accounts that it needs besides its own.
     var others: [AccountHandle] {
         switch self {
         case .subscribe(let request): request.publishers
         case .unsubscribe(let request): request.publishers ?? []
-        case .publish, .clear: []
+        case .publish, .clear, .setVisibility: []
+        case .relate(let contact, _): [contact]
         }
+    }
+
+    /// The account with which it changes a relationship.
+    var contact: AccountHandle? {
+        guard case .relate(let contact, _) = self else { return nil }
+        return contact
     }
 }
 
@@ -26,7 +35,8 @@ struct PendingChange {
     var kind: Kind
     /// The peer that requested it.
     var author = Author.account
-    /// Publishers whose fans have a place reserved for the account.
+    /// Publishers whose fans have a place reserved for the account; the contact whose list of
+    /// requests has one.
     var reserved: [AccountHandle] = []
     /// Removals of what it replaces and has expired meanwhile: to be stored if it fails.
     var removalsOnFailure: [Record] = []
@@ -36,6 +46,8 @@ struct PendingChange {
         case unsubscribe(Unsubscribe<[AccountHandle]>)
         case publish(Publish<[UInt8]>, origin: Origin?, expires: Wall, deadline: Mono)
         case clear(EventType)
+        case relate(AccountHandle, ContactAction)
+        case setVisibility(Visibility?)
     }
 
     /// The peer that requested a change; it may have disconnected when the change is applied.
@@ -58,8 +70,15 @@ extension PendingChange.Kind {
         switch self {
         case .subscribe(let request, _, _): request.publishers
         case .unsubscribe(let request): request.publishers ?? []
-        case .publish, .clear: []
+        case .publish, .clear, .setVisibility: []
+        case .relate(let contact, _): [contact]
         }
+    }
+
+    /// The account with which it changes a relationship.
+    var contact: AccountHandle? {
+        guard case .relate(let contact, _) = self else { return nil }
+        return contact
     }
 }
 
@@ -100,6 +119,10 @@ extension Engine {
                 expires: expires, deadline: deadline, at: now, into: &effects)
         case .clear(let type):
             applyClear(change, type, at: now, into: &effects)
+        case .relate(let contact, let action):
+            applyRelate(change, to: contact, action, at: now, into: &effects)
+        case .setVisibility(let visibility):
+            applyVisibility(change, visibility, at: now, into: &effects)
         }
         settle(change, at: now, into: &effects)
         reserveSequence(into: &effects)
@@ -164,23 +187,26 @@ extension Engine {
     private mutating func settle(
         _ change: PendingChange, at now: Moment, into effects: inout Effects
     ) {
-        inFlight.end(of: change.account)
+        inFlight.end(change)
         releaseWatchers(of: change)
+        releaseRequest(of: change)
         resumeDeferred(of: change.account, at: now, into: &effects)
         release(change.accounts)
     }
 
-    /// Makes a change, or defers it if its account has one in flight.
+    /// Makes a change, or defers it if its account, or the pair that it is about, has one in
+    /// flight.
     mutating func make(
         _ change: Change, of account: AccountHandle, from connection: ConnectionID,
         at now: Moment, into effects: inout Effects
     ) throws(Refusal) {
-        guard inFlight.isBusy(account) else {
+        guard let blocking = inFlight.blocking(account, change.contact) else {
             return try begin(change, of: account, from: connection, at: now, into: &effects)
         }
         deferred.append(
             DeferredChange(
-                connection: connection, accounts: hold(account, change.others), change: change))
+                connection: connection, accounts: hold(account, change.others), change: change),
+            behind: blocking)
     }
 
     private mutating func begin(
@@ -196,28 +222,33 @@ extension Engine {
             try publish(account, request, from: connection, at: now, into: &effects)
         case .clear(let type):
             try clear(account, type, from: connection, at: now, into: &effects)
+        case .relate(let contact, let action):
+            try relate(account, to: contact, action, from: connection, at: now, into: &effects)
+        case .setVisibility(let visibility):
+            try setVisibility(account, visibility, from: connection, at: now, into: &effects)
         }
     }
 
-    /// Continues with the deferred changes of `account`, until one is in flight.
+    /// Continues with the changes that have waited for one of `account`, until one is in flight.
     private mutating func resumeDeferred(
         of account: AccountHandle, at now: Moment, into effects: inout Effects
     ) {
         while !inFlight.isBusy(account), let next = deferred.popFirst(of: account) {
-            resume(next, of: account, at: now, into: &effects)
+            resume(next, at: now, into: &effects)
             release(next.accounts)
         }
     }
 
     private mutating func resume(
-        _ next: DeferredChange, of account: AccountHandle, at now: Moment,
-        into effects: inout Effects
+        _ next: DeferredChange, at now: Moment, into effects: inout Effects
     ) {
         // A peer that has disconnected meanwhile gets no response; so its change is not made. That
         // of a caller in process was removed when the caller was lost.
         guard isLoggedIn(next.connection) else { return }
         do throws(Refusal) {
-            try begin(next.change, of: account, from: next.connection, at: now, into: &effects)
+            try make(
+                next.change, of: next.accounts.account, from: next.connection, at: now,
+                into: &effects)
         } catch {
             effects.items.append(.refuse(next.connection, error))
         }

@@ -27,6 +27,8 @@ struct Account {
     var sessionCount: UInt8 = 0
     /// How the last session ended; `unknown` before the first.
     var lastValue: UInt8 = 0
+    /// Which of its subscribers see it; nil: those that the setting says.
+    var visibility: Visibility?
     /// How many earlier accounts had the same handle, for the history.
     var generation: UInt16 = 0
 }

@@ -26,10 +26,20 @@ struct FanOuts {
     /// Events of a topic that may wait for their walk; beyond, the oldest are dropped.
     static let waitingMax = 64
 
+    /// An event that waits for its walk, or is being walked.
+    struct Waiting {
+        let seq: UInt64
+        /// The subscribers that it is for.
+        let viewers: Viewers
+        /// Whether it ends their sight of the publisher: it is not dropped for newer events, which
+        /// they are not sent.
+        let isOfHiding: Bool
+    }
+
     /// The fan-outs of one topic.
     struct Walk {
         /// The events; the first of them is being walked.
-        var events: [UInt64]
+        var events: [Waiting]
         /// Sessions that were sent the topic's state, and its `seq`.
         var told: [UInt32: UInt64] = [:]
     }
@@ -46,15 +56,21 @@ struct FanOuts {
     }
 
     /// Adds an event. Returns which one is dropped, if too many wait, and whether it is the first.
-    mutating func add(_ seq: UInt64, of topic: TopicHandle) -> (dropped: UInt64?, isFirst: Bool) {
+    mutating func add(
+        _ event: Waiting, of topic: TopicHandle
+    ) -> (dropped: UInt64?, isFirst: Bool) {
         guard var walk = walks[topic.index] else {
-            walks[topic.index] = Walk(events: [seq])
+            walks[topic.index] = Walk(events: [event])
             turns.append(topic.index)
             return (nil, true)
         }
         var dropped: UInt64?
-        if walk.events.count > Self.waitingMax { dropped = walk.events.remove(at: 1) }
-        walk.events.append(seq)
+        if walk.events.count > Self.waitingMax,
+            let place = walk.events.dropFirst().firstIndex(where: { !$0.isOfHiding })
+        {
+            dropped = walk.events.remove(at: place).seq
+        }
+        walk.events.append(event)
         walks[topic.index] = walk
         return (dropped, false)
     }

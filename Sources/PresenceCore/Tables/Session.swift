@@ -18,6 +18,8 @@ struct Session {
     var address: SlabRef
     /// The last number assigned when the login list was complete; the highest while it is not.
     var listedSeq = UInt64.max
+    /// How it presents itself: a number of `Engine.availabilities`; `none`: as available.
+    var availability = none
     /// The states already sent by a login list that is not complete.
     var listedCount: UInt32 = 0
     /// The kind of its client.
@@ -44,7 +46,7 @@ struct Session {
     }
 }
 
-/// The part of a session that a fan-out reads: 12 bytes, apart from the rest.
+/// The part of a session that a fan-out reads: 16 bytes, apart from the rest.
 struct SessionLink {
     /// The account's next session in order of login; `none` at the end.
     var next: UInt32
@@ -53,6 +55,8 @@ struct SessionLink {
     /// How far its login list has come: events of the topics that this covers are delivered. It
     /// covers none while the session does not keep up, see `Conflation`.
     var cursor: ListCursor
+    /// By which leases it is sent events.
+    var hears: Leases
 }
 
 /// A slot of the table of connections.

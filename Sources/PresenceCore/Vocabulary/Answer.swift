@@ -22,6 +22,12 @@ public enum Answer: Hashable, Sendable {
     /// A range of `Effects.sessions`.
     case sessions(Range<Int>)
     case kicked(Int)
+    /// `contact` is an index of `Effects.contacts`.
+    case related(contact: Int)
+    /// `entries` is a range of `Effects.contacts`; `count` does not include those that only ask.
+    case contacts(entries: Range<Int>, count: Int, cursor: UInt64?)
+    case visibilitySet(Visibility)
+    case availabilitySet
 }
 
 /// The answer to `login`.

@@ -5,6 +5,7 @@
 /// because the engine knows what a connection has logged in as.
 public enum MethodName: String, CaseIterable, Sendable {
     case login, refresh, logout, ping, subscribe, unsubscribe, subscriptions, publish, clear
+    case relate, contacts, setVisibility, setAvailability
     case query, subscribers, sessions, kick, stats, metrics, why, top, feed
 
     /// What applies to the method.
@@ -19,6 +20,10 @@ public enum MethodName: String, CaseIterable, Sendable {
         case .subscriptions: Rules(.everySession, .notNeeded, .small)
         case .publish: Rules(.everySession, .needed, .small)
         case .clear: Rules(.everySession, .notNeeded, .small)
+        case .relate: Rules(.everySession, .needed, .small)
+        case .contacts: Rules(.everySession, .notNeeded, .small)
+        case .setVisibility: Rules(.everySession, .needed, .small)
+        case .setAvailability: Rules(.clients, .needed, .small)
         case .query: Rules(.appServers, .notNeeded, .small)
         case .subscribers: Rules(.appServers, .notNeeded, .large)
         case .sessions: Rules(.appServers, .notNeeded, .small)
@@ -95,6 +100,14 @@ public enum Command: Hashable, Sendable {
     case publish(account: ByteRange?, Publish<ByteRange>)
     /// Clear the status of a publisher.
     case clear(account: ByteRange?, EventType)
+    /// Change the relationship of an account with a contact.
+    case relate(account: ByteRange?, contact: ByteRange, ContactAction)
+    /// List the contacts of an account, and the accounts that ask it.
+    case contacts(account: ByteRange?, ListContacts)
+    /// Set which of its subscribers see an account; nil: those that the setting says.
+    case setVisibility(account: ByteRange?, Visibility?)
+    /// Set how the device of the session presents itself.
+    case setAvailability(Availability)
     /// Read states.
     case query(EventType, accounts: NameList)
     /// List the subscribers of a publisher.
@@ -116,6 +129,10 @@ extension Command {
         case .subscriptions: .subscriptions
         case .publish: .publish
         case .clear: .clear
+        case .relate: .relate
+        case .contacts: .contacts
+        case .setVisibility: .setVisibility
+        case .setAvailability: .setAvailability
         case .query: .query
         case .subscribers: .subscribers
         case .sessions: .sessions
@@ -131,7 +148,10 @@ extension Command {
         case .subscriptions(let account, _): .account(account)
         case .publish(let account, _): .account(account)
         case .clear(let account, _): .account(account)
-        case .logout, .ping, .query, .subscribers, .sessions, .kick: .none
+        case .relate(let account, _, _): .account(account)
+        case .contacts(let account, _): .account(account)
+        case .setVisibility(let account, _): .account(account)
+        case .logout, .ping, .setAvailability, .query, .subscribers, .sessions, .kick: .none
         }
     }
 
@@ -173,6 +193,8 @@ public struct Login: Hashable, Sendable {
     public var reach: Reach
     /// The states in the login list.
     public var sync: LoginList
+    /// By which leases the session is sent events.
+    public var hears: Leases
     /// The address of the connection, shown to app servers.
     public var address: [UInt8]
     /// When the session ends with its token; nil without a token.
@@ -181,13 +203,15 @@ public struct Login: Hashable, Sendable {
     /// A login.
     public init(
         account: [UInt8], device: [UInt8], client: ClientKind, reach: Reach = .connection,
-        sync: LoginList = .online, address: [UInt8] = [], term: TokenTerm? = nil
+        sync: LoginList = .online, hears: Leases = .timed, address: [UInt8] = [],
+        term: TokenTerm? = nil
     ) {
         self.account = account
         self.device = device
         self.client = client
         self.reach = reach
         self.sync = sync
+        self.hears = hears
         self.address = address
         self.term = term
     }
@@ -319,6 +343,20 @@ public struct ListSubscribers: Hashable, Sendable {
     ) {
         self.type = type
         self.publisher = publisher
+        self.cursor = cursor
+        self.entriesMax = entriesMax
+    }
+}
+
+/// Parameters of `contacts`.
+public struct ListContacts: Hashable, Sendable {
+    /// The beginning of the page, from the previous one.
+    public var cursor: UInt64?
+    /// The most entries on the page.
+    public var entriesMax: Int
+
+    /// A request for a page.
+    public init(cursor: UInt64? = nil, entriesMax: Int = 100) {
         self.cursor = cursor
         self.entriesMax = entriesMax
     }

@@ -27,6 +27,12 @@ public struct Effects: Sendable {
     public var subscribers: [SubscriberEntry] = []
     /// What `Answer.sessions` refers to.
     public var sessions: [SessionEntry] = []
+    /// What `DeviceEntry.availability` refers to.
+    public var availabilities: [Availability] = []
+    /// What `Answer.contacts` and `.related` refer to.
+    public var contacts: [ContactEntry] = []
+    /// What `Effect.contact` refers to.
+    public var notices: [ContactNotice] = []
 
     /// An empty buffer.
     public init() {}
@@ -44,6 +50,9 @@ public struct Effects: Sendable {
         subscriptions.clear()
         subscribers.clear()
         sessions.clear()
+        availabilities.clear()
+        contacts.clear()
+        notices.clear()
     }
 }
 
@@ -71,6 +80,8 @@ public enum Effect: Hashable, Sendable {
     case caughtUp(ConnectionID)
     /// Notify every connection in `receivers` that its subscriptions to `names` have expired.
     case expired(EventType, names: Range<Int>, receivers: Range<Int>)
+    /// Tell every connection in `receivers[range]` of `notices[notice]`. Never left out.
+    case contact(notice: Int, receivers: Range<Int>)
     /// Store `records[index]`; if there is a ticket, report when it is durable or has failed.
     case persist(Ticket?, index: Int)
     /// Close the connection; `nil` if it knows why.
@@ -123,6 +134,10 @@ public enum Record: Hashable, Sendable {
     case removeSession(account: AccountHandle, device: ByteRange)
     case putAccount(account: AccountHandle, value: Int32, lastSeen: Wall)
     case removeAccount(account: AccountHandle)
+    /// What one side of each of these pairs keeps; one that keeps nothing is removed.
+    case putRelations([RelationRecord])
+    /// Who sees an account; nil: whom the setting says.
+    case putVisibility(account: AccountHandle, Visibility?)
     /// Every `seq` and session ordinal up to this one may have been used.
     case reserveSequence(upTo: UInt64)
 }
@@ -161,4 +176,43 @@ public struct SessionRecord: Hashable, Sendable {
     public var loggedIn: Wall
     /// The address of its connection.
     public var address: ByteRange
+    /// How it presents itself; nil: as available, and nothing more.
+    public var availability: Availability?
+}
+
+/// What one account keeps of another, as it is stored.
+public struct RelationRecord: Hashable, Sendable {
+    /// The account.
+    public var owner: AccountHandle
+    /// The other.
+    public var contact: AccountHandle
+    /// Whether the owner sees the contact.
+    public var seen: RelationState
+    /// Whether the contact is on the owner's list, whatever the states.
+    public var isListed: Bool
+    /// Whether the contact's next request is accepted at once.
+    public var approvesBefore: Bool
+    /// What the owner calls the contact.
+    public var label: ContactLabel
+    /// The text of the owner's request, while it is pending.
+    public var requestText: [UInt8]?
+
+    /// Whether it says nothing.
+    public var isEmpty: Bool {
+        seen == .none && !isListed && !approvesBefore && label == .none
+    }
+
+    /// What an owner keeps of a contact.
+    public init(
+        owner: AccountHandle, contact: AccountHandle, seen: RelationState, isListed: Bool,
+        approvesBefore: Bool, label: ContactLabel, requestText: [UInt8]?
+    ) {
+        self.owner = owner
+        self.contact = contact
+        self.seen = seen
+        self.isListed = isListed
+        self.approvesBefore = approvesBefore
+        self.label = label
+        self.requestText = requestText
+    }
 }

@@ -3,6 +3,12 @@ public enum Cause: UInt8, CaseIterable, Sendable {
     case login, logout, disconnect, publish, cleared, expired, kicked, restart
     /// A state; nothing happened.
     case sync
+    /// A device presents itself in another way.
+    case changed
+    /// The receiver may not see the publisher any more. The state is that of an unknown account.
+    case hidden
+    /// The receiver may see the publisher now, and could not before.
+    case shown
 }
 
 /// The values of type 1 that the service itself uses.
@@ -39,12 +45,18 @@ public struct DeviceEntry: Hashable, Sendable {
     public var name: ByteRange
     /// `push` if it is push-only.
     public var reach: Reach
+    /// How it presents itself: an index of `Effects.availabilities`; nil: as available, and nothing
+    /// more.
+    public var availability: Int32?
 
     /// A device.
-    public init(client: ClientKind, name: ByteRange, reach: Reach) {
+    public init(
+        client: ClientKind, name: ByteRange, reach: Reach, availability: Int32? = nil
+    ) {
         self.client = client
         self.name = name
         self.reach = reach
+        self.availability = availability
     }
 }
 
@@ -91,6 +103,9 @@ public struct Event: Hashable, Sendable {
     public var online: Range<Int>?
     /// The custom status in force.
     public var status: StatusEntry?
+    /// The devices that the receivers could see before, as a range of `Effects.devices`; of an
+    /// event of cause `hidden` only.
+    public var withdrawn: Range<Int>?
     /// When the last session ended; nil while online, when never seen, and for other types.
     public var lastSeen: Wall?
 }

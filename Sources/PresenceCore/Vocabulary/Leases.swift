@@ -24,14 +24,14 @@ public enum Visibility: UInt8, CaseIterable, Sendable {
     /// Those whose request it has accepted.
     case approved
     /// None.
-    case nobody
+    case hidden
 
     /// The leases by which its subscribers see it.
     @inlinable public var leases: Leases {
         switch self {
         case .open: .all
         case .approved: .approved
-        case .nobody: []
+        case .hidden: []
         }
     }
 }

@@ -22,6 +22,14 @@ public struct Limits: Hashable, Sendable {
     public var sessionsPerAccountMax = 10
     /// Statuses of one account in force at a time, over all types.
     public var statusesPerAccountMax = 100
+    /// Contacts of one account.
+    public var contactsPerAccountMax = 1_000
+    /// Requests of contacts that one account has not answered.
+    public var requestsPerAccountMax = 200
+    /// Bytes of UTF-8 in the text of a request.
+    public var requestTextBytesMax = 512
+    /// Bytes of UTF-8 in the text of an availability.
+    public var availabilityTextBytesMax = 1_024
     /// Accounts that the service knows: online, subscribed, subscribed to, or seen before.
     public var accountsMax = 20_000_000
     /// Entries on one page of a list.
@@ -81,6 +89,8 @@ public struct Settings: Hashable, Sendable {
     public var publishPace: Pace? = Pace(perSecond: 20, burst: 200)
     /// Rate limit of logins of an account; nil for none.
     public var loginPace: Pace? = Pace(perSecond: 1, burst: 60)
+    /// Who sees an account that has not said so.
+    public var visibility = Visibility.open
     /// Subscribers of one type of one publisher; nil for any number.
     public var subscribersPerPublisherMax: Int?
     /// Subscribers that an event is sent to at once; a larger fan is walked in slices of this size.

@@ -54,6 +54,10 @@ public struct Refusal: Error, Hashable, Sendable {
         case sessionQuota = "session_quota"
         case statusQuota = "status_quota"
         case feedQuota = "feed_quota"
+        case contactQuota = "contact_quota"
+        case requestQuota = "request_quota"
+        case notPermitted = "not_permitted"
+        case unknownContact = "unknown_contact"
         case `internal`
         case storeUnavailable = "store_unavailable"
         case overloaded
@@ -63,12 +67,15 @@ public struct Refusal: Error, Hashable, Sendable {
         public var code: Int {
             switch self {
             case .notLoggedIn, .invalidToken, .expiredToken, .alreadyLoggedIn: 401
-            case .forbidden: 403
+            case .forbidden, .notPermitted: 403
+            case .unknownContact: 404
             case .missingField, .wrongType, .outOfRange, .invalidName, .tooMany,
                 .reservedValue, .tooLong, .duplicateField:
                 414
             case .rateLimited: 416
-            case .subscriptionQuota, .subscriberQuota, .sessionQuota, .statusQuota, .feedQuota: 419
+            case .subscriptionQuota, .subscriberQuota, .sessionQuota, .statusQuota, .feedQuota,
+                .contactQuota, .requestQuota:
+                419
             case .internal: 500
             case .storeUnavailable, .overloaded, .shuttingDown: 503
             }
@@ -80,6 +87,7 @@ public struct Refusal: Error, Hashable, Sendable {
         case params, token, key, account, accounts, client, device, pushReachable, sync
         case type, expiry, subscriber, publisher, publishers, cursor, limit, value, ext, onlineOnly,
             reason
+        case contacts, contact, action, text, name, groups, visibility, show, priority
     }
 }
 

@@ -52,6 +52,17 @@ extension API {
             return try call.call(
                 .subscribers, path: [.name("account", as: .publisher)],
                 query: [.typeOfPresence, .text(.cursor), .integer(.limit)])
+        case .listContacts:
+            return try call.call(
+                .contacts, path: [account], query: [.text(.cursor), .integer(.limit)])
+        case .relate:
+            return try call.call(.relate, path: [account, .name("contact", as: .contact)])
+        case .removeContact:
+            var removal = try call.call(.relate, path: [account, .name("contact", as: .contact)])
+            removal.arguments.append(MethodCall.Argument(.action, .text("remove")))
+            return removal
+        case .setVisibility:
+            return try call.call(.setVisibility, path: [account])
         case .listSessions:
             return try call.call(.sessions, path: [account])
         case .kickAccount:

@@ -22,6 +22,7 @@ extension HTTPError {
         switch code {
         case 401: .unauthorized
         case 403: .forbidden
+        case 404: .notFound
         case 414: .unprocessableContent
         case 416: .tooManyRequests
         case 419: .conflict

@@ -7,6 +7,7 @@ enum Operation: String, CaseIterable, Sendable {
     case publishStatus, clearStatus
     case listSubscriptions, subscribe, unsubscribe
     case listSubscribers
+    case listContacts, relate, removeContact, setVisibility
     case listSessions, kickAccount, kickSession
     case getStats, readFeed
     case getMetrics, getLiveness, getReadiness, getDescription
@@ -20,6 +21,9 @@ enum Operation: String, CaseIterable, Sendable {
         case .publishStatus, .clearStatus: "/v1/accounts/{account}/statuses/{type}"
         case .listSubscriptions, .subscribe, .unsubscribe: "/v1/accounts/{account}/subscriptions"
         case .listSubscribers: "/v1/accounts/{account}/subscribers"
+        case .listContacts: "/v1/accounts/{account}/contacts"
+        case .relate, .removeContact: "/v1/accounts/{account}/contacts/{contact}"
+        case .setVisibility: "/v1/accounts/{account}/visibility"
         case .listSessions, .kickAccount: "/v1/accounts/{account}/sessions"
         case .kickSession: "/v1/accounts/{account}/sessions/{device}"
         case .getStats: "/v1/stats"
@@ -35,9 +39,9 @@ enum Operation: String, CaseIterable, Sendable {
     /// The method.
     var method: HTTPRequest.Method {
         switch self {
-        case .queryStates, .subscribe: .post
-        case .publishStatus: .put
-        case .clearStatus, .unsubscribe, .kickAccount, .kickSession: .delete
+        case .queryStates, .subscribe, .relate: .post
+        case .publishStatus, .setVisibility: .put
+        case .clearStatus, .unsubscribe, .removeContact, .kickAccount, .kickSession: .delete
         default: .get
         }
     }
@@ -56,6 +60,8 @@ enum Operation: String, CaseIterable, Sendable {
         case .queryStates: [.type, .accounts]
         case .publishStatus: [.value, .expiry, .ext, .onlineOnly, .sync]
         case .subscribe: [.type, .expiry, .publishers, .sync]
+        case .relate: [.action, .text, .name, .groups]
+        case .setVisibility: [.visibility]
         default: nil
         }
     }

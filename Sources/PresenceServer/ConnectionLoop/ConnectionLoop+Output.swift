@@ -83,6 +83,10 @@ extension ConnectionLoop where Link: ~Copyable {
                     type, rest, in: batch.shared.effects, limits: configuration.engine.limits)
                 deliverAll(body, to: batch.own.receivers[receivers])
             }
+        case .deliverAlways(let body, let receivers):
+            deliverAll(
+                Array(batch.shared.bytes[batch.shared.range(of: body)]),
+                to: batch.own.receivers[receivers])
         case .feed(let connection, let message):
             guard let slot = servedSlot(of: connection) else { return }
             send(message, to: slot, from: batch.shared)

@@ -17,7 +17,7 @@ extension EngineHost {
             }
             let purpose = TokenRequest.Purpose.login(
                 device: texts.bytes(device), client: request.client, reach: request.reach,
-                sync: request.sync)
+                sync: request.sync, hears: request.hears)
             try verify(texts.bytes(token), for: purpose, of: connection, from: origin, at: now)
         case .account(let account):
             guard configuration.access == .open else {
@@ -31,7 +31,7 @@ extension EngineHost {
             let login = Login(
                 account: texts.bytes(account), device: texts.bytes(device),
                 client: request.client, reach: request.reach, sync: request.sync,
-                address: origin.address)
+                hears: request.hears, address: origin.address)
             engine.logIn(login, from: connection, at: now, into: &output.shared.effects)
         case .key(let key):
             guard let name = configuration.authenticator?.name(ofServerKey: texts.bytes(key))

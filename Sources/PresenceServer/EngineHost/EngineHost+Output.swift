@@ -1,5 +1,6 @@
 import PresenceCore
 import PresenceStore
+import PresenceWire
 
 // Effects of the engine: writes go to the store, events to the feed, and everything else to the
 // loop that has the connection.
@@ -78,6 +79,11 @@ extension EngineHost {
             output.append(.caughtUp(connection), for: connection)
         case .expired(let type, let names, let receivers):
             output.append(to: receivers) { .expired(type, names: names, receivers: $0) }
+        case .contact(let notice, let receivers):
+            let body = output.shared.add { bytes, effects in
+                bytes.appendContactBody(effects.notices[notice], in: effects)
+            }
+            output.append(to: receivers) { .deliverAlways(body: body, receivers: $0) }
         case .persist(let ticket, let index):
             let record = output.shared.effects.records[index]
             submissions.append(Submission(ticket: ticket?.number, write: write(for: record)))

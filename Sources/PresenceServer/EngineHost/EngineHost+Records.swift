@@ -28,6 +28,10 @@ extension EngineHost {
                 AccountRow(name: name(account), value: value, lastSeen: lastSeen.milliseconds))
         case .removeAccount(let account):
             return .removeAccount(name(account))
+        case .putRelations(let relations):
+            return .putRelations(relations.map { row($0) })
+        case .putVisibility(let account, let visibility):
+            return .putVisibility(account: name(account), visibility?.rawValue)
         case .reserveSequence(let end):
             return .reserveSequence(upTo: Int64(clamping: end))
         }
@@ -50,6 +54,23 @@ extension EngineHost {
         row.loggedIn = session.loggedIn.milliseconds
         row.ordinal = Int64(clamping: session.session.ordinal)
         row.address = bytes(session.address)
+        if let availability = session.availability {
+            row.availability.show = availability.show.rawValue
+            row.availability.priority = availability.priority
+            row.availability.text = availability.text
+            row.availability.language = availability.language
+            row.availability.extra = availability.extra
+        }
+        return row
+    }
+
+    private func row(_ relation: RelationRecord) -> RelationRow {
+        var row = RelationRow(owner: name(relation.owner), contact: name(relation.contact))
+        row.state = relation.seen.rawValue
+        row.isListed = relation.isListed
+        row.approvesBefore = relation.approvesBefore
+        row.label = relation.label.bytes
+        row.requestText = relation.requestText
         return row
     }
 

@@ -56,12 +56,12 @@ extension EngineHost {
         }
         let connection = verified.connection
         switch verified.purpose {
-        case .login(let device, let client, let reach, let sync):
+        case .login(let device, let client, let reach, let sync, let hears):
             // Charged only now, so that invalid tokens do not use up the login rate.
             guard admitLogin(of: connection, at: now) else { return }
             let login = Login(
                 account: name, device: device, client: client, reach: reach, sync: sync,
-                address: verified.address, term: holder.term)
+                hears: hears, address: verified.address, term: holder.term)
             engine.logIn(login, from: connection, at: now, into: &output.shared.effects)
         case .refresh:
             engine.refresh(

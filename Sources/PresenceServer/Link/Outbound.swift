@@ -123,6 +123,8 @@ enum OutboundItem: Sendable {
     indirect case answerQuestion(ConnectionID, QuestionAnswer)
     /// Send the body of an event to every connection in `receivers[range]`.
     case deliver(body: Int, seq: UInt64, topic: TopicHandle, receivers: Range<Int>)
+    /// Send the body to every connection in `receivers[range]`, also to those that do not keep up.
+    case deliverAlways(body: Int, receivers: Range<Int>)
     /// Notify every connection in `receivers[range]` that its subscriptions to `effects.names`
     /// have expired.
     case expired(EventType, names: Range<Int>, receivers: Range<Int>)
@@ -160,12 +162,13 @@ enum OutboundItem: Sendable {
 }
 
 extension OutboundItem {
-    /// Whether it refers to something in `SharedOutput`, other than expired names.
+    /// Whether it refers to something in `SharedOutput`, other than expired names and bodies that
+    /// are always delivered.
     var refersToAnswers: Bool {
         switch self {
         case .answer, .refuse, .answerQuestion, .deliver, .states, .feed: true
-        case .expired, .synced, .caughtUp, .missed, .close, .measure, .callRoll, .configure, .trim,
-            .startListening, .serve, .stopListening, .farewell, .stop:
+        case .deliverAlways, .expired, .synced, .caughtUp, .missed, .close, .measure, .callRoll,
+            .configure, .trim, .startListening, .serve, .stopListening, .farewell, .stop:
             false
         }
     }

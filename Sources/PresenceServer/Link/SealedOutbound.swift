@@ -26,8 +26,9 @@ struct SealedOutbound: Sendable {
 
     /// What there is for a loop that stands still, with a copy of what it refers to.
     ///
-    /// Expired names are copied. Whatever else refers to something answers a request that was in
-    /// progress when the loop stood still, and keeps all that is shared.
+    /// Expired names and bodies that are always delivered are copied. Whatever else refers to
+    /// something answers a request that was in progress when the loop stood still, and keeps all
+    /// that is shared.
     init(ofItsOwn sealed: Shared, _ own: LoopOutput) {
         guard !own.items.contains(where: \.refersToAnswers) else {
             self.init(sealed, own)
@@ -35,13 +36,19 @@ struct SealedOutbound: Sendable {
         }
         var (copied, items) = (SharedOutput(), own.items)
         for index in items.indices {
-            guard case .expired(let type, let names, let receivers) = items[index] else {
-                continue
+            switch items[index] {
+            case .expired(let type, let names, let receivers):
+                let start = copied.effects.names.count
+                for name in names { copied.copyName(name, from: sealed.output) }
+                items[index] = .expired(
+                    type, names: start..<copied.effects.names.count, receivers: receivers)
+            case .deliverAlways(let body, let receivers):
+                let copy = copied.add { bytes, _ in
+                    bytes += sealed.output.bytes[sealed.output.range(of: body)]
+                }
+                items[index] = .deliverAlways(body: copy, receivers: receivers)
+            default: break
             }
-            let start = copied.effects.names.count
-            for name in names { copied.copyName(name, from: sealed.output) }
-            items[index] = .expired(
-                type, names: start..<copied.effects.names.count, receivers: receivers)
         }
         self.init(Shared(copied), LoopOutput(items: items, receivers: own.receivers))
     }

@@ -38,13 +38,18 @@ extension MetricTable {
         Metric(.counter, "porchlight_logins_total", "Logins, by result.", by: "result", logins),
     ]
 
+    /// Why requests are refused, but no login.
+    private static let neverOfLogins: [Refusal.Reason] = [
+        .notLoggedIn, .contactQuota, .requestQuota, .notPermitted, .unknownContact,
+    ]
+
     private static let logins: [Metric.Value] =
         [
             Metric.Value("ok", top: .count(.logins)) { $0.count(\.loginsOfClients) },
             Metric.Value("ok_app_server") { $0.count(\.loginsOfAppServers) },
         ]
         + Metric.Value.each(
-            Refusal.Reason.allCases.filter { $0 != .notLoggedIn }, \.rawValue
+            Refusal.Reason.allCases.filter { !neverOfLogins.contains($0) }, \.rawValue
         ) { measurements, reason in
             measurements.count { $0.loginsRefused[reason] }
         }

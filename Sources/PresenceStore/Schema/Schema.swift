@@ -14,6 +14,8 @@ enum Schema {
         migrator.registerMigration("001 service", migrate: createService)
         migrator.registerMigration("002 presence", migrate: createPresence)
         migrator.registerMigration("003 subscription", migrate: createSubscription)
+        migrator.registerMigration("004 relation", migrate: createRelation)
+        migrator.registerMigration("005 availability", migrate: addAvailability)
         return migrator
     }
 }

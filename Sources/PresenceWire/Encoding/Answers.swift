@@ -109,13 +109,7 @@ extension [UInt8] {
             append(#","count":"#, count)
             append("}")
         case .published(let seq, let time, let expires):
-            append(#"{"id":"#)
-            appendBase32(seq)
-            append(#","seq":"#)
-            append(bytesMax: 20) { $0.unsigned(seq) }
-            append(#","time":"#, time)
-            append(#","expires":"#, expires)
-            append("}")
+            appendPublished(seq, time, expires)
         case .cleared(let what):
             append(what == .status ? #"{"cleared":true}"# : #"{"cleared":false}"#)
         case .kicked(let count):
@@ -145,8 +139,32 @@ extension [UInt8] {
             append(#"{"sessions":"#)
             if let fit = appendSessions(range, in: effects, upTo: bound) { return fit }
             append("}")
+        case .related(let contact):
+            append(#"{"contact":"#)
+            appendContact(effects.contacts[contact], EventSource(effects))
+            append("}")
+        case .contacts(let range, let count, let cursor):
+            append(#"{"contacts":"#)
+            if let fit = appendContacts(range, in: effects, upTo: bound) { return fit }
+            appendPageEnd(count: count, cursor: cursor)
+        case .visibilitySet(let visibility):
+            append(#"{"visibility":""#)
+            append(visibility.word)
+            append(#""}"#)
+        case .availabilitySet:
+            append("{}")
         }
         return nil
+    }
+
+    private mutating func appendPublished(_ seq: UInt64, _ time: Wall, _ expires: Wall) {
+        append(#"{"id":"#)
+        appendBase32(seq)
+        append(#","seq":"#)
+        append(bytesMax: 20) { $0.unsigned(seq) }
+        append(#","time":"#, time)
+        append(#","expires":"#, expires)
+        append("}")
     }
 
     private mutating func appendResult(
@@ -175,6 +193,10 @@ extension [UInt8] {
         append(#","subscriptionsPerAccountMax":"#, limits.subscriptionsPerAccountMax)
         append(#","sessionsPerAccountMax":"#, limits.sessionsPerAccountMax)
         append(#","statusesPerAccountMax":"#, limits.statusesPerAccountMax)
+        append(#","contactsPerAccountMax":"#, limits.contactsPerAccountMax)
+        append(#","requestsPerAccountMax":"#, limits.requestsPerAccountMax)
+        append(#","requestTextBytesMax":"#, limits.requestTextBytesMax)
+        append(#","availabilityTextBytesMax":"#, limits.availabilityTextBytesMax)
         append(#","pageEntriesMax":"#, limits.pageEntriesMax)
         append(#","pageEntriesDefault":"#, limits.pageEntriesDefault)
         append(#","subscriptionExpirySecondsMin":"#, limits.subscriptionExpirySecondsMin)

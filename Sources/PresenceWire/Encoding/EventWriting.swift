@@ -7,10 +7,12 @@ internal import PresenceCore
 struct EventSource {
     let bytes: [UInt8]
     let devices: [DeviceEntry]
+    let availabilities: [Availability]
 
     init(_ effects: borrowing Effects) {
         bytes = effects.bytes
         devices = effects.devices
+        availabilities = effects.availabilities
     }
 
     /// The size of a text as a JSON string, including quotes.
@@ -28,9 +30,19 @@ struct EventSource {
         if let ext = event.ext { sum += 10 + stringBytes(ext) }
         if let ext = event.status?.ext { sum += 10 + stringBytes(ext) }
         if let online = event.online {
-            for index in online { sum += 60 + stringBytes(devices[index].name) }
+            for index in online {
+                sum += 60 + stringBytes(devices[index].name)
+                if let availability = devices[index].availability {
+                    sum += bytesMax(availabilities[Int(availability)])
+                }
+            }
         }
         return sum
+    }
+
+    /// An upper bound for the size of what a device shows.
+    private func bytesMax(_ availability: Availability) -> Int {
+        60 + (availability.text.map { JSONWriter.escapedBytes(of: $0.span) } ?? 0)
     }
 }
 
@@ -87,9 +99,28 @@ extension JSONWriter {
             case .connection: break
             case .push: literal(",\"push\":true")
             }
+            if let availability = device.availability {
+                self.availability(source.availabilities[Int(availability)])
+            }
             byte(UInt8(ascii: "}"))
         }
         byte(UInt8(ascii: "]"))
+    }
+
+    private mutating func availability(_ availability: Availability) {
+        if availability.show != .available {
+            literal(",\"show\":\"")
+            literal(availability.show.word)
+            literal("\"")
+        }
+        if let text = availability.text {
+            literal(",\"text\":")
+            string(text.span)
+        }
+        if availability.priority != 0 {
+            literal(",\"priority\":")
+            integer(Int(availability.priority))
+        }
     }
 
     private mutating func status(_ status: StatusEntry, _ source: borrowing EventSource) {

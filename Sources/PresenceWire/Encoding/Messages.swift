@@ -53,6 +53,16 @@ extension [UInt8] {
             appendQuota("The account", "sessions", refusal)
         case .statusQuota:
             appendQuota("The account", "statuses", refusal)
+        case .contactQuota:
+            appendQuota("The account", "contacts", refusal)
+        case .requestQuota:
+            appendQuota("The contact", "unanswered requests", refusal)
+        case .notPermitted:
+            append(
+                refusal.field == .contact
+                    ? "`contact` is the account itself."
+                    : "Only approved contacts see the publishers in `failed`; use `relate`.")
+        case .unknownContact: append("`contact` is not a contact of the account.")
         case .feedQuota:
             appendQuota("The service", "feed readers", refusal)
         case .rateLimited: appendRetry("Rate limit exceeded", refusal)
@@ -83,7 +93,7 @@ extension [UInt8] {
         case .outOfRange: appendRange(refusal, field)
         case .invalidName:
             let limit = refusal.limit ?? Limits().accountBytesMax
-            append(field == .publishers || field == .accounts ? " must hold names of" : " must be")
+            append(field.isList ? " must hold names of" : " must be")
             append(" 1 to ", limit)
             append(" bytes, without control characters and without leading or trailing spaces.")
         case .tooMany:
@@ -107,6 +117,10 @@ extension [UInt8] {
         switch field {
         case .cursor: append(" must be a cursor from a response of this service.")
         case .sync: append(" must be online, all or none.")
+        case .action:
+            append(" must be request, cancel, accept, deny, describe or remove.")
+        case .visibility: append(" must be open, approved, hidden or default.")
+        case .show: append(" must be available, chat, away, xa or dnd.")
         case .client:
             append(" must be one of ")
             for kind in ClientKind.allCases {
@@ -115,12 +129,12 @@ extension [UInt8] {
             }
             append(".")
         default:
-            append(field == .publishers || field == .accounts ? " must have " : " must be ")
+            append(field.isList ? " must have " : " must be ")
             if field == .type { append("1 or ") }
             append(refusal.min ?? 0)
             append(" to ", refusal.max ?? 0)
             switch field {
-            case .publishers, .accounts: append(" names.")
+            case .publishers, .accounts, .groups: append(" names.")
             case .expiry: append(" seconds.")
             default: append(".")
             }
@@ -162,15 +176,18 @@ extension Refusal.Field {
     fileprivate var kind: StaticString {
         switch self {
         case .params: "an object"
-        case .publishers, .accounts: "an array of strings"
-        case .pushReachable, .onlineOnly: "a boolean"
-        case .type, .expiry, .limit, .value: "an integer without a fraction or an exponent"
+        case .publishers, .accounts, .groups: "an array of strings"
+        case .pushReachable, .onlineOnly, .contacts: "a boolean"
+        case .type, .expiry, .limit, .value, .priority:
+            "an integer without a fraction or an exponent"
         case .sync: "a boolean; in `login`, a string"
         case .token, .key, .account, .client, .device, .subscriber, .publisher, .cursor, .ext,
-            .reason:
+            .reason, .contact, .action, .text, .name, .visibility, .show:
             "a string"
         }
     }
+
+    fileprivate var isList: Bool { self == .publishers || self == .accounts || self == .groups }
 
     fileprivate var isCredential: Bool { self == .account || self == .key }
 }

@@ -32,6 +32,9 @@ extension Cause {
         case .kicked: "kicked"
         case .restart: "restart"
         case .sync: "sync"
+        case .changed: "changed"
+        case .hidden: "hidden"
+        case .shown: "shown"
         }
     }
 }

@@ -86,6 +86,8 @@ public struct LoginRequest: Hashable, Sendable {
     public var reach: Reach
     /// The states in the login list.
     public var sync: LoginList
+    /// By which leases the session is sent events.
+    public var hears: Leases
 }
 
 /// Parameters of `refresh`.

@@ -17,6 +17,13 @@ struct Vocabularies {
     let loginLists: Vocabulary<LoginList> = Vocabulary([
         ("online", .online), ("all", .all), ("none", .none),
     ])
+    let actions: Vocabulary<ContactVerb> = Vocabulary(
+        RelationWord.allCases.map { ($0.action.description, .say($0)) }
+            + [("describe", .describe), ("remove", .remove)])
+    /// Nil: the service's setting.
+    let visibilities: Vocabulary<Visibility?> = Vocabulary(
+        Visibility.allCases.map { ($0.word.description, .some($0)) } + [("default", nil)])
+    let shows = Vocabulary(Show.allCases.map { ($0.word.description, $0) })
     let parameters = Vocabulary(Refusal.Field.allCases.map { ($0.rawValue, $0) })
 }
 

@@ -15,6 +15,14 @@ extension RequestDecoder {
         case .subscriptions: .command(try readSubscriptions())
         case .publish: .command(try readPublish())
         case .clear: .command(try readClear())
+        case .relate: .command(try readRelate())
+        case .contacts:
+            .command(
+                .contacts(
+                    account: try readAccount(),
+                    ListContacts(cursor: try readCursor(), entriesMax: try readEntriesMax())))
+        case .setVisibility: .command(try readSetVisibility())
+        case .setAvailability: .command(.setAvailability(try readAvailability()))
         case .query: .command(try readQuery())
         case .subscribers: .command(try readSubscribers())
         case .sessions: .command(.sessions(account: try required(readAccount(), .account)))
@@ -40,7 +48,8 @@ extension RequestDecoder {
             device: device,
             client: client ?? .other,
             reach: try readFlag(.pushReachable) == true ? .push : .connection,
-            sync: try readWord(.sync, vocabularies.loginLists) ?? .online)
+            sync: try readWord(.sync, vocabularies.loginLists) ?? .online,
+            hears: try readFlag(.contacts) == true ? .all : .timed)
     }
 
     /// Exactly one credential: with two, two parties might check different ones.
@@ -146,7 +155,7 @@ extension RequestDecoder {
                 ?? TopRequest.entriesMaxDefault)
     }
 
-    private func readAccount() throws(Refusal) -> ByteRange? {
+    func readAccount() throws(Refusal) -> ByteRange? {
         try readName(.account, bytesMax: limits.accountBytesMax)
     }
 

@@ -4,11 +4,11 @@ internal import CSimdJSON
 internal import PresenceCore
 
 extension RequestDecoder {
-    /// Reads a list of accounts.
+    /// Reads a list of names; by default, of accounts.
     ///
     /// Duplicates count once, at their first position.
     mutating func readNames(
-        _ parameter: Parameter, countMax: Int
+        _ parameter: Parameter, countMax: Int, bytesMax: Int? = nil
     ) throws(Refusal) -> NameList? {
         guard let member = params[parameter.key] else { return nil }
         guard member.kind == CSJ_ARRAY else {
@@ -26,7 +26,7 @@ extension RequestDecoder {
                 throw Refusal(.wrongType, field: parameter.field)
             }
             let range = ByteRange(start: Int32(element.start), count: Int32(element.count))
-            try checkName(range, parameter, bytesMax: limits.accountBytesMax)
+            try checkName(range, parameter, bytesMax: bytesMax ?? limits.accountBytesMax)
             guard nameSet.isNew(range, hash: element.hash, names, from: start, text) else {
                 continue
             }

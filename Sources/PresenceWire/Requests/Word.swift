@@ -80,4 +80,13 @@ struct Parameter {
     static let ext = Parameter(.ext)
     static let onlineOnly = Parameter(.onlineOnly)
     static let reason = Parameter(.reason)
+    static let contacts = Parameter(.contacts)
+    static let contact = Parameter(.contact)
+    static let action = Parameter(.action)
+    static let text = Parameter(.text)
+    static let name = Parameter(.name)
+    static let groups = Parameter(.groups)
+    static let visibility = Parameter(.visibility)
+    static let show = Parameter(.show)
+    static let priority = Parameter(.priority)
 }

@@ -2,7 +2,7 @@ import PresenceCore
 
 extension Oracle {
     /// Whose change it is; nil, and a refusal, where there is nobody.
-    private func subject(_ connection: ConnectionID) -> String? {
+    func subject(_ connection: ConnectionID) -> String? {
         guard let peer = peers[connection] else {
             refuse(connection, .notLoggedIn)
             return nil
@@ -11,17 +11,22 @@ extension Oracle {
     }
 
     /// Runs `body` now, or when the account has no change in flight any more.
-    private func inTurn(
-        _ connection: ConnectionID, _ name: String, _ body: @escaping () -> Void
+    func inTurn(
+        _ connection: ConnectionID, _ name: String, with contact: String? = nil,
+        _ body: @escaping () -> Void
     ) {
-        if accounts[name]?.isBusy == true {
-            deferred.append((connection, name, body))
+        if let contact, accounts[name]?.isBusy != true, let holder = holder(of: name, contact) {
+            deferred.append(
+                (connection, holder, { [self] in inTurn(connection, name, with: contact, body) }))
+        } else if accounts[name]?.isBusy == true {
+            deferred.append(
+                (connection, name, { [self] in inTurn(connection, name, with: contact, body) }))
         } else {
             body()
         }
     }
 
-    private func propose(_ connection: ConnectionID, _ name: String, _ change: Change) {
+    func propose(_ connection: ConnectionID, _ name: String, _ change: Change) {
         accounts[name, default: Account()].isBusy = true
         pending.append((connection, name, change))
     }
@@ -32,6 +37,8 @@ extension Oracle {
     ) {
         guard let name = subject(connection) else { return }
         inTurn(connection, name) { [self] in
+            let hidden = publishers.contains { $0 != name && visibility(of: $0) != .open }
+            guard !hidden else { return refuse(connection, .notPermitted) }
             let watches = accounts[name]?.watches ?? [:]
             let added = publishers.count { watches[Topic(publisher: $0, type: type)] == nil }
             guard watches.count + added <= settings.limits.subscriptionsPerAccountMax else {
@@ -39,7 +46,7 @@ extension Oracle {
             }
             let isFull = publishers.contains { publisher in
                 let topic = Topic(publisher: publisher, type: type)
-                return watches[topic] == nil && !hasRoom(topic)
+                return !self.watches(name, topic) && !hasRoom(topic)
             }
             guard !isFull else { return refuse(connection, .subscriberQuota) }
             let deadline = now + UInt64(seconds) * 1_000
@@ -52,7 +59,7 @@ extension Oracle {
     /// Whether one account more may watch, with those that will when their change is stored.
     private func hasRoom(_ topic: Topic) -> Bool {
         guard let limit = settings.subscribersPerPublisherMax else { return true }
-        let now = accounts.keys.filter { accounts[$0]?.watches[topic] != nil }
+        let now = accounts.keys.filter { watches($0, topic) }
         let soon = pending.filter {
             guard case .subscribe(let publishers, topic.type, _, _) = $0.change else {
                 return false
@@ -63,7 +70,7 @@ extension Oracle {
     }
 
     /// Whether the account may publish or clear now; it is refused if it may not.
-    private func mayPublish(_ connection: ConnectionID, _ name: String) -> Bool {
+    func mayPublish(_ connection: ConnectionID, _ name: String) -> Bool {
         let isTaken = accounts[name, default: Account()].publishes
             .take(settings.publishPace, at: now)
         if !isTaken { refuse(connection, .rateLimited) }
@@ -140,7 +147,11 @@ extension Oracle {
                 accounts[name]?.watches[topic] = Subscription(
                     created: created ?? wall, deadline: deadline)
             }
-            let states = publishers.map { state(Topic(publisher: $0, type: type)) }
+            let states = publishers.map { publisher in
+                let topic = Topic(publisher: publisher, type: type)
+                let session = accounts[name]?.sessions.first { $0.connection == connection }
+                return session.map { stateAsSeen(by: $0, of: name, topic) } ?? state(topic)
+            }
             note(
                 .subscribed(
                     count: accounts[name]?.watches.count ?? 0,
@@ -167,6 +178,10 @@ extension Oracle {
             let was = statuses.removeValue(forKey: topic)
             note(.cleared(was != nil), connection)
             if was != nil { emit(topic, value: ownValue(topic), cause: .cleared) }
+        case .relate(let contact, let action, _):
+            apply(connection, name, contact, action)
+        case .setVisibility(let visibility):
+            apply(connection, name, visibility)
         }
     }
 }

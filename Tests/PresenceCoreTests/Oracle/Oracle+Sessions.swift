@@ -3,7 +3,7 @@ import PresenceCore
 extension Oracle {
     func login(
         _ connection: ConnectionID, _ name: String, _ device: String, _ client: ClientKind,
-        reach: Reach, sync: LoginList
+        reach: Reach, sync: LoginList, hearsContacts: Bool = false
     ) {
         guard peers[connection] == nil else { return refuse(connection, .alreadyLoggedIn) }
         let topic = Topic(publisher: name, type: 1)
@@ -22,6 +22,7 @@ extension Oracle {
             isNoticed = wasPushOnly || session.client != client
             session.client = client
             session.reach = reach
+            session.hearsContacts = hearsContacts
             session.connection = connection
             session.isPushOnly = false
             session.ends = nil
@@ -40,8 +41,8 @@ extension Oracle {
             }
             account.sessions.append(
                 Session(
-                    device: device, client: client, reach: reach, connection: connection,
-                    lastHeard: wall))
+                    device: device, client: client, reach: reach, hearsContacts: hearsContacts,
+                    connection: connection, lastHeard: wall))
         }
         accounts[name] = account
         peers[connection] = Peer(account: name)
@@ -49,7 +50,10 @@ extension Oracle {
         if isNoticed {
             // The session itself learns of it from its list.
             let before = seen[connection]
-            emit(topic, value: 1, cause: .login, origin: "\(client):\(device)")
+            let availability = accounts[name]?.sessions.first { $0.device == device }?.availability
+            emit(
+                topic, value: 1, cause: .login,
+                origin: "\(client):\(device)" + words(availability ?? Availability()))
             if sync != .none { seen[connection] = before }
         }
         list(connection, name, sync)
@@ -57,13 +61,17 @@ extension Oracle {
 
     private func list(_ connection: ConnectionID, _ name: String, _ sync: LoginList) {
         guard sync != .none else { return note(.synced(0), connection) }
-        let topics = (accounts[name]?.watches.keys.map { $0 } ?? []).filter { topic in
+        guard let session = accounts[name]?.sessions.first(where: { $0.connection == connection })
+        else { return }
+        let topics = topics(of: session, name).filter { topic in
+            guard sync == .all || sees(session, of: name, topic) else { return false }
             let isOnline = !(accounts[topic.publisher]?.sessions.isEmpty ?? true)
             let hasSomething = topic.type == 1 || statuses[topic] != nil
             let isForNow = isOnline || statuses[topic]?.audience == .everybody
             return sync == .all || hasSomething && isForNow
         }
-        if !topics.isEmpty { note(.states(topics.map { state($0) }), connection) }
+        let states = topics.map { stateAsSeen(by: session, of: name, $0) }
+        if !topics.isEmpty { note(.states(states), connection) }
         note(.synced(topics.count), connection)
     }
 

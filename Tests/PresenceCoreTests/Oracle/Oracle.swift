@@ -10,6 +10,8 @@ final class Oracle {
         var device: String
         var client: ClientKind
         var reach: Reach
+        var hearsContacts = false
+        var availability = Availability()
         var connection: ConnectionID?
         var isPushOnly = false
         /// When the phase without connection ends.
@@ -40,6 +42,8 @@ final class Oracle {
         var lastSeen: Int64 = 0
         var watches: [Topic: Subscription] = [:]
         var isBusy = false
+        /// Nil: whom the setting says.
+        var visibility: Visibility?
         var logins = Bucket()
         var publishes = Bucket()
     }
@@ -73,6 +77,8 @@ final class Oracle {
         case publish(
             Int32, type: Int, ext: String?, deadline: UInt64, own: OwnSessions, origin: String?)
         case clear(type: Int)
+        case relate(String, ContactAction, adds: Bool)
+        case setVisibility(Visibility?)
     }
 
     let settings: Settings
@@ -83,6 +89,8 @@ final class Oracle {
     var pending: [(connection: ConnectionID, account: String, change: Change)] = []
     var deferred: [(connection: ConnectionID, account: String, again: () -> Void)] = []
     var closed: Set<ConnectionID> = []
+    /// What accounts keep of each other, by owner and contact.
+    var relations: [Pairing: Keeping] = [:]
     /// Every change of state, watched or not.
     var feed: [State] = []
     var now: UInt64 = 0
@@ -118,6 +126,7 @@ final class Oracle {
         }
         state.online = account.sessions.map {
             "\($0.client):\($0.device)\($0.isPushOnly ? "*" : "")"
+                + ($0.availability == Availability() ? "" : show($0.availability))
         }
         if account.sessions.isEmpty {
             state.value = Int(account.lastValue)
@@ -143,8 +152,9 @@ final class Oracle {
         event.origin = origin
         event.ext = ext
         var told: Set<ConnectionID> = []
-        for (_, account) in accounts where account.watches[topic] != nil {
-            told.formUnion(account.sessions.compactMap(\.connection))
+        for (name, account) in accounts {
+            told.formUnion(
+                account.sessions.filter { sees($0, of: name, topic) }.compactMap(\.connection))
         }
         if own == .told {
             let others = accounts[topic.publisher]?.sessions.compactMap(\.connection) ?? []

@@ -23,12 +23,22 @@ final class OracleRun {
     private var connections: [ConnectionID] = []
     private let names = ["a", "b", "c", "d", "e", "f"]
     private var history: [String] = []
+    private let relations: Relations
 
-    init(seed: UInt64) {
+    /// Whether accounts have relationships.
+    enum Relations { case with, without }
+
+    init(seed: UInt64, relations: Relations = .with) {
+        self.relations = relations
         var random = SplitMix64(seed: seed)
         var settings = Settings()
         settings.limits.subscriptionsPerAccountMax = 7
         settings.limits.sessionsPerAccountMax = 3
+        settings.limits.contactsPerAccountMax = [2, 1_000].randomElement(using: &random) ?? 2
+        settings.limits.requestsPerAccountMax = [1, 200].randomElement(using: &random) ?? 1
+        if relations == .with {
+            settings.visibility = [.open, .open, .approved].randomElement(using: &random) ?? .open
+        }
         settings.disconnectGraceSeconds = [0, 5, 20].randomElement(using: &random) ?? 5
         settings.pushReachableSeconds = 600
         settings.pushReachable = [.online, .offline].randomElement(using: &random) ?? .online
@@ -51,7 +61,7 @@ final class OracleRun {
     func step() {
         // No two things happen in the same millisecond.
         pass(milliseconds: UInt64.random(in: 1...2000, using: &random))
-        switch Int.random(in: 0..<100, using: &random) {
+        switch Int.random(in: 0..<(relations == .with ? 140 : 100), using: &random) {
         case 0..<16: login()
         case 16..<20:
             anyConnection {
@@ -64,7 +74,11 @@ final class OracleRun {
         case 68..<72: anyConnection(clear)
         case 72..<76: anyConnection(fallSilent)
         case 76..<92: settle()
-        default: pass(milliseconds: UInt64.random(in: 1...60_000, using: &random))
+        case 92..<100: pass(milliseconds: UInt64.random(in: 1...60_000, using: &random))
+        case 100..<128: anyConnection(relate)
+        case 128..<131: anyConnection(list)
+        case 131..<135: anyConnection(setVisibility)
+        default: anyConnection(setAvailability)
         }
     }
 
@@ -103,8 +117,48 @@ final class OracleRun {
         let client = pick([ClientKind.ios, .ios, .web])
         let reach = pick([Reach.connection, .push])
         let sync = pick(LoginList.allCases)
-        world.login(name, device, client, reach: reach, sync: sync, on: connection)
-        oracle.login(connection, name, device, client, reach: reach, sync: sync)
+        let hearsContacts = Bool.random(using: &random)
+        world.login(
+            name, device, client, reach: reach, sync: sync, hears: hearsContacts ? .all : .timed,
+            on: connection)
+        oracle.login(
+            connection, name, device, client, reach: reach, sync: sync,
+            hearsContacts: hearsContacts)
+    }
+
+    private func relate(_ connection: ConnectionID) {
+        let contact = pick(names)
+        let text = pick([nil, "hello"]).map { Array($0.utf8) }
+        let action = pick([
+            ContactAction.say(.subscribe, text: text), .say(.subscribe, text: nil),
+            .say(.subscribed, text: nil), .say(.subscribed, text: nil),
+            .say(.unsubscribe, text: nil), .say(.unsubscribed, text: nil),
+            .describe(pick([.none, ContactLabel(name: Array("Al".utf8), groups: []) ?? .none])),
+            .remove,
+        ])
+        world.relate(connection, contact, action)
+        oracle.relate(connection, contact, action)
+        settleIfImmediate()
+    }
+
+    private func list(_ connection: ConnectionID) {
+        world.contacts(connection)
+        oracle.list(connection)
+    }
+
+    private func setVisibility(_ connection: ConnectionID) {
+        let visibility = pick([nil, Visibility.open, .approved, .hidden])
+        world.setVisibility(connection, visibility)
+        oracle.setVisibility(connection, visibility)
+        settleIfImmediate()
+    }
+
+    private func setAvailability(_ connection: ConnectionID) {
+        let availability = Availability(
+            show: pick(Show.allCases), priority: pick([0, -1, 5]),
+            text: pick([nil, "busy"]).map { Array($0.utf8) })
+        world.handle(.setAvailability(availability), from: connection)
+        oracle.setAvailability(connection, availability)
     }
 
     private func subscribe(_ connection: ConnectionID) {
@@ -179,7 +233,11 @@ final class OracleRun {
     }
 
     private func inOrder(_ seen: Seen) -> String {
-        guard case .states(let states) = seen else { return "\(seen)" }
-        return "\(states.map { "\($0)" }.sorted())"
+        switch seen {
+        case .states(let states): "\(states.map { "\($0)" }.sorted())"
+        case .contacts(let lines, let count, let more):
+            "\(lines.map { "\($0)" }.sorted()) \(count) \(more)"
+        default: "\(seen)"
+        }
     }
 }

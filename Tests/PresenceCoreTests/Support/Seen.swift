@@ -22,6 +22,24 @@ enum Seen: Hashable {
     case queried([State])
     case sessions([SessionLine])
     case kicked(Int)
+    case contact(ContactLine, RelationWord?)
+    case related(ContactLine)
+    case contacts([ContactLine], count: Int, more: Bool)
+    case visibilitySet(Visibility)
+    case availabilitySet
+}
+
+/// A contact in words.
+struct ContactLine: Hashable {
+    var name: String
+    /// none, to, from or both.
+    var subscription: String
+    var asks = false
+    /// The text of its request; nil: it has not asked.
+    var request: String?
+    var isApprovedBefore = false
+    var isContact = true
+    var label = ""
 }
 
 /// An event or state in words.
@@ -61,7 +79,19 @@ extension Effects {
     }
 
     private func device(_ entry: DeviceEntry) -> String {
-        "\(entry.client):\(text(entry.name))\(entry.reach == .push ? "*" : "")"
+        let availability = entry.availability.map { "\(show(availabilities[Int($0)]))" } ?? ""
+        let push = entry.reach == .push ? "*" : ""
+        return "\(entry.client):\(text(entry.name))\(push)\(availability)"
+    }
+
+    func line(_ entry: ContactEntry) -> ContactLine {
+        ContactLine(
+            name: text(entry.account),
+            subscription: subscription(entry.seen == .active, entry.sees == .active),
+            asks: entry.seen == .pending,
+            request: entry.sees == .pending ? entry.requestText.map(text) ?? "" : nil,
+            isApprovedBefore: entry.isApprovedBefore, isContact: entry.isContact,
+            label: text(entry.label))
     }
 
     func state(_ event: Event) -> State {
@@ -97,6 +127,11 @@ extension Effects {
             .subscribers(subscribers[entries].map(line), count: count, more: cursor != nil)
         case .sessions(let range): .sessions(sessions[range].map(line))
         case .kicked(let count): .kicked(count)
+        case .related(let contact): .related(line(contacts[contact]))
+        case .contacts(let entries, let count, let cursor):
+            .contacts(contacts[entries].map(line), count: count, more: cursor != nil)
+        case .visibilitySet(let visibility): .visibilitySet(visibility)
+        case .availabilitySet: .availabilitySet
         }
     }
 
@@ -117,4 +152,15 @@ extension Effects {
             device: text(entry.device), client: entry.client, connection: entry.connection,
             lastHeard: entry.lastHeard.milliseconds)
     }
+}
+
+/// Who sees whom, in a word.
+func subscription(_ to: Bool, _ from: Bool) -> String {
+    to && from ? "both" : to ? "to" : from ? "from" : "none"
+}
+
+/// An availability in words.
+func show(_ availability: Availability) -> String {
+    let text = availability.text.map { String(decoding: $0, as: UTF8.self) } ?? ""
+    return "(\(availability.show) \(availability.priority) \(text))"
 }

@@ -6,20 +6,21 @@ extension World {
     @discardableResult
     func login(
         _ account: String, _ device: String = "d1", _ client: ClientKind = .ios,
-        reach: Reach = .connection, sync: LoginList = .online
+        reach: Reach = .connection, sync: LoginList = .online, hears: Leases = .timed
     ) -> ConnectionID {
         let connection = connect()
-        login(account, device, client, reach: reach, sync: sync, on: connection)
+        login(account, device, client, reach: reach, sync: sync, hears: hears, on: connection)
         return connection
     }
 
     func login(
         _ account: String, _ device: String = "d1", _ client: ClientKind = .ios,
-        reach: Reach = .connection, sync: LoginList = .online, on connection: ConnectionID
+        reach: Reach = .connection, sync: LoginList = .online, hears: Leases = .timed,
+        on connection: ConnectionID
     ) {
         let login = Login(
             account: Array(account.utf8), device: Array(device.utf8), client: client,
-            reach: reach, sync: sync, address: Array("127.0.0.1:5".utf8))
+            reach: reach, sync: sync, hears: hears, address: Array("127.0.0.1:5".utf8))
         logIn(login, from: connection)
     }
 
@@ -73,6 +74,38 @@ extension World {
     func clear(_ connection: ConnectionID, type: Int = 1, for account: String? = nil) {
         handle(from: connection) { texts in
             .clear(account: texts.add(account), EventType(number: UInt16(type)))
+        }
+    }
+
+    func relate(
+        _ connection: ConnectionID, _ contact: String, _ action: ContactAction,
+        for account: String? = nil
+    ) {
+        handle(from: connection) { texts in
+            .relate(account: texts.add(account), contact: texts.add(contact), action)
+        }
+    }
+
+    func say(
+        _ connection: ConnectionID, _ word: RelationWord, to contact: String, text: String? = nil,
+        for account: String? = nil
+    ) {
+        relate(connection, contact, .say(word, text: text.map { Array($0.utf8) }), for: account)
+    }
+
+    func contacts(
+        _ connection: ConnectionID, entriesMax: Int = 100, for account: String? = nil
+    ) {
+        handle(from: connection) { texts in
+            .contacts(account: texts.add(account), ListContacts(entriesMax: entriesMax))
+        }
+    }
+
+    func setVisibility(
+        _ connection: ConnectionID, _ visibility: Visibility?, for account: String? = nil
+    ) {
+        handle(from: connection) { texts in
+            .setVisibility(account: texts.add(account), visibility)
         }
     }
 

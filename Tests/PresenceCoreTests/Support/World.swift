@@ -309,6 +309,12 @@ final class World {
                 note(
                     .expired(type: Int(type.number), publishers: publishers), for: connection)
             }
+        case .contact(let notice, let receivers):
+            let notice = batch.notices[notice]
+            for slot in batch.receivers[receivers] {
+                guard let connection = openSlots[slot] else { continue }
+                note(.contact(batch.line(notice.contact), notice.word), for: connection)
+            }
         case .persist(let ticket, let index):
             stored.append(
                 StoredChange(
@@ -375,6 +381,13 @@ final class World {
             "account \(name(account)) \(value)"
         case .removeAccount(let account):
             "forget \(name(account))"
+        case .putRelations(let relations):
+            relations.map {
+                let listed = "\($0.isListed ? " listed" : "")\($0.approvesBefore ? " before" : "")"
+                return "relation \(name($0.owner)) \(name($0.contact)) \($0.seen)\(listed)"
+            }.joined(separator: ", ")
+        case .putVisibility(let account, let visibility):
+            "visibility \(name(account)) \(visibility.map { "\($0)" } ?? "default")"
         case .reserveSequence:
             "reserve"
         }

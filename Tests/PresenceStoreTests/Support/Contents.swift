@@ -22,6 +22,9 @@ struct Contents: StoreReader, Equatable {
     var sessions: [[String]: SessionRow] = [:]
     var statuses: [String: StatusRow] = [:]
     var subscriptions: [Subscription: Times] = [:]
+    /// By owner and contact.
+    var relations: [[String]: RelationRow] = [:]
+    var visibilities: [String: UInt8] = [:]
     private var subscriber = ""
 
     init() {}
@@ -62,6 +65,16 @@ struct Contents: StoreReader, Equatable {
     func subscriptions(of subscriber: String) -> [String] {
         subscriptions.filter { $0.key.subscriber == subscriber }
             .map { "\($0.key.publisher) \($0.value.created) \($0.value.expires)" }.sorted()
+    }
+}
+
+extension Contents {
+    mutating func relation(_ row: RelationRow) {
+        relations[[text(row.owner), text(row.contact)]] = row
+    }
+
+    mutating func visibility(account: Span<UInt8>, value: UInt8) {
+        visibilities[text(account)] = value
     }
 }
 

@@ -1,0 +1,48 @@
+import Containers
+
+extension Engine {
+    /// Sets how the device of a session presents itself, and notifies the subscribers.
+    ///
+    /// It is stored with the session, without a wait: it lasts no longer than that.
+    mutating func setAvailability(
+        _ availability: Availability, from connection: ConnectionID, at now: Moment,
+        into effects: inout Effects
+    ) throws(Refusal) {
+        guard case .client(let session, let account) = caller(of: connection) else {
+            throw Refusal(.forbidden)
+        }
+        try checkPublishPace(of: account, at: now)
+        effects.answer(connection, .availabilitySet)
+        guard self.availability(of: session) != availability else { return }
+        put(availability, of: session)
+        persist(session, into: &effects)
+        let topic = makeTopic(.presence, of: account)
+        let origin = deviceEntry(of: session, into: &effects)
+        let value = topics[topic.index].status
+        emit(
+            EventDraft(
+                value: value == none ? OwnValue.login : statuses[value].value, cause: .changed,
+                origin: origin),
+            on: topic, alsoTo: .allBut(connection), at: now, into: &effects)
+    }
+
+    /// How the device of a session presents itself.
+    func availability(of session: UInt32) -> Availability {
+        let number = sessions[session].availability
+        return number == none ? Availability() : availabilities[number]
+    }
+
+    /// Keeps how the device of a session presents itself; as available takes no memory.
+    mutating func put(_ availability: Availability, of session: UInt32) {
+        let number = sessions[session].availability
+        if availability == Availability() {
+            guard number != none else { return }
+            availabilities.remove(number)
+            sessions[session].availability = none
+        } else if number == none {
+            sessions[session].availability = availabilities.insert(availability)
+        } else {
+            availabilities[number] = availability
+        }
+    }
+}

@@ -1,0 +1,133 @@
+// What the sessions of an account are told of its contacts, and the list of them.
+
+import Containers
+
+extension Engine {
+    /// What an account's list shows of a contact; nil: it does not show it.
+    struct ListEntry: Equatable {
+        var seen: RelationState
+        var isSeen: Bool
+        var approvesBefore: Bool
+        var label: ContactLabel
+    }
+
+    func listEntry(
+        _ account: AccountHandle, _ contact: AccountHandle, _ side: PairSide, _ mirror: PairSide
+    ) -> ListEntry? {
+        guard Relation.Flags(side, mirror: mirror).isContact else { return nil }
+        return ListEntry(
+            seen: side.seen, isSeen: mirror.seen == .active, approvesBefore: side.approvesBefore,
+            label: side.label)
+    }
+
+    func contactEntry(
+        _ contact: AccountHandle, _ side: PairSide, _ mirror: PairSide, into effects: inout Effects
+    ) -> ContactEntry {
+        ContactEntry(
+            account: effects.copyName(of: contact.index, from: self),
+            label: effects.copy(side.label.bytes), seen: side.seen, sees: mirror.seen,
+            requestText: mirror.requestText.map { effects.copy($0) },
+            isApprovedBefore: side.approvesBefore, isListed: side.isListed)
+    }
+
+    /// Tells the sessions of an account what a contact has said, and what has changed on its list.
+    ///
+    /// A native session that has made the change itself has its answer instead.
+    mutating func notify(
+        _ account: AccountHandle, of contact: AccountHandle, _ side: PairSide, _ mirror: PairSide,
+        words: [RelationWord], isListChanged: Bool, but origin: ConnectionID,
+        into effects: inout Effects
+    ) {
+        guard !words.isEmpty || isListChanged else { return }
+        let start = effects.receivers.count
+        var session = firstSession[Int(account.index)]
+        while session != none {
+            let link = links[Int(session)]
+            if link.connection != none, link.hears.contains(.approved),
+                connectionID(of: session) != origin
+            {
+                effects.receivers.append(link.connection)
+            }
+            session = link.next
+        }
+        let receivers = start..<effects.receivers.count
+        guard !receivers.isEmpty else { return }
+        let entry = contactEntry(contact, side, mirror, into: &effects)
+        for (place, word) in words.enumerated() {
+            let isLast = place == words.count - 1
+            effects.notices.append(
+                ContactNotice(contact: entry, word: word, isListChanged: isLast && isListChanged))
+        }
+        if words.isEmpty {
+            effects.notices.append(ContactNotice(contact: entry, word: nil, isListChanged: true))
+        }
+        for notice in effects.notices.count - max(1, words.count)..<effects.notices.count {
+            effects.items.append(.contact(notice: notice, receivers: receivers))
+        }
+    }
+
+    /// Tells the sessions of an account that they see a contact now, or do not any more.
+    mutating func settleSight(
+        of contact: AccountHandle, by account: AccountHandle, _ before: RelationState,
+        _ after: RelationState, again: Bool, at now: Moment, into effects: inout Effects
+    ) {
+        let hasChanged = (before == .active) != (after == .active)
+        guard hasChanged || again, let topic = topic(.presence, of: contact) else { return }
+        let visible = visibility(of: contact.index).leases
+        let leases = index.leases(on: topic, by: account)
+        let others = leases.subtracting(.approved).intersection(visible)
+        // Sessions that see the contact by another lease have lost or gained nothing.
+        let viewers = Viewers(leases: Leases.approved.intersection(visible), excluded: others)
+        let watcher = Watcher(account: account.index, leases: .all)
+        let cause: Cause = after == .active ? .shown : .hidden
+        emit(cause, topic, to: viewers, of: watcher, at: now, into: &effects)
+        releaseIfIdle(topic)
+    }
+
+    /// Sends the begin or the end of the sight of a publisher to the sessions of one subscriber.
+    private mutating func emit(
+        _ cause: Cause, _ topic: TopicHandle, to viewers: Viewers, of watcher: Watcher,
+        at now: Moment, into effects: inout Effects
+    ) {
+        guard !viewers.leases.isEmpty, firstSession[Int(watcher.account)] != none else { return }
+        beginSight(cause, of: topic, at: now, into: &effects)
+        let event = effects.events.count - 1
+        let start = effects.receivers.count
+        collectSessions(of: watcher, viewers, for: topic, into: &effects)
+        noteKnown(topic, toAllOf: AccountHandle(index: watcher.account))
+        let receivers = start..<effects.receivers.count
+        stats.deliveries += receivers.count
+        history.events.append(
+            EventNote(
+                seq: effects.events[event].seq, time: now.wall,
+                of: historyAccount(topics[topic.index].account), .presence,
+                value: effects.events[event].value, cause, receivers: receivers.count, .atOnce))
+        guard !receivers.isEmpty else { return }
+        effects.items.append(.deliver(event: event, topic: topic, receivers: receivers))
+    }
+
+    /// A page of the contacts of an account, and of the accounts that ask it, in the order of their
+    /// handles. O(contacts).
+    func listContacts(
+        of account: AccountHandle, _ request: ListContacts, from connection: ConnectionID,
+        into effects: inout Effects
+    ) {
+        let all = relations.all(of: account)
+        let begin = UInt32(clamping: request.cursor ?? 0)
+        let rest = all[all.partitionPoint { $0.contact < begin }...]
+            .filter { $0.flags.isContact || $0.flags.contains(.isAsked) }
+        let start = effects.contacts.count
+        for relation in rest.prefix(request.entriesMax) {
+            let contact = AccountHandle(index: relation.contact)
+            let pair = pair(account, contact)
+            effects.contacts.append(contactEntry(contact, pair.own, pair.other, into: &effects))
+        }
+        let cursor =
+            rest.count > request.entriesMax ? UInt64(rest[request.entriesMax].contact) : nil
+        effects.answer(
+            connection,
+            .contacts(
+                entries: start..<effects.contacts.count,
+                count: relations.contactCount(of: account), cursor: cursor))
+    }
+}

@@ -1,0 +1,239 @@
+// Relationships: who has asked to see whom, and who has accepted. RFC 6121, sections 2 and 3.
+//
+// The rules are in `PairChange`. Both sides of a pair change in one write, so they can never
+// disagree, and a pair has at most one change in flight, whichever side makes it.
+
+import Containers
+
+extension Engine {
+    /// What an account and another keep of each other.
+    func pair(_ account: AccountHandle, _ contact: AccountHandle) -> Pair {
+        Pair(own: side(account, contact), other: side(contact, account))
+    }
+
+    private func side(_ account: AccountHandle, _ contact: AccountHandle) -> PairSide {
+        guard let relation = relations.relation(of: account, to: contact) else {
+            return PairSide()
+        }
+        var label: [UInt8] = []
+        if relation.label != .none { strings.append(relation.label, to: &label) }
+        return PairSide(
+            seen: relation.seen, requestText: relations.requestText(of: account, to: contact),
+            isListed: relation.flags.contains(.isListed),
+            approvesBefore: relation.flags.contains(.approvesBefore),
+            label: ContactLabel(stored: label))
+    }
+
+    /// Checks what an account wants of its relationship with another and has it stored.
+    mutating func relate(
+        _ account: AccountHandle, to contact: AccountHandle, _ action: ContactAction,
+        from connection: ConnectionID, at now: Moment, into effects: inout Effects
+    ) throws(Refusal) {
+        guard contact != account else { throw Refusal(.notPermitted, field: .contact) }
+        let before = pair(account, contact)
+        let change = PairChange(before, action)
+        try checkQuotas(of: account, contact, before, change.pair)
+        let isContact = relations.relation(of: account, to: contact)?.flags.isContact == true
+        if action == .remove, !isContact {
+            throw Refusal(.unknownContact, field: .contact)
+        }
+        try checkPublishPace(of: account, at: now)
+        guard change.pair != before else {
+            return apply(
+                change, from: before, of: account, contact, connection, at: now, into: &effects)
+        }
+        let isNewRequest = change.pair.own.seen == .pending && before.own.seen == .none
+        if isNewRequest { requestsInFlight[contact.index, default: 0] += 1 }
+        propose(
+            .relate(contact, action), .putRelations(records(of: account, contact, before, change)),
+            of: account, for: connection, reserving: isNewRequest ? [contact] : [],
+            into: &effects)
+    }
+
+    private func checkQuotas(
+        of account: AccountHandle, _ contact: AccountHandle, _ before: Pair, _ after: Pair
+    ) throws(Refusal) {
+        let contacts = relations.contactCount(of: account)
+        let isContact = relations.relation(of: account, to: contact)?.flags.isContact == true
+        let contactsMax = settings.limits.contactsPerAccountMax
+        if after.own.isListed, !isContact, contacts >= contactsMax {
+            throw Refusal(.contactQuota, limit: contactsMax, count: contacts)
+        }
+        guard after.own.seen == .pending, before.own.seen == .none else { return }
+        let requests =
+            relations.requestCount(of: contact) + requestsInFlight[contact.index, default: 0]
+        let requestsMax = settings.limits.requestsPerAccountMax
+        guard requests < requestsMax else {
+            throw Refusal(.requestQuota, field: .contact, limit: requestsMax)
+        }
+    }
+
+    private func records(
+        of account: AccountHandle, _ contact: AccountHandle, _ before: Pair, _ change: PairChange
+    ) -> [RelationRecord] {
+        var records: [RelationRecord] = []
+        if change.pair.own != before.own {
+            records.append(RelationRecord(owner: account, contact: contact, change.pair.own))
+        }
+        if change.pair.other != before.other {
+            records.append(RelationRecord(owner: contact, contact: account, change.pair.other))
+        }
+        return records
+    }
+
+    /// Applies what has been stored.
+    mutating func applyRelate(
+        _ pending: PendingChange, to contact: AccountHandle, _ action: ContactAction,
+        at now: Moment, into effects: inout Effects
+    ) {
+        let before = pair(pending.account, contact)
+        apply(
+            PairChange(before, action), from: before, of: pending.account, contact,
+            pending.connection, at: now, into: &effects)
+    }
+
+    /// Gives back what a change of a relation has reserved.
+    mutating func releaseRequest(of change: PendingChange) {
+        guard case .relate = change.kind else { return }
+        for contact in change.reserved {
+            guard let count = requestsInFlight[contact.index] else { continue }
+            requestsInFlight[contact.index] = count > 1 ? count - 1 : nil
+        }
+    }
+
+    private mutating func apply(
+        _ change: PairChange, from before: Pair, of account: AccountHandle,
+        _ contact: AccountHandle, _ connection: ConnectionID, at now: Moment,
+        into effects: inout Effects
+    ) {
+        let shownBefore = (
+            listEntry(account, contact, before.own, before.other),
+            listEntry(contact, account, before.other, before.own)
+        )
+        set(change.pair, of: account, contact, at: now)
+        answerRelated(account, contact, change.pair, on: connection, into: &effects)
+        let shown = (
+            listEntry(account, contact, change.pair.own, change.pair.other),
+            listEntry(contact, account, change.pair.other, change.pair.own)
+        )
+        notify(
+            account, of: contact, change.pair.own, change.pair.other,
+            words: change.isAnswered ? [.subscribed] : [], isListChanged: shown.0 != shownBefore.0,
+            but: connection, into: &effects)
+        notify(
+            contact, of: account, change.pair.other, change.pair.own, words: change.told,
+            isListChanged: shown.1 != shownBefore.1, but: connection, into: &effects)
+        settleSight(
+            of: contact, by: account, before.own.seen, change.pair.own.seen,
+            again: change.isAnswered, at: now, into: &effects)
+        settleSight(
+            of: account, by: contact, before.other.seen, change.pair.other.seen, again: false,
+            at: now, into: &effects)
+        retired.append(account.index)
+        retired.append(contact.index)
+    }
+
+    private mutating func answerRelated(
+        _ account: AccountHandle, _ contact: AccountHandle, _ pair: Pair,
+        on connection: ConnectionID, into effects: inout Effects
+    ) {
+        effects.contacts.append(contactEntry(contact, pair.own, pair.other, into: &effects))
+        effects.answer(connection, .related(contact: effects.contacts.count - 1))
+    }
+
+    // MARK: Tables
+
+    /// Keeps what both sides of a pair say.
+    private mutating func set(
+        _ pair: Pair, of account: AccountHandle, _ contact: AccountHandle, at now: Moment
+    ) {
+        set(pair.own, mirror: pair.other, of: account, contact)
+        set(pair.other, mirror: pair.own, of: contact, account)
+        grant(pair.own.seen, account, contact, at: now.wall)
+        grant(pair.other.seen, contact, account, at: now.wall)
+    }
+
+    private mutating func set(
+        _ side: PairSide, mirror: PairSide, of account: AccountHandle, _ contact: AccountHandle
+    ) {
+        if let old = relations.relation(of: account, to: contact), old.label != .none {
+            strings.remove(old.label)
+        }
+        var relation = Relation(contact: contact.index)
+        relation.flags = Relation.Flags(side, mirror: mirror)
+        if side.label != .none { relation.label = strings.insert(side.label.bytes.span) }
+        relations.set(relation, of: account)
+        relations.set(
+            requestText: side.seen == .pending ? side.requestText : nil, of: account, to: contact)
+    }
+
+    private mutating func grant(
+        _ state: RelationState, _ account: AccountHandle, _ contact: AccountHandle, at now: Wall
+    ) {
+        if state == .active {
+            let topic = makeTopic(.presence, of: contact)
+            guard !index.leases(on: topic, by: account).contains(.approved) else { return }
+            index.approve(topic, for: account, created: now)
+        } else if let topic = topic(.presence, of: contact) {
+            index.endApproved(topic, of: account)
+        }
+    }
+
+    /// Restores what one account keeps of another; the other's row may come before or after.
+    public mutating func restoreRelation(
+        of owner: AccountHandle, to contact: AccountHandle, seen: RelationState, isListed: Bool,
+        approvesBefore: Bool, label: ContactLabel, requestText: [UInt8]?, at now: Moment
+    ) {
+        guard owner != contact else { return }
+        var pair = pair(owner, contact)
+        pair.own = PairSide(
+            seen: seen, requestText: requestText, isListed: isListed,
+            approvesBefore: approvesBefore && pair.other.seen == .none, label: label)
+        if seen != .none { pair.other.approvesBefore = false }
+        set(pair, of: owner, contact, at: now)
+    }
+
+    /// Restores which of its subscribers see an account.
+    public mutating func restoreVisibility(of account: AccountHandle, _ visibility: Visibility) {
+        accounts[Int(account.index)].visibility = visibility
+    }
+}
+
+extension Relation {
+    /// Whether the account sees the contact.
+    var seen: RelationState {
+        flags.contains(.sees) ? .active : flags.contains(.asks) ? .pending : .none
+    }
+
+    /// Whether the contact sees the account.
+    var isSeenBy: RelationState {
+        flags.contains(.isSeen) ? .active : flags.contains(.isAsked) ? .pending : .none
+    }
+}
+
+extension Relation.Flags {
+    init(_ side: PairSide, mirror: PairSide) {
+        self = []
+        if side.isListed { insert(.isListed) }
+        if side.approvesBefore { insert(.approvesBefore) }
+        switch side.seen {
+        case .none: break
+        case .pending: insert(.asks)
+        case .active: insert(.sees)
+        }
+        switch mirror.seen {
+        case .none: break
+        case .pending: insert(.isAsked)
+        case .active: insert(.isSeen)
+        }
+    }
+}
+
+extension RelationRecord {
+    init(owner: AccountHandle, contact: AccountHandle, _ side: PairSide) {
+        self.init(
+            owner: owner, contact: contact, seen: side.seen, isListed: side.isListed,
+            approvesBefore: side.approvesBefore, label: side.label,
+            requestText: side.requestText)
+    }
+}

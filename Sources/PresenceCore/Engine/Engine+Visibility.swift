@@ -1,0 +1,158 @@
+// Whom a publisher's subscribers see: the one rule, and what happens when it changes.
+//
+// A session sees a publisher if the subscription of its account has a lease that the publisher's
+// visibility admits and by which the session hears. Every way by which a state leaves the engine
+// asks this: fan-outs, at once and in slices; login lists; what a session has missed; the states in
+// an answer to `subscribe`; and what follows an approval. App servers see everything.
+
+import Containers
+
+/// The subscribers of a topic that an event is for.
+struct Viewers: Hashable {
+    /// Those that hear by one of these leases,
+    let leases: Leases
+    /// and by none of these.
+    var excluded: Leases = []
+
+    /// Whether a session hears; `shared` is the leases of its account by which it hears.
+    @inline(__always)
+    func include(_ shared: Leases) -> Bool {
+        !shared.isDisjoint(with: leases) && shared.isDisjoint(with: excluded)
+    }
+
+    /// Those of these that are also among others.
+    func limited(to others: Leases) -> Viewers {
+        Viewers(leases: leases.intersection(others), excluded: excluded)
+    }
+}
+
+extension Engine {
+    /// Which of its subscribers see an account.
+    func visibility(of account: UInt32) -> Visibility {
+        accounts[Int(account)].visibility ?? settings.visibility
+    }
+
+    /// The subscribers that see the publisher of a topic.
+    func viewers(of topic: TopicHandle) -> Viewers {
+        Viewers(leases: visibility(of: topics[topic.index].account).leases)
+    }
+
+    /// Whether a session sees the publisher of a topic. O(log n).
+    func sees(_ topic: TopicHandle, _ session: UInt32) -> Bool {
+        let record = topics[topic.index]
+        let account = AccountHandle(index: sessions[session].account)
+        let shared = index.leases(on: topic, by: account)
+            .intersection(links[Int(session)].hears)
+        return !shared.isDisjoint(with: visibility(of: record.account).leases)
+    }
+
+    /// Appends the state of a topic as a session may see it.
+    mutating func appendState(
+        _ topic: TopicHandle, asSeenBy session: UInt32, at now: Moment, into effects: inout Effects
+    ) {
+        let isOwn = topics[topic.index].account == sessions[session].account
+        if isOwn || sees(topic, session) {
+            appendState(topic, at: now, into: &effects)
+        } else {
+            appendHidden(topic, .sync, at: now, into: &effects)
+        }
+    }
+
+    /// Appends the state of an unknown account in the place of a topic's.
+    func appendHidden(
+        _ topic: TopicHandle, _ cause: Cause, at now: Moment, into effects: inout Effects
+    ) {
+        let record = topics[topic.index]
+        let isPresence = record.type == .presence
+        effects.events.append(
+            Event(
+                type: record.type, publisher: effects.copyName(of: record.account, from: self),
+                value: OwnValue.unknown, cause: cause, seq: record.seq, time: now.wall,
+                online: isPresence ? effects.devices.count..<effects.devices.count : nil))
+    }
+
+    // MARK: Changes
+
+    /// Has the visibility of an account stored.
+    mutating func setVisibility(
+        _ account: AccountHandle, _ visibility: Visibility?, from connection: ConnectionID,
+        at now: Moment, into effects: inout Effects
+    ) throws(Refusal) {
+        try checkPublishPace(of: account, at: now)
+        propose(
+            .setVisibility(visibility), .putVisibility(account: account, visibility),
+            of: account, for: connection, into: &effects)
+    }
+
+    /// Applies what has been stored: from now on others see the account, or do not.
+    mutating func applyVisibility(
+        _ change: PendingChange, _ visibility: Visibility?, at now: Moment,
+        into effects: inout Effects
+    ) {
+        let before = self.visibility(of: change.account.index).leases
+        accounts[Int(change.account.index)].visibility = visibility
+        retired.append(change.account.index)
+        let current = self.visibility(of: change.account.index)
+        let after = current.leases
+        effects.answer(change.connection, .visibilitySet(current))
+        let losing = Viewers(leases: before.subtracting(after), excluded: after)
+        let gaining = Viewers(leases: after.subtracting(before), excluded: before)
+        forEachTopic(of: change.account) { engine, topic in
+            engine.announce(.hidden, topic, to: losing, at: now, into: &effects)
+            engine.announce(.shown, topic, to: gaining, at: now, into: &effects)
+        }
+    }
+
+    private mutating func forEachTopic(
+        of account: AccountHandle, _ body: (inout Engine, TopicHandle) -> Void
+    ) {
+        if let topic = topic(.presence, of: account) { body(&self, topic) }
+        var left = Int(accounts[Int(account.index)].customTopicCount)
+        var type = settings.limits.customTypeMin
+        while left > 0, type <= settings.limits.customTypeMax {
+            if let topic = topic(EventType(number: UInt16(type)), of: account) {
+                left -= 1
+                body(&self, topic)
+            }
+            type += 1
+        }
+    }
+
+    /// Tells those who have lost or gained the sight of a publisher. Feed readers have not.
+    private mutating func announce(
+        _ cause: Cause, _ topic: TopicHandle, to viewers: Viewers, at now: Moment,
+        into effects: inout Effects
+    ) {
+        guard !viewers.leases.isEmpty, index.subscriberCount(of: topic) > 0 else { return }
+        beginSight(cause, of: topic, at: now, into: &effects)
+        let fanned = fanOut(topic, to: viewers, alsoTo: .nobody, into: &effects)
+        note(effects.events[effects.events.count - 1], fanned, of: topic)
+    }
+
+    /// Appends the event with which the sight of a publisher begins or ends.
+    mutating func beginSight(
+        _ cause: Cause, of topic: TopicHandle, at now: Moment, into effects: inout Effects
+    ) {
+        topics[topic.index].seq = sequence.next()
+        stats.events += 1
+        tallies.count(cause)
+        let start = effects.devices.count
+        appendState(topic, at: now, into: &effects)
+        let event = effects.events.count - 1
+        effects.events[event].cause = cause
+        guard cause == .hidden else { return }
+        // What the receivers could see stays for protocols that end it device by device.
+        let devices = start..<effects.devices.count
+        effects.events.removeLast()
+        appendHidden(topic, .hidden, at: now, into: &effects)
+        effects.events[event].withdrawn = devices
+    }
+
+    private mutating func note(_ event: Event, _ fanned: FannedOut, of topic: TopicHandle) {
+        history.events.append(
+            EventNote(
+                seq: event.seq, time: event.time,
+                of: historyAccount(topics[topic.index].account), event.type, value: event.value,
+                event.cause, receivers: fanned.receivers, fanned.walk))
+    }
+}

@@ -1,0 +1,104 @@
+// What an action does to a pair of accounts: the whole of RFC 6121's subscription states.
+//
+// The nine states of its appendix A are two directions of three states each. Both ends of a pair
+// are here, so each of its cells "outbound" is the same transition as one "inbound".
+
+/// One side of a pair of accounts.
+struct PairSide: Hashable {
+    /// Whether it sees the other.
+    var seen = RelationState.none
+    /// The text of its request, while that is pending.
+    var requestText: [UInt8]?
+    /// Whether the other is on its list, whatever the states.
+    var isListed = false
+    /// Whether it accepts the other's next request at once (RFC 6121, section 3.4).
+    var approvesBefore = false
+    /// What it calls the other.
+    var label = ContactLabel.none
+
+    /// Whether nothing is kept.
+    var isEmpty: Bool { self == PairSide() }
+}
+
+/// Two accounts: the one that acts, and the other.
+struct Pair: Hashable {
+    var own: PairSide
+    var other: PairSide
+}
+
+/// What an action changes.
+struct PairChange: Hashable {
+    /// The pair afterwards.
+    var pair: Pair
+    /// What the other is told, in order.
+    var told: [RelationWord] = []
+    /// Whether the actor is answered `subscribed`: it sees the other now, or did before.
+    var isAnswered = false
+
+    /// What `action` does to a pair.
+    init(_ pair: Pair, _ action: ContactAction) {
+        self.pair = pair
+        switch action {
+        case .say(.subscribe, let text): subscribe(text)
+        case .say(.unsubscribe, _): unsubscribe()
+        case .say(.subscribed, _): subscribed()
+        case .say(.unsubscribed, _): unsubscribed()
+        case .describe(let label):
+            self.pair.own.isListed = true
+            self.pair.own.label = label
+        case .remove:
+            unsubscribe()
+            unsubscribed()
+            self.pair.own.isListed = false
+            self.pair.own.label = .none
+        }
+    }
+
+    private mutating func subscribe(_ text: [UInt8]?) {
+        pair.own.isListed = true
+        switch pair.own.seen {
+        case .none where pair.other.approvesBefore:
+            pair.other.approvesBefore = false
+            pair.other.isListed = true
+            pair.own.seen = .active
+            isAnswered = true
+        case .none:
+            pair.own.seen = .pending
+            pair.own.requestText = text
+            told.append(.subscribe)
+        // Requests must not pile up: the first one stands.
+        case .pending: break
+        // Repairs a client that has lost what it knew.
+        case .active: isAnswered = true
+        }
+    }
+
+    private mutating func unsubscribe() {
+        guard pair.own.seen != .none else { return }
+        pair.own.seen = .none
+        pair.own.requestText = nil
+        told.append(.unsubscribe)
+    }
+
+    private mutating func subscribed() {
+        switch pair.other.seen {
+        case .none:
+            pair.own.approvesBefore = true
+            pair.own.isListed = true
+        case .pending:
+            pair.other.seen = .active
+            pair.other.requestText = nil
+            pair.own.isListed = true
+            told.append(.subscribed)
+        case .active: break
+        }
+    }
+
+    private mutating func unsubscribed() {
+        pair.own.approvesBefore = false
+        guard pair.other.seen != .none else { return }
+        pair.other.seen = .none
+        pair.other.requestText = nil
+        told.append(.unsubscribed)
+    }
+}

@@ -1,0 +1,162 @@
+import Containers
+
+/// What an account keeps of another, besides the approved lease in the index.
+struct Relation {
+    /// The other.
+    let contact: UInt32
+    /// What the account calls it, in the form of `ContactLabel.bytes`.
+    var label = SlabRef.none
+    var flags: Flags = []
+
+    struct Flags: OptionSet {
+        let rawValue: UInt8
+        /// The other is on the account's list.
+        static let isListed = Flags(rawValue: 1)
+        /// The account has asked to see the other.
+        static let asks = Flags(rawValue: 2)
+        /// The other has asked to see the account. The mirror of its `asks`.
+        static let isAsked = Flags(rawValue: 4)
+        /// The other's next request is accepted at once.
+        static let approvesBefore = Flags(rawValue: 8)
+        /// The other sees the account. The mirror of its approved lease.
+        static let isSeen = Flags(rawValue: 16)
+        /// The account sees the other. Equal to its approved lease on the other's presence.
+        static let sees = Flags(rawValue: 32)
+    }
+}
+
+/// The relations of all accounts. Only accounts that have any use memory.
+struct Relations {
+    /// By account: its relations in the order of the contacts.
+    private var relations: [UInt32: [Relation]] = [:]
+    /// The texts of requests, by asker and asked.
+    private var requestTexts: [UInt64: [UInt8]] = [:]
+    /// How many requests an account has to answer; no entry for none.
+    private var requestCounts: [UInt32: Int] = [:]
+    /// How many contacts an account has; no entry for none.
+    private var contactCounts: [UInt32: Int] = [:]
+    /// How many accounts have a relation to an account; no entry for none.
+    private var ownerCounts: [UInt32: Int] = [:]
+    /// How many relations there are, by their states, for metrics.
+    private(set) var pendingCount = 0
+    private(set) var activeCount = 0
+
+    /// Whether the account has any, or is the contact of one.
+    func mention(_ account: AccountHandle) -> Bool {
+        relations[account.index] != nil || ownerCounts[account.index] != nil
+    }
+
+    /// The relations of an account, in the order of the contacts.
+    func all(of account: AccountHandle) -> [Relation] { relations[account.index] ?? [] }
+
+    /// How many contacts an account has.
+    func contactCount(of account: AccountHandle) -> Int { contactCounts[account.index, default: 0] }
+
+    /// How many requests an account has to answer.
+    func requestCount(of account: AccountHandle) -> Int { requestCounts[account.index, default: 0] }
+
+    /// The relation of an account to another; nil if there is none. O(log n).
+    func relation(of account: AccountHandle, to contact: AccountHandle) -> Relation? {
+        guard let list = relations[account.index] else { return nil }
+        let place = list.partitionPoint { $0.contact < contact.index }
+        return place < list.count && list[place].contact == contact.index ? list[place] : nil
+    }
+
+    /// The text with which an account has asked another; nil if there is none.
+    func requestText(of asker: AccountHandle, to asked: AccountHandle) -> [UInt8]? {
+        requestTexts[Self.key(asker, asked)]
+    }
+
+    /// Puts a relation in the place of the one before; one that says nothing is removed. O(n).
+    mutating func set(_ relation: Relation, of account: AccountHandle) {
+        var list = relations.removeValue(forKey: account.index) ?? []
+        let place = list.partitionPoint { $0.contact < relation.contact }
+        let isKnown = place < list.count && list[place].contact == relation.contact
+        let before: Relation.Flags = isKnown ? list[place].flags : []
+        if relation.flags.isEmpty {
+            precondition(relation.label == .none, "a label of no contact")
+            if isKnown {
+                list.remove(at: place)
+                add(-1, to: &ownerCounts, AccountHandle(index: relation.contact))
+            }
+        } else if isKnown {
+            list[place] = relation
+        } else {
+            list.insert(relation, at: place)
+            add(1, to: &ownerCounts, AccountHandle(index: relation.contact))
+        }
+        if !list.isEmpty { relations[account.index] = list }
+        count(account, from: before, to: relation.flags)
+    }
+
+    /// Keeps or forgets the text of a request.
+    mutating func set(requestText: [UInt8]?, of asker: AccountHandle, to asked: AccountHandle) {
+        requestTexts[Self.key(asker, asked)] = requestText
+    }
+
+    private mutating func count(
+        _ account: AccountHandle, from before: Relation.Flags, to after: Relation.Flags
+    ) {
+        func change(_ flag: Relation.Flags) -> Int {
+            (after.contains(flag) ? 1 : 0) - (before.contains(flag) ? 1 : 0)
+        }
+        pendingCount += change(.asks)
+        activeCount += change(.sees)
+        add(change(.isAsked), to: &requestCounts, account)
+        add((after.isContact ? 1 : 0) - (before.isContact ? 1 : 0), to: &contactCounts, account)
+    }
+
+    private func add(_ change: Int, to counts: inout [UInt32: Int], _ account: AccountHandle) {
+        guard change != 0 else { return }
+        let count = counts[account.index, default: 0] + change
+        counts[account.index] = count > 0 ? count : nil
+    }
+
+    private static func key(_ asker: AccountHandle, _ asked: AccountHandle) -> UInt64 {
+        UInt64(asker.index) << 32 | UInt64(asked.index)
+    }
+}
+
+extension Relation.Flags {
+    /// Whether the other is one of the account's contacts.
+    var isContact: Bool { !isDisjoint(with: [.isListed, .asks, .sees, .isSeen]) }
+}
+
+extension Relations {
+    /// Traps unless both sides of every pair agree. O(relations); for tests.
+    func checkInvariants(sees: (AccountHandle, AccountHandle) -> Bool) {
+        var texts = 0
+        for (number, list) in relations {
+            let account = AccountHandle(index: number)
+            precondition(!list.isEmpty, "an empty list")
+            for relation in list {
+                let contact = AccountHandle(index: relation.contact)
+                let flags = relation.flags
+                let mirror = self.relation(of: contact, to: account)?.flags ?? []
+                precondition(contact != account, "a contact of itself")
+                precondition(flags.contains(.asks) == mirror.contains(.isAsked), "request")
+                precondition(flags.contains(.sees) == mirror.contains(.isSeen), "approval")
+                precondition(flags.contains(.sees) == sees(account, contact), "lease")
+                precondition(!flags.isSuperset(of: [.asks, .sees]), "pending and active")
+                precondition(
+                    !flags.contains(.approvesBefore)
+                        || flags.isDisjoint(with: [.isAsked, .isSeen]), "approved twice")
+                guard requestText(of: account, to: contact) != nil else { continue }
+                precondition(flags.contains(.asks), "the text of no request")
+                texts += 1
+            }
+            precondition(
+                contactCount(of: account) == list.count { $0.flags.isContact }, "contact count")
+            precondition(
+                requestCount(of: account) == list.count { $0.flags.contains(.isAsked) },
+                "request count")
+        }
+        var owners: [UInt32: Int] = [:]
+        for relation in relations.values.joined() { owners[relation.contact, default: 0] += 1 }
+        precondition(owners == ownerCounts, "owner counts")
+        precondition(texts == requestTexts.count, "a request text without its request")
+        let all = relations.values.joined()
+        precondition(pendingCount == all.count { $0.flags.contains(.asks) }, "pending count")
+        precondition(activeCount == all.count { $0.flags.contains(.sees) }, "active count")
+    }
+}
