@@ -69,7 +69,7 @@ let package = Package(
             name: "SecureLoop", dependencies: ["Containers", "EventLoop", "TLSSessions"],
             swiftSettings: strict),
         .target(
-            name: "PresenceWire", dependencies: ["CSimdJSON", "PresenceCore"],
+            name: "PresenceWire", dependencies: ["CSimdJSON", "Containers", "PresenceCore"],
             swiftSettings: strict),
         .target(
             name: "PresenceStore",

@@ -1,6 +1,8 @@
 // A request for a WebSocket (RFC 6455, 4.2.1), read strictly (RFC 9112): what servers, proxies and
 // caches read differently is refused and not interpreted. Unknown fields are ignored.
 
+internal import Containers
+
 /// A valid request for a WebSocket.
 public struct UpgradeRequest: Hashable, Sendable {
     /// The path of the service.
@@ -31,7 +33,7 @@ public struct UpgradeRequest: Hashable, Sendable {
         guard fields.hostCount == 1 else { throw .host }
         guard fields.asksForWebSocket, fields.asksForUpgrade else { throw .notAnUpgrade }
         guard fields.version == Array("13".utf8) else { throw .version }
-        guard let key = fields.key, Base64.is16Bytes(key) else { throw .key }
+        guard let key = fields.key, Base64.decoded(key)?.count == 16 else { throw .key }
         acceptKey = Self.acceptKey(for: key)
         offersSubprotocol = fields.offersSubprotocol
         guard offersSubprotocol || !fields.offersSubprotocols else { throw .subprotocol }

@@ -26,31 +26,6 @@ import Testing
         #expect(hex(SHA1.hash(Array(message.utf8))) == hash)
     }
 
-    /// RFC 4648, 10.
-    @Test(arguments: [
-        ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="),
-        ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy"),
-    ])
-    func `has base64`(text: String, encoded: String) {
-        #expect(Base64.encoded(Array(text.utf8)) == Array(encoded.utf8))
-    }
-
-    @Test func `knows the base64 of 16 bytes`() {
-        for byte in [UInt8.min, 1, 127, .max] {
-            #expect(Base64.is16Bytes(Base64.encoded([UInt8](repeating: byte, count: 16))))
-        }
-        for count in [0, 15, 17, 18] {
-            #expect(!Base64.is16Bytes(Base64.encoded([UInt8](repeating: 7, count: count))))
-        }
-        for text in [
-            // The last digit has bits that no byte has.
-            "AAAAAAAAAAAAAAAAAAAAAB==", "AAAAAAAAAAAAAAAAAAAAAAA=", "AAAAAAAAAAAAAAAAAAAAA===",
-            "AAAAAAAAAA-AAAAAAAAAAA==", "=AAAAAAAAAAAAAAAAAAAAA==",
-        ] {
-            #expect(!Base64.is16Bytes(Array(text.utf8)), "\(text)")
-        }
-    }
-
     /// RFC 6455, 1.3.
     @Test func `answers the key of the RFC`() {
         let key = Array("dGhlIHNhbXBsZSBub25jZQ==".utf8)

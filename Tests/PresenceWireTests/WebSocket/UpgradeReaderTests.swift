@@ -132,6 +132,9 @@ private func outcome(_ bytes: [UInt8]) -> UpgradeOutcome {
             ("Connection", ["Connection: \"upgrade\""], .malformed),
             ("Sec-WebSocket-Key", [], .key),
             ("Sec-WebSocket-Key", ["Sec-WebSocket-Key: abc"], .key),
+            ("Sec-WebSocket-Key", ["Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAA"], .key),
+            ("Sec-WebSocket-Key", ["Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAB=="], .key),
+            ("Sec-WebSocket-Key", ["Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAAA="], .key),
             (
                 "", ["Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="], .key
             ),
