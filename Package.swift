@@ -72,6 +72,14 @@ let package = Package(
             name: "PresenceWire", dependencies: ["CSimdJSON", "Containers", "PresenceCore"],
             swiftSettings: strict),
         .target(
+            name: "Passwords",
+            dependencies: [
+                "Containers",
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "CryptoExtras", package: "swift-crypto"),
+            ],
+            swiftSettings: strict),
+        .target(
             name: "PresenceStore",
             dependencies: ["Containers", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: strict),
@@ -175,6 +183,9 @@ let package = Package(
         .testTarget(
             name: "PresenceWireTests",
             dependencies: ["Containers", "PresenceCore", "PresenceWire"],
+            swiftSettings: common),
+        .testTarget(
+            name: "PasswordsTests", dependencies: ["Containers", "Passwords"],
             swiftSettings: common),
         .testTarget(
             name: "TLSSessionsTests", dependencies: ["COpenSSL", "Containers", "TLSSessions"],

@@ -18,6 +18,8 @@ import Testing
     @Test(arguments: [
         ("CLibUV", ["EventLoop"]), ("COpenSSL", ["TLSSessions"]),
         ("CSimdJSON", ["PresenceWire"]), ("GRDB", ["PresenceStore"]),
+        ("Crypto", ["Passwords", "PresenceHTTP", "PresenceTokens", "PresenceWebhooks"]),
+        ("CryptoExtras", ["Passwords"]),
         (
             "Foundation",
             ["PresenceStore", "PresenceClient", "PresenceBench", "PresenceTokens", "porchlight"]

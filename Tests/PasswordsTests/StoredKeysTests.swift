@@ -1,0 +1,74 @@
+import Containers
+import Testing
+
+@testable import Passwords
+
+@Suite struct `Stored keys tests` {
+    private let secret = bytes("a secret of the service")
+
+    private func password(_ text: String) throws -> Password { try Password(bytes(text)) }
+
+    @Test func `match their password and no other`() throws {
+        var random = SplitMix64(seed: 3)
+        let keys = StoredKeys(of: try password("pencil"), iterations: 16, using: &random)
+        #expect(keys.matches(try password("pencil")))
+        for other in ["Pencil", "pencil ", "p", "péncil"] {
+            #expect(!keys.matches(try password(other)))
+        }
+        #expect(keys.salt.count == StoredKeys.saltBytes)
+    }
+
+    @Test func `of equal passwords are different`() throws {
+        var random = SplitMix64(seed: 3)
+        let first = StoredKeys(of: try password("pencil"), iterations: 2, using: &random)
+        let second = StoredKeys(of: try password("pencil"), iterations: 2, using: &random)
+        #expect(first.salt != second.salt)
+        #expect(first.keys(for: .sha1) != second.keys(for: .sha1))
+        #expect(first.keys(for: .sha256) != second.keys(for: .sha256))
+    }
+
+    @Test func `return from the store`() throws {
+        var random = SplitMix64(seed: 3)
+        let keys = StoredKeys(of: try password("pencil"), iterations: 2, using: &random)
+        let read = StoredKeys(
+            salt: keys.salt, iterations: keys.iterations,
+            storedSHA1: keys.keys(for: .sha1).stored, serverSHA1: keys.keys(for: .sha1).server,
+            storedSHA256: keys.keys(for: .sha256).stored,
+            serverSHA256: keys.keys(for: .sha256).server)
+        #expect(read == keys)
+    }
+
+    @Test(arguments: [
+        (0, 4_096, 20, 32), (65, 4_096, 20, 32), (16, 0, 20, 32), (16, -1, 20, 32),
+        (16, 1_000_001, 20, 32), (16, 4_096, 19, 32), (16, 4_096, 20, 20),
+    ])
+    func `with impossible parts are refused`(
+        salt: Int, iterations: Int, sha1: Int, sha256: Int
+    ) {
+        func zeros(_ count: Int) -> [UInt8] { Array(repeating: 0, count: count) }
+        let keys = StoredKeys(
+            salt: zeros(salt), iterations: iterations, storedSHA1: zeros(20),
+            serverSHA1: zeros(sha1), storedSHA256: zeros(32), serverSHA256: zeros(sha256))
+        #expect(keys == nil)
+    }
+
+    @Test func `of no account look like others and match nothing`() throws {
+        let keys = StoredKeys(decoyFor: bytes("nobody"), secret: secret)
+        #expect(keys == StoredKeys(decoyFor: bytes("nobody"), secret: secret))
+        #expect(keys.salt.count == StoredKeys.saltBytes)
+        #expect(keys.iterations == StoredKeys.iterationsDefault)
+        #expect(keys.salt != StoredKeys(decoyFor: bytes("nobodi"), secret: secret).salt)
+        #expect(keys.salt != StoredKeys(decoyFor: bytes("nobody"), secret: [1]).salt)
+        #expect(!keys.matches(try password("pencil")))
+        for hash in ScramHash.allCases {
+            #expect(keys.keys(for: hash).stored.count == hash.keyBytes)
+            #expect(keys.keys(for: hash).server.count == hash.keyBytes)
+            let client = ScramClient(hash: hash, password: try password("pencil"))
+            var random = SplitMix64(seed: 3)
+            let challenge = ScramChallenge(
+                to: try ScramRequest(reading: client.first), hash: hash, keys: keys, using: &random)
+            let final = try client.final(to: challenge.message)
+            #expect(throws: SASLError.notAuthorized) { try challenge.verify(final.message) }
+        }
+    }
+}
