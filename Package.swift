@@ -48,6 +48,8 @@ let package = Package(
     targets: [
         // C libraries, each with exactly one importer.
         .systemLibrary(
+            name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
+        .systemLibrary(
             name: "CLibUV", pkgConfig: "libuv", providers: [.apt(["libuv1-dev"])]),
         .systemLibrary(
             name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
@@ -65,6 +67,7 @@ let package = Package(
         .target(
             name: "EventLoop", dependencies: ["CLibUV", "Containers"], swiftSettings: strict),
         .target(name: "TLSSessions", dependencies: ["COpenSSL"], swiftSettings: strict),
+        .target(name: "XML", dependencies: ["CExpat"], swiftSettings: strict),
         .target(
             name: "SecureLoop", dependencies: ["Containers", "EventLoop", "TLSSessions"],
             swiftSettings: strict),
@@ -190,6 +193,7 @@ let package = Package(
         .testTarget(
             name: "TLSSessionsTests", dependencies: ["COpenSSL", "Containers", "TLSSessions"],
             swiftSettings: common),
+        .testTarget(name: "XMLTests", dependencies: ["XML"], swiftSettings: common),
         .testTarget(
             name: "SecureLoopTests",
             dependencies: ["COpenSSL", "Containers", "EventLoop", "SecureLoop", "TLSSessions"],

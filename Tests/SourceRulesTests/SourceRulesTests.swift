@@ -16,7 +16,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("CLibUV", ["EventLoop"]), ("COpenSSL", ["TLSSessions"]),
+        ("CExpat", ["XML"]), ("CLibUV", ["EventLoop"]), ("COpenSSL", ["TLSSessions"]),
         ("CSimdJSON", ["PresenceWire"]), ("GRDB", ["PresenceStore"]),
         ("Crypto", ["Passwords", "PresenceHTTP", "PresenceTokens", "PresenceWebhooks"]),
         ("CryptoExtras", ["Passwords"]),

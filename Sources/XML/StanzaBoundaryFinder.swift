@@ -1,0 +1,258 @@
+// Finds where the parts of a stream end, without reading what they are.
+//
+// It reads each byte once, in whatever pieces they arrive, and knows just enough of XML for that:
+// tags, quoted values, CDATA sections. `XMLReader` reads each part afterwards, and refuses those
+// that do not end where they end here. So a wrong guess is an error of the stream, and never a
+// second opinion of where a stanza ends.
+//
+// What a single byte shows to be wrong is refused at that byte, so that nothing is kept of it.
+
+/// What a part of a stream is.
+public enum StanzaBoundary: Hashable, Sendable {
+    /// All bytes were read, and the part that has begun is not complete.
+    case needMore
+    /// White space between stanzas, which is a sign of life.
+    case whiteSpace
+    /// The XML declaration, if there is one, and the first tag of the stream.
+    case header
+    /// A whole element below the stream.
+    case stanza
+    /// The last tag of the stream. Nothing after it is read.
+    case streamEnd
+    /// Nothing after it can be read.
+    case refused(XMLError)
+}
+
+/// Finds the ends of a stream's header, its stanzas, and of the stream.
+public struct StanzaBoundaryFinder: Sendable {
+    /// Bytes of the part that has begun.
+    public private(set) var bytesInPart: UInt32 = 0
+    private var state = State.betweenParts
+    /// Open elements; the stream is the first one.
+    private var depth: UInt8 = 0
+    /// Bytes that were read of a word of markup.
+    private var wordBytes: UInt8 = 0
+    private var hasDeclaration = false
+    private var error: XMLError?
+
+    private enum State: UInt8 {
+        case betweenParts, text
+        /// After `<`, after `<!`, after `<?`.
+        case markup, section, instruction
+        case declaration, declarationEnd
+        case startTag, singleQuoted, doubleQuoted, emptyTag, endTag
+        /// A CDATA section; after one `]` of it; after two or more.
+        case characterData, oneBracket, twoBrackets
+        case ended
+    }
+
+    private static let sectionWord: StaticString = "[CDATA["
+    private static let declarationWord: StaticString = "xml"
+    private static let depthMax = UInt8(XMLLimits.depthMax + 1)
+
+    /// A finder at the beginning of a stream.
+    public init() {}
+
+    /// Whether a part has begun that is not complete.
+    public var isInPart: Bool { bytesInPart > 0 }
+
+    /// Reads up to the end of the next part, and advances `offset` past the bytes that it read.
+    ///
+    /// White space before the first part and between parts is a part of its own.
+    public mutating func next(
+        in chunk: RawSpan, from offset: inout Int, bytesMax: Int
+    ) -> StanzaBoundary {
+        precondition(offset >= 0 && offset <= chunk.byteCount)
+        if let error { return .refused(error) }
+        if state == .ended { return .streamEnd }
+        if state == .betweenParts, !isInPart, skipWhiteSpace(in: chunk, from: &offset) {
+            return .whiteSpace
+        }
+        while offset < chunk.byteCount {
+            let byte = unsafe chunk.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+            offset += 1
+            bytesInPart &+= 1
+            do throws(XMLError) {
+                guard Int(bytesInPart) <= bytesMax else { throw .limit(.bytes) }
+                guard let end = try read(byte) else { continue }
+                bytesInPart = 0
+                return end
+            } catch {
+                self.error = error
+                return .refused(error)
+            }
+        }
+        return .needMore
+    }
+
+    private func skipWhiteSpace(in chunk: RawSpan, from offset: inout Int) -> Bool {
+        let start = offset
+        while offset < chunk.byteCount,
+            Self.isWhiteSpace(unsafe chunk.unsafeLoad(fromByteOffset: offset, as: UInt8.self))
+        {
+            offset += 1
+        }
+        return offset > start
+    }
+
+    private static func isWhiteSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09
+    }
+
+    /// Reads one byte; what it completes.
+    private mutating func read(_ byte: UInt8) throws(XMLError) -> StanzaBoundary? {
+        try check(byte)
+        switch state {
+        case .text:
+            if byte == UInt8(ascii: "<") { state = .markup }
+        case .startTag: return try readStartTag(byte)
+        case .singleQuoted, .doubleQuoted: try readValue(byte)
+        case .endTag: return try readEndTag(byte)
+        case .emptyTag:
+            guard byte == UInt8(ascii: ">") else { throw .notWellFormed }
+            guard depth > 0 else { throw .badFormat }
+            return endElement()
+        case .betweenParts: try beginPart(byte)
+        case .markup: try readMarkup(byte)
+        case .section: try readSection(byte)
+        case .characterData, .oneBracket, .twoBrackets: readCharacterData(byte)
+        case .instruction, .declaration, .declarationEnd: try readDeclaration(byte)
+        case .ended: break
+        }
+        return nil
+    }
+
+    /// Refuses bytes that UTF-8 and XML never have.
+    private func check(_ byte: UInt8) throws(XMLError) {
+        switch byte {
+        case 0x20...0xBF, 0xC2...0xF4, 0x09, 0x0A, 0x0D: return
+        // The first bytes of UTF-16 and UTF-32.
+        case 0x00, 0xFE, 0xFF: throw depth == 0 ? .unsupportedEncoding : .notWellFormed
+        default: throw .notWellFormed
+        }
+    }
+
+    private mutating func beginPart(_ byte: UInt8) throws(XMLError) {
+        if byte == UInt8(ascii: "<") {
+            state = .markup
+        } else if hasDeclaration, depth == 0, Self.isWhiteSpace(byte) {
+            // Between the declaration and the header, which are one part.
+        } else if depth == 0 {
+            throw byte == 0xEF ? .unsupportedEncoding : .notWellFormed
+        } else {
+            throw .badFormat
+        }
+    }
+
+    private mutating func readMarkup(_ byte: UInt8) throws(XMLError) {
+        wordBytes = 0
+        switch byte {
+        case UInt8(ascii: "/"):
+            guard depth > 0 else { throw .notWellFormed }
+            state = .endTag
+        case UInt8(ascii: "!"): state = .section
+        case UInt8(ascii: "?"):
+            guard depth == 0, !hasDeclaration else { throw .restricted }
+            state = .instruction
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "_"), 0x80...:
+            guard depth < Self.depthMax else { throw .limit(.depth) }
+            state = .startTag
+        default: throw .notWellFormed
+        }
+    }
+
+    private mutating func readStartTag(_ byte: UInt8) throws(XMLError) -> StanzaBoundary? {
+        switch byte {
+        case UInt8(ascii: ">"):
+            depth += 1
+            state = depth == 1 ? .betweenParts : .text
+            return depth == 1 ? .header : nil
+        case UInt8(ascii: "/"): state = .emptyTag
+        case UInt8(ascii: "'"): state = .singleQuoted
+        case UInt8(ascii: "\""): state = .doubleQuoted
+        case UInt8(ascii: "<"): throw .notWellFormed
+        default: break
+        }
+        return nil
+    }
+
+    private mutating func readValue(_ byte: UInt8) throws(XMLError) {
+        switch byte {
+        case UInt8(ascii: "'"): if state == .singleQuoted { state = .startTag }
+        case UInt8(ascii: "\""): if state == .doubleQuoted { state = .startTag }
+        case UInt8(ascii: "<"): throw .notWellFormed
+        default: break
+        }
+    }
+
+    private mutating func readEndTag(_ byte: UInt8) throws(XMLError) -> StanzaBoundary? {
+        switch byte {
+        case UInt8(ascii: ">"):
+            depth -= 1
+            return endElement()
+        case UInt8(ascii: "<"), UInt8(ascii: "'"), UInt8(ascii: "\""), UInt8(ascii: "/"):
+            throw .notWellFormed
+        default: return nil
+        }
+    }
+
+    /// An element has ended, and `depth` counts those around it.
+    private mutating func endElement() -> StanzaBoundary? {
+        switch depth {
+        case 0:
+            state = .ended
+            return .streamEnd
+        case 1:
+            state = .betweenParts
+            return .stanza
+        default:
+            state = .text
+            return nil
+        }
+    }
+
+    /// Between `<!` and the content of a CDATA section, the only such markup that is taken.
+    private mutating func readSection(_ byte: UInt8) throws(XMLError) {
+        guard depth > 1, byte == Self.character(wordBytes, of: Self.sectionWord) else {
+            throw .restricted
+        }
+        wordBytes += 1
+        if wordBytes == Self.sectionWord.utf8CodeUnitCount { state = .characterData }
+    }
+
+    private mutating func readCharacterData(_ byte: UInt8) {
+        switch byte {
+        case UInt8(ascii: "]"): state = state == .characterData ? .oneBracket : .twoBrackets
+        case UInt8(ascii: ">") where state == .twoBrackets: state = .text
+        default: state = .characterData
+        }
+    }
+
+    /// In the XML declaration, from `<?` on.
+    private mutating func readDeclaration(_ byte: UInt8) throws(XMLError) {
+        if state == .instruction {
+            if wordBytes == Self.declarationWord.utf8CodeUnitCount {
+                guard Self.isWhiteSpace(byte) else { throw .restricted }
+                state = .declaration
+                return
+            }
+            guard byte == Self.character(wordBytes, of: Self.declarationWord) else {
+                throw .restricted
+            }
+            wordBytes += 1
+        } else if byte == UInt8(ascii: "<") {
+            throw .notWellFormed
+        } else if byte == UInt8(ascii: ">"), state == .declarationEnd {
+            hasDeclaration = true
+            state = .betweenParts
+        } else {
+            state = byte == UInt8(ascii: "?") ? .declarationEnd : .declaration
+        }
+    }
+
+    private static func character(_ index: UInt8, of word: StaticString) -> UInt8? {
+        guard index < word.utf8CodeUnitCount else { return nil }
+        return unsafe word.utf8Start[Int(index)]
+    }
+}

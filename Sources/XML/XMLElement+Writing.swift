@@ -1,0 +1,75 @@
+// An element that was read is written again from its tree, and no byte of the input is copied: two
+// readers that disagree about the same bytes are how stanzas are smuggled.
+//
+// Prefixes are not kept. An element declares its namespace as the default one where that differs
+// from what is around it; an attribute in a namespace has a prefix that is declared beside it.
+
+extension [UInt8] {
+    /// Appends an element with everything in it, where `namespace` is the default namespace.
+    ///
+    /// Appends nothing and returns false if that would be more than `bytesMax`.
+    @discardableResult
+    public mutating func appendXML(
+        _ element: XMLElement, in namespace: StaticString, bytesMax: Int = .max
+    ) -> Bool {
+        let start = count
+        var outer: [UInt8] = []
+        outer.append(literal: namespace)
+        let limit = bytesMax > Int.max - start ? Int.max : start + bytesMax
+        if appendElement(element, in: outer[...], limit) { return true }
+        removeLast(count - start)
+        return false
+    }
+
+    /// The depth is that of a stanza, which is limited.
+    private mutating func appendElement(
+        _ element: XMLElement, in outer: ArraySlice<UInt8>, _ limit: Int
+    ) -> Bool {
+        let name = element.name
+        let namespace = element.namespace
+        append(UInt8(ascii: "<"))
+        append(contentsOf: name)
+        if namespace != outer { appendXML(attribute: "xmlns", namespace) }
+        var prefixes = 0
+        for attribute in element.attributes { append(attribute, &prefixes) }
+        guard count <= limit else { return false }
+        guard !element.isEmpty else {
+            append(literal: "/>")
+            return count <= limit
+        }
+        append(UInt8(ascii: ">"))
+        for child in element.children {
+            switch child {
+            case .text(let text): appendXML(text: text)
+            case .element(let child):
+                guard appendElement(child, in: namespace, limit) else { return false }
+            }
+            guard count <= limit else { return false }
+        }
+        append(literal: "</")
+        append(contentsOf: name)
+        append(UInt8(ascii: ">"))
+        return count <= limit
+    }
+
+    private mutating func append(_ attribute: XMLAttribute, _ prefixes: inout Int) {
+        append(UInt8(ascii: " "))
+        if attribute.namespace.isEqual(to: "http://www.w3.org/XML/1998/namespace") {
+            append(literal: "xml:")
+        } else if !attribute.namespace.isEmpty {
+            // Two attributes of one namespace have two prefixes for it.
+            prefixes += 1
+            append(literal: "xmlns:a")
+            append(contentsOf: String(prefixes).utf8)
+            append(literal: "='")
+            appendXML(attributeValue: attribute.namespace)
+            append(literal: "' a")
+            append(contentsOf: String(prefixes).utf8)
+            append(UInt8(ascii: ":"))
+        }
+        append(contentsOf: attribute.name)
+        append(literal: "='")
+        appendXML(attributeValue: attribute.value)
+        append(UInt8(ascii: "'"))
+    }
+}

@@ -1,0 +1,40 @@
+/// The header of a stream.
+public struct XMLHeader {
+    /// Its element, without content. Valid until the reader reads again.
+    public let element: XMLElement
+    /// The default namespace that it declares; empty: none.
+    public let contentNamespace: [UInt8]
+    /// What it declares for the stanzas of the stream.
+    public let scope: StreamScope
+}
+
+/// Reads headers and stanzas, for all streams of a loop.
+///
+/// What it returns is valid until it reads again. Whatever it is given, it throws or returns, and
+/// its memory does not grow with what it has read before.
+public final class XMLReader {
+    private let parser: ExpatParser
+
+    /// A reader whose hash tables use this salt, which must be random and secret. Zero: Expat asks
+    /// the system for one.
+    public init(hashSalt: UInt) {
+        parser = ExpatParser(hashSalt: hashSalt)
+    }
+
+    /// Reads the header of a stream, with or without an XML declaration.
+    public func readHeader(_ bytes: RawSpan) throws(XMLError) -> XMLHeader {
+        try parser.readHeader(bytes)
+        return XMLHeader(
+            element: XMLElement(parser.tree), contentNamespace: parser.declarations.content,
+            scope: StreamScope(parser.declarations.all))
+    }
+
+    /// Reads one stanza, which must end with the last byte.
+    public func readStanza(
+        _ bytes: RawSpan, in scope: StreamScope
+    ) throws(XMLError) -> XMLElement {
+        let header = scope.bytes
+        try unsafe parser.readStanza(bytes, after: header.span.bytes)
+        return XMLElement(parser.tree)
+    }
+}

@@ -1,0 +1,129 @@
+import Testing
+
+@testable import XML
+
+@Suite struct `An XML reader` {
+    private let reader = XMLReader(hashSalt: 1)
+
+    @Test func `reads elements, attributes and text`() throws {
+        let stanza = try reader.stanza(
+            "<iq type='get' id=\"1&amp;2\"><q xmlns='x:y' a='b'>1<b/>2</q><stream:e/></iq>")
+        #expect(stanza.isNamed("iq", in: "jabber:client"))
+        #expect(stanza.attribute("id").map(Array.init) == Array("1&2".utf8))
+        #expect(stanza.attribute("to") == nil)
+        let query = try #require(stanza.first("q", in: "x:y"))
+        #expect(query.text == Array("12".utf8))
+        #expect(query.first("b", in: "x:y")?.isEmpty == true)
+        #expect(query.first("b", in: "jabber:client") == nil)
+        #expect(stanza.first("e", in: "http://etherx.jabber.org/streams") != nil)
+        #expect(stanza.elements.map { String(decoding: $0.name, as: UTF8.self) } == ["q", "e"])
+    }
+
+    @Test func `makes one text of lines, references and sections`() throws {
+        let stanza = try reader.stanza("<a>1\r\n&lt;&#x4e2d;<![CDATA[<b>]]>&quot;</a>")
+        #expect(stanza.children.map { _ in 1 } == [1])
+        #expect(stanza.text == Array("1\n<中<b>\"".utf8))
+    }
+
+    @Test func `reads stanzas in the namespaces of the header`() throws {
+        let header = try reader.header(
+            """
+            <?xml version="1.0" encoding='UTF-8'?>
+            <s:stream to='a' xmlns='jabber:client' xmlns:x='u:&amp;' xml:lang='de' \
+            xmlns:s='http://etherx.jabber.org/streams'>
+            """)
+        #expect(header.element.isNamed("stream", in: "http://etherx.jabber.org/streams"))
+        #expect(header.contentNamespace == Array("jabber:client".utf8))
+        let lang = header.element.attribute("lang", in: "http://www.w3.org/XML/1998/namespace")
+        #expect(lang.map(Array.init) == Array("de".utf8))
+        #expect(header.scope != .standard)
+        let stanza = try reader.stanza("<a><x:b/><s:c/></a>", in: header.scope)
+        #expect(stanza.first("b", in: "u:&") != nil)
+        #expect(throws: XMLError.notWellFormed) { try reader.stanza("<a><x:b/></a>") }
+    }
+
+    @Test func `keeps nothing of the declarations that most streams have`() throws {
+        for order in [
+            "xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams'",
+            "xmlns:stream='http://etherx.jabber.org/streams' xmlns='jabber:client'",
+        ] {
+            #expect(try reader.header("<stream:stream \(order)>").scope == .standard)
+        }
+        #expect(try reader.header("<stream xmlns='jabber:client'>").scope != .standard)
+    }
+
+    @Test(arguments: [
+        "<a", "<a>", "<a></b>", "<a/><b/>", " <a/>", "<a/> ", "<a/>x", "</s>", "<a/></s>", "",
+        "<a>&#0;</a>", "<a>&#xFFFE;</a>", "<a>&#xD800;</a>", "<a>\u{FFFE}</a>", "<a>]]></a>",
+        "<a b='1' b='2'/>", "<a xmlns:p='u' xmlns:q='u' p:b='1' q:b='2'/>", "<p:a/>",
+        "<a p:b='1'/>", "<a b=1/>", "<a b/>", "<a b='1'c='2'/>", "<a xmlns:p=''/>",
+        "<a:b:c xmlns:a='u'/>", "<a xmlns:xml='u'/>", "<a>&</a>", "<a>\u{1}</a>", "<1/>",
+        "<a><![CDATA[</a>",
+    ])
+    func `refuses what is not one well-formed element`(text: String) {
+        #expect(throws: XMLError.self) { try reader.stanza(text) }
+        // And goes on.
+        #expect(throws: Never.self) { try reader.stanza("<a/>") }
+    }
+
+    @Test(arguments: [
+        "<a>&nbsp;</a>", "<a b='&x;'/>", "<a><!-- --></a>", "<a><?p?></a>", "<!--x--><a/>",
+    ])
+    func `refuses what streams must not have`(text: String) {
+        #expect(throws: XMLError.restricted) { try reader.stanza(text) }
+    }
+
+    @Test(
+        arguments: [
+            [0xC0, 0x80], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0x80], [0xE4, 0xB8],
+            [0xE0, 0x80, 0x80], [0xF0, 0x80, 0x80, 0x80], [0xEF, 0xBF, 0xBF],
+        ] as [[UInt8]])
+    func `refuses what is not UTF-8, in text, names and values`(bytes: [UInt8]) {
+        for (before, after) in [("<a>", "</a>"), ("<a", "/>"), ("<a b='", "'/>")] {
+            let stanza = Array(before.utf8) + bytes + Array(after.utf8)
+            #expect(throws: XMLError.notWellFormed) {
+                try reader.readStanza(stanza.span.bytes, in: .standard)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("<!DOCTYPE s [<!ENTITY a 'b'>]><s>", XMLError.restricted),
+        ("<?xml version='1.0' encoding='UTF-16'?><s>", .unsupportedEncoding),
+        ("<?xml version='1.0' encoding='latin1'?><s>", .unsupportedEncoding),
+        ("<?xml version='1.1'?><s>", .notWellFormed), ("<s/>", .badFormat),
+        ("<s><a>", .notWellFormed), ("<s>x", .notWellFormed), ("<s> ", .notWellFormed),
+        ("<s", .notWellFormed), ("", .notWellFormed), ("<p:s>", .notWellFormed),
+    ])
+    func `refuses other headers`(text: String, error: XMLError) {
+        #expect(throws: error) { try reader.header(text) }
+        #expect(throws: Never.self) { try reader.header(header) }
+    }
+
+    @Test func `holds the limits exactly`() throws {
+        func check(_ limit: XMLLimit, _ max: Int, _ make: (Int) -> String) {
+            #expect(throws: Never.self) { try reader.stanza(make(max)) }
+            #expect(throws: XMLError.limit(limit)) { try reader.stanza(make(max + 1)) }
+        }
+        func repeated(_ count: Int, _ each: (Int) -> String) -> String {
+            (0..<count).map(each).joined()
+        }
+        check(.depth, 32) { repeated($0) { _ in "<a>" } + repeated($0) { _ in "</a>" } }
+        check(.attributes, 32) { "<a\(repeated($0) { " b\($0)='1'" })/>" }
+        check(.attributes, 32) { "<a\(repeated($0) { " xmlns:b\($0)='u'" })/>" }
+        check(.nameBytes, 128) { "<\(repeated($0) { _ in "a" })/>" }
+        check(.nameBytes, 128) { "<a \(repeated($0) { _ in "a" })=''/>" }
+        check(.nameBytes, 256) { "<a xmlns='\(repeated($0) { _ in "u" })'/>" }
+        check(.valueBytes, 4_096) { "<a b='\(repeated($0) { _ in "a" })'/>" }
+        check(.nodes, 1_024) { "<a>\(repeated($0 - 1) { _ in "<b/>" })</a>" }
+        // That of the stream is one of them.
+        check(.namespaces, 16) { "<a>\(repeated($0 - 1) { "<b xmlns='\($0)'/>" })</a>" }
+    }
+
+    @Test func `has only one stanza at a time`() throws {
+        let first = try reader.stanza("<a>long text</a>")
+        let text = first.text
+        _ = try reader.stanza("<b/>")
+        #expect(text == Array("long text".utf8))
+    }
+}
