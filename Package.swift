@@ -83,6 +83,9 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
+            name: "PresenceXMPP", dependencies: ["Containers", "Passwords", "PresenceCore", "XML"],
+            swiftSettings: strict),
+        .target(
             name: "PresenceStore",
             dependencies: ["Containers", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: strict),
@@ -189,6 +192,10 @@ let package = Package(
             swiftSettings: common),
         .testTarget(
             name: "PasswordsTests", dependencies: ["Containers", "Passwords"],
+            swiftSettings: common),
+        .testTarget(
+            name: "PresenceXMPPTests",
+            dependencies: ["Containers", "Passwords", "PresenceCore", "PresenceXMPP", "XML"],
             swiftSettings: common),
         .testTarget(
             name: "TLSSessionsTests", dependencies: ["COpenSSL", "Containers", "TLSSessions"],

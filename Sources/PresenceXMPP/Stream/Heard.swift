@@ -1,0 +1,67 @@
+public import Passwords
+public import XML
+
+/// What a stream has understood of the bytes that it was given.
+public enum Heard {
+    /// Everything was read; call again when more has arrived, or after an answer.
+    case needMore
+    /// White space between stanzas: a sign of life.
+    case keepAlive
+    /// The stream has something for the client in its output. Call again.
+    case say
+    /// Write the output, drop whatever else was received without encryption, begin TLS, and call
+    /// `encrypted()`.
+    case startTLS
+    /// Who is this? The stream reads nothing until it is answered.
+    case authenticate(Authentication)
+    /// Register an account; answer with `registered()` or `refuse(registration:)`.
+    case register(name: [UInt8], Password)
+    /// Begin the session of this device; answer with `bound()` or `refuse(bind:)`.
+    case bind(resource: [UInt8])
+    /// A stanza of a bound stream. Read it before the next call of the stream.
+    case request(Stanza)
+    /// The client has ended the stream. Write the output and close the connection.
+    case end
+    /// The stream was closed. Write the output, which says why, and close the connection.
+    case fault(StreamFault)
+}
+
+/// A question about an account. Names are local parts of JIDs, as the client sent them.
+public enum Authentication: Hashable, Sendable {
+    /// Is this the password or token of the account? `authenticated()` or `refuse(_:)`.
+    case password(name: [UInt8], secret: [UInt8])
+    /// The keys of the account, or decoys; `challenge(with:)`, or `refuse(_:)` if none can be read.
+    case keys(name: [UInt8])
+}
+
+/// A stanza, and which of the three it is.
+public struct Stanza {
+    /// The kinds of stanzas.
+    public enum Kind: UInt8, CaseIterable, Hashable, Sendable {
+        case message, presence, iq
+    }
+
+    /// The kind.
+    public let kind: Kind
+    /// The whole stanza.
+    public let element: XMLElement
+}
+
+/// Why a registration or a resource is refused, as a stanza error (RFC 6120, 8.3.3).
+public enum NegotiationRefusal: String, CaseIterable, Hashable, Sendable {
+    case badRequest = "bad-request"
+    case conflict
+    case internalServerError = "internal-server-error"
+    case notAcceptable = "not-acceptable"
+    case notAllowed = "not-allowed"
+    case resourceConstraint = "resource-constraint"
+
+    /// What the client should do about it.
+    var errorType: StaticString {
+        switch self {
+        case .badRequest, .notAcceptable: "modify"
+        case .conflict, .notAllowed: "cancel"
+        case .internalServerError, .resourceConstraint: "wait"
+        }
+    }
+}

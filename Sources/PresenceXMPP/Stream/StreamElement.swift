@@ -1,0 +1,57 @@
+internal import XML
+
+/// An element directly below a stream, as far as the negotiation has to know it.
+enum StreamElement {
+    case startTLS
+    case auth, response, abort
+    case bind(IQ), session(IQ), registration(IQ)
+    case stanza(Stanza.Kind)
+    /// The client reports an error, after which the stream is over.
+    case error
+    case unknown
+
+    /// An iq of type get or set.
+    struct IQ {
+        let id: [UInt8]?
+        let isSet: Bool
+        let payload: XMLElement
+    }
+
+    init(_ element: XMLElement) {
+        switch element.namespace {
+        case let name where name.isEqual(to: "jabber:client"):
+            self = Self.stanza(element)
+        case let name where name.isEqual(to: "urn:ietf:params:xml:ns:xmpp-sasl"):
+            self = Self.sasl(element.name)
+        case let name where name.isEqual(to: "urn:ietf:params:xml:ns:xmpp-tls"):
+            self = element.name.isEqual(to: "starttls") ? .startTLS : .unknown
+        case let name where name.isEqual(to: "http://etherx.jabber.org/streams"):
+            self = element.name.isEqual(to: "error") ? .error : .unknown
+        default: self = .unknown
+        }
+    }
+
+    private static func sasl(_ name: ArraySlice<UInt8>) -> StreamElement {
+        if name.isEqual(to: "auth") { return .auth }
+        if name.isEqual(to: "response") { return .response }
+        return name.isEqual(to: "abort") ? .abort : .unknown
+    }
+
+    private static func stanza(_ element: XMLElement) -> StreamElement {
+        if element.name.isEqual(to: "message") { return .stanza(.message) }
+        if element.name.isEqual(to: "presence") { return .stanza(.presence) }
+        guard element.name.isEqual(to: "iq") else { return .unknown }
+        let isSet = element.attribute("type")?.isEqual(to: "set") ?? false
+        guard isSet || element.attribute("type")?.isEqual(to: "get") ?? false,
+            let payload = element.elements.first(where: { _ in true })
+        else { return .stanza(.iq) }
+        let iq = IQ(id: element.attribute("id").map { Array($0) }, isSet: isSet, payload: payload)
+        if payload.isNamed("bind", in: "urn:ietf:params:xml:ns:xmpp-bind"), isSet {
+            return .bind(iq)
+        }
+        if payload.isNamed("session", in: "urn:ietf:params:xml:ns:xmpp-session"), isSet {
+            return .session(iq)
+        }
+        return payload.isNamed("query", in: "jabber:iq:register") ? .registration(iq) : .stanza(.iq)
+    }
+}

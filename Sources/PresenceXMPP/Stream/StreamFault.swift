@@ -1,0 +1,76 @@
+internal import XML
+
+/// Why the service closes a stream (RFC 6120, 4.9).
+public struct StreamFault: Hashable, Sendable {
+    /// The defined conditions, by the name of their element, as far as they are used.
+    public enum Condition: String, CaseIterable, Hashable, Sendable {
+        case badFormat = "bad-format"
+        case conflict
+        case connectionTimeout = "connection-timeout"
+        case hostUnknown = "host-unknown"
+        case internalServerError = "internal-server-error"
+        case invalidNamespace = "invalid-namespace"
+        case notAuthorized = "not-authorized"
+        case notWellFormed = "not-well-formed"
+        case policyViolation = "policy-violation"
+        case reset
+        case resourceConstraint = "resource-constraint"
+        case restrictedXML = "restricted-xml"
+        case systemShutdown = "system-shutdown"
+        case undefinedCondition = "undefined-condition"
+        case unsupportedEncoding = "unsupported-encoding"
+        case unsupportedStanzaType = "unsupported-stanza-type"
+        case unsupportedVersion = "unsupported-version"
+    }
+
+    /// The condition.
+    public let condition: Condition
+    /// What a developer should know besides; empty: nothing.
+    public let text: String
+
+    /// A fault with an explanation that is fixed, never one that has input in it.
+    public init(_ condition: Condition, _ text: String = "") {
+        self.condition = condition
+        self.text = text
+    }
+
+    init(of error: XMLError) {
+        switch error {
+        case .notWellFormed: self.init(.notWellFormed)
+        case .restricted:
+            self.init(
+                .restrictedXML, "Doctypes, comments, instructions and entities are not accepted.")
+        case .unsupportedEncoding: self.init(.unsupportedEncoding, "The encoding must be UTF-8.")
+        case .badFormat: self.init(.badFormat)
+        case .limit(let limit): self.init(.policyViolation, Self.text(limit))
+        case .outOfMemory: self.init(.resourceConstraint)
+        }
+    }
+
+    private static func text(_ limit: XMLLimit) -> String {
+        switch limit {
+        case .bytes: "The stanza has too many bytes."
+        case .depth: "The stanza has too many elements in each other."
+        case .nodes: "The stanza has too many elements."
+        case .attributes: "An element has too many attributes."
+        case .namespaces: "The stanza has too many namespaces."
+        case .nameBytes: "A name is too long."
+        case .valueBytes: "The value of an attribute is too long."
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Appends a stream error and the end of the stream.
+    mutating func append(_ fault: StreamFault) {
+        append(literal: "<stream:error><")
+        append(contentsOf: fault.condition.rawValue.utf8)
+        append(literal: " xmlns='urn:ietf:params:xml:ns:xmpp-streams'/>")
+        if !fault.text.isEmpty {
+            append(literal: "<text xmlns='urn:ietf:params:xml:ns:xmpp-streams' xml:lang='en'>")
+            appendXML(text: fault.text.utf8)
+            append(literal: "</text>")
+        }
+        append(literal: "</stream:error></stream:stream>")
+    }
+}

@@ -1,0 +1,61 @@
+internal import XML
+
+/// What the operator has set for all streams.
+public struct StreamSettings: Hashable, Sendable {
+    /// The domains of the service, also IP literals; the first one if a client names none.
+    public var domains: [[UInt8]]
+    /// Whether STARTTLS is possible.
+    public var offersTLS: Bool
+    /// Whether clients may authenticate without encryption.
+    public var allowsPlaintext: Bool
+    /// The mechanisms that are offered.
+    public var mechanisms: [SASLMechanism]
+    /// Whether clients may register accounts (XEP-0077).
+    public var allowsRegistration: Bool
+    /// The most bytes of a stanza before a login.
+    public var bytesMaxBeforeLogin: Int
+    /// The most bytes of a stanza after it.
+    public var bytesMax: Int
+
+    /// Settings with the default limits. At least one domain is needed.
+    public init(
+        domains: [[UInt8]], offersTLS: Bool, allowsPlaintext: Bool = false,
+        mechanisms: [SASLMechanism] = [.plain], allowsRegistration: Bool = false,
+        bytesMaxBeforeLogin: Int = 10_000, bytesMax: Int = 262_144
+    ) {
+        precondition(!domains.isEmpty, "a service without a domain")
+        self.domains = domains
+        self.offersTLS = offersTLS
+        self.allowsPlaintext = allowsPlaintext
+        self.mechanisms = mechanisms
+        self.allowsRegistration = allowsRegistration
+        self.bytesMaxBeforeLogin = bytesMaxBeforeLogin
+        self.bytesMax = bytesMax
+    }
+
+    /// The domain that a client means; nil: none of the service. ASCII letters have no case here.
+    func domain(_ name: some Collection<UInt8>) -> [UInt8]? {
+        domains.first { domain in
+            domain.count == name.count
+                && zip(domain, name).allSatisfy { Self.lowered($0) == Self.lowered($1) }
+        }
+    }
+
+    private static func lowered(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+}
+
+/// What all streams of a loop use: the settings and the reader of XML.
+public final class StreamService {
+    /// The settings, which may be replaced while there are streams.
+    public var settings: StreamSettings
+    /// Reads the stanzas of all streams.
+    let reader: XMLReader
+
+    /// The salt of hash tables must be random and secret; zero: one of the system.
+    public init(_ settings: StreamSettings, hashSalt: UInt) {
+        self.settings = settings
+        reader = XMLReader(hashSalt: hashSalt)
+    }
+}

@@ -1,0 +1,166 @@
+// What an element below the stream means in each phase, but for SASL.
+
+internal import Passwords
+internal import XML
+
+extension XMPPStream {
+    mutating func hear(
+        _ element: XMLElement, _ settings: StreamSettings,
+        using random: inout some RandomNumberGenerator
+    ) -> Heard {
+        let kind = StreamElement(element)
+        if case .error = kind { return end() }
+        switch phase {
+        case .clear where !settings.allowsPlaintext:
+            return hearInClear(kind, settings)
+        case .clear, .secured:
+            return hearBeforeLogin(element, kind, settings, using: &random)
+        case .authenticated: return hearBeforeBind(kind, using: &random)
+        case .bound: return hearBound(element, kind)
+        case .ended: return .needMore
+        }
+    }
+
+    // MARK: - Before the login
+
+    /// Nothing but STARTTLS is possible.
+    private mutating func hearInClear(
+        _ kind: StreamElement, _ settings: StreamSettings
+    ) -> Heard {
+        switch kind {
+        case .startTLS: return startTLS(settings)
+        case .auth, .response, .abort: return refuseOnce(.encryptionRequired)
+        default: return fail(StreamFault(.policyViolation, "Begin with STARTTLS."))
+        }
+    }
+
+    private mutating func hearBeforeLogin(
+        _ element: XMLElement, _ kind: StreamElement, _ settings: StreamSettings,
+        using random: inout some RandomNumberGenerator
+    ) -> Heard {
+        switch kind {
+        case .startTLS: return startTLS(settings)
+        case .auth: return hearAuth(element, settings)
+        case .response: return hearResponse(element)
+        case .abort: return refuseOnce(.aborted)
+        case .registration(let iq): return register(iq, settings)
+        case .bind, .session, .stanza: return fail(StreamFault(.notAuthorized))
+        case .unknown, .error: return fail(StreamFault(.unsupportedStanzaType))
+        }
+    }
+
+    /// Everything that was received before the encryption is dropped: it may be from another than
+    /// the client.
+    private mutating func startTLS(_ settings: StreamSettings) -> Heard {
+        guard phase == .clear, settings.offersTLS else {
+            output.append(literal: "<failure xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>")
+            return end()
+        }
+        output.append(literal: "<proceed xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>")
+        let said = output
+        self = XMPPStream(isEncrypted: true)
+        output = said
+        pending = .encryption
+        return .startTLS
+    }
+
+    private mutating func register(
+        _ iq: StreamElement.IQ, _ settings: StreamSettings
+    ) -> Heard {
+        guard settings.allowsRegistration else {
+            output.append(NegotiationRefusal.notAllowed, id: iq.id)
+            return .say
+        }
+        guard iq.isSet else {
+            output.appendRegistrationForm(id: iq.id)
+            return .say
+        }
+        let name = iq.payload.first("username", in: "jabber:iq:register")?.text ?? []
+        let typed = iq.payload.first("password", in: "jabber:iq:register")?.text ?? []
+        guard let name = StreamName.account(name), let password = try? Password(typed) else {
+            output.append(NegotiationRefusal.notAcceptable, id: iq.id)
+            return .say
+        }
+        pending = .registration(id: iq.id)
+        return .register(name: name, password)
+    }
+
+    // MARK: - After it
+
+    private mutating func hearBeforeBind(
+        _ kind: StreamElement, using random: inout some RandomNumberGenerator
+    ) -> Heard {
+        switch kind {
+        case .bind(let iq):
+            // Children other than the resource are ignored: libstrophe repeats those of the
+            // feature.
+            let wished = iq.payload.first("resource", in: "urn:ietf:params:xml:ns:xmpp-bind")
+            let resource =
+                wished.flatMap { StreamName.resource($0.text) }
+                ?? StreamName.random(8, using: &random)
+            pending = .bind(id: iq.id, resource: resource)
+            return .bind(resource: resource)
+        case .session, .registration, .stanza:
+            return fail(StreamFault(.notAuthorized, "Bind a resource first."))
+        default: return fail(StreamFault(.unsupportedStanzaType))
+        }
+    }
+
+    private mutating func hearBound(_ element: XMLElement, _ kind: StreamElement) -> Heard {
+        switch kind {
+        case .stanza(let kind): return .request(Stanza(kind: kind, element: element))
+        case .registration: return .request(Stanza(kind: .iq, element: element))
+        case .session(let iq):
+            output.appendResult(id: iq.id)
+            return .say
+        case .bind(let iq):
+            output.append(NegotiationRefusal.notAllowed, id: iq.id)
+            return .say
+        default: return fail(StreamFault(.unsupportedStanzaType))
+        }
+    }
+
+    // MARK: - Answers
+
+    /// From here on, what arrives was encrypted. The client opens its stream again.
+    public mutating func encrypted() {
+        if case .encryption = pending { pending = .nothing }
+    }
+
+    /// The account was registered.
+    public mutating func registered() {
+        guard case .registration(let id) = pending else { return }
+        pending = .nothing
+        output.appendResult(id: id)
+    }
+
+    /// The account was not registered.
+    public mutating func refuse(registration refusal: NegotiationRefusal) {
+        guard case .registration(let id) = pending else { return }
+        pending = .nothing
+        output.append(refusal, id: id)
+    }
+
+    /// The session has begun.
+    public mutating func bound() {
+        guard case .bind(let id, let resource) = pending else { return }
+        pending = .nothing
+        self.resource = resource
+        phase = .bound
+        output.appendIQ("result", id: id)
+        output.append(literal: "><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'><jid>")
+        output.appendXML(text: name)
+        output.append(literal: "@")
+        output.appendXML(text: domain)
+        output.append(literal: "/")
+        output.appendXML(text: resource)
+        output.append(literal: "</jid></bind></iq>")
+    }
+
+    /// The session has not begun. The client may bind again.
+    public mutating func refuse(bind refusal: NegotiationRefusal) {
+        guard case .bind(let id, _) = pending else { return }
+        pending = .nothing
+        output.append(refusal, id: id)
+    }
+}

@@ -1,0 +1,213 @@
+// The stream of one XMPP client: bytes in; stanzas, questions and bytes out. It knows neither
+// sockets nor the engine nor the time.
+//
+// What needs a decision from elsewhere is a question (`Heard.authenticate`, `.register`, `.bind`).
+// Until its answer, which is a call of a method, the stream keeps what arrives and reads nothing:
+// one thing at a time, in order. An answer that arrives after the stream has ended is ignored.
+
+internal import Passwords
+internal import XML
+
+/// The negotiation and the stanzas of one client (RFC 6120).
+public struct XMPPStream: Sendable {
+    /// The failures after which a stream is closed.
+    public static let failuresMax = 3
+
+    /// How far the negotiation has come.
+    public internal(set) var phase: StreamPhase
+    /// Bytes for the client.
+    public internal(set) var output: [UInt8] = []
+    /// The domain that the client has named.
+    public internal(set) var domain: [UInt8] = []
+    /// The local part of the client's JID, once it is authenticated.
+    public internal(set) var name: [UInt8] = []
+    /// The resource of the client's JID, once it is bound.
+    public internal(set) var resource: [UInt8] = []
+
+    var splitter = StanzaSplitter()
+    var scope = StreamScope.standard
+    /// What is in progress; it has memory of its own only while it is.
+    var pending = Pending.nothing
+    var failures: UInt8 = 0
+    /// Whether our header was written, so that errors have a place.
+    var isOpened = false
+
+    /// A step of the negotiation that is not complete.
+    indirect enum Pending: Sendable {
+        case nothing
+        /// `<auth>` had no data: the client sends them in a response.
+        case initialResponse(SASLMechanism)
+        /// Sent to a client of SCRAM.
+        case challenge(ScramChallenge, name: [UInt8])
+        // Questions.
+        case password(name: [UInt8])
+        case keys(ScramRequest, ScramHash, name: [UInt8])
+        case registration(id: [UInt8]?)
+        case bind(id: [UInt8]?, resource: [UInt8])
+        /// `<proceed/>` was said: what arrives without encryption is dropped.
+        case encryption
+    }
+
+    /// A stream of which nothing has arrived.
+    public init(isEncrypted: Bool) {
+        phase = isEncrypted ? .secured : .clear
+    }
+
+    /// Whether a question is not answered yet.
+    public var awaitsAnswer: Bool {
+        switch pending {
+        case .nothing, .initialResponse, .challenge: false
+        case .password, .keys, .registration, .bind, .encryption: true
+        }
+    }
+
+    private var isBetweenEncryptions: Bool {
+        if case .encryption = pending { true } else { false }
+    }
+
+    /// Bytes that have arrived and were not read yet.
+    public var bytesBuffered: Int { splitter.bytesBuffered }
+
+    /// Whether a stanza has begun that is not complete.
+    public var isInPart: Bool { splitter.isInPart }
+
+    /// Returns the bytes for the client, and forgets them.
+    public mutating func takeOutput() -> [UInt8] {
+        defer { output = [] }
+        return output
+    }
+
+    /// Reads what comes next, and advances `offset` past it.
+    ///
+    /// Call it until it needs more, has a question, or has ended. After an answer, call it again,
+    /// with an empty chunk if nothing has arrived.
+    public mutating func next(
+        in chunk: RawSpan, from offset: inout Int, of service: StreamService,
+        using random: inout some RandomNumberGenerator
+    ) -> Heard {
+        if phase == .ended || isBetweenEncryptions {
+            offset = chunk.byteCount
+            return .needMore
+        }
+        if awaitsAnswer {
+            splitter.keep(chunk, from: &offset)
+            return .needMore
+        }
+        let isLoggedIn = phase == .authenticated || phase == .bound
+        let settings = service.settings
+        let bytesMax = isLoggedIn ? settings.bytesMax : settings.bytesMaxBeforeLogin
+        switch splitter.next(in: chunk, from: &offset, bytesMax: bytesMax) {
+        case .needMore: return .needMore
+        case .whiteSpace: return .keepAlive
+        case .streamEnd: return end()
+        case .refused(let error): return fail(StreamFault(of: error), settings, using: &random)
+        case .header(let part):
+            do throws(XMLError) {
+                let header = try splitter.withBytes(of: part, in: chunk) {
+                    (bytes) throws(XMLError) in try service.reader.readHeader(bytes)
+                }
+                return open(with: header, settings, using: &random)
+            } catch { return fail(StreamFault(of: error), settings, using: &random) }
+        case .stanza(let part):
+            do throws(XMLError) {
+                let element = try splitter.withBytes(of: part, in: chunk) {
+                    (bytes) throws(XMLError) in try service.reader.readStanza(bytes, in: scope)
+                }
+                let heard = hear(element, settings, using: &random)
+                if case .startTLS = heard { offset = chunk.byteCount }
+                return heard
+            } catch { return fail(StreamFault(of: error), settings, using: &random) }
+        }
+    }
+
+    /// Closes the stream: the output says why, and nothing is read any more.
+    public mutating func close(
+        _ fault: StreamFault, of service: StreamService,
+        using random: inout some RandomNumberGenerator
+    ) {
+        guard phase != .ended else { return }
+        _ = fail(fault, service.settings, using: &random)
+    }
+
+    // MARK: - Ending
+
+    /// An error has a header before it, even if the client's was not understood.
+    mutating func fail(
+        _ fault: StreamFault, _ settings: StreamSettings,
+        using random: inout some RandomNumberGenerator
+    ) -> Heard {
+        if !isOpened {
+            answerHeader(domain: settings.domains[0], to: nil as [UInt8]?, using: &random)
+        }
+        return fail(fault)
+    }
+
+    /// Ends a stream that is open.
+    mutating func fail(_ fault: StreamFault) -> Heard {
+        output.append(fault)
+        forget()
+        return .fault(fault)
+    }
+
+    mutating func end() -> Heard {
+        output.append(literal: "</stream:stream>")
+        forget()
+        return .end
+    }
+
+    private mutating func forget() {
+        phase = .ended
+        pending = .nothing
+        splitter = StanzaSplitter()
+    }
+
+    // MARK: - Headers
+
+    mutating func answerHeader(
+        domain: [UInt8], to client: (some Collection<UInt8>)?,
+        using random: inout some RandomNumberGenerator
+    ) {
+        isOpened = true
+        output.appendHeader(
+            id: StreamName.random(24, using: &random), domain: domain, to: client)
+    }
+
+    /// Answers the client's header with ours and with the features.
+    private mutating func open(
+        with header: XMLHeader, _ settings: StreamSettings,
+        using random: inout some RandomNumberGenerator
+    ) -> Heard {
+        let element = header.element
+        let named = element.attribute("to")
+        let known = named.map { settings.domain($0) } ?? settings.domains[0]
+        let isOther = !domain.isEmpty && known != domain
+        answerHeader(
+            domain: known ?? settings.domains[0], to: element.attribute("from"), using: &random)
+        guard element.namespace.isEqual(to: "http://etherx.jabber.org/streams") else {
+            return fail(StreamFault(.invalidNamespace))
+        }
+        guard element.name.isEqual(to: "stream") else { return fail(StreamFault(.badFormat)) }
+        guard header.contentNamespace.isEqual(to: "jabber:client") else {
+            return fail(StreamFault(.invalidNamespace))
+        }
+        guard let known, !isOther else { return fail(StreamFault(.hostUnknown)) }
+        guard Self.isVersionKnown(element.attribute("version")) else {
+            return fail(StreamFault(.unsupportedVersion))
+        }
+        domain = known
+        scope = header.scope
+        output.appendFeatures(in: phase, settings)
+        return .say
+    }
+
+    /// Whether a version is 1.0 or later. Without one it is the protocol before RFC 3920.
+    private static func isVersionKnown(_ version: ArraySlice<UInt8>?) -> Bool {
+        let parts = version?.split(
+            separator: UInt8(ascii: "."), maxSplits: 1, omittingEmptySubsequences: false)
+        guard let parts, parts.count == 2 else { return false }
+        let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
+        return parts.allSatisfy { part in
+            (1...9).contains(part.count) && part.allSatisfy(digits.contains)
+        } && parts[0].contains { $0 != UInt8(ascii: "0") }
+    }
+}

@@ -1,0 +1,173 @@
+import Containers
+import Passwords
+import XML
+
+@testable import PresenceXMPP
+
+func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+func text(_ bytes: some Sequence<UInt8>) -> String { String(decoding: Array(bytes), as: UTF8.self) }
+func base64(_ text: String) -> String {
+    String(decoding: Base64.encoded(bytes(text)), as: UTF8.self)
+}
+
+/// A stream and what is around it: answers its questions, and writes down what it hears and says.
+struct StreamPeer {
+    /// The accounts, all with the password `pencil`, and those that were registered.
+    var accounts: Set<String> = ["alice", "1024"]
+    /// Whether questions are answered at once.
+    var answers = true
+    var stream: XMPPStream
+    let service: StreamService
+    var random = SplitMix64(seed: 1)
+    /// What was heard, and after each of them what was said, without keep-alives.
+    private(set) var log: [String] = []
+    /// All bytes for the client.
+    private(set) var output = ""
+    private(set) var isEnded = false
+    private(set) var keepAlives = 0
+    private var waiting: ((inout StreamPeer) -> Void)?
+
+    static let keys: StoredKeys = {
+        guard let password = try? Password(bytes("pencil")) else { preconditionFailure() }
+        var random = SplitMix64(seed: 9)
+        return StoredKeys(of: password, iterations: 4, using: &random)
+    }()
+
+    init(isEncrypted: Bool = true, _ change: (inout StreamSettings) -> Void = { _ in }) {
+        var settings = StreamSettings(
+            domains: [bytes("example.org"), bytes("192.168.1.1"), bytes("[::1]")],
+            offersTLS: true, mechanisms: SASLMechanism.allCases)
+        change(&settings)
+        service = StreamService(settings, hashSalt: 1)
+        stream = XMPPStream(isEncrypted: isEncrypted)
+    }
+
+    /// Gives the stream a chunk; returns what it said.
+    @discardableResult
+    mutating func receive(_ chunk: some Sequence<UInt8>) -> String {
+        let chunk = Array(chunk)
+        let before = output.count
+        var offset = 0
+        while true {
+            let heard = stream.next(
+                in: chunk.span.bytes, from: &offset, of: service, using: &random)
+            if case .needMore = heard { break }
+            if case .keepAlive = heard { keepAlives += 1 } else { note(heard) }
+        }
+        precondition(offset == chunk.count, "bytes are left over")
+        return String(output.dropFirst(before))
+    }
+
+    @discardableResult
+    mutating func receive(_ text: String) -> String { receive(Array(text.utf8)) }
+
+    /// Answers the question that waits, and goes on with what has arrived.
+    mutating func answerNow() {
+        guard let question = waiting else { return }
+        waiting = nil
+        question(&self)
+        takeOutput()
+        if !answers { receive("") }
+    }
+
+    private mutating func note(_ heard: Heard) {
+        log.append(Self.name(heard))
+        takeOutput()
+        let answer: ((inout StreamPeer) -> Void)? =
+            switch heard {
+            case .authenticate(let question): { $0.answer(question) }
+            case .register(let name, _): { $0.answerRegistration(of: text(name)) }
+            case .bind: { $0.stream.bound() }
+            default: nil
+            }
+        switch heard {
+        case .end, .fault: isEnded = true
+        default: break
+        }
+        waiting = answer
+        if answers { answerNow() }
+    }
+
+    private mutating func answerRegistration(of name: String) {
+        if accounts.insert(name).inserted {
+            stream.registered()
+        } else {
+            stream.refuse(registration: .conflict)
+        }
+    }
+
+    private mutating func answer(_ question: Authentication) {
+        switch question {
+        case .password(let name, let secret):
+            if accounts.contains(text(name)), text(secret) == "pencil" {
+                stream.authenticated()
+            } else if case .fault(let fault) = stream.refuse(.notAuthorized) {
+                log.append("fault \(fault.condition.rawValue)")
+                isEnded = true
+            }
+        case .keys(let name):
+            let decoy = StoredKeys(decoyFor: name, secret: [1, 2, 3])
+            stream.challenge(
+                with: accounts.contains(text(name)) ? Self.keys : decoy, using: &random)
+        }
+    }
+
+    mutating func takeOutput() {
+        let said = text(stream.takeOutput())
+        guard !said.isEmpty else { return }
+        log.append(said)
+        output += said
+    }
+
+    private static func name(_ heard: Heard) -> String {
+        switch heard {
+        case .needMore: "needMore"
+        case .keepAlive: "keepAlive"
+        case .say: "say"
+        case .startTLS: "startTLS"
+        case .authenticate(.password(let name, let secret)):
+            "password \(text(name)) \(text(secret))"
+        case .authenticate(.keys(let name)): "keys \(text(name))"
+        case .register(let name, _): "register \(text(name))"
+        case .bind(let resource): "bind \(text(resource))"
+        case .request(let stanza): "\(stanza.kind) \(written(stanza.element))"
+        case .end: "end"
+        case .fault(let fault): "fault \(fault.condition.rawValue)"
+        }
+    }
+
+    private static func written(_ element: XMLElement) -> String {
+        var bytes: [UInt8] = []
+        bytes.appendXML(element, in: "jabber:client")
+        return text(bytes)
+    }
+}
+
+/// What a client sends, step by step.
+enum Client {
+    static let header =
+        "<?xml version='1.0'?><stream:stream xmlns='jabber:client' "
+        + "xmlns:stream='http://etherx.jabber.org/streams' to='example.org' version='1.0'>"
+    static let startTLS = "<starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>"
+    static let bind =
+        "<iq type='set' id='b1'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'>"
+        + "<resource>phone</resource></bind></iq>"
+    static let session =
+        "<iq type='set' id='s1'><session xmlns='urn:ietf:params:xml:ns:xmpp-session'/></iq>"
+    static let presence = "<presence/>"
+    static let end = "</stream:stream>"
+
+    static func plain(_ name: String, _ password: String) -> String {
+        auth("PLAIN", base64("\0\(name)\0\(password)"))
+    }
+
+    static func auth(_ mechanism: String, _ data: String) -> String {
+        "<auth xmlns='urn:ietf:params:xml:ns:xmpp-sasl' mechanism='\(mechanism)'>\(data)</auth>"
+    }
+
+    static func response(_ data: String) -> String {
+        "<response xmlns='urn:ietf:params:xml:ns:xmpp-sasl'>\(data)</response>"
+    }
+
+    static let login = plain("alice", "pencil")
+}
