@@ -1,0 +1,231 @@
+// A stream of XML: however it arrives, the same stanzas come out; Expat, which reads it in one
+// piece, ends them at the same places; and what was read and is written is read as the same.
+//
+// The first two bytes of the input say whether a usual header comes first, where the limit lies,
+// and how the rest is cut up.
+
+import CExpat
+import XML
+
+/// What came out of a splitter, in a form that can be kept.
+enum Outcome: Equatable {
+    case whiteSpace
+    case header([UInt8])
+    case stanza([UInt8])
+    case streamEnd
+    case refused(XMLError)
+}
+
+/// One connection with its splitter.
+struct Reader {
+    var splitter = StanzaSplitter()
+    var outcomes: [Outcome] = []
+    /// Where each outcome ends in the chunk.
+    var ends: [Int] = []
+    let bytesMax: Int
+    private(set) var isOver = false
+
+    init(bytesMax: Int) { self.bytesMax = bytesMax }
+
+    mutating func feed(_ chunk: ArraySlice<UInt8>, stops: Bool) {
+        let bytes = Array(chunk)
+        var span = bytes.span.bytes
+        var offset = 0
+        while !isOver {
+            let part = splitter.next(in: span, from: &offset, bytesMax: bytesMax)
+            require(splitter.bytesBuffered <= bytesMax || stops, "more is kept than allowed")
+            if part == .needMore { return }
+            note(part, span)
+            // White space in several pieces is one outcome.
+            if ends.count == outcomes.count { ends.removeLast() }
+            ends.append(offset)
+            if stops, !isOver {
+                splitter.keep(span, from: &offset)
+                span = RawSpan()
+                offset = 0
+            }
+        }
+    }
+
+    private mutating func note(_ part: StreamPart, _ chunk: RawSpan) {
+        switch part {
+        case .needMore: break
+        case .whiteSpace: if outcomes.last != .whiteSpace { outcomes.append(.whiteSpace) }
+        case .header(let place): outcomes.append(.header(bytes(place, chunk)))
+        case .stanza(let place): outcomes.append(.stanza(bytes(place, chunk)))
+        case .streamEnd: end(.streamEnd)
+        case .refused(let error): end(.refused(error))
+        }
+    }
+
+    private mutating func end(_ outcome: Outcome) {
+        outcomes.append(outcome)
+        isOver = true
+    }
+
+    private func bytes(_ place: StreamPartBytes, _ chunk: RawSpan) -> [UInt8] {
+        splitter.withBytes(of: place, in: chunk) { span in span.withUnsafeBytes { Array($0) } }
+    }
+}
+
+/// Expat, reading the stream as one document.
+final class Oracle {
+    var depth = 0
+    var stanzas = 0
+    /// Behind the last stanza or header.
+    var end = 0
+    private let parser: OpaquePointer
+
+    init() {
+        parser = XML_ParserCreateNS("UTF-8", CChar(0x0C))!
+        XML_SetHashSalt(parser, 1)
+        XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
+        XML_SetElementHandler(
+            parser, { owner, _, _ in Oracle.at(owner).begin() },
+            { owner, _ in Oracle.at(owner).finish() })
+    }
+
+    deinit { XML_ParserFree(parser) }
+
+    private static func at(_ owner: UnsafeMutableRawPointer?) -> Oracle {
+        Unmanaged<Oracle>.fromOpaque(owner!).takeUnretainedValue()
+    }
+
+    private func begin() {
+        depth += 1
+        if depth == 1 { end = place }
+    }
+
+    private func finish() {
+        depth -= 1
+        if depth == 1 {
+            stanzas += 1
+            end = place
+        }
+    }
+
+    private var place: Int {
+        Int(XML_GetCurrentByteIndex(parser)) + Int(XML_GetCurrentByteCount(parser))
+    }
+
+    func feed(_ bytes: ArraySlice<UInt8>) -> Bool {
+        Array(bytes).withUnsafeBytes {
+            XML_Parse(
+                parser, $0.baseAddress?.assumingMemoryBound(to: CChar.self), CInt($0.count), 0)
+        } == XML_STATUS_OK
+    }
+}
+
+/// A tree in a form that can be kept.
+struct Tree: Equatable {
+    enum Child: Equatable {
+        case text([UInt8])
+        indirect case element(Tree)
+    }
+
+    let name: [UInt8]
+    let namespace: [UInt8]
+    let attributes: [[[UInt8]]]
+    let children: [Child]
+
+    init(_ element: XMLElement) {
+        name = Array(element.name)
+        namespace = Array(element.namespace)
+        attributes = element.attributes.map {
+            [Array($0.namespace), Array($0.name), Array($0.value)]
+        }
+        children = element.children.map { child in
+            switch child {
+            case .text(let text): .text(Array(text))
+            case .element(let element): .element(Tree(element))
+            }
+        }
+    }
+}
+
+// SAFETY: libFuzzer runs one input at a time, on one thread.
+nonisolated(unsafe) private let reader = XMLReader(hashSalt: 1)
+
+private func checkRoundTrip(_ stanza: XMLElement) {
+    let tree = Tree(stanza)
+    var written: [UInt8] = []
+    written.appendXML(stanza, in: "jabber:client")
+    require(String(validating: written, as: UTF8.self) != nil, "what is written is not UTF-8")
+    do throws(XMLError) {
+        let again = try reader.readStanza(written.span.bytes, in: .standard)
+        require(Tree(again) == tree, "what is written is read as another tree")
+    } catch {
+        // Each namespace is declared where it is used, which may be more than the stanza did.
+        if case .limit = error { return }
+        require(false, "what is written is refused: \(error)")
+    }
+}
+
+/// Reads the parts as the service does, and compares the places with Expat's.
+private func checkReading(_ bytes: [UInt8], _ whole: Reader) {
+    // An XML declaration must be the first thing of a document, and not of a stream.
+    let start = bytes.firstIndex { $0 != 0x20 && $0 != 0x0A && $0 != 0x0D && $0 != 0x09 } ?? 0
+    let oracle = Oracle()
+    var fed = start
+    var stanzas = 0
+    var scope = StreamScope.standard
+    for (outcome, end) in zip(whole.outcomes, whole.ends) where end > start {
+        let isTaken = oracle.feed(bytes[fed..<end])
+        fed = end
+        do throws(XMLError) {
+            switch outcome {
+            case .header(let part): scope = try reader.readHeader(part.span.bytes).scope
+            case .stanza(let part):
+                let stanza = try reader.readStanza(part.span.bytes, in: scope)
+                stanzas += 1
+                checkRoundTrip(stanza)
+            case .whiteSpace:
+                require(isTaken, "Expat refuses white space")
+                continue
+            case .streamEnd, .refused: return
+            }
+        } catch {
+            // Expat accepts any version in the declaration of a header.
+            if case .header = outcome { return }
+            let isEqual = !isTaken || oracle.depth != 1 || oracle.end != end - start
+            require(error != .notWellFormed || isEqual, "Expat takes what is refused")
+            return
+        }
+        require(isTaken, "Expat refuses what is taken")
+        require(oracle.depth == 1 && oracle.stanzas == stanzas, "Expat sees other stanzas")
+        require(oracle.end == end - start, "Expat ends a stanza elsewhere")
+    }
+}
+
+private let header = Array(
+    "<stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams'>".utf8)
+
+/// Cuts one input up in several ways.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzXML(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    var input = Input(start, count: count)
+    let hasHeader = input.pick([true, false])
+    let bytesMax = input.pick([10_000, 10_000, 64, 262_144])
+    var cuts = UInt64(input.byte()) &+ 1
+    let bytes = (hasHeader ? header : []) + input.remainder()
+
+    var whole = Reader(bytesMax: bytesMax)
+    whole.feed(bytes[...], stops: false)
+    var single = Reader(bytesMax: bytesMax)
+    for place in bytes.indices { single.feed(bytes[place...place], stops: false) }
+    require(single.outcomes == whole.outcomes, "byte by byte is not the same")
+    for stops in [false, true] {
+        var split = Reader(bytesMax: bytesMax)
+        var place = 0
+        while place < bytes.count {
+            cuts = cuts &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            let length = 1 + Int(cuts >> 33) % (bytes.count - place)
+            split.feed(bytes[place..<place + length], stops: stops)
+            place += length
+        }
+        split.feed([], stops: false)
+        require(split.outcomes == whole.outcomes, "split is not the same, stops: \(stops)")
+    }
+    checkReading(bytes, whole)
+    return 0
+}
