@@ -22,7 +22,7 @@ struct StreamPeer {
     /// What was heard, and after each of them what was said, without keep-alives.
     private(set) var log: [String] = []
     /// All bytes for the client.
-    private(set) var output = ""
+    private(set) var outputBytes: [UInt8] = []
     private(set) var isEnded = false
     private(set) var keepAlives = 0
     private var waiting: ((inout StreamPeer) -> Void)?
@@ -46,7 +46,7 @@ struct StreamPeer {
     @discardableResult
     mutating func receive(_ chunk: some Sequence<UInt8>) -> String {
         let chunk = Array(chunk)
-        let before = output.count
+        let before = outputBytes.count
         var offset = 0
         while true {
             let heard = stream.next(
@@ -55,11 +55,16 @@ struct StreamPeer {
             if case .keepAlive = heard { keepAlives += 1 } else { note(heard) }
         }
         precondition(offset == chunk.count, "bytes are left over")
-        return String(output.dropFirst(before))
+        return text(outputBytes[before...])
     }
 
     @discardableResult
     mutating func receive(_ text: String) -> String { receive(Array(text.utf8)) }
+
+    var output: String { text(outputBytes) }
+
+    /// Whether a question waits for `answerNow`.
+    var isAsked: Bool { waiting != nil }
 
     /// Answers the question that waits, and goes on with what has arrived.
     mutating func answerNow() {
@@ -113,10 +118,10 @@ struct StreamPeer {
     }
 
     mutating func takeOutput() {
-        let said = text(stream.takeOutput())
+        let said = stream.takeOutput()
         guard !said.isEmpty else { return }
-        log.append(said)
-        output += said
+        log.append(text(said))
+        outputBytes += said
     }
 
     private static func name(_ heard: Heard) -> String {
