@@ -251,6 +251,11 @@ let package = Package(
             ],
             swiftSettings: common),
         .testTarget(name: "SourceRulesTests", swiftSettings: common),
+        // For the test suites of WebSocket, which need a server that answers with the same message.
+        .executableTarget(
+            name: "EchoServer",
+            dependencies: ["EventLoop", "PresenceWire", "SecureLoop", "TLSSessions"],
+            path: "Tests/WebSocket/EchoServer", swiftSettings: common),
         .testTarget(
             name: "PresenceWebhooksTests",
             dependencies: [
