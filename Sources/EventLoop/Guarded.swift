@@ -26,6 +26,22 @@ public final class Guarded<Value: ~Copyable>: @unchecked Sendable {
     }
 }
 
+extension Guarded {
+    /// Wakes the threads that wait for a change.
+    func wake() { lock.wakeAll() }
+
+    /// Waits until `body` returns something, and returns that. It is called after each wake.
+    func waitFor<Result>(_ body: (inout Value) -> Result?) -> Result {
+        lock.lock()
+        defer { lock.unlock() }
+        // Read anew each time, as in `wait`.
+        while true {
+            if let result = body(&value) { return result }
+            lock.wait()
+        }
+    }
+}
+
 extension Guarded where Value == Bool {
     /// Makes it true, and wakes the threads that wait for that.
     func set() {
@@ -74,6 +90,9 @@ extension Guarded where Value == Bool {
     }
 
     func wakeAll() { unsafe pthread_cond_broadcast(changed) }
+
+    /// Gives up the lock while it waits, until it is woken.
+    func wait() { _ = unsafe pthread_cond_wait(changed, mutex) }
 
     /// Gives up the lock while it waits, until then or until it is woken.
     func wait(until nanoseconds: UInt64) {

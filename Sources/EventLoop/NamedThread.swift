@@ -21,7 +21,7 @@ public final class NamedThread: Sendable {
         }
     }
 
-    /// Starts a thread. Of the name, the kernel keeps 15 bytes. `join` is to be called.
+    /// Starts a thread. Of the name, the kernel keeps 15 bytes. `join` or `detach` is to be called.
     public init(name: String, _ body: @escaping @Sendable () -> Void) throws(UVError) {
         let start = unsafe Unmanaged.passRetained(
             Start(name: name, body: body, hasEnded: hasEnded))
@@ -43,6 +43,9 @@ public final class NamedThread: Sendable {
         guard hasEnded.wait(withinMilliseconds: milliseconds) else { return false }
         return pthread_join(thread, nil) == 0
     }
+
+    /// Leaves the thread alone: nothing waits for its end. `join` must not be called.
+    public func detach() { pthread_detach(thread) }
 
     fileprivate static func begin(_ start: UnsafeMutableRawPointer) {
         let start = unsafe Unmanaged<Start>.fromOpaque(start).takeRetainedValue()

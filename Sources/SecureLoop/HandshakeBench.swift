@@ -1,10 +1,9 @@
-import Dispatch
 import EventLoop
 import TLSSessions
 
 /// A connection's handshake, while it is not with the loop.
 // SAFETY: One thread at a time has it: the loop, then one worker, then the loop. It is passed on
-// through the worker's queue and through `HandshakeResults`.
+// through the worker's thread and through `HandshakeResults`.
 final class Handshake: @unchecked Sendable {
     let id: StreamID
     let context: TLSContext
@@ -71,7 +70,7 @@ final class HandshakeBench: Sendable {
     /// Continues a handshake on one of the threads; it comes back through `takeDone`.
     func submit(_ handshake: Handshake) {
         let worker = threads.worker(for: handshake.id)
-        worker.queue.async { [self] in
+        worker.thread.add { [self] in
             handshake.advance(through: worker.wire)
             if results.add(handshake) { wakeup.wake() }
         }
@@ -82,12 +81,12 @@ final class HandshakeBench: Sendable {
 }
 
 /// A thread, and the wire that it uses.
-// SAFETY: The wire is used only by the queue's work, of which one piece runs at a time.
+// SAFETY: The wire is used only by the thread's work, of which one piece runs at a time.
 private final class Worker: @unchecked Sendable {
-    let queue: DispatchQueue
+    let thread: WorkThread
     let wire = TLSWire()
 
     init(_ number: Int) {
-        queue = DispatchQueue(label: "porchlight.handshakes-\(number)")
+        thread = WorkThread(name: "handshakes \(number)")
     }
 }
