@@ -139,8 +139,9 @@ import COpenSSL
                 if result != 1 { error = unsafe SSL_get_error(ssl, result) }
             }
         }
-        // A wire takes everything, so a write never waits.
-        if error == SSL_ERROR_NONE { ErrorQueue.clear() } else { fail(error) }
+        // A wire takes everything, so a write never waits; and one that succeeds leaves no errors,
+        // which the tests check. To look for them costs 200 instructions.
+        if error != SSL_ERROR_NONE { fail(error) }
         return phase
     }
 
