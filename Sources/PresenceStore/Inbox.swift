@@ -17,8 +17,11 @@ final class Inbox: Sendable {
     /// The content of the queue.
     struct Contents {
         var submissions: [Submission] = []
+        var reads: [ReadRequest] = []
         /// Whether these are the last ones.
         var isLast = false
+
+        var isEmpty: Bool { submissions.isEmpty && reads.isEmpty }
     }
 
     fileprivate struct State {
@@ -53,6 +56,16 @@ final class Inbox: Sendable {
         if mustWake { wakeUp.signal() }
     }
 
+    func add(_ read: ReadRequest) {
+        let mustWake = state.withLock { state in
+            precondition(!state.contents.isLast, "read after stop")
+            state.isUrgent = true
+            state.contents.reads.append(read)
+            return state.wake()
+        }
+        if mustWake { wakeUp.signal() }
+    }
+
     func close() {
         let mustWake = state.withLock { state in
             state.contents.isLast = true
@@ -66,6 +79,7 @@ final class Inbox: Sendable {
         state.withLock { state in
             let contents = state.contents
             state.contents.submissions = []
+            state.contents.reads = []
             state.isUrgent = false
             return contents
         }
@@ -76,7 +90,7 @@ final class Inbox: Sendable {
     /// Only the store's thread may call it.
     func wait(milliseconds: Int?) -> WaitResult {
         let mustSleep = state.withLock { state in
-            guard state.contents.submissions.isEmpty, !state.contents.isLast else { return false }
+            guard state.contents.isEmpty, !state.contents.isLast else { return false }
             state.sleep = .untilAnything
             return true
         }

@@ -13,6 +13,8 @@ package final class InjectedFaults: Sendable {
         case commit
         /// After a commit that reached the log: what a failed `fsync` looks like to the caller.
         case commitInLog
+        /// Before a read while the service runs.
+        case read
         /// When the database is opened again after a failure.
         case reopen
         /// When the log is cut after a failed commit.

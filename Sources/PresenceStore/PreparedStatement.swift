@@ -35,6 +35,18 @@ internal import GRDBSQLite
         if code != SQLITE_OK { throw StoreError(code: code) }
     }
 
+    /// Binds a copy of `bytes` as a blob: bytes that are not text.
+    func bind(_ index: Int32, blob bytes: [UInt8]) throws(StoreError) {
+        let code = unsafe bytes.withUnsafeBytes { buffer in
+            // As above.
+            guard let base = buffer.baseAddress, buffer.count > 0 else {
+                return unsafe sqlite3_bind_zeroblob(raw, index, 0)
+            }
+            return unsafe sqlite3_bind_blob(raw, index, base, Int32(buffer.count), transient)
+        }
+        if code != SQLITE_OK { throw StoreError(code: code) }
+    }
+
     /// Binds a copy of `bytes`, or NULL.
     func bind(_ index: Int32, optional bytes: [UInt8]?) throws(StoreError) {
         if let bytes { return try bind(index, bytes) }
@@ -76,6 +88,11 @@ internal import GRDBSQLite
             unsafe sqlite3_reset(raw)
             throw StoreError(code: code)
         }
+    }
+
+    /// Ends the reading of rows before the last one.
+    func reset() {
+        unsafe sqlite3_reset(raw)
     }
 
     // MARK: Columns

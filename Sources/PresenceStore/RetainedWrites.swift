@@ -43,18 +43,20 @@ struct RetainedWrites {
     private var groups: [TypedKey: Group] = [:]
     private var relations: [RelationKey: RelationRow] = [:]
     private var visibilities: [[UInt8]: UInt8?] = [:]
+    private var credentials: [[UInt8]: CredentialRow?] = [:]
 
     var isEmpty: Bool {
         expiredBefore == nil && sequence == nil && accounts.isEmpty && sessions.isEmpty
             && statuses.isEmpty && groups.isEmpty && relations.isEmpty && visibilities.isEmpty
+            && credentials.isEmpty
     }
 
     /// The number of retained keys.
     var keyCount: Int {
         groups.values.reduce(accounts.count + sessions.count + statuses.count) {
             $0 + $1.rows.count + ($1.isCleared ? 1 : 0)
-        } + relations.count + visibilities.count + (sequence == nil ? 0 : 1)
-            + (expiredBefore == nil ? 0 : 1)
+        } + relations.count + visibilities.count + credentials.count
+            + (sequence == nil ? 0 : 1) + (expiredBefore == nil ? 0 : 1)
     }
 
     /// Adds a write that is newer than all retained ones.
@@ -91,12 +93,19 @@ struct RetainedWrites {
             }
         case .putVisibility(let account, let value):
             visibilities[account] = .some(value)
+        case .putCredential(let row):
+            credentials[row.account] = .some(row)
+        case .removeCredential(let account):
+            credentials[account] = .some(nil)
         case .reserveSequence(let upTo):
             sequence = max(sequence ?? upTo, upTo)
         case .removeExpired(let before):
             expiredBefore = before
         }
     }
+
+    /// What is to become of the credential of an account; nil: nothing is retained of it.
+    func credential(of account: [UInt8]) -> CredentialRow?? { credentials[account] }
 
     /// Returns all of them as writes, and is empty afterwards.
     mutating func drain() -> [Submission] {
@@ -132,6 +141,11 @@ struct RetainedWrites {
         }
         for (account, value) in visibilities {
             writes.append(Submission(write: .putVisibility(account: account, value)))
+        }
+        for (account, row) in credentials {
+            let write: Write =
+                if let row { .putCredential(row) } else { .removeCredential(account: account) }
+            writes.append(Submission(write: write))
         }
         for (key, group) in groups {
             group.append(to: &writes, subscriber: key.account, type: key.type)

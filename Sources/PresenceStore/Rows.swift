@@ -133,10 +133,17 @@ public protocol StoreReader: ~Copyable {
     mutating func relation(_ row: RelationRow)
     /// Which of its subscribers see an account, as the caller numbers it.
     mutating func visibility(account: Span<UInt8>, value: UInt8)
+    /// An account that has a password. Its keys are read when they are needed (`Read.credential`).
+    mutating func credential(of account: Span<UInt8>)
     /// The subscriptions that follow are this subscriber's. Called once for each subscriber,
     /// so that the reader looks its name up once and not for every row.
     mutating func beginSubscriber(_ name: Span<UInt8>)
     /// A subscription of the subscriber named last.
     mutating func subscription(
         type: UInt16, publisher: Span<UInt8>, created: Int64, expires: Int64)
+}
+
+extension StoreReader where Self: ~Copyable {
+    /// A reader that has no use for credentials ignores them.
+    public mutating func credential(of account: Span<UInt8>) {}
 }

@@ -101,10 +101,12 @@ public final class Store: Sendable {
     /// Starts the thread.
     ///
     /// `outcome` is called on it after each transaction that has a write with a ticket, with the
-    /// outcomes in the order of submission; `becameIdle` when it has been idle for a while and has
-    /// freed its cache.
+    /// outcomes in the order of submission; `answered` with the answers to questions, after the
+    /// outcomes of all writes that were submitted before them; `becameIdle` when it has been idle
+    /// for a while and has freed its cache.
     public func start(
         outcome: @escaping @Sendable ([Outcome]) -> Void,
+        answered: @escaping @Sendable ([ReadOutcome]) -> Void = { _ in },
         becameIdle: @escaping @Sendable () -> Void = {}
     ) {
         phase.withLock { phase in
@@ -112,7 +114,7 @@ public final class Store: Sendable {
             phase = .running
         }
         let thread = Thread { [self] in
-            run(outcome, becameIdle)
+            run(outcome, answered, becameIdle)
             ended.signal()
         }
         thread.name = "porchlight-store"
@@ -126,6 +128,11 @@ public final class Store: Sendable {
         guard !batch.isEmpty else { return }
         sharedCounters.submitted(count: batch.count)
         inbox.add(batch)
+    }
+
+    /// Asks for what is stored and not kept in memory. Costs a lock and an append.
+    public func submit(_ read: Read, token: UInt64) {
+        inbox.add(ReadRequest(token: token, read: read))
     }
 
     /// Writes what has been submitted, closes the database and ends the thread.
@@ -151,14 +158,16 @@ public final class Store: Sendable {
     }
 
     /// The thread: round after round, until the last one.
-    private func run(_ report: Writer.Report, _ becameIdle: () -> Void) {
+    private func run(
+        _ report: Writer.Report, _ answered: ([ReadOutcome]) -> Void, _ becameIdle: () -> Void
+    ) {
         writer.withLock { writer in
             var backoffMilliseconds = tuning.backoffMillisecondsMin
             var isIdle = false
             while true {
                 inbox.gather(milliseconds: tuning.gatherMilliseconds)
                 let contents = inbox.take()
-                let isRetry = contents.submissions.isEmpty && !contents.isLast
+                let isRetry = contents.isEmpty && !contents.isLast
                 if isRetry {
                     let pause =
                         writer.hasRetained
@@ -181,6 +190,7 @@ public final class Store: Sendable {
                             backoffMilliseconds * 2, tuning.backoffMillisecondsMax)
                     }
                 }
+                if !contents.reads.isEmpty { answered(writer.answer(contents.reads)) }
                 if contents.isLast { break }
             }
             writer.close()

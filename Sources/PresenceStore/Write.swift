@@ -27,6 +27,10 @@ public enum Write: Sendable {
     case putRelations([RelationRow])
     /// Sets which of its subscribers see an account; nil: forgets it.
     case putVisibility(account: [UInt8], UInt8?)
+    /// Sets what is kept of the password of an account.
+    case putCredential(CredentialRow)
+    /// Removes what is kept of the password of an account.
+    case removeCredential(account: [UInt8])
     /// Reserves the sequence numbers up to this one. The reservation never goes down.
     case reserveSequence(upTo: Int64)
     /// Removes the subscriptions and statuses that expired before this time.
@@ -45,6 +49,8 @@ public enum Write: Sendable {
             100
         case .putRelations(let rows):
             rows.count
+        case .putCredential, .removeCredential:
+            1
         case .putStatus, .removeStatus, .putSession, .removeSession, .putAccount, .removeAccount,
             .putVisibility, .reserveSequence, .removeExpired:
             1

@@ -130,6 +130,20 @@ internal import GRDBSQLite
         if let failure { throw failure }
     }
 
+    /// What is kept of the password of an account.
+    func credential(of account: [UInt8]) throws(StoreError) -> CredentialRow? {
+        let result: Result<CredentialRow?, StoreError> = queue.inDatabase { _ in
+            guard let statements else { preconditionFailure("read on a closed connection") }
+            do throws(StoreError) {
+                try faults?.check(.read)
+                return .success(try statements.writes.credentials.credential(of: account))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
     /// Reads the header of the log again if the commit may have begun the log again.
     ///
     /// A commit that goes on with the log leaves more frames than it has written. So after the

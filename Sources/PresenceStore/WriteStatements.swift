@@ -15,6 +15,7 @@ struct WriteStatements {
     private let removeRelation: PreparedStatement
     private let putVisibility: PreparedStatement
     private let removeVisibility: PreparedStatement
+    let credentials: CredentialStatements
     private let reserveSequence: PreparedStatement
     private let removeExpiredSubscriptions: PreparedStatement
     private let removeExpiredStatuses: PreparedStatement
@@ -65,6 +66,7 @@ struct WriteStatements {
         putVisibility = try PreparedStatement(
             db, "INSERT OR REPLACE INTO visibility (account, value) VALUES (?1, ?2)")
         removeVisibility = try PreparedStatement(db, "DELETE FROM visibility WHERE account = ?1")
+        credentials = try CredentialStatements(db)
         reserveSequence = try PreparedStatement(
             db,
             """
@@ -110,6 +112,10 @@ struct WriteStatements {
             for row in rows { try put(row) }
         case .putVisibility(let account, let value):
             try put(visibility: value, of: account)
+        case .putCredential(let row):
+            try credentials.put(row)
+        case .removeCredential(let account):
+            try credentials.remove(account)
         case .reserveSequence(let upTo):
             reserveSequence.bind(1, upTo)
             try reserveSequence.run()

@@ -128,6 +128,26 @@ final class Writer {
         if !outcomes.isEmpty { report(outcomes) }
     }
 
+    // MARK: Reading
+
+    /// Answers questions. Lazy writes that could not be stored yet count as stored.
+    func answer(_ requests: [ReadRequest]) -> [ReadOutcome] {
+        requests.map { ReadOutcome(token: $0.token, result: result(of: $0.read)) }
+    }
+
+    private func result(of read: Read) -> ReadOutcome.Result {
+        switch read {
+        case .credential(let account):
+            if let row = retained.credential(of: account) { return .credential(row) }
+            do throws(StoreError) {
+                return .credential(try openConnection().credential(of: account))
+            } catch {
+                if error.discreditsConnection { closeConnection() }
+                return .failed(error)
+            }
+        }
+    }
+
     /// Frees memory that is needed only under load.
     func releaseMemory() {
         connection?.releaseMemory()
@@ -162,6 +182,12 @@ final class Writer {
         connection = nil
     }
 
+    /// After an error, where all that was committed is on the disk. The next round opens another.
+    private func closeConnection() {
+        connection?.close()
+        connection = nil
+    }
+
     private func checkpointIfDue() {
         guard let connection, connection.logExceeds(pages: tuning.checkpointPages) else { return }
         do throws(StoreError) {
@@ -169,10 +195,7 @@ final class Writer {
         } catch {
             // The log still contains everything; the next connection reads it.
             counters.failed()
-            if error.discreditsConnection {
-                connection.close()
-                self.connection = nil
-            }
+            if error.discreditsConnection { closeConnection() }
         }
     }
 

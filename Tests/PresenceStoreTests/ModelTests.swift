@@ -159,6 +159,8 @@ private struct Model {
             contents.visibilities[String(decoding: account, as: UTF8.self)] = value
         case .reserveSequence(let upTo):
             contents.sequence = max(contents.sequence ?? upTo, upTo)
+        case .putCredential, .removeCredential:
+            preconditionFailure("not in this test")
         case .putSession, .removeSession, .removeExpired:
             preconditionFailure("not in this test")
         }

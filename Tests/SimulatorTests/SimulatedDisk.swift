@@ -20,6 +20,7 @@ final class SimulatedDisk: Persistence {
         var accounts: [Key: AccountRow] = [:]
         var sessions: [Key: SessionRow] = [:]
         var statuses: [Key: StatusRow] = [:]
+        var credentials: [Key: CredentialRow] = [:]
         var subscriptions: [Key: (created: Int64, expires: Int64)] = [:]
         /// By owner and contact.
         var relations: [Key: RelationRow] = [:]
@@ -103,6 +104,10 @@ final class SimulatedDisk: Persistence {
             }
         case .putVisibility(let account, let value):
             durable.visibilities[Key(account: account)] = value
+        case .putCredential(let row):
+            durable.credentials[Key(account: row.account)] = row
+        case .removeCredential(let account):
+            durable.credentials[Key(account: account)] = nil
         case .reserveSequence(let end):
             durable.sequence = max(durable.sequence, end)
         case .removeExpired(let before):
@@ -138,6 +143,9 @@ final class SimulatedDisk: Persistence {
         }
         for (_, row) in durable.relations.sorted(by: { before($0.key, $1.key) }) {
             reader.relation(row)
+        }
+        for key in durable.credentials.keys.sorted(by: before) {
+            reader.credential(of: key.account.span)
         }
         for (key, row) in durable.subscriptions.sorted(by: { before($0.key, $1.key) }) {
             reader.beginSubscriber(key.account.span)

@@ -16,6 +16,7 @@ enum Schema {
         migrator.registerMigration("003 subscription", migrate: createSubscription)
         migrator.registerMigration("004 relation", migrate: createRelation)
         migrator.registerMigration("005 availability", migrate: addAvailability)
+        migrator.registerMigration("006 credential", migrate: createCredential)
         return migrator
     }
 }

@@ -25,6 +25,8 @@ struct Contents: StoreReader, Equatable {
     /// By owner and contact.
     var relations: [[String]: RelationRow] = [:]
     var visibilities: [String: UInt8] = [:]
+    /// The accounts that have a password.
+    var credentials: Set<String> = []
     private var subscriber = ""
 
     init() {}
@@ -50,6 +52,8 @@ struct Contents: StoreReader, Equatable {
     mutating func status(_ row: StatusRow) {
         statuses["\(text(row.account)) \(row.type)"] = row
     }
+
+    mutating func credential(of account: Span<UInt8>) { credentials.insert(text(account)) }
 
     mutating func beginSubscriber(_ name: Span<UInt8>) { subscriber = text(name) }
 

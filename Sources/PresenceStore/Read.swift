@@ -1,0 +1,36 @@
+/// A question about stored data that are not kept in memory, while the service runs.
+///
+/// It is answered on the store's thread, in the order of submission: it sees every write that was
+/// submitted before it, and perhaps later ones.
+public enum Read: Sendable, Hashable {
+    /// What is kept of the password of an account.
+    case credential(account: [UInt8])
+}
+
+/// The answer to a `Read`.
+public struct ReadOutcome: Sendable, Equatable {
+    /// What was read.
+    public enum Result: Sendable, Equatable {
+        /// The row; nil: the account has none.
+        case credential(CredentialRow?)
+        /// It could not be read now.
+        case failed(StoreError)
+    }
+
+    /// The token of the question.
+    public var token: UInt64
+    /// What was read.
+    public var result: Result
+
+    /// Creates an outcome.
+    public init(token: UInt64, result: Result) {
+        self.token = token
+        self.result = result
+    }
+}
+
+/// A question and its token.
+struct ReadRequest: Sendable {
+    var token: UInt64
+    var read: Read
+}

@@ -1,0 +1,202 @@
+import Dispatch
+import GRDB
+import PresenceStore
+import Synchronization
+import Testing
+
+/// What is kept of passwords, and how it is read while the store runs.
+@Suite struct CredentialTests {
+    private let directory = TemporaryDirectory()
+    private let outcomes = Outcomes()
+    private let answers = Answers()
+    private let faults = InjectedFaults()
+
+    /// Collects the answers to questions.
+    private final class Answers: Sendable {
+        private let all = Mutex<[ReadOutcome]>([])
+        private let arrived = DispatchSemaphore(value: 0)
+
+        func report(_ outcomes: [ReadOutcome]) {
+            all.withLock { $0 += outcomes }
+            for _ in outcomes { arrived.signal() }
+        }
+
+        func next() throws -> ReadOutcome {
+            try #require(arrived.wait(timeout: .now() + 30) == .success, "no answer came")
+            return all.withLock { $0.removeFirst() }
+        }
+    }
+
+    private func start(_ change: (inout StoreTuning) -> Void = { _ in }) throws -> Store {
+        var tuning = StoreTuning()
+        tuning.faults = faults
+        tuning.backoffMillisecondsMin = 3_600_000
+        tuning.backoffMillisecondsMax = 3_600_000
+        change(&tuning)
+        let store = try Store.open(directory: directory.data, durability: .full, tuning: tuning)
+        store.start(outcome: outcomes.report, answered: answers.report)
+        return store
+    }
+
+    private func row(_ account: String, _ fill: UInt8 = 0) -> CredentialRow {
+        var row = CredentialRow(account: name(account))
+        row.iterations = 4_096
+        row.salt = (0..<16).map { fill &+ $0 }
+        row.storedSHA1 = Array(repeating: fill, count: 20)
+        row.serverSHA1 = [0, 0, 0, fill]
+        row.storedSHA256 = (0..<32).map { 255 - $0 }
+        row.serverSHA256 = [0xFF, 0xC0, 0x80, 0, fill]
+        row.created = -5 + Int64(fill)
+        return row
+    }
+
+    private func read(_ account: String, from store: Store) throws -> ReadOutcome.Result {
+        store.submit(.credential(account: name(account)), token: 7)
+        let answer = try answers.next()
+        #expect(answer.token == 7)
+        return answer.result
+    }
+
+    @Test func `are put, replaced, removed and read`() throws {
+        let store = try start()
+        #expect(try read("bob", from: store) == .credential(nil))
+        #expect(
+            try store.write(
+                .putCredential(row("bob")), .putCredential(row("eve")), into: outcomes)
+                == [.committed, .committed])
+        #expect(try read("bob", from: store) == .credential(row("bob")))
+        _ = try store.write(.putCredential(row("bob", 9)), into: outcomes)
+        #expect(try read("bob", from: store) == .credential(row("bob", 9)))
+        _ = try store.write(.removeCredential(account: name("bob")), into: outcomes)
+        #expect(try read("bob", from: store) == .credential(nil))
+        #expect(try read("eve", from: store) == .credential(row("eve")))
+        #expect(try read("ev", from: store) == .credential(nil))
+        store.stop()
+        #expect(try Contents(of: directory.data).credentials == ["eve"])
+        let again = try start()
+        #expect(try read("eve", from: again) == .credential(row("eve")))
+        again.stop()
+    }
+
+    @Test func `empty keys are read as empty keys`() throws {
+        let store = try start()
+        let empty = CredentialRow(account: name("bob"))
+        _ = try store.write(.putCredential(empty), into: outcomes)
+        #expect(try read("bob", from: store) == .credential(empty))
+        store.stop()
+    }
+
+    /// A read and the writes before it may be in one round, and in one with others.
+    @Test func `a read sees what was submitted before it`() throws {
+        let store = try start()
+        // The thread is held, so that everything gathers.
+        outcomes.hold()
+        store.submit([Submission(ticket: 1, write: .reserveSequence(upTo: 1))])
+        _ = try outcomes.next()
+        store.submit([
+            Submission(write: .putCredential(row("bob"))),
+            Submission(write: .putCredential(row("eve"))),
+        ])
+        store.submit(.credential(account: name("bob")), token: 1)
+        store.submit(.credential(account: name("zoe")), token: 2)
+        store.submit([Submission(write: .removeCredential(account: name("eve")))])
+        store.submit(.credential(account: name("eve")), token: 3)
+        outcomes.release()
+        #expect(
+            try [answers.next(), answers.next(), answers.next()] == [
+                ReadOutcome(token: 1, result: .credential(row("bob"))),
+                ReadOutcome(token: 2, result: .credential(nil)),
+                ReadOutcome(token: 3, result: .credential(nil)),
+            ])
+        store.stop()
+    }
+
+    @Test func `a read does not wait for lazy statuses`() throws {
+        let store = try start {
+            $0.gatherMilliseconds = 600_000
+            $0.idleMilliseconds = 600_000
+        }
+        store.submit([Submission(write: .putStatus(StatusRow(account: name("al"), type: 1)))])
+        #expect(try read("bob", from: store) == .credential(nil))
+        #expect(try read("bob", from: store) == .credential(nil))
+        store.stop()
+    }
+
+    @Test func `what is asked before the stop is answered`() throws {
+        let store = try start()
+        _ = try store.write(.putCredential(row("bob")), into: outcomes)
+        for token in 0..<100 {
+            store.submit(.credential(account: name("bob")), token: UInt64(token))
+        }
+        store.stop()
+        for token in 0..<100 {
+            let expected = ReadOutcome(
+                token: UInt64(token), result: .credential(row("bob")))
+            #expect(try answers.next() == expected)
+        }
+    }
+
+    @Test(arguments: [13, 10 | 1 << 8, 11, 5] as [Int32])
+    func `a read that fails says so, and the next one is as before`(code: Int32) throws {
+        let store = try start()
+        _ = try store.write(.putCredential(row("bob")), into: outcomes)
+        faults.fail(.read, code: code)
+        #expect(try read("bob", from: store) == .failed(StoreError(code: code)))
+        #expect(try read("bob", from: store) == .credential(row("bob")))
+        #expect(
+            try store.write(.putCredential(row("bob", 3)), into: outcomes) == [.committed])
+        #expect(try read("bob", from: store) == .credential(row("bob", 3)))
+        store.stop()
+    }
+
+    @Test func `a database that cannot be opened fails reads`() throws {
+        let store = try start()
+        _ = try store.write(.putCredential(row("bob")), into: outcomes)
+        faults.fail(.commitInLog, code: 10 | 4 << 8)
+        _ = try store.write(.putCredential(row("bob", 1)), into: outcomes)
+        faults.fail(.reopen, code: 14)
+        #expect(try read("bob", from: store) == .failed(StoreError(code: 14)))
+        // The write that was reported as failed has no effect.
+        #expect(try read("bob", from: store) == .credential(row("bob")))
+        store.stop()
+    }
+
+    /// A password that was removed must not let an account in because the disk was full.
+    @Test func `lazy writes that wait for the disk count`() throws {
+        let store = try start()
+        _ = try store.write(
+            .putCredential(row("bob")), .putCredential(row("eve")), into: outcomes)
+        faults.fail(.commit, code: 13, times: 3)
+        store.submit([
+            Submission(write: .removeCredential(account: name("bob"))),
+            Submission(write: .putCredential(row("eve", 4))),
+            Submission(ticket: 1, write: .reserveSequence(upTo: 1)),
+        ])
+        _ = try outcomes.next()
+        #expect(try read("bob", from: store) == .credential(nil))
+        #expect(try read("eve", from: store) == .credential(row("eve", 4)))
+        #expect(store.counters.retained == 2)
+        // The disk recovers.
+        _ = try store.write(.reserveSequence(upTo: 2), into: outcomes)
+        #expect(try read("bob", from: store) == .credential(nil))
+        #expect(store.stop().lostWrites == 0)
+        #expect(try Contents(of: directory.data).credentials == ["eve"])
+    }
+
+    @Test func `a database of before has no credentials`() throws {
+        try start().stop()
+        let older = try DatabaseQueue(path: directory.database)
+        try older.inDatabase { db in
+            try db.execute(
+                sql: """
+                    DROP TABLE credential;
+                    DELETE FROM grdb_migrations WHERE identifier = '006 credential';
+                    """)
+        }
+        try older.close()
+        let store = try start()
+        #expect(try read("bob", from: store) == .credential(nil))
+        #expect(try store.write(.putCredential(row("bob")), into: outcomes) == [.committed])
+        store.stop()
+    }
+}
