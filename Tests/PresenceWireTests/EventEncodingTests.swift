@@ -90,7 +90,7 @@ import Testing
         #expect(
             ClientKind.allCases.map(\.word.description) == [
                 "android", "ios", "harmony", "windows", "macos", "linux", "web", "server",
-                "other",
+                "other", "xmpp",
             ])
     }
 

@@ -112,7 +112,7 @@ extension Engine {
         return account.holdCount > 0
             || account.visibility != nil || relations.mention(AccountHandle(index: number))
             || account.presenceTopic != none || account.customTopicCount > 0
-            || firstSession[Int(number)] != none
+            || firstSession[Int(number)] != none || hidden[number] != nil
             || index.count(of: AccountHandle(index: number)) > 0
     }
 

@@ -18,12 +18,15 @@ extension Engine {
         persist(session, into: &effects)
         let topic = makeTopic(.presence, of: account)
         let origin = deviceEntry(of: session, into: &effects)
-        let value = topics[topic.index].status
         emit(
-            EventDraft(
-                value: value == none ? OwnValue.login : statuses[value].value, cause: .changed,
-                origin: origin),
+            EventDraft(value: shownValue(of: topic), cause: .changed, origin: origin),
             on: topic, alsoTo: .allBut(connection), at: now, into: &effects)
+    }
+
+    /// The value of the state of an account that is online.
+    func shownValue(of topic: TopicHandle) -> Int32 {
+        let status = topics[topic.index].status
+        return status == none ? OwnValue.login : statuses[status].value
     }
 
     /// How the device of a session presents itself.

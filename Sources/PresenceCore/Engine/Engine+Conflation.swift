@@ -40,7 +40,7 @@ extension Engine {
         guard case .client(let session, let account) = caller(of: connection) else { return }
         if conflations[session] != nil {
             sendMissed(by: session, of: account, on: connection, at: now, into: &effects)
-        } else if !links[Int(session)].cursor.isComplete {
+        } else if !links[Int(session)].cursor.isComplete, sessions[session].phase == .connected {
             continueList(of: connection, at: now, into: &effects)
         } else {
             effects.items.append(.caughtUp(connection))

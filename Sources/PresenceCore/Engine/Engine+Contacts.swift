@@ -39,16 +39,18 @@ extension Engine {
         into effects: inout Effects
     ) {
         guard !words.isEmpty || isListChanged else { return }
+        let isOnlyRequest = words == [.subscribe] && !isListChanged
         let start = effects.receivers.count
-        var session = firstSession[Int(account.index)]
-        while session != none {
+        for session in allSessions(of: account) {
             let link = links[Int(session)]
-            if link.connection != none, link.hears.contains(.approved),
-                connectionID(of: session) != origin
-            {
-                effects.receivers.append(link.connection)
-            }
-            session = link.next
+            let record = sessions[session]
+            // A request is for whoever is there, the rest for those that have asked for the list
+            // (RFC 6121, sections 2.1.6 and 3.1.3).
+            guard link.connection != none, link.hears.contains(.approved),
+                isOnlyRequest ? record.phase == .connected : record.isInterested,
+                record.client == .xmpp || connectionID(of: session) != origin
+            else { continue }
+            effects.receivers.append(link.connection)
         }
         let receivers = start..<effects.receivers.count
         guard !receivers.isEmpty else { return }
@@ -106,12 +108,33 @@ extension Engine {
         effects.items.append(.deliver(event: event, topic: topic, receivers: receivers))
     }
 
+    /// Sends a session the state of a contact that it sees; nothing of any other.
+    mutating func probe(
+        _ contact: AccountHandle?, from connection: ConnectionID, at now: Moment,
+        into effects: inout Effects
+    ) {
+        effects.answer(connection, .done)
+        guard case .client(let session, let account) = caller(of: connection), let contact,
+            let topic = topic(.presence, of: contact), contact == account || sees(topic, session),
+            sessions[session].phase == .connected, links[Int(session)].cursor.covers(topic)
+        else { return }
+        let start = effects.events.count
+        appendState(topic, at: now, into: &effects)
+        noteKnown(topic, to: session)
+        effects.items.append(.states(connection, start..<effects.events.count, .loginList))
+    }
+
     /// A page of the contacts of an account, and of the accounts that ask it, in the order of their
     /// handles. O(contacts).
-    func listContacts(
+    mutating func listContacts(
         of account: AccountHandle, _ request: ListContacts, from connection: ConnectionID,
         into effects: inout Effects
     ) {
+        if case .client(let session, account) = caller(of: connection),
+            links[Int(session)].hears.contains(.approved)
+        {
+            sessions[session].isInterested = true
+        }
         let all = relations.all(of: account)
         let begin = UInt32(clamping: request.cursor ?? 0)
         let rest = all[all.partitionPoint { $0.contact < begin }...]

@@ -13,6 +13,7 @@ extension Engine {
         guard !connection.isInProcess else { return }
         detach(connection, .logout, at: now)
         guard case .client(let session, _) = caller else { return }
+        guard sessions[session].phase != .hidden else { return endHidden(session) }
         endSession(
             session, value: OwnValue.logout, cause: .logout, lastSeen: now.wall, at: now,
             into: &effects)
@@ -55,6 +56,8 @@ extension Engine {
         of session: UInt32?, lastHeard: Wall, at now: Moment, into effects: inout Effects
     ) {
         guard let session else { return }
+        guard sessions[session].phase != .hidden else { return endHidden(session) }
+        cancelTimer(of: session)
         sessions[session].lastHeard = lastHeard
         enter(.inGrace, session)
         let grace = settings.disconnectGraceSeconds
@@ -72,8 +75,10 @@ extension Engine {
     ) {
         sessions[session].timer = .none
         switch sessions[session].phase {
-        case .connected:
+        case .connected, .hidden:
             preconditionFailure("a deadline of a connected session")
+        case .returning:
+            returnEnded(session, at: now, into: &effects)
         case .inGrace, .awaitingReturn:
             graceEnded(session, at: now, into: &effects)
         case .pushOnly:
@@ -118,21 +123,14 @@ extension Engine {
         into effects: inout Effects
     ) {
         let reason = request.reason.map { texts.bytes($0) }
-        var kicked = 0
-        var session = find(request.account, texts).map { firstSession[Int($0.index)] } ?? none
-        while session != none {
-            let next = links[Int(session)].next
-            let isMeant =
-                request.device.map { device in
-                    texts.withBytes(device) { strings.equals(sessions[session].device, $0) }
-                } ?? true
-            if isMeant {
-                kickSession(session, reason: reason, at: now, into: &effects)
-                kicked += 1
+        var meant = find(request.account, texts).map { allSessions(of: $0) } ?? []
+        if let device = request.device {
+            meant.removeAll { session in
+                !texts.withBytes(device) { strings.equals(sessions[session].device, $0) }
             }
-            session = next
         }
-        effects.answer(connection, .kicked(kicked))
+        for session in meant { kickSession(session, reason: reason, at: now, into: &effects) }
+        effects.answer(connection, .kicked(meant.count))
     }
 
     private mutating func kickSession(
@@ -144,6 +142,7 @@ extension Engine {
             detach(connection, .kicked, at: now)
             effects.items.append(.close(connection, .kicked(reason: reason)))
         }
+        guard sessions[session].phase != .hidden else { return endHidden(session) }
         endSession(
             session, value: OwnValue.logout, cause: .kicked, lastSeen: lastSeen, at: now,
             into: &effects)

@@ -20,7 +20,8 @@ extension Engine {
     /// number.
     @discardableResult
     mutating func emit(
-        _ draft: EventDraft, on topic: TopicHandle, alsoTo own: OwnReceivers = .nobody,
+        _ draft: EventDraft, on topic: TopicHandle,
+        alsoTo own: OwnReceivers = .resources(but: nil),
         at now: Moment, into effects: inout Effects
     ) -> UInt64 {
         let seq = sequence.next()

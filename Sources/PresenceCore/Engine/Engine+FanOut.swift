@@ -11,7 +11,11 @@ extension Engine {
         case nobody
         /// All but the one on this connection.
         case allBut(ConnectionID)
+        /// Those of XMPP clients, but not the one on this connection (RFC 6121, section 4.2.2).
+        case resources(but: ConnectionID?)
     }
+
+    private enum OwnSessionKind { case all, resources }
 
     /// How many connections an event was handed to at once, and whether more will follow.
     struct FannedOut {
@@ -37,8 +41,13 @@ extension Engine {
                 collectSessions(of: watcher, viewers, for: topic, into: &effects)
             }
         }
-        if case .allBut(let origin) = own {
-            collectOwnSessions(of: topic, but: origin, into: &effects)
+        switch own {
+        case .nobody: break
+        case .allBut(let origin):
+            collectOwnSessions(of: topic, .all, but: origin, into: &effects)
+        case .resources(let origin) where resourceCount > 0:
+            collectOwnSessions(of: topic, .resources, but: origin, into: &effects)
+        case .resources: break
         }
         let receivers = start..<effects.receivers.count
         let fanned = FannedOut(receivers: receivers.count, walk: isLarge ? .inSlices : .atOnce)
@@ -53,7 +62,11 @@ extension Engine {
         _ topic: TopicHandle, _ viewers: Viewers, _ own: OwnReceivers
     ) -> Bool {
         if index.subscriberCount(of: topic) > 0, !viewers.leases.isEmpty { return true }
-        if case .nobody = own { return false }
+        switch own {
+        case .nobody: return false
+        case .resources where resourceCount == 0: return false
+        case .resources, .allBut: break
+        }
         return firstSession[Int(topics[topic.index].account)] != none
     }
 
@@ -77,17 +90,20 @@ extension Engine {
 
     /// The publisher's own sessions; those that subscribe to themselves receive it as subscribers.
     private mutating func collectOwnSessions(
-        of topic: TopicHandle, but origin: ConnectionID, into effects: inout Effects
+        of topic: TopicHandle, _ which: OwnSessionKind, but origin: ConnectionID?,
+        into effects: inout Effects
     ) {
         let account = AccountHandle(index: topics[topic.index].account)
         let leases = index.leases(on: topic, by: account)
         let visible = leases.intersection(visibility(of: account.index).leases)
         // The slot may have been reused, if the change has waited for the store.
-        let excluded = isLoggedIn(origin) ? origin.slot : none
+        let excluded = origin.map { isLoggedIn($0) ? $0.slot : none } ?? none
         var session = firstSession[Int(account.index)]
         while session != none {
             let link = links[Int(session)]
             if link.connection != none, link.connection != excluded,
+                which == .all || sessions[session].client == .xmpp,
+                sessions[session].phase == .connected,
                 visible.isDisjoint(with: link.hears),
                 !withholdOwn(topic, from: session, of: account)
             {

@@ -10,7 +10,10 @@ extension Engine {
         var online = 0
         for number in 0..<names.handleUpperBound where names.contains(number) {
             let inAccount = checkSessions(of: number)
-            sessionCount += inAccount
+            let hiddenHere = checkHidden(of: AccountHandle(index: number))
+            precondition(
+                inAccount + hiddenHere == Int(accounts[Int(number)].sessionCount), "session count")
+            sessionCount += inAccount + hiddenHere
             online += inAccount > 0 ? 1 : 0
             checkTopics(of: AccountHandle(index: number))
         }
@@ -23,7 +26,12 @@ extension Engine {
         precondition(sessionCount == sessions.count, "miscounted sessions")
         let inPhases = SessionEntry.Connectedness.allCases.reduce(0) { $0 + tallies.sessions($1) }
         precondition(inPhases == sessionCount, "miscounted phases")
-        precondition(tallies.sessions(.connected) == stats.sessionsConnected, "miscounted phases")
+        precondition(
+            tallies.sessions(.connected) + tallies.sessions(.hidden) == stats.sessionsConnected,
+            "miscounted phases")
+        precondition(
+            sessions.elements.isEmpty || resourceCount >= 0 && resourceCount <= sessions.count,
+            "miscounted resources")
         precondition(online == stats.accountsOnline, "miscounted accounts online")
     }
 
@@ -48,9 +56,10 @@ extension Engine {
             let link = links[Int(session)]
             precondition(record.account == number, "a session of another account")
             precondition(
-                (record.phase == .connected) == (link.connection != none), "phase and connection")
+                record.phase.hasConnection == (link.connection != none), "phase and connection")
             precondition(
-                (record.phase == .connected) == (record.timer == .none), "phase and deadline")
+                record.phase.hasDeadline == (record.timer != .none), "phase and deadline")
+            precondition(record.phase != .hidden, "a hidden session that others see")
             if link.connection != none {
                 guard case .client(session) = connections[Int(link.connection)].peer else {
                     preconditionFailure("a connection that does not know its session")
@@ -59,8 +68,19 @@ extension Engine {
             count += 1
             session = link.next
         }
-        precondition(count == Int(accounts[Int(number)].sessionCount), "session count")
         return count
+    }
+
+    private func checkHidden(of account: AccountHandle) -> Int {
+        let sessions = hiddenSessions(of: account)
+        for session in sessions {
+            let record = self.sessions[session]
+            precondition(record.account == account.index, "a session of another account")
+            precondition(record.phase == .hidden, "others do not see it")
+            precondition(links[Int(session)].connection != none, "hidden without a connection")
+            precondition(record.timer == .none && record.availability == none, "hidden")
+        }
+        return sessions.count
     }
 
     private func checkTopics(of account: AccountHandle) {

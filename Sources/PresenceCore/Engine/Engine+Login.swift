@@ -19,9 +19,12 @@ extension Engine {
         if let known = self.session(of: account, on: login.device) {
             session = known
             arrival = resume(known, login, of: account, at: now, into: &effects)
+            sessions[session].isInterested = login.hears.contains(.approved)
         } else {
             try makeRoomForSession(of: account, at: now, into: &effects)
-            session = addSession(login, of: account, at: now)
+            session = insertSession(login, of: account, phase: .connected, at: now)
+            link(session, to: account)
+            sessions[session].isInterested = login.hears.contains(.approved)
             arrival = .noticed
         }
         let topic = makeTopic(.presence, of: account)
@@ -31,12 +34,7 @@ extension Engine {
         sessions[session].loggedIn = now.wall
         persist(session, into: &effects)
         effects.answer(
-            connection,
-            .loggedIn(
-                LoggedIn(
-                    account: effects.copyName(of: account.index, from: self),
-                    session: sessions[session].id, time: now.wall,
-                    subscriptions: index.timedCount(of: account), term: login.term)))
+            connection, loggedIn(session, of: account, term: login.term, at: now, into: &effects))
         beginList(login.sync, of: session)
         if arrival == .noticed {
             let origin = deviceEntry(of: session, into: &effects)
@@ -45,6 +43,17 @@ extension Engine {
                 at: now, into: &effects)
         }
         continueList(of: connection, at: now, into: &effects)
+    }
+
+    func loggedIn(
+        _ session: UInt32, of account: AccountHandle, term: TokenTerm?, at now: Moment,
+        into effects: inout Effects
+    ) -> Answer {
+        .loggedIn(
+            LoggedIn(
+                account: effects.copyName(of: account.index, from: self),
+                session: sessions[session].id, time: now.wall,
+                subscriptions: index.timedCount(of: account), term: term))
     }
 
     /// Whether a login changes what subscribers see.
@@ -59,15 +68,12 @@ extension Engine {
         into effects: inout Effects
     ) -> Arrival {
         let before = sessions[session]
-        if let old = connectionID(of: session) {
-            detach(old, .replaced, at: now)
-            effects.items.append(.close(old, .replaced))
+        takeOver(session, login, at: now, into: &effects)
+        if before.phase == .hidden {
+            reveal(session, of: account)
+            enter(.connected, session)
+            return .noticed
         }
-        cancelTimer(of: session)
-        strings.remove(before.address)
-        sessions[session].address = strings.insert(login.address.span)
-        sessions[session].client = login.client
-        sessions[session].reach = login.reach
         enter(.connected, session)
         if before.phase == .pushOnly {
             // A new login for subscribers that saw it as push-only.
@@ -78,16 +84,38 @@ extension Engine {
         return before.client == login.client ? .unnoticed : .noticed
     }
 
+    /// Gives a session to another connection of its device.
+    mutating func takeOver(
+        _ session: UInt32, _ login: Login, at now: Moment, into effects: inout Effects
+    ) {
+        if let old = connectionID(of: session) {
+            detach(old, .replaced, at: now)
+            effects.items.append(.close(old, .replaced))
+        }
+        cancelTimer(of: session)
+        strings.remove(sessions[session].address)
+        sessions[session].address = strings.insert(login.address.span)
+        countResource(sessions[session].client, -1)
+        sessions[session].client = login.client
+        countResource(login.client, 1)
+        sessions[session].reach = login.reach
+    }
+
+    /// Counts the sessions of XMPP clients.
+    mutating func countResource(_ client: ClientKind, _ change: Int) {
+        if client == .xmpp { resourceCount += change }
+    }
+
     /// Rejects the login that would exceed the session quota, unless a session without a connection
     /// can be replaced, the oldest first: lost devices must not lock an account out. A device that
     /// reconnects after that has a new session.
-    private mutating func makeRoomForSession(
+    mutating func makeRoomForSession(
         of account: AccountHandle, at now: Moment, into effects: inout Effects
     ) throws(Refusal) {
         let limit = settings.limits.sessionsPerAccountMax
         guard Int(accounts[Int(account.index)].sessionCount) >= limit else { return }
         var oldest = firstSession[Int(account.index)]
-        while oldest != none, sessions[oldest].phase == .connected {
+        while oldest != none, sessions[oldest].phase.hasConnection {
             oldest = links[Int(oldest)].next
         }
         guard oldest != none else {
@@ -98,21 +126,23 @@ extension Engine {
         endUnconnected(oldest, at: now, into: &effects)
     }
 
-    private mutating func addSession(
-        _ login: Login, of account: AccountHandle, at now: Moment
+    /// A new session, which its account does not know yet.
+    mutating func insertSession(
+        _ login: Login, of account: AccountHandle, phase: Session.Phase, at now: Moment
     ) -> UInt32 {
         let session = sessions.insert(
             Session(
                 id: SessionID(ordinal: 0), loggedIn: now.wall, lastHeard: now.wall,
                 account: account.index, device: strings.insert(login.device.span),
                 address: strings.insert(login.address.span), client: login.client,
-                reach: login.reach, phase: .connected))
-        tallies.enter(.connected)
-        link(session, to: account)
+                reach: login.reach, phase: phase))
+        tallies.enter(phase)
+        countResource(login.client, 1)
+        resetLink(of: session)
         return session
     }
 
-    private mutating func attach(_ session: UInt32, to connection: ConnectionID) {
+    mutating func attach(_ session: UInt32, to connection: ConnectionID) {
         links[Int(session)].connection = connection.slot
         stats.sessionsConnected += 1
         register(connection, as: .client(session))

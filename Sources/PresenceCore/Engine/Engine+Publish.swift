@@ -69,7 +69,8 @@ extension Engine {
             DeviceEntry(client: $0.client, name: effects.copy($0.device), reach: .connection)
         }
         draft.ext = request.ext.map { effects.copy($0) }
-        let own: OwnReceivers = request.ownSessions == .told ? .allBut(connection) : .nobody
+        let own: OwnReceivers =
+            request.ownSessions == .told ? .allBut(connection) : .resources(but: connection)
         let answer = effects.answers.count
         effects.answer(connection, .published(seq: 0, time: now.wall, expires: expires))
         let seq = emit(draft, on: topic, alsoTo: own, at: now, into: &effects)

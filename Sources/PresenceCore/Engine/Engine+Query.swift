@@ -129,10 +129,8 @@ extension Engine {
         into effects: inout Effects
     ) {
         let start = effects.sessions.count
-        var session = account.map { firstSession[Int($0.index)] } ?? none
-        while session != none {
+        for session in account.map({ allSessions(of: $0) }) ?? [] {
             effects.sessions.append(sessionEntry(session, at: now, into: &effects))
-            session = links[Int(session)].next
         }
         effects.answer(connection, .sessions(start..<effects.sessions.count))
     }
@@ -176,7 +174,8 @@ extension Session.Phase {
     /// The name of this phase in a listing.
     var connectedness: SessionEntry.Connectedness {
         switch self {
-        case .connected: .connected
+        case .connected, .returning: .connected
+        case .hidden: .hidden
         case .inGrace: .inGrace
         case .pushOnly: .pushOnly
         case .awaitingReturn: .awaitingReturn

@@ -75,6 +75,8 @@ extension Engine {
                 phase: pushUntil == nil ? .awaitingReturn : .pushOnly))
         put(availability, of: session)
         tallies.enter(sessions[session].phase)
+        countResource(client, 1)
+        resetLink(of: session)
         link(session, to: account)
         _ = makeTopic(.presence, of: account)
         let end =

@@ -8,11 +8,13 @@ extension Engine {
             if strings.equals(sessions[session].device, device.span) { return session }
             session = links[Int(session)].next
         }
-        return nil
+        return hiddenSessions(of: account).first {
+            strings.equals(sessions[$0].device, device.span)
+        }
     }
 
-    /// Appends a session to its account's list.
-    mutating func link(_ session: UInt32, to account: AccountHandle) {
+    /// Makes the part of a new session that a fan-out reads.
+    mutating func resetLink(of session: UInt32) {
         while links.count <= Int(session) {
             growByAnEighth(&links)
             links.append(
@@ -20,6 +22,11 @@ extension Engine {
         }
         links[Int(session)] = SessionLink(
             next: none, connection: none, cursor: .complete, hears: .timed)
+    }
+
+    /// Appends a session to its account's list.
+    mutating func link(_ session: UInt32, to account: AccountHandle) {
+        links[Int(session)].next = none
         let number = Int(account.index)
         accounts[number].sessionCount += 1
         guard firstSession[number] != none else {
@@ -92,6 +99,7 @@ extension Engine {
             if let connection = connectionID(of: session) { connections.append(connection) }
             session = links[Int(session)].next
         }
+        connections += hiddenSessions(of: account).compactMap { connectionID(of: $0) }
         return connections
     }
 
@@ -130,7 +138,18 @@ extension Engine {
         strings.remove(record.address)
         if record.availability != none { availabilities.remove(record.availability) }
         tallies.leave(record.phase)
+        countResource(record.client, -1)
         sessions.remove(session)
+        announceEnd(
+            of: account, origin, value: value, cause: cause, lastSeen: lastSeen, at: now,
+            into: &effects)
+    }
+
+    /// Notifies the subscribers that a session has ended, or that they do not see it any more.
+    mutating func announceEnd(
+        of account: AccountHandle, _ origin: DeviceEntry, value: Int32, cause: Cause,
+        lastSeen: Wall, at now: Moment, into effects: inout Effects
+    ) {
         effects.persist(.removeSession(account: account, device: origin.name))
         if firstSession[Int(account.index)] == none {
             accounts[Int(account.index)].lastValue = UInt8(value)

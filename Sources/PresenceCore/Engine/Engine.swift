@@ -37,6 +37,10 @@ public struct Engine: ~Copyable {
     var sessions = Slab<Session>()
     /// By session.
     var links: [SessionLink] = []
+    /// Sessions that others do not see, by account; no entry for none.
+    var hidden: [UInt32: [UInt32]] = [:]
+    /// How many sessions are those of XMPP clients, which are sent their account's own presence.
+    var resourceCount = 0
     /// What sessions have missed that do not keep up; by session.
     var conflations: [UInt32: Conflation] = [:]
     var strings = ByteSlab()
@@ -129,8 +133,14 @@ public struct Engine: ~Copyable {
         attempt(.login, from: connection, into: &effects) {
             engine, _, effects throws(Refusal) in
             let account = try engine.intern(login.account.span)
-            try engine.beginSession(
-                login, of: account, from: connection, at: now, into: &effects)
+            switch login.beginning {
+            case .shown:
+                try engine.beginSession(
+                    login, of: account, from: connection, at: now, into: &effects)
+            case .hidden:
+                try engine.beginHidden(
+                    login, of: account, from: connection, at: now, into: &effects)
+            }
         }
     }
 
@@ -224,6 +234,12 @@ public struct Engine: ~Copyable {
                 .setVisibility(visibility), of: account, from: connection, at: now, into: &effects)
         case .setAvailability(let availability):
             try setAvailability(availability, from: connection, at: now, into: &effects)
+        case .show(let availability):
+            try show(availability, from: connection, at: now, into: &effects)
+        case .hide:
+            try hide(from: connection, at: now, into: &effects)
+        case .probe(let name):
+            probe(find(name, texts), from: connection, at: now, into: &effects)
         case .query(let type, let names):
             query(type, names, texts, from: connection, at: now, into: &effects)
         case .subscribers(let request):

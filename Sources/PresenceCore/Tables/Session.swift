@@ -28,6 +28,8 @@ struct Session {
     var reach: Reach
     /// The states in its login list.
     var list = LoginList.none
+    /// Whether it is told what changes on its account's list of contacts.
+    var isInterested = false
     /// Whether it is connected, and if not, what it waits for.
     var phase: Phase
 
@@ -43,6 +45,27 @@ struct Session {
         case pushOnly
         /// The service has restarted. To: `connected`, `pushOnly`, or ended as a restart.
         case awaitingReturn
+        /// Connected, and others do not see it. To: `connected`, or ended.
+        case hidden
+        /// Connected again, and has not shown itself again; others see it as before. To:
+        /// `connected`, `hidden`, `inGrace`.
+        case returning
+
+        /// Whether it has a connection.
+        var hasConnection: Bool {
+            switch self {
+            case .connected, .hidden, .returning: true
+            case .inGrace, .pushOnly, .awaitingReturn: false
+            }
+        }
+
+        /// Whether something happens when it has lasted long enough.
+        var hasDeadline: Bool {
+            switch self {
+            case .connected, .hidden: false
+            case .inGrace, .pushOnly, .awaitingReturn, .returning: true
+            }
+        }
     }
 }
 

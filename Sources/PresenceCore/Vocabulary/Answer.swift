@@ -28,6 +28,18 @@ public enum Answer: Hashable, Sendable {
     case contacts(entries: Range<Int>, count: Int, cursor: UInt64?)
     case visibilitySet(Visibility)
     case availabilitySet
+    /// To `show` and `hide`.
+    case shown(Shown)
+    /// Carried out; there is nothing to say.
+    case done
+}
+
+/// What follows when a session shows or hides itself.
+public enum Shown: UInt8, Sendable {
+    /// Its list, which ends with `Effect.synced`.
+    case begins
+    /// Nothing.
+    case continues
 }
 
 /// The answer to `login`.
@@ -103,6 +115,8 @@ public struct SessionEntry: Hashable, Sendable {
         case pushOnly
         /// Not reconnected since the service restarted.
         case awaitingReturn
+        /// Connected, and others do not see it.
+        case hidden
     }
 }
 

@@ -108,6 +108,13 @@ public enum Command: Hashable, Sendable {
     case setVisibility(account: ByteRange?, Visibility?)
     /// Set how the device of the session presents itself.
     case setAvailability(Availability)
+    /// Show the device of the session, which may have been hidden. For protocols whose sessions
+    /// begin hidden.
+    case show(Availability)
+    /// Hide the device of the session, which stays connected.
+    case hide
+    /// Send the session the state of a contact, if it sees it.
+    case probe(ByteRange)
     /// Read states.
     case query(EventType, accounts: NameList)
     /// List the subscribers of a publisher.
@@ -132,7 +139,8 @@ extension Command {
         case .relate: .relate
         case .contacts: .contacts
         case .setVisibility: .setVisibility
-        case .setAvailability: .setAvailability
+        case .setAvailability, .show, .hide: .setAvailability
+        case .probe: .contacts
         case .query: .query
         case .subscribers: .subscribers
         case .sessions: .sessions
@@ -151,7 +159,9 @@ extension Command {
         case .relate(let account, _, _): .account(account)
         case .contacts(let account, _): .account(account)
         case .setVisibility(let account, _): .account(account)
-        case .logout, .ping, .setAvailability, .query, .subscribers, .sessions, .kick: .none
+        case .logout, .ping, .setAvailability, .show, .hide, .probe, .query, .subscribers,
+            .sessions, .kick:
+            .none
         }
     }
 
@@ -195,16 +205,25 @@ public struct Login: Hashable, Sendable {
     public var sync: LoginList
     /// By which leases the session is sent events.
     public var hears: Leases
+    /// Whether others see it from the beginning.
+    public var beginning: Beginning
     /// The address of the connection, shown to app servers.
     public var address: [UInt8]
     /// When the session ends with its token; nil without a token.
     public var term: TokenTerm?
 
+    /// Whether others see a session from its beginning.
+    public enum Beginning: UInt8, Sendable {
+        case shown
+        /// Not before it shows itself, see `Command.show`.
+        case hidden
+    }
+
     /// A login.
     public init(
         account: [UInt8], device: [UInt8], client: ClientKind, reach: Reach = .connection,
-        sync: LoginList = .online, hears: Leases = .timed, address: [UInt8] = [],
-        term: TokenTerm? = nil
+        sync: LoginList = .online, hears: Leases = .timed, beginning: Beginning = .shown,
+        address: [UInt8] = [], term: TokenTerm? = nil
     ) {
         self.account = account
         self.device = device
@@ -212,6 +231,7 @@ public struct Login: Hashable, Sendable {
         self.reach = reach
         self.sync = sync
         self.hears = hears
+        self.beginning = beginning
         self.address = address
         self.term = term
     }

@@ -151,7 +151,7 @@ extension [UInt8] {
             append(#"{"visibility":""#)
             append(visibility.word)
             append(#""}"#)
-        case .availabilitySet:
+        case .availabilitySet, .shown, .done:
             append("{}")
         }
         return nil

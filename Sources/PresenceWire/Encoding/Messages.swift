@@ -123,8 +123,8 @@ extension [UInt8] {
         case .show: append(" must be available, chat, away, xa or dnd.")
         case .client:
             append(" must be one of ")
-            for kind in ClientKind.allCases {
-                if kind != ClientKind.allCases.first { append(", ") }
+            for kind in ClientKind.ofNativeClients {
+                if kind != ClientKind.ofNativeClients.first { append(", ") }
                 append(kind.word)
             }
             append(".")

@@ -15,8 +15,14 @@ extension ClientKind {
         case .web: "web"
         case .server: "server"
         case .other: "other"
+        case .xmpp: "xmpp"
         }
     }
+}
+
+extension ClientKind {
+    /// Those that a native client may say it is.
+    static var ofNativeClients: [ClientKind] { allCases.filter { $0 != .xmpp } }
 }
 
 extension Cause {
@@ -47,6 +53,7 @@ extension SessionEntry.Connectedness {
         case .inGrace: "grace"
         case .pushOnly: "push"
         case .awaitingReturn: "restart"
+        case .hidden: "hidden"
         }
     }
 }

@@ -27,6 +27,8 @@ enum Seen: Hashable {
     case contacts([ContactLine], count: Int, more: Bool)
     case visibilitySet(Visibility)
     case availabilitySet
+    case shown
+    case done
 }
 
 /// A contact in words.
@@ -132,6 +134,8 @@ extension Effects {
             .contacts(contacts[entries].map(line), count: count, more: cursor != nil)
         case .visibilitySet(let visibility): .visibilitySet(visibility)
         case .availabilitySet: .availabilitySet
+        case .shown: .shown
+        case .done: .done
         }
     }
 

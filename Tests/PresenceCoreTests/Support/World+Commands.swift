@@ -24,6 +24,18 @@ extension World {
         logIn(login, from: connection)
     }
 
+    /// A login as those of XMPP clients are.
+    func bind(_ account: String, _ resource: String, on connection: ConnectionID) {
+        let login = Login(
+            account: Array(account.utf8), device: Array(resource.utf8), client: .xmpp,
+            sync: .none, hears: .approved, beginning: .hidden, address: Array("127.0.0.1:6".utf8))
+        logIn(login, from: connection)
+    }
+
+    func probe(_ connection: ConnectionID, _ contact: String) {
+        handle(from: connection) { .probe($0.add(contact)) }
+    }
+
     func appServer() -> ConnectionID {
         let connection = connect()
         logInAppServer(from: connection)

@@ -1,0 +1,214 @@
+// Sessions that are connected and not shown: what RFC 6121, section 4, asks for.
+//
+//     bind ──▶ hidden ──show──▶ connected        hide: connected ──▶ hidden, a logout for others
+//                ▲                  ▲
+//                │ too late:        │ show: no event, unless the availability is another one
+//                │ a disconnect     │
+//                └──── returning ───┘    bind of a device whose session others still see
+//
+// A hidden session is not among its account's sessions, and not in the store: nothing that others
+// see knows of it. A returning one is: its connection is back, and others have not noticed that it
+// was gone. Neither is sent events: its list has not begun.
+
+import Containers
+
+extension Engine {
+    /// The sessions of an account that others do not see.
+    func hiddenSessions(of account: AccountHandle) -> [UInt32] {
+        hidden.isEmpty ? [] : hidden[account.index] ?? []
+    }
+
+    /// All sessions of an account, in order of login; those that others do not see come last.
+    func allSessions(of account: AccountHandle) -> [UInt32] {
+        var all: [UInt32] = []
+        var session = firstSession[Int(account.index)]
+        while session != none {
+            all.append(session)
+            session = links[Int(session)].next
+        }
+        return all + hiddenSessions(of: account)
+    }
+
+    /// Begins a session that others do not see, or takes over the one that the device has.
+    ///
+    /// Nothing is sent to it but what is about contacts, until it shows itself.
+    mutating func beginHidden(
+        _ login: Login, of account: AccountHandle, from connection: ConnectionID, at now: Moment,
+        into effects: inout Effects
+    ) throws(Refusal) {
+        var known = session(of: account, on: login.device)
+        if let session = known, sessions[session].phase == .pushOnly {
+            endUnconnected(session, at: now, into: &effects)
+            known = nil
+        }
+        let session: UInt32
+        if let known {
+            session = known
+            takeOver(known, login, at: now, into: &effects)
+            if sessions[session].phase != .hidden { beginReturning(session, at: now) }
+        } else {
+            try makeRoomForSession(of: account, at: now, into: &effects)
+            session = insertSession(login, of: account, phase: .hidden, at: now)
+            accounts[Int(account.index)].sessionCount += 1
+            hidden[account.index, default: []].append(session)
+        }
+        attach(session, to: connection)
+        links[Int(session)].hears = login.hears
+        sessions[session].isInterested = false
+        sessions[session].id = SessionID(ordinal: sequence.next())
+        sessions[session].loggedIn = now.wall
+        withholdList(of: session)
+        effects.answer(
+            connection, loggedIn(session, of: account, term: login.term, at: now, into: &effects))
+        effects.items.append(.synced(connection, count: 0))
+    }
+
+    /// Others see the session for a while longer, as after the loss of its connection.
+    private mutating func beginReturning(_ session: UInt32, at now: Moment) {
+        enter(.returning, session)
+        let seconds = max(1, settings.disconnectGraceSeconds)
+        sessions[session].timer = wheel.schedule(
+            Deadline.session(session).payload,
+            at: now.mono.advanced(bySeconds: seconds).milliseconds)
+    }
+
+    /// No event is for the session until its list has begun.
+    private mutating func withholdList(of session: UInt32) {
+        sessions[session].list = .none
+        sessions[session].listedCount = .max
+        sessions[session].listedSeq = .max
+        links[Int(session)].cursor = .start
+    }
+
+    // MARK: Show
+
+    /// Shows the device of a session, or presents it in another way. The first time, the session is
+    /// sent its account's own state, the requests that wait for it, and the list of all whom it
+    /// sees.
+    mutating func show(
+        _ availability: Availability, from connection: ConnectionID, at now: Moment,
+        into effects: inout Effects
+    ) throws(Refusal) {
+        guard case .client(let session, let account) = caller(of: connection) else {
+            throw Refusal(.forbidden)
+        }
+        let before = sessions[session].phase
+        guard before != .connected else {
+            return try setAvailability(availability, from: connection, at: now, into: &effects)
+        }
+        try checkPublishPace(of: account, at: now)
+        let topic = makeTopic(.presence, of: account)
+        let isChanged = self.availability(of: session) != availability
+        put(availability, of: session)
+        cancelTimer(of: session)
+        if before == .hidden { reveal(session, of: account) }
+        enter(.connected, session)
+        persist(session, into: &effects)
+        effects.answer(connection, .shown(.begins))
+        if before == .hidden || isChanged {
+            let origin = deviceEntry(of: session, into: &effects)
+            let draft =
+                before == .hidden
+                ? EventDraft(value: OwnValue.login, cause: .login, origin: origin)
+                : EventDraft(value: shownValue(of: topic), cause: .changed, origin: origin)
+            emit(draft, on: topic, alsoTo: .resources(but: connection), at: now, into: &effects)
+        }
+        sendOwnState(topic, to: session, on: connection, at: now, into: &effects)
+        sendRequests(to: connection, of: account, into: &effects)
+        beginList(.all, of: session)
+        continueList(of: connection, at: now, into: &effects)
+    }
+
+    /// Puts a hidden session among those that others see.
+    mutating func reveal(_ session: UInt32, of account: AccountHandle) {
+        removeHidden(session, of: account)
+        link(session, to: account)
+    }
+
+    private mutating func removeHidden(_ session: UInt32, of account: AccountHandle) {
+        accounts[Int(account.index)].sessionCount -= 1
+        let left = hiddenSessions(of: account).filter { $0 != session }
+        hidden[account.index] = left.isEmpty ? nil : left
+    }
+
+    private mutating func sendOwnState(
+        _ topic: TopicHandle, to session: UInt32, on connection: ConnectionID, at now: Moment,
+        into effects: inout Effects
+    ) {
+        let start = effects.events.count
+        appendState(topic, at: now, into: &effects)
+        noteKnown(topic, to: session)
+        effects.items.append(.states(connection, start..<effects.events.count, .loginList))
+    }
+
+    /// Sends a session the requests that its account has not answered: at each login, until it has.
+    private func sendRequests(
+        to connection: ConnectionID, of account: AccountHandle, into effects: inout Effects
+    ) {
+        let receiver = effects.receivers.count
+        effects.receivers.append(connection.slot)
+        for relation in relations.all(of: account) where relation.flags.contains(.isAsked) {
+            let contact = AccountHandle(index: relation.contact)
+            let pair = pair(account, contact)
+            let entry = contactEntry(contact, pair.own, pair.other, into: &effects)
+            effects.notices.append(
+                ContactNotice(contact: entry, word: .subscribe, isListChanged: false))
+            effects.items.append(
+                .contact(
+                    notice: effects.notices.count - 1, receivers: receiver..<receiver + 1))
+        }
+    }
+
+    // MARK: Hide
+
+    /// Hides the device of a session that stays connected. Others see a logout.
+    mutating func hide(
+        from connection: ConnectionID, at now: Moment, into effects: inout Effects
+    ) throws(Refusal) {
+        guard case .client(let session, let account) = caller(of: connection) else {
+            throw Refusal(.forbidden)
+        }
+        effects.answer(connection, .shown(.continues))
+        guard sessions[session].phase != .hidden else { return }
+        try checkPublishPace(of: account, at: now)
+        let isListing = sessions[session].phase == .connected && !listCursor(of: session).isComplete
+        hide(session, value: OwnValue.logout, cause: .logout, at: now, into: &effects)
+        if isListing { effects.items.append(.synced(connection, count: 0)) }
+    }
+
+    /// A device whose connection was back has not shown itself in time.
+    mutating func returnEnded(_ session: UInt32, at now: Moment, into effects: inout Effects) {
+        hide(session, value: OwnValue.disconnect, cause: .disconnect, at: now, into: &effects)
+    }
+
+    private mutating func hide(
+        _ session: UInt32, value: Int32, cause: Cause, at now: Moment, into effects: inout Effects
+    ) {
+        let account = AccountHandle(index: sessions[session].account)
+        let origin = deviceEntry(of: session, into: &effects)
+        cancelTimer(of: session)
+        dropConflation(of: session)
+        unlink(session)
+        accounts[Int(account.index)].sessionCount += 1
+        hidden[account.index, default: []].append(session)
+        enter(.hidden, session)
+        put(Availability(), of: session)
+        withholdList(of: session)
+        announceEnd(
+            of: account, origin, value: value, cause: cause, lastSeen: now.wall, at: now,
+            into: &effects)
+    }
+
+    /// Ends a session that others do not see, and that has no connection any more.
+    mutating func endHidden(_ session: UInt32) {
+        precondition(links[Int(session)].connection == none, "ended while connected")
+        let record = sessions[session]
+        removeHidden(session, of: AccountHandle(index: record.account))
+        strings.remove(record.device)
+        strings.remove(record.address)
+        tallies.leave(record.phase)
+        countResource(record.client, -1)
+        sessions.remove(session)
+        retired.append(record.account)
+    }
+}

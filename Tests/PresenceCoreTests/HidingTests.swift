@@ -1,0 +1,255 @@
+import PresenceCore
+import Testing
+
+/// Sessions that are connected and not shown (RFC 6121, section 4).
+@Suite struct `Sessions that begin hidden` {
+    let world = World()
+
+    /// Alice and bob see each other by approval; bob is watched by a native session of alice.
+    func befriend() -> ConnectionID {
+        let alice = world.login("alice", hears: .all)
+        let server = world.appServer()
+        world.say(alice, .subscribe, to: "bob")
+        world.say(server, .subscribed, to: "alice", for: "bob")
+        world.say(server, .subscribe, to: "alice", for: "bob")
+        world.say(alice, .subscribed, to: "bob")
+        for connection in [alice, server] { _ = world.take(connection) }
+        return alice
+    }
+
+    func bind(_ account: String, _ resource: String = "r") -> ConnectionID {
+        let connection = world.connect()
+        world.bind(account, resource, on: connection)
+        return connection
+    }
+
+    func state(of account: String) -> String {
+        let server = world.appServer()
+        world.query(server, [account])
+        guard case .queried(let states)? = world.take(server).last else { return "" }
+        return states.map(\.short).joined()
+    }
+
+    @Test func `nobody sees, and they are sent nothing`() {
+        let alice = befriend()
+        let bob = bind("bob")
+        _ = world.take(bob)
+        #expect(world.take(alice).isEmpty)
+        #expect(state(of: "bob") == "bob 0 sync []")
+        world.publish(alice, 10_001)
+        #expect(world.take(bob).isEmpty)
+        world.drain(bob)
+        #expect(world.take(bob).isEmpty && world.isCaughtUp(bob))
+        world.checkInvariants()
+        world.drop(bob)
+        #expect(world.events(alice).isEmpty)
+        #expect(world.stats.sessions == 1)
+        world.checkInvariants()
+    }
+
+    @Test func `show themselves: others see a login, and they get their list`() {
+        let alice = befriend()
+        let bob = bind("bob")
+        _ = world.take(bob)
+        world.handle(.show(Availability(show: .away, priority: 5)), from: bob)
+        #expect(world.events(alice).map(\.short) == ["bob 1 login [\"xmpp:r(away 5 )\"]"])
+        let seen = world.take(bob)
+        #expect(seen.first == .shown)
+        let states = seen.flatMap { seen -> [State] in
+            if case .states(let states) = seen { states } else { [] }
+        }
+        #expect(
+            states.map(\.short) == [
+                "bob 1 sync [\"xmpp:r(away 5 )\"]", "alice 1 sync [\"ios:d1\"]",
+            ])
+        #expect(seen.last == .synced(1))
+        #expect(world.takeStored().contains("session bob r"))
+        world.checkInvariants()
+    }
+
+    @Test func `hide again: others see a logout, and they stay connected`() {
+        let alice = befriend()
+        let bob = bind("bob")
+        world.handle(.show(Availability()), from: bob)
+        _ = world.events(alice)
+        _ = world.takeStored()
+        world.handle(.hide, from: bob)
+        #expect(world.events(alice).map(\.short) == ["bob 2 logout []"])
+        #expect(world.isOpen(bob))
+        #expect(world.takeStored() == ["remove session bob r", "account bob 2"])
+        world.checkInvariants()
+        world.handle(.show(Availability()), from: bob)
+        #expect(world.events(alice).map(\.short) == ["bob 1 login [\"xmpp:r\"]"])
+        world.handle(.logout, from: bob)
+        #expect(world.events(alice).map(\.short) == ["bob 2 logout []"])
+        #expect(!world.isOpen(bob))
+        world.checkInvariants()
+    }
+
+    @Test func `a quick return with the same presence is no event`() {
+        let alice = befriend()
+        let bob = bind("bob")
+        world.handle(.show(Availability(show: .dnd)), from: bob)
+        _ = world.events(alice)
+        world.drop(bob)
+        world.pass(seconds: 2)
+        let again = bind("bob")
+        world.pass(seconds: 4)
+        #expect(world.events(alice).isEmpty)
+        world.checkInvariants()
+        _ = world.take(again)
+        world.handle(.show(Availability(show: .dnd)), from: again)
+        #expect(world.events(alice).isEmpty)
+        #expect(world.take(again).contains(.synced(1)))
+        world.pass(seconds: 60)
+        #expect(world.events(alice).isEmpty)
+        world.checkInvariants()
+    }
+
+    @Test func `a return with another presence is a change`() {
+        let alice = befriend()
+        let bob = bind("bob")
+        world.handle(.show(Availability(show: .dnd)), from: bob)
+        _ = world.events(alice)
+        let again = bind("bob")
+        #expect(world.take(bob).last == .closed(.replaced))
+        world.handle(.show(Availability(show: .chat)), from: again)
+        #expect(world.events(alice).map(\.short) == ["bob 1 changed [\"xmpp:r(chat 0 )\"]"])
+        world.checkInvariants()
+    }
+
+    @Test func `a return that does not show itself ends as a disconnect, and stays connected`() {
+        let alice = befriend()
+        let bob = bind("bob")
+        world.handle(.show(Availability()), from: bob)
+        _ = world.events(alice)
+        let again = bind("bob")
+        world.pass(seconds: 6)
+        #expect(world.events(alice).map(\.short) == ["bob 3 disconnect []"])
+        #expect(world.isOpen(again))
+        world.checkInvariants()
+        world.handle(.show(Availability()), from: again)
+        #expect(world.events(alice).map(\.short) == ["bob 1 login [\"xmpp:r\"]"])
+        world.checkInvariants()
+    }
+
+    @Test func `a return whose connection is lost again has the whole grace`() {
+        let alice = befriend()
+        let bob = bind("bob")
+        world.handle(.show(Availability()), from: bob)
+        _ = world.events(alice)
+        world.drop(bob)
+        world.pass(seconds: 4)
+        let again = bind("bob")
+        world.pass(seconds: 4)
+        world.drop(again)
+        world.pass(seconds: 4)
+        #expect(world.events(alice).isEmpty)
+        world.pass(seconds: 2)
+        #expect(world.events(alice).map(\.short) == ["bob 3 disconnect []"])
+        world.checkInvariants()
+    }
+
+    @Test func `are sent the requests that wait, once they show themselves`() {
+        let alice = world.login("alice", hears: .all)
+        world.say(alice, .subscribe, to: "bob", text: "hello")
+        for _ in 0..<2 {
+            let bob = bind("bob")
+            _ = world.take(bob)
+            world.handle(.show(Availability()), from: bob)
+            let requests = world.take(bob).compactMap { seen -> ContactLine? in
+                if case .contact(let line, .subscribe) = seen { line } else { nil }
+            }
+            #expect(requests.map(\.name) == ["alice"] && requests.first?.request == "hello")
+            world.handle(.logout, from: bob)
+        }
+        world.checkInvariants()
+    }
+
+    @Test func `hear of changes of the list once they have asked for it`() {
+        let alice = befriend()
+        let bob = bind("bob")
+        _ = world.take(bob)
+        world.relate(
+            alice, "bob", .describe(ContactLabel(name: Array("B".utf8), groups: []) ?? .none))
+        world.say(world.appServer(), .unsubscribed, to: "alice", for: "bob")
+        #expect(world.take(bob).isEmpty)
+        world.contacts(bob)
+        _ = world.take(bob)
+        world.say(world.appServer(), .subscribed, to: "alice", for: "bob")
+        #expect(world.take(bob).count == 1)
+        world.checkInvariants()
+    }
+
+    @Test func `resources of an account see each other`() {
+        let first = bind("bob", "one")
+        world.handle(.show(Availability()), from: first)
+        _ = world.take(first)
+        let second = bind("bob", "two")
+        world.handle(.show(Availability(show: .away)), from: second)
+        #expect(
+            world.events(first).map(\.short) == [
+                "bob 1 login [\"xmpp:one\", \"xmpp:two(away 0 )\"]"
+            ])
+        _ = world.take(second)
+        world.drop(first)
+        world.pass(seconds: 6)
+        #expect(
+            world.events(second).map(\.short) == ["bob 3 disconnect [\"xmpp:two(away 0 )\"]"])
+        world.checkInvariants()
+    }
+
+    @Test func `can be kicked and count against the quota`() {
+        var settings = Settings()
+        settings.limits.sessionsPerAccountMax = 1
+        let world = World(settings)
+        let bob = world.connect()
+        world.bind("bob", "r", on: bob)
+        let second = world.connect()
+        world.bind("bob", "s", on: second)
+        #expect(world.take(second) == [.refused(.sessionQuota)])
+        let server = world.appServer()
+        world.kick(server, "bob")
+        #expect(world.take(server) == [.kicked(1)])
+        #expect(world.take(bob).last == .closed(.kicked(reason: nil)))
+        #expect(world.stats.sessions == 0)
+        world.checkInvariants()
+    }
+
+    @Test func `a probe tells the state of who may be seen, and nothing else`() {
+        _ = befriend()
+        let bob = bind("bob")
+        world.handle(.show(Availability()), from: bob)
+        _ = world.take(bob)
+        world.probe(bob, "alice")
+        #expect(
+            world.take(bob).flatMap { seen -> [String] in
+                if case .states(let states) = seen { states.map(\.short) } else { [] }
+            } == ["alice 1 sync [\"ios:d1\"]"])
+        world.login("carol")
+        world.probe(bob, "carol")
+        world.probe(bob, "unknown")
+        #expect(world.take(bob) == [.done, .done])
+    }
+
+    @Test func `a restart makes no contact flap`() {
+        let world = World()
+        world.withEngine { engine in
+            let bob = engine.restoreName(Array("bob".utf8).span)
+            engine.restoreSession(
+                of: bob, on: Array("r".utf8), .xmpp, reach: .connection, pushUntil: nil,
+                session: SessionID(ordinal: 1), loggedIn: world.now.wall, address: [],
+                availability: Availability(show: .away), at: world.now)
+            engine.beginReturns(at: world.now)
+        }
+        let alice = world.login("alice")
+        world.subscribe(alice, ["bob"])
+        _ = world.take(alice)
+        let again = world.connect()
+        world.bind("bob", "r", on: again)
+        world.handle(.show(Availability(show: .away)), from: again)
+        world.pass(seconds: 120)
+        #expect(world.events(alice).isEmpty)
+        world.checkInvariants()
+    }
+}
