@@ -1,0 +1,20 @@
+/// The namespaces of XMPP that are used.
+enum Namespace {
+    static let client: StaticString = "jabber:client"
+    static let stanzas: StaticString = "urn:ietf:params:xml:ns:xmpp-stanzas"
+    static let xml: StaticString = "http://www.w3.org/XML/1998/namespace"
+    static let bind: StaticString = "urn:ietf:params:xml:ns:xmpp-bind"
+    static let session: StaticString = "urn:ietf:params:xml:ns:xmpp-session"
+    static let roster: StaticString = "jabber:iq:roster"
+    static let register: StaticString = "jabber:iq:register"
+    static let ping: StaticString = "urn:xmpp:ping"
+    static let discoInfo: StaticString = "http://jabber.org/protocol/disco#info"
+    static let discoItems: StaticString = "http://jabber.org/protocol/disco#items"
+    static let last: StaticString = "jabber:iq:last"
+    static let version: StaticString = "jabber:iq:version"
+    static let time: StaticString = "urn:xmpp:time"
+    static let vcard: StaticString = "vcard-temp"
+    static let delay: StaticString = "urn:xmpp:delay"
+    /// The custom status of an account, as a child of its presence.
+    static let status: StaticString = "urn:porchlight:status:0"
+}

@@ -1,0 +1,143 @@
+import Foundation
+import Testing
+
+@testable import PresenceXMPP
+
+@Suite struct `Names of accounts and JIDs` {
+    @Test(arguments: [
+        ("alice", "alice"), ("a.b-c_d", "a.b-c_d"), ("Bob", "\\42ob"), ("a b", "a\\20b"),
+        ("a@b", "a\\40b"), ("\\", "\\5c"), ("\\40", "\\5c40"), ("o'neill", "o\\27neill"),
+        ("d'Artagnan", "d\\27\\41rtagnan"), ("中文", "中文"), ("é", "é"), ("e\u{301}", "e\\cc\\81"),
+        ("ß", "\\c3\\9f"), ("Å", "\\c3\\85"), ("٣", "٣"), ("😀", "\\f0\\9f\\98\\80"),
+        ("u+1!#$%*,=", "u+1!#$%*,="), ("~", "\\7e"), ("ﬁ", "\\ef\\ac\\81"), ("ᄀ", "\\e1\\84\\80"),
+        ("한", "한"), ("ς", "\\cf\\82"), ("σ", "σ"),
+    ])
+    func `are mapped one to one`(account: String, localpart: String) {
+        #expect(
+            String(decoding: Localpart.localpart(of: bytes(account)), as: UTF8.self) == localpart)
+        #expect(Localpart.account(of: bytes(localpart)) == bytes(account))
+        // Capital letters of ASCII count as small ones.
+        #expect(Localpart.account(of: bytes(localpart).map(upper)) == bytes(account))
+    }
+
+    private func upper(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) ? byte & 0xDF : byte
+    }
+
+    @Test(arguments: [
+        "", "\\", "\\4", "\\4g", "\\61", "a b", "a@b", "a/b", "\\20a", "a\\20", "\\00", "\\c2\\80",
+        "\\c3\\a9", "\\c3", "e\u{301}", "ß", "É", "😀", "~", "a\\", "\\7f", "ﬁ", "\u{200B}",
+    ])
+    func `are refused if they are not exactly those of an account`(localpart: String) {
+        #expect(Localpart.account(of: bytes(localpart)) == nil)
+    }
+
+    @Test func `have no more than an account's bytes`() {
+        #expect(Localpart.account(of: bytes(String(repeating: "a", count: 128))) != nil)
+        #expect(Localpart.account(of: bytes(String(repeating: "a", count: 129))) == nil)
+        #expect(Localpart.account(of: bytes(String(repeating: "\\41", count: 128))) != nil)
+        #expect(Localpart.account(of: [0xFF]) == nil)
+    }
+
+    /// Every account has a local part, and that names the account again.
+    @Test(arguments: 0..<50)
+    func `are mapped back, whatever they are`(seed: UInt64) {
+        var random = Lines(state: seed)
+        for _ in 0..<200 {
+            let name = random.name()
+            let account = bytes(name)
+            let localpart = Localpart.localpart(of: account)
+            #expect(localpart.count <= 1_023)
+            let isName = AccountName.isAccount(account)
+            #expect(Localpart.account(of: localpart) == (isName ? account : nil), "\(name)")
+            // And a local part that is taken is the one of its account.
+            let mutated = random.mutated(localpart)
+            if let other = Localpart.account(of: mutated) {
+                let lowered = mutated.map { (65...90).contains($0) ? $0 | 0x20 : $0 }
+                #expect(Localpart.localpart(of: other) == lowered)
+            }
+        }
+    }
+
+    @Test func `have no character that a client's preparation changes`() {
+        let changed = (UInt32(0x80)...0x1_FFFF).compactMap { Unicode.Scalar($0) }.filter { scalar in
+            guard Localpart.isPlain(scalar) else { return false }
+            let prepared = String(scalar).precomposedStringWithCompatibilityMapping.lowercased()
+            return !prepared.unicodeScalars.elementsEqual([scalar])
+        }
+        #expect(changed == [])
+    }
+
+    @Test func `have no character that composes with the one before it`() {
+        let composing = (UInt32(0x80)...0x1_FFFF).compactMap { Unicode.Scalar($0) }.filter {
+            scalar in
+            let parts = String(scalar).decomposedStringWithCanonicalMapping.unicodeScalars
+            guard parts.count > 1, let last = parts.last else { return false }
+            return Localpart.isPlain(last)
+        }
+        #expect(composing == [])
+    }
+
+    @Test(
+        arguments: [
+            ("example.org", nil, "example.org", nil), ("a@Example.ORG.", "a", "example.org", nil),
+            ("a@b/c", "a", "b", "c"), ("b/c@d/e", nil, "b", "c@d/e"),
+            ("a@192.0.2.1/x", "a", "192.0.2.1", "x"),
+            ("a@[::1]", "a", "[::1]", nil),
+        ] as [(String, String?, String, String?)])
+    func `are parts of JIDs`(
+        text: String, localpart: String?, domain: String, resource: String?
+    ) throws {
+        let jid = try #require(JID(bytes(text)))
+        #expect(jid.localpart == localpart.map(bytes))
+        #expect(jid.domain == bytes(domain))
+        #expect(jid.resource == resource.map(bytes))
+    }
+
+    @Test(arguments: ["", "@b", "a@", "a@b/", "/c", "a@b c", "a@b@c", "a@b'", "."])
+    func `are not in texts that are no JIDs`(text: String) {
+        #expect(JID(bytes(text)) == nil)
+    }
+
+    @Test func `of devices are resources`() {
+        #expect(AccountName.isDevice(bytes("iOS V1.0/ä")))
+        #expect(!AccountName.isDevice(bytes(" a")))
+        #expect(!AccountName.isDevice(bytes("a\u{85}b")))
+        #expect(!AccountName.isDevice(bytes(String(repeating: "a", count: 65))))
+    }
+}
+
+/// Makes names. The state is the seed.
+private struct Lines {
+    var state: UInt64
+
+    mutating func below(_ count: Int) -> Int {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return Int(state >> 33) % count
+    }
+
+    mutating func name() -> String {
+        var text = ""
+        for _ in 0...below(12) {
+            switch below(5) {
+            case 0:
+                text += ["\\", "\\40", "\\5c", "@", " ", "/", "'", "\u{301}", "\u{1160}"][below(9)]
+            case 1: text += String(UnicodeScalar(UInt8(below(0x60) + 0x20)))
+            case 2: text += Unicode.Scalar(UInt32(below(0x3_0000))).map { String($0) } ?? ""
+            default: text += ["a", "b", "Z", "é", "中", "0"][below(6)]
+            }
+        }
+        return text
+    }
+
+    mutating func mutated(_ bytes: [UInt8]) -> [UInt8] {
+        var bytes = bytes
+        let place = below(bytes.count + 1)
+        switch below(3) {
+        case 0: bytes.insert(UInt8(below(256)), at: place)
+        case 1: bytes.insert(contentsOf: Array("\\6\(below(10))".utf8), at: place)
+        default: if place < bytes.count { bytes[place] = UInt8(below(128)) }
+        }
+        return bytes
+    }
+}
