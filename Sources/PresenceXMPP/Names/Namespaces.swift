@@ -3,8 +3,6 @@ enum Namespace {
     static let client: StaticString = "jabber:client"
     static let stanzas: StaticString = "urn:ietf:params:xml:ns:xmpp-stanzas"
     static let xml: StaticString = "http://www.w3.org/XML/1998/namespace"
-    static let bind: StaticString = "urn:ietf:params:xml:ns:xmpp-bind"
-    static let session: StaticString = "urn:ietf:params:xml:ns:xmpp-session"
     static let roster: StaticString = "jabber:iq:roster"
     static let register: StaticString = "jabber:iq:register"
     static let ping: StaticString = "urn:xmpp:ping"

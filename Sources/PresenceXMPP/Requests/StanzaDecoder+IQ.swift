@@ -1,0 +1,170 @@
+// Iqs: what the service answers for itself and for accounts, and what it relays to devices.
+
+internal import XML
+
+extension StanzaDecoder {
+    func iq(
+        _ stanza: XMLElement, _ head: StanzaHead, _ sender: StanzaSender
+    ) throws(StanzaError) -> XMPPRequest {
+        let isSet = stanza.attribute("type")?.isEqual(to: "set") ?? false
+        let isGet = stanza.attribute("type")?.isEqual(to: "get") ?? false
+        guard isSet || isGet || Self.isAnswer(stanza) else {
+            throw .badRequest("The type of an iq is get, set, result or error.")
+        }
+        let target = try address(head.to)
+        guard isSet || isGet else {
+            if case .device(let account, let device) = target {
+                return .relayIQ(account: account, device: device, wantsAnswer: false)
+            }
+            return .answer(isError: stanza.attribute("type")?.isEqual(to: "error") ?? false)
+        }
+        // Some clients send sets without an id, and wait for no answer.
+        guard isSet || head.id != nil else { throw .badRequest("An iq of type get has an id.") }
+        var payloads = stanza.elements.makeIterator()
+        guard let payload = payloads.next(), payloads.next() == nil else {
+            throw .badRequest("An iq of type get or set has exactly one element.")
+        }
+        if case .device(let account, let device) = target {
+            return .relayIQ(account: account, device: device, wantsAnswer: true)
+        }
+        return isSet
+            ? try set(payload, to: target, sender) : try get(payload, to: target, sender)
+    }
+
+    private func isOwn(_ target: StanzaAddress, _ sender: StanzaSender) -> Bool {
+        target == .none || target == .account(sender.account)
+    }
+
+    /// For what the service answers for itself, and for an account only to the account.
+    private func requireOwn(
+        _ target: StanzaAddress, _ sender: StanzaSender
+    ) throws(StanzaError) {
+        guard target == .service || isOwn(target, sender) else { throw .serviceUnavailable }
+    }
+
+    // MARK: - get
+
+    private func get(
+        _ payload: XMLElement, to target: StanzaAddress, _ sender: StanzaSender
+    ) throws(StanzaError) -> XMPPRequest {
+        switch payload.namespace {
+        case let name where name.isEqual(to: Namespace.roster):
+            guard isOwn(target, sender) else { throw .forbidden }
+            guard payload.name.isEqual(to: "query") else { throw .serviceUnavailable }
+            return .listContacts
+        case let name where name.isEqual(to: Namespace.ping):
+            try requireOwn(target, sender)
+            return .ping
+        case let name where name.isEqual(to: Namespace.discoInfo):
+            return .discoverFeatures(account: try discovered(payload, target, sender))
+        case let name where name.isEqual(to: Namespace.discoItems):
+            return .discoverItems(account: try discovered(payload, target, sender))
+        case let name where name.isEqual(to: Namespace.last):
+            return target == .service
+                ? .uptime : .lastSeen(account: target.account ?? sender.account)
+        case let name where name.isEqual(to: Namespace.version):
+            try requireOwn(target, sender)
+            return .version
+        case let name where name.isEqual(to: Namespace.time):
+            try requireOwn(target, sender)
+            return .time
+        case let name where name.isEqual(to: Namespace.vcard):
+            throw .itemNotFound
+        case let name where name.isEqual(to: Namespace.register):
+            try requireOwn(target, sender)
+            return .registrationForm
+        default: throw .serviceUnavailable
+        }
+    }
+
+    /// The account that is asked about; nil: the service. None of them has nodes.
+    private func discovered(
+        _ payload: XMLElement, _ target: StanzaAddress, _ sender: StanzaSender
+    ) throws(StanzaError) -> [UInt8]? {
+        guard payload.name.isEqual(to: "query") else { throw .serviceUnavailable }
+        guard payload.attribute("node") == nil else { throw .itemNotFound }
+        return target == .service ? nil : target.account ?? sender.account
+    }
+
+    // MARK: - set
+
+    private func set(
+        _ payload: XMLElement, to target: StanzaAddress, _ sender: StanzaSender
+    ) throws(StanzaError) -> XMPPRequest {
+        switch payload.namespace {
+        case let name where name.isEqual(to: Namespace.roster):
+            guard isOwn(target, sender) else { throw .forbidden }
+            return try setContact(payload, sender)
+        case let name where name.isEqual(to: Namespace.register):
+            try requireOwn(target, sender)
+            return try register(payload, sender)
+        default: throw .serviceUnavailable
+        }
+    }
+
+    /// A stream registers an account before its login; after it, an account changes itself.
+    private func register(
+        _ query: XMLElement, _ sender: StanzaSender
+    ) throws(StanzaError) -> XMPPRequest {
+        if query.first("remove", in: Namespace.register) != nil { return .unregister }
+        guard let username = query.first("username", in: Namespace.register)?.text,
+            let password = query.first("password", in: Namespace.register)?.text,
+            !username.isEmpty, !password.isEmpty
+        else { throw .notAcceptable("A registration needs `username` and `password`.") }
+        guard Localpart.account(of: username) == sender.account else { throw .notAllowed }
+        return .changePassword(password)
+    }
+
+    // MARK: - Roster
+
+    private func setContact(
+        _ query: XMLElement, _ sender: StanzaSender
+    ) throws(StanzaError) -> XMPPRequest {
+        guard query.name.isEqual(to: "query") else { throw .serviceUnavailable }
+        var items = query.elements.makeIterator()
+        guard let item = items.next(), items.next() == nil,
+            item.isNamed("item", in: Namespace.roster)
+        else { throw .badRequest("A change of the roster has exactly one item.") }
+        guard let jid = item.attribute("jid") else {
+            throw .badRequest("An item has a `jid`.")
+        }
+        let account = try account(Array(jid))
+        guard account != sender.account else {
+            throw .badRequest("An account has no relationship with itself.")
+        }
+        if item.attribute("subscription")?.isEqual(to: "remove") ?? false {
+            return .removeContact(account: account)
+        }
+        let name = item.attribute("name").map { Array($0) } ?? []
+        let groups = item.elements.filter { $0.isNamed("group", in: Namespace.roster) }
+            .map(\.text)
+        try check(name, groups)
+        return .putContact(account: account, name: name, groups: groups)
+    }
+
+    private func check(_ name: [UInt8], _ groups: [[UInt8]]) throws(StanzaError) {
+        guard groups.allSatisfy({ !$0.isEmpty }) else {
+            throw .notAcceptable("A group has a name.")
+        }
+        guard Set(groups).count == groups.count else {
+            throw .badRequest("A group is given twice.")
+        }
+        // One byte separates each group from what is before it.
+        let bytes = groups.reduce(name.count) { $0 + 1 + $1.count }
+        guard bytes <= Self.labelBytesMax else {
+            throw .notAcceptable("The name and the groups have more than 255 bytes.")
+        }
+        // XML has tab, CR and LF, and DEL and C1.
+        let hasControl = ([name] + groups).contains { text in
+            String(decoding: text, as: UTF8.self).unicodeScalars.contains {
+                $0.properties.generalCategory == .control
+            }
+        }
+        guard !hasControl else {
+            throw .notAcceptable("The name or a group has a control character.")
+        }
+    }
+
+    /// Bytes of the name and the groups of a contact.
+    static let labelBytesMax = 255
+}

@@ -1,0 +1,196 @@
+// Presence (RFC 6121, 3 and 4): show and hide, the words of relationships, probes, and presence for
+// one account.
+
+internal import PresenceCore
+internal import XML
+
+extension StanzaDecoder {
+    /// Bytes of the text of an availability.
+    static let statusBytesMax = 1_024
+    /// Bytes of the text of a request.
+    static let requestTextBytesMax = 512
+    /// Bytes of all other content, as it is written again.
+    static let extraBytesMax = 4_096
+    /// Bytes of a tag of a language. Longer ones are ignored: RFC 5646 recommends room for 35.
+    private static let languageBytesMax = 35
+
+    func presence(
+        _ stanza: XMLElement, _ head: StanzaHead, _ sender: StanzaSender
+    ) throws(StanzaError) -> XMPPRequest {
+        let target = try address(head.to)
+        guard let type = stanza.attribute("type") else {
+            return try shown(stanza, to: target, sender, isAvailable: true)
+        }
+        if type.isEqual(to: "unavailable") {
+            return try shown(stanza, to: target, sender, isAvailable: false)
+        }
+        if type.isEqual(to: "error") { return .ignore }
+        if type.isEqual(to: "probe") {
+            guard let account = target.account else { return .ignore }
+            return .probe(account: account)
+        }
+        guard let word = RelationWord(type) else {
+            throw .badRequest("The type of a presence is not known.")
+        }
+        return try relate(word, stanza, to: target, sender)
+    }
+
+    private func relate(
+        _ word: RelationWord, _ stanza: XMLElement, to target: StanzaAddress,
+        _ sender: StanzaSender
+    ) throws(StanzaError) -> XMPPRequest {
+        switch target {
+        case .none: throw .badRequest("A subscription needs an address.")
+        // A service has no presence.
+        case .service: throw .serviceUnavailable
+        case .account(let account), .device(let account, _):
+            guard account != sender.account else {
+                throw .badRequest("An account has no relationship with itself.")
+            }
+            let text = stanza.first("status", in: Namespace.client)?.text
+            guard (text?.count ?? 0) <= Self.requestTextBytesMax else {
+                throw .tooLong("The status of a request has more than 512 bytes.")
+            }
+            return .relate(
+                account: account, word,
+                text: word == .subscribe && text?.isEmpty == false ? text : nil)
+        }
+    }
+
+    private func shown(
+        _ stanza: XMLElement, to target: StanzaAddress, _ sender: StanzaSender,
+        isAvailable: Bool
+    ) throws(StanzaError) -> XMPPRequest {
+        // Limits hold for what is relayed, too.
+        let availability = try availability(stanza, sender)
+        return switch target {
+        case .none: isAvailable ? .show(availability) : .hide(availability)
+        case .service: .ignore
+        case .account(let account):
+            .direct(account: account, device: nil, isAvailable: isAvailable)
+        case .device(let account, let device):
+            .direct(account: account, device: device, isAvailable: isAvailable)
+        }
+    }
+
+    /// What a presence says of its device.
+    func availability(
+        _ stanza: XMLElement, _ sender: StanzaSender
+    ) throws(StanzaError) -> Availability {
+        var availability = Availability()
+        var known: Known = []
+        for child in stanza.elements {
+            if child.isNamed("show", in: Namespace.client) {
+                guard known.insert(.show).inserted, let show = Show(child.text) else {
+                    throw .badRequest("`show` is one of chat, away, xa and dnd, or absent.")
+                }
+                availability.show = show
+            } else if child.isNamed("priority", in: Namespace.client) {
+                guard known.insert(.priority).inserted, let priority = Self.priority(child.text)
+                else { throw .badRequest("`priority` is a number from -128 to 127.") }
+                availability.priority = priority
+            } else if child.isNamed("status", in: Namespace.client),
+                known.insert(.status).inserted
+            {
+                try read(status: child, of: stanza, sender, into: &availability)
+            } else {
+                try read(extra: child, into: &availability)
+            }
+        }
+        return availability
+    }
+
+    private struct Known: OptionSet {
+        let rawValue: UInt8
+        static let show = Known(rawValue: 1)
+        static let priority = Known(rawValue: 2)
+        static let status = Known(rawValue: 4)
+    }
+
+    private func read(
+        status: XMLElement, of stanza: XMLElement, _ sender: StanzaSender,
+        into availability: inout Availability
+    ) throws(StanzaError) {
+        let text = status.text
+        guard text.count <= Self.statusBytesMax else {
+            throw .tooLong("The status has more than 1,024 bytes.")
+        }
+        guard !text.isEmpty else { return }
+        availability.text = text
+        let language =
+            status.attribute("lang", in: Namespace.xml)
+            ?? stanza.attribute("lang", in: Namespace.xml) ?? sender.language[...]
+        if language.count <= Self.languageBytesMax { availability.language = Array(language) }
+    }
+
+    /// Whatever else there is goes through, but for what only the service may say.
+    private func read(
+        extra: XMLElement, into availability: inout Availability
+    ) throws(StanzaError) {
+        guard !extra.namespace.isEqual(to: Namespace.status),
+            !extra.namespace.isEqual(to: Namespace.delay)
+        else { return }
+        let rest = Self.extraBytesMax - availability.extra.count
+        guard availability.extra.appendXML(extra, in: Namespace.client, bytesMax: rest) else {
+            throw .tooLong("The other elements of the presence have more than 4,096 bytes.")
+        }
+    }
+
+    /// A number as `xs:byte` has it, with white space around it.
+    private static func priority(_ text: [UInt8]) -> Int8? {
+        let white: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
+        let start = text.firstIndex { !white.contains($0) } ?? text.endIndex
+        let end = text.lastIndex { !white.contains($0) }.map { $0 + 1 } ?? start
+        guard end - start <= 8 else { return nil }
+        return Int8(String(decoding: text[start..<end], as: UTF8.self))
+    }
+}
+
+extension StanzaAddress {
+    /// The account, whatever device is addressed.
+    var account: [UInt8]? {
+        switch self {
+        case .none, .service: nil
+        case .account(let account), .device(let account, _): account
+        }
+    }
+}
+
+extension Show {
+    /// The word of RFC 6121; nil for `available`, which has none.
+    var word: StaticString? {
+        switch self {
+        case .available: nil
+        case .chat: "chat"
+        case .away: "away"
+        case .xa: "xa"
+        case .dnd: "dnd"
+        }
+    }
+
+    fileprivate init?(_ text: [UInt8]) {
+        guard let show = Self.allCases.first(where: { $0.word.map(text.isEqual) ?? false }) else {
+            return nil
+        }
+        self = show
+    }
+}
+
+extension RelationWord {
+    /// The type of its presence.
+    var word: StaticString {
+        switch self {
+        case .subscribe: "subscribe"
+        case .unsubscribe: "unsubscribe"
+        case .subscribed: "subscribed"
+        case .unsubscribed: "unsubscribed"
+        }
+    }
+
+    fileprivate init?(_ text: ArraySlice<UInt8>) {
+        guard let word = Self.allCases.first(where: { text.isEqual(to: $0.word) }) else {
+            return nil
+        }
+        self = word
+    }
+}

@@ -1,0 +1,121 @@
+// Stanzas of a bound stream as typed requests: the table of docs/XMPP.md, row by row. Pure: whether
+// the request is allowed, and what comes of it, is the engine's to say.
+//
+// What an error must not be answered with (a stanza that is an error itself, an answer) is ignored
+// here, in one place.
+
+internal import XML
+
+/// What a stanza was decoded to.
+public enum DecodedStanza: Hashable, Sendable {
+    /// A valid request.
+    case request(XMPPRequest, StanzaHead)
+    /// Answer with this error.
+    case refused(StanzaError, StanzaHead)
+    /// The sender claims to be another: a stream error.
+    case invalidFrom
+}
+
+/// The client whose stanzas are decoded.
+public struct StanzaSender: Hashable, Sendable {
+    /// The account.
+    public var account: [UInt8]
+    /// The device.
+    public var device: [UInt8]
+    /// The domain of its stream.
+    public var domain: [UInt8]
+    /// The language of its stream; empty: not known.
+    public var language: [UInt8]
+
+    /// A client.
+    public init(
+        account: [UInt8], device: [UInt8], domain: [UInt8], language: [UInt8] = []
+    ) {
+        self.account = account
+        self.device = device
+        self.domain = domain
+        self.language = language
+    }
+}
+
+/// Decodes stanzas of clients.
+public struct StanzaDecoder: Sendable {
+    let domains: [[UInt8]]
+
+    /// A decoder of a service that has these domains.
+    public init(domains: [[UInt8]]) {
+        self.domains = domains.map { JID.normalized(domain: $0) }
+    }
+
+    /// Decodes a stanza of a client that has bound its device.
+    public func decode(_ stanza: Stanza, from sender: StanzaSender) -> DecodedStanza {
+        let head = StanzaHead(stanza)
+        let stanza = stanza.element
+        let isError = stanza.attribute("type")?.isEqual(to: "error") ?? false
+        do throws(StanzaError) {
+            guard try isOwn(stanza.attribute("from"), sender) else { return .invalidFrom }
+            let request =
+                switch head.kind {
+                case .presence: try presence(stanza, head, sender)
+                case .iq: try iq(stanza, head, sender)
+                case .message: try message(stanza, head)
+                }
+            return .request(request, head)
+        } catch {
+            let isAnswer = head.kind == .iq && Self.isAnswer(stanza)
+            return isError || isAnswer ? .request(.ignore, head) : .refused(error, head)
+        }
+    }
+
+    static func isAnswer(_ iq: XMLElement) -> Bool {
+        guard let type = iq.attribute("type") else { return false }
+        return type.isEqual(to: "result") || type.isEqual(to: "error")
+    }
+
+    // MARK: - Addresses
+
+    /// Whether a `from` is the sender's own bare or full JID, or absent (RFC 6120, 8.1.2.1).
+    private func isOwn(
+        _ from: ArraySlice<UInt8>?, _ sender: StanzaSender
+    ) throws(StanzaError) -> Bool {
+        guard let from else { return true }
+        guard let jid = JID(from), jid.domain == sender.domain, let localpart = jid.localpart,
+            Localpart.account(of: localpart) == sender.account
+        else { return false }
+        return jid.resource == nil || jid.resource == sender.device
+    }
+
+    /// What an address of the service means.
+    func address(_ text: [UInt8]?) throws(StanzaError) -> StanzaAddress {
+        guard let text else { return .none }
+        guard let jid = JID(text) else { throw .jidMalformed }
+        guard domains.contains(jid.domain) else { throw .remoteServerNotFound }
+        guard let localpart = jid.localpart else { return .service }
+        guard let account = Localpart.account(of: localpart) else { throw .jidMalformed }
+        guard let resource = jid.resource else { return .account(account) }
+        // A device that no session can have: not there, like one that is offline.
+        return .device(account: account, device: resource)
+    }
+
+    /// The bare JID of an account as a name of an account.
+    func account(_ text: [UInt8]) throws(StanzaError) -> [UInt8] {
+        guard let jid = JID(text) else { throw .jidMalformed }
+        guard domains.contains(jid.domain) else { throw .remoteServerNotFound }
+        guard let localpart = jid.localpart, let account = Localpart.account(of: localpart) else {
+            throw .jidMalformed
+        }
+        return account
+    }
+
+    // MARK: - Messages
+
+    /// Messages are recognized and not delivered yet: their senders learn that.
+    private func message(
+        _ stanza: XMLElement, _ head: StanzaHead
+    ) throws(StanzaError) -> XMPPRequest {
+        let type = stanza.attribute("type") ?? []
+        if type.isEqual(to: "headline") || type.isEqual(to: "error") { return .ignore }
+        _ = try address(head.to)
+        throw .serviceUnavailable
+    }
+}

@@ -1,0 +1,75 @@
+public import PresenceCore
+
+/// What a stanza is addressed to.
+public enum StanzaAddress: Hashable, Sendable {
+    /// Nothing, which is the account of the sender.
+    case none
+    /// A domain of the service.
+    case service
+    /// The bare JID of an account.
+    case account([UInt8])
+    /// The full JID of a device.
+    case device(account: [UInt8], device: [UInt8])
+}
+
+/// What a stanza asks for, with every limit checked that depends on the stanza alone. Names are
+/// those of accounts and devices, not parts of JIDs.
+public enum XMPPRequest: Hashable, Sendable {
+    // MARK: Presence
+
+    /// Present the device to the subscribers.
+    case show(Availability)
+    /// Present the device as unavailable.
+    case hide(Availability)
+    /// Present the device to one account, or to one device of it, which need not subscribe; nil as
+    /// availability: as unavailable. The stanza is relayed.
+    case direct(account: [UInt8], device: [UInt8]?, isAvailable: Bool)
+    /// Change the relationship with an account.
+    case relate(account: [UInt8], RelationWord, text: [UInt8]?)
+    /// Report the state of an account.
+    case probe(account: [UInt8])
+
+    // MARK: Roster
+
+    /// List the contacts, and send their changes from now on.
+    case listContacts
+    /// Keep a name and groups for a contact.
+    case putContact(account: [UInt8], name: [UInt8], groups: [[UInt8]])
+    /// End the relationship with a contact.
+    case removeContact(account: [UInt8])
+
+    // MARK: Questions to the service
+
+    /// Answer with a result.
+    case ping
+    /// What the service, or an account of it, supports.
+    case discoverFeatures(account: [UInt8]?)
+    /// What else the service, or an account of it, has.
+    case discoverItems(account: [UInt8]?)
+    /// For how long the service has run.
+    case uptime
+    /// When an account was last online.
+    case lastSeen(account: [UInt8])
+    /// The name and version of the service.
+    case version
+    /// The time of the service.
+    case time
+
+    // MARK: Registration
+
+    /// The fields of a registration.
+    case registrationForm
+    /// Change the password of the sender's account.
+    case changePassword([UInt8])
+    /// Remove the account.
+    case unregister
+
+    // MARK: Others
+
+    /// Give the iq to a device. If it is not there, and the iq wants an answer, that is an error.
+    case relayIQ(account: [UInt8], device: [UInt8], wantsAnswer: Bool)
+    /// An answer to an iq of the service; its id is that of the stanza.
+    case answer(isError: Bool)
+    /// Nothing is to be done or said.
+    case ignore
+}

@@ -1,0 +1,191 @@
+import Testing
+
+@testable import PresenceXMPP
+
+@Suite struct `Decoding iqs` {
+    private func iq(_ type: String, _ payload: String, to: String? = nil) -> String {
+        "<iq type='\(type)' id='1'\(to.map { " to='\($0)'" } ?? "")>\(payload)</iq>"
+    }
+
+    private let ping = "<ping xmlns='urn:xmpp:ping'/>"
+    private let roster = "<query xmlns='jabber:iq:roster'/>"
+    private let info = "<query xmlns='http://jabber.org/protocol/disco#info'/>"
+    private let last = "<query xmlns='jabber:iq:last'/>"
+
+    @Test(arguments: [nil, "example.org", "alice@example.org", "192.0.2.1"] as [String?])
+    func `answers pings of the service and of oneself`(to: String?) throws {
+        #expect(try request(iq("get", ping, to: to)) == .ping)
+    }
+
+    @Test func `answers for other accounts only what they may be asked`() throws {
+        let bob = "bob@example.org"
+        #expect(try refusal(iq("get", ping, to: bob)) == .serviceUnavailable)
+        #expect(try request(iq("get", info, to: bob)) == .discoverFeatures(account: bytes("bob")))
+        #expect(try request(iq("get", last, to: bob)) == .lastSeen(account: bytes("bob")))
+        #expect(try refusal(iq("get", roster, to: bob)) == .forbidden)
+        #expect(try refusal(iq("set", roster, to: bob)) == .forbidden)
+    }
+
+    @Test func `knows what the service supports`() throws {
+        #expect(
+            try request(iq("get", info, to: "example.org")) == .discoverFeatures(account: nil))
+        #expect(try request(iq("get", info)) == .discoverFeatures(account: bytes("alice")))
+        let items = "<query xmlns='http://jabber.org/protocol/disco#items'/>"
+        #expect(
+            try request(iq("get", items, to: "example.org")) == .discoverItems(account: nil))
+        let node = "<query xmlns='http://jabber.org/protocol/disco#info' node='x'/>"
+        #expect(try refusal(iq("get", node, to: "example.org")) == .itemNotFound)
+        #expect(try request(iq("get", last, to: "example.org")) == .uptime)
+        #expect(try request(iq("get", last)) == .lastSeen(account: bytes("alice")))
+        #expect(try request(iq("get", "<query xmlns='jabber:iq:version'/>")) == .version)
+        #expect(try request(iq("get", "<time xmlns='urn:xmpp:time'/>")) == .time)
+        #expect(try refusal(iq("get", "<vCard xmlns='vcard-temp'/>")) == .itemNotFound)
+        #expect(try refusal(iq("set", "<vCard xmlns='vcard-temp'/>")) == .serviceUnavailable)
+        for type in ["get", "set"] {
+            for payload in ["<query xmlns='jabber:iq:private'/>", "<x xmlns='u'/>", "<x/>"] {
+                #expect(try refusal(iq(type, payload)) == .serviceUnavailable)
+            }
+        }
+    }
+
+    @Test func `lists and changes contacts`() throws {
+        #expect(
+            try request(iq("get", "<query xmlns='jabber:iq:roster' ver=''/>")) == .listContacts)
+        func set(_ item: String) -> String {
+            iq("set", "<query xmlns='jabber:iq:roster'>\(item)</query>")
+        }
+        #expect(
+            try request(
+                set(
+                    """
+                    <item jid='Bob@example.org/x' name='B &amp; b' subscription='both'>\
+                    <group>a</group><group>b</group></item>
+                    """))
+                == .putContact(
+                    account: bytes("bob"), name: bytes("B & b"), groups: [bytes("a"), bytes("b")]))
+        #expect(
+            try request(set("<item jid='bob@example.org' subscription='remove'/>"))
+                == .removeContact(account: bytes("bob")))
+        let item = "<item jid='bob@example.org'/>"
+        for bad in ["", item + item, "<item/>", "<x/>", "<item jid='alice@example.org'/>"] {
+            #expect(try refusal(set(bad)) == .badRequest(), "\(bad)")
+        }
+        #expect(try refusal(set("<item jid='example.org'/>")) == .jidMalformed)
+        #expect(try refusal(set("<item jid='@'/>")) == .jidMalformed)
+        #expect(
+            try refusal(set("<item jid='bob@other.example'/>"))
+                == .init(.cancel, .remoteServerNotFound))
+    }
+
+    @Test func `holds the limits of a contact`() throws {
+        func set(_ name: String, _ groups: [String]) -> String {
+            let all = groups.map { "<group>\($0)</group>" }.joined()
+            return iq(
+                "set",
+                """
+                <query xmlns='jabber:iq:roster'><item jid='bob@example.org' name='\(name)'>\
+                \(all)</item></query>
+                """)
+        }
+        let name = String(repeating: "n", count: 250)
+        #expect(try request(set(name, ["abcd"])) != nil)
+        #expect(try refusal(set(name, ["abcde"])) == .notAcceptable(""))
+        #expect(try refusal(set("", ["a", ""])) == .notAcceptable(""))
+        #expect(try refusal(set("", ["a", "a"])) == .badRequest())
+        #expect(try refusal(set("&#9;", [])) == .notAcceptable(""))
+    }
+
+    @Test func `reads changes of the password`() throws {
+        func register(_ content: String) -> String {
+            iq("set", "<query xmlns='jabber:iq:register'>\(content)</query>")
+        }
+        #expect(
+            try request(register("<username>Alice</username><password>x</password>"))
+                == .changePassword(bytes("x")))
+        #expect(try request(register("<remove/>")) == .unregister)
+        for bad in [
+            "", "<username>b</username>", "<username/><password>x</password>",
+        ] {
+            #expect(try refusal(register(bad)) == .notAcceptable(""), "\(bad)")
+        }
+        for other in ["bob", "b b"] {
+            #expect(
+                try refusal(register("<username>\(other)</username><password>x</password>"))
+                    == .notAllowed)
+        }
+        #expect(
+            try request(iq("get", "<query xmlns='jabber:iq:register'/>")) == .registrationForm)
+    }
+
+    @Test func `relays to devices`() throws {
+        for type in ["get", "set", "result", "error"] {
+            let expected = XMPPRequest.relayIQ(
+                account: bytes("bob"), device: bytes("phone"),
+                wantsAnswer: type == "get" || type == "set")
+            #expect(try request(iq(type, info, to: "bob@example.org/phone")) == expected)
+        }
+    }
+
+    @Test func `recognizes answers`() throws {
+        #expect(try request(iq("result", "", to: "example.org")) == .answer(isError: false))
+        #expect(try request(iq("result", roster)) == .answer(isError: false))
+        #expect(try request(iq("error", "<a/><error/>")) == .answer(isError: true))
+        // They are never answered.
+        #expect(try request(iq("result", "", to: "x@other.example")) == .ignore)
+        #expect(try request(iq("error", "", to: "@")) == .ignore)
+    }
+
+    @Test func `takes sets without an id, and no other iq that is incomplete`() throws {
+        #expect(try request("<iq type='set'>\(roster)</iq>") == nil)
+        #expect(
+            try request(
+                """
+                <iq type='set'><query xmlns='jabber:iq:roster'><item jid='bob@example.org'/>\
+                </query></iq>
+                """) == .putContact(account: bytes("bob"), name: [], groups: []))
+        for bad in [
+            "<iq type='get'>\(ping)</iq>", "<iq id='1'>\(ping)</iq>", "<iq type='x' id='1'/>",
+            "<iq type='get' id='1'/>", "<iq type='set' id='1'>\(ping)\(ping)</iq>",
+        ] {
+            #expect(try refusal(bad) == .badRequest(), "\(bad)")
+        }
+    }
+}
+
+@Suite struct `Decoding stanzas` {
+    @Test func `refuses messages that are not delivered`() throws {
+        for type in ["", " type='chat'", " type='normal'", " type='groupchat'"] {
+            #expect(
+                try refusal("<message to='bob@example.org'\(type)><body>Hi</body></message>")
+                    == .serviceUnavailable)
+        }
+        for type in ["headline", "error"] {
+            #expect(try request("<message to='bob@example.org' type='\(type)'/>") == .ignore)
+        }
+    }
+
+    @Test(arguments: ["alice@example.org", "alice@example.org/phone", "Alice@EXAMPLE.org"])
+    func `takes the sender's own address`(from: String) throws {
+        #expect(try request("<presence from='\(from)'/>") != nil)
+    }
+
+    @Test(arguments: [
+        "bob@example.org", "alice@example.org/other", "example.org", "alice@192.0.2.1", "@",
+    ])
+    func `does not take the address of another`(from: String) throws {
+        #expect(try decode("<presence from='\(from)'/>") == .invalidFrom)
+    }
+
+    @Test func `keeps what an answer repeats`() throws {
+        guard
+            case .refused(let error, let head) = try decode(
+                "<iq type='get' id='&lt;1' to='bob@other.example'><x/></iq>")
+        else {
+            Issue.record("not refused")
+            return
+        }
+        #expect(error == .remoteServerNotFound)
+        #expect(
+            head == StanzaHead(.iq, id: bytes("<1"), to: bytes("bob@other.example")))
+    }
+}

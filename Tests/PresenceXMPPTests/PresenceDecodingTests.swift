@@ -1,0 +1,112 @@
+import PresenceCore
+import Testing
+
+@testable import PresenceXMPP
+
+@Suite struct `Decoding presence` {
+    @Test func `reads what a device shows`() throws {
+        #expect(try request("<presence/>") == .show(Availability()))
+        #expect(
+            try request(
+                """
+                <presence xml:lang='de'><show>away</show><status>Bin gleich zurück</status>\
+                <status xml:lang='en'>Back soon</status><priority> -5\n</priority>\
+                <c xmlns='http://jabber.org/protocol/caps' hash='sha-1' node='n' ver='v'/>\
+                </presence>
+                """)
+                == .show(
+                    Availability(
+                        show: .away, priority: -5, text: bytes("Bin gleich zurück"),
+                        language: bytes("de"),
+                        extra: bytes(
+                            """
+                            <status xml:lang='en'>Back soon</status>\
+                            <c xmlns='http://jabber.org/protocol/caps' hash='sha-1' node='n' \
+                            ver='v'/>
+                            """))))
+        #expect(
+            try request("<presence type='unavailable'><status>Bye</status></presence>")
+                == .hide(Availability(text: bytes("Bye"), language: bytes("en"))))
+    }
+
+    @Test(arguments: zip(["chat", "away", "xa", "dnd"], [Show.chat, .away, .xa, .dnd]))
+    func `knows the words of show`(word: String, show: Show) throws {
+        #expect(
+            try request("<presence><show>\(word)</show></presence>")
+                == .show(Availability(show: show)))
+    }
+
+    @Test(arguments: [
+        "<show>online</show>", "<show/>", "<show>away</show><show>xa</show>",
+        "<priority>128</priority>", "<priority>-129</priority>", "<priority>x</priority>",
+        "<priority/>", "<priority>1</priority><priority>1</priority>",
+    ])
+    func `refuses other values`(content: String) throws {
+        #expect(try refusal("<presence>\(content)</presence>") == .badRequest())
+    }
+
+    @Test func `drops what only the service may say`() throws {
+        #expect(
+            try request(
+                """
+                <presence><value xmlns='urn:porchlight:status:0' value='10001'/>\
+                <delay xmlns='urn:xmpp:delay' stamp='2002-09-10T23:08:25Z'/></presence>
+                """) == .show(Availability()))
+    }
+
+    @Test func `holds its limits`() throws {
+        func status(_ count: Int) -> String {
+            "<status>\(String(repeating: "a", count: count))</status>"
+        }
+        func extra(_ count: Int) -> String {
+            "<x xmlns='u'>\(String(repeating: "a", count: count - 19))</x>"
+        }
+        let tooLong = StanzaError.tooLong("")
+        #expect(try request("<presence>\(status(1_024))</presence>") != nil)
+        #expect(try refusal("<presence>\(status(1_025))</presence>") == tooLong)
+        #expect(try request("<presence>\(extra(4_090))</presence>") != nil)
+        #expect(try refusal("<presence>\(extra(4_110))</presence>") == tooLong)
+        let word = "<presence type='subscribe' to='bob@example.org'>"
+        #expect(try request("\(word)\(status(512))</presence>") != nil)
+        #expect(try refusal("\(word)\(status(513))</presence>") == tooLong)
+    }
+
+    @Test(arguments: RelationWord.allCases)
+    func `reads the words of relationships`(word: RelationWord) throws {
+        let isRequest = word == .subscribe
+        for to in ["bob@example.org", "BOB@example.org/phone", "bob@192.0.2.1"] {
+            #expect(
+                try request("<presence type='\(word)' to='\(to)'><status>Hi</status></presence>")
+                    == .relate(account: bytes("bob"), word, text: isRequest ? bytes("Hi") : nil))
+        }
+        #expect(try refusal("<presence type='\(word)'/>") == .badRequest())
+        #expect(
+            try refusal("<presence type='\(word)' to='alice@example.org'/>") == .badRequest())
+        #expect(
+            try refusal("<presence type='\(word)' to='bob@other.example'/>")
+                == .init(.cancel, .remoteServerNotFound))
+        #expect(
+            try refusal("<presence type='\(word)' to='b ob@example.org'/>") == .jidMalformed)
+        #expect(
+            try refusal("<presence type='\(word)' to='example.org'/>") == .serviceUnavailable)
+    }
+
+    @Test func `reads presence for one account`() throws {
+        #expect(
+            try request("<presence to='bob@example.org'/>")
+                == .direct(account: bytes("bob"), device: nil, isAvailable: true))
+        #expect(
+            try request("<presence to='bob@example.org/a b' type='unavailable'/>")
+                == .direct(account: bytes("bob"), device: bytes("a b"), isAvailable: false))
+        #expect(
+            try request("<presence to='bob@example.org' type='probe'/>")
+                == .probe(account: bytes("bob")))
+        #expect(try request("<presence to='example.org'/>") == .ignore)
+        #expect(try request("<presence type='probe'/>") == .ignore)
+    }
+
+    @Test func `ignores errors, and refuses types that are none`() throws {
+        #expect(try request("<presence type='error' to='bob@other.example'/>") == .ignore)
+        #expect(try refusal("<presence type='available'/>") == .badRequest())
+    }
+}
