@@ -31,3 +31,12 @@ func refusal(_ text: String) throws -> StanzaError? {
     error.text = ""
     return error
 }
+
+/// What is appended, as text. It must be one element that can be read.
+func written(_ append: (inout [UInt8]) -> Void) throws -> String {
+    var all: [UInt8] = []
+    append(&all)
+    let reader = XMLReader(hashSalt: 1)
+    _ = try reader.readStanza(all.span.bytes, in: .standard)
+    return String(decoding: all, as: UTF8.self)
+}

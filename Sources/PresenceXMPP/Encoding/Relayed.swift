@@ -1,0 +1,41 @@
+public import XML
+
+extension [UInt8] {
+    /// Appends a stanza for another client: as its sender has written it, but from the sender.
+    ///
+    /// It is written from its tree. Of its attributes, those of stanzas go through. Appends nothing
+    /// and returns false if that would be more than `bytesMax`: prefixes that are used often are
+    /// short in the input and long in the output.
+    public mutating func appendRelayed(
+        _ stanza: XMLElement, from sender: StanzaSender, bytesMax: Int
+    ) -> Bool {
+        let start = count
+        append(literal: "<")
+        append(contentsOf: stanza.name)
+        append(literal: " from='")
+        appendJID(of: sender.account, at: sender.domain, device: sender.device)
+        append(literal: "'")
+        for name: StaticString in ["to", "type", "id"] {
+            if let value = stanza.attribute(name) { appendXML(attribute: name, value) }
+        }
+        if let language = stanza.attribute("lang", in: Namespace.xml) {
+            appendXML(attribute: "xml:lang", language)
+        }
+        append(literal: ">")
+        for child in stanza.elements {
+            let rest = Swift.max(0, bytesMax - (count - start))
+            guard appendXML(child, in: Namespace.client, bytesMax: rest) else {
+                removeLast(count - start)
+                return false
+            }
+        }
+        append(literal: "</")
+        append(contentsOf: stanza.name)
+        append(literal: ">")
+        guard count - start <= bytesMax else {
+            removeLast(count - start)
+            return false
+        }
+        return true
+    }
+}
