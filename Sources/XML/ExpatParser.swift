@@ -38,8 +38,9 @@ import CExpat
 
     /// After a larger stanza, the parser is freed.
     private static let bytesKeptMax = 8_192
-    /// Without a DTD nothing is amplified at all.
-    private static let amplificationMax: Float = 1
+    /// Without a DTD nothing is amplified. Expat counts the character of `&gt;` besides its four
+    /// bytes, so the factor is not 1.
+    private static let amplificationMax: Float = 2
     private static let amplificationThreshold: UInt64 = 1_024
 
     init(hashSalt: UInt) {

@@ -120,6 +120,15 @@ import Testing
         check(.namespaces, 16) { "<a>\(repeated($0 - 1) { "<b xmlns='\($0)'/>" })</a>" }
     }
 
+    @Test func `reads any number of the five entities and of references`() throws {
+        for reference in ["&lt;", "&gt;", "&amp;", "&apos;", "&quot;", "&#60;", "&#x3c;"] {
+            let all = String(repeating: reference, count: 4_000)
+            let stanza = try reader.stanza("<a b='\(all)'>\(all)</a>")
+            #expect(stanza.text.count == 4_000)
+            #expect(stanza.attribute("b")?.count == 4_000)
+        }
+    }
+
     @Test func `has only one stanza at a time`() throws {
         let first = try reader.stanza("<a>long text</a>")
         let text = first.text
