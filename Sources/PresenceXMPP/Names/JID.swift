@@ -23,7 +23,10 @@ public struct JID: Hashable, Sendable {
         domain = Self.normalized(domain: bare[(at.map { $0 + 1 } ?? bare.startIndex)...])
         let sizes = [localpart?.count, domain.count, resource?.count]
         guard sizes.allSatisfy({ $0.map { (1...Self.partBytesMax).contains($0) } ?? true }),
-            domain.allSatisfy(Self.isDomain)
+            domain.allSatisfy(Self.isDomain),
+            // No label is empty.
+            !domain.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+                .contains(where: \.isEmpty)
         else { return nil }
     }
 
