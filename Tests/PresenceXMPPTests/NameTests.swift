@@ -94,7 +94,9 @@ import Testing
         #expect(jid.resource == resource.map(bytes))
     }
 
-    @Test(arguments: ["", "@b", "a@", "a@b/", "/c", "a@b c", "a@b@c", "a@b'", ".", "a..", ".a", "a..b"])
+    @Test(arguments: [
+        "", "@b", "a@", "a@b/", "/c", "a@b c", "a@b@c", "a@b'", ".", "a..", ".a", "a..b",
+    ])
     func `are not in texts that are no JIDs`(text: String) {
         #expect(JID(bytes(text)) == nil)
     }
