@@ -1,6 +1,9 @@
 /// The namespaces of XMPP that are used.
 enum Namespace {
     static let client: StaticString = "jabber:client"
+    static let streams: StaticString = "http://etherx.jabber.org/streams"
+    static let tls: StaticString = "urn:ietf:params:xml:ns:xmpp-tls"
+    static let sasl: StaticString = "urn:ietf:params:xml:ns:xmpp-sasl"
     static let stanzas: StaticString = "urn:ietf:params:xml:ns:xmpp-stanzas"
     static let xml: StaticString = "http://www.w3.org/XML/1998/namespace"
     static let roster: StaticString = "jabber:iq:roster"

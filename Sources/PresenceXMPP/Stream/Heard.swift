@@ -15,9 +15,9 @@ public enum Heard {
     /// Who is this? The stream reads nothing until it is answered.
     case authenticate(Authentication)
     /// Register an account; answer with `registered()` or `refuse(registration:)`.
-    case register(name: [UInt8], Password)
+    case register(account: [UInt8], Password)
     /// Begin the session of this device; answer with `bound()` or `refuse(bind:)`.
-    case bind(resource: [UInt8])
+    case bind(device: [UInt8])
     /// A stanza of a bound stream. Read it before the next call of the stream.
     case request(Stanza)
     /// The client has ended the stream. Write the output and close the connection.
@@ -26,12 +26,12 @@ public enum Heard {
     case fault(StreamFault)
 }
 
-/// A question about an account. Names are local parts of JIDs, as the client sent them.
+/// A question about the account that a client has named.
 public enum Authentication: Hashable, Sendable {
     /// Is this the password or token of the account? `authenticated()` or `refuse(_:)`.
-    case password(name: [UInt8], secret: [UInt8])
+    case password(account: [UInt8], secret: [UInt8])
     /// The keys of the account, or decoys; `challenge(with:)`, or `refuse(_:)` if none can be read.
-    case keys(name: [UInt8])
+    case keys(account: [UInt8])
 }
 
 /// A stanza, and which of the three it is.

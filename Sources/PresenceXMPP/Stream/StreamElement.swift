@@ -19,13 +19,13 @@ enum StreamElement {
 
     init(_ element: XMLElement) {
         switch element.namespace {
-        case let name where name.isEqual(to: "jabber:client"):
+        case let name where name.isEqual(to: Namespace.client):
             self = Self.stanza(element)
-        case let name where name.isEqual(to: "urn:ietf:params:xml:ns:xmpp-sasl"):
+        case let name where name.isEqual(to: Namespace.sasl):
             self = Self.sasl(element.name)
-        case let name where name.isEqual(to: "urn:ietf:params:xml:ns:xmpp-tls"):
+        case let name where name.isEqual(to: Namespace.tls):
             self = element.name.isEqual(to: "starttls") ? .startTLS : .unknown
-        case let name where name.isEqual(to: "http://etherx.jabber.org/streams"):
+        case let name where name.isEqual(to: Namespace.streams):
             self = element.name.isEqual(to: "error") ? .error : .unknown
         default: self = .unknown
         }
@@ -46,12 +46,12 @@ enum StreamElement {
             let payload = element.elements.first(where: { _ in true })
         else { return .stanza(.iq) }
         let iq = IQ(id: element.attribute("id").map { Array($0) }, isSet: isSet, payload: payload)
-        if payload.isNamed("bind", in: "urn:ietf:params:xml:ns:xmpp-bind"), isSet {
+        if payload.isNamed("bind", in: Namespace.bind), isSet {
             return .bind(iq)
         }
-        if payload.isNamed("session", in: "urn:ietf:params:xml:ns:xmpp-session"), isSet {
+        if payload.isNamed("session", in: Namespace.session), isSet {
             return .session(iq)
         }
-        return payload.isNamed("query", in: "jabber:iq:register") ? .registration(iq) : .stanza(.iq)
+        return payload.isNamed("query", in: Namespace.register) ? .registration(iq) : .stanza(.iq)
     }
 }

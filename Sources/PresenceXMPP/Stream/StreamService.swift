@@ -2,8 +2,9 @@ internal import XML
 
 /// What the operator has set for all streams.
 public struct StreamSettings: Hashable, Sendable {
-    /// The domains of the service, also IP literals; the first one if a client names none.
-    public var domains: [[UInt8]]
+    /// The domains of the service in small letters, also IP literals; the first one if a client
+    /// names none.
+    public let domains: [[UInt8]]
     /// Whether STARTTLS is possible.
     public var offersTLS: Bool
     /// Whether clients may authenticate without encryption.
@@ -24,7 +25,7 @@ public struct StreamSettings: Hashable, Sendable {
         bytesMaxBeforeLogin: Int = 10_000, bytesMax: Int = 262_144
     ) {
         precondition(!domains.isEmpty, "a service without a domain")
-        self.domains = domains
+        self.domains = domains.map { JID.normalized(domain: $0) }
         self.offersTLS = offersTLS
         self.allowsPlaintext = allowsPlaintext
         self.mechanisms = mechanisms
@@ -33,16 +34,10 @@ public struct StreamSettings: Hashable, Sendable {
         self.bytesMax = bytesMax
     }
 
-    /// The domain that a client means; nil: none of the service. ASCII letters have no case here.
+    /// The domain that a client means; nil: none of the service.
     func domain(_ name: some Collection<UInt8>) -> [UInt8]? {
-        domains.first { domain in
-            domain.count == name.count
-                && zip(domain, name).allSatisfy { Self.lowered($0) == Self.lowered($1) }
-        }
-    }
-
-    private static func lowered(_ byte: UInt8) -> UInt8 {
-        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+        let name = JID.normalized(domain: name)
+        return domains.first { $0 == name }
     }
 }
 

@@ -29,10 +29,10 @@ extension XMPPStream {
         guard let data = Base64.decoded(element.text) else { return refuseOnce(.incorrectEncoding) }
         switch state {
         case .initialResponse(let mechanism): return begin(mechanism, data)
-        case .challenge(let challenge, let name):
+        case .challenge(let challenge, let account):
             do throws(SASLError) {
                 let final = try challenge.verify(data)
-                succeed(name, final)
+                succeed(account, final)
                 return .say
             } catch { return refuseOnce(SASLFailure(error)) }
         default: return refuseOnce(.malformedRequest)
@@ -43,41 +43,41 @@ extension XMPPStream {
         do throws(SASLError) {
             if let hash = mechanism.scramHash {
                 let request = try ScramRequest(reading: data)
-                guard let name = StreamName.account(request.name) else {
+                guard let account = Localpart.account(of: request.name) else {
                     return refuseOnce(.notAuthorized)
                 }
-                guard mayAct(as: request.authorization, name) else {
+                guard mayAct(as: request.authorization, account) else {
                     return refuseOnce(.invalidAuthzid)
                 }
-                pending = .keys(request, hash, name: name)
-                return .authenticate(.keys(name: name))
+                pending = .keys(request, hash, account: account)
+                return .authenticate(.keys(account: account))
             }
             let message = try PlainMessage(reading: data)
-            guard let name = StreamName.account(message.name) else {
+            guard let account = Localpart.account(of: message.name) else {
                 return refuseOnce(.notAuthorized)
             }
-            guard mayAct(as: message.authorization, name) else {
+            guard mayAct(as: message.authorization, account) else {
                 return refuseOnce(.invalidAuthzid)
             }
-            pending = .password(name: name)
-            return .authenticate(.password(name: name, secret: message.secret))
+            pending = .password(account: account)
+            return .authenticate(.password(account: account, secret: message.secret))
         } catch { return refuseOnce(SASLFailure(error)) }
     }
 
     /// Accounts act for themselves only.
-    private func mayAct(as authorization: [UInt8], _ name: [UInt8]) -> Bool {
+    private func mayAct(as authorization: [UInt8], _ account: [UInt8]) -> Bool {
         guard !authorization.isEmpty else { return true }
-        guard let at = authorization.firstIndex(of: UInt8(ascii: "@")) else { return false }
-        return StreamName.account(Array(authorization[..<at])) == name
-            && authorization[(at + 1)...].elementsEqual(domain)
+        guard let jid = JID(authorization), let localpart = jid.localpart else { return false }
+        return Localpart.account(of: localpart) == account && jid.domain == domain
+            && jid.resource == nil
     }
 
     /// The client opens its stream again; what it has sent already belongs to the new one.
-    private mutating func succeed(_ name: [UInt8], _ data: [UInt8]) {
+    private mutating func succeed(_ account: [UInt8], _ data: [UInt8]) {
         output.appendSASL("success", data)
         pending = .nothing
         phase = .authenticated
-        self.name = name
+        self.account = account
         isOpened = false
         splitter.restart()
     }
@@ -95,17 +95,17 @@ extension XMPPStream {
 
     /// The password or token is that of the account.
     public mutating func authenticated() {
-        guard case .password(let name) = pending else { return }
-        succeed(name, [])
+        guard case .password(let account) = pending else { return }
+        succeed(account, [])
     }
 
     /// The keys of the account; decoys if it has none.
     public mutating func challenge(
         with keys: StoredKeys, using random: inout some RandomNumberGenerator
     ) {
-        guard case .keys(let request, let hash, let name) = pending else { return }
+        guard case .keys(let request, let hash, let account) = pending else { return }
         let challenge = ScramChallenge(to: request, hash: hash, keys: keys, using: &random)
-        pending = .challenge(challenge, name: name)
+        pending = .challenge(challenge, account: account)
         output.appendSASL("challenge", challenge.message)
     }
 

@@ -75,14 +75,14 @@ extension XMPPStream {
             output.appendRegistrationForm(id: iq.id)
             return .say
         }
-        let name = iq.payload.first("username", in: "jabber:iq:register")?.text ?? []
-        let typed = iq.payload.first("password", in: "jabber:iq:register")?.text ?? []
-        guard let name = StreamName.account(name), let password = try? Password(typed) else {
+        let name = iq.payload.first("username", in: Namespace.register)?.text ?? []
+        let typed = iq.payload.first("password", in: Namespace.register)?.text ?? []
+        guard let account = Localpart.account(of: name), let password = try? Password(typed) else {
             output.append(NegotiationRefusal.notAcceptable, id: iq.id)
             return .say
         }
         pending = .registration(id: iq.id)
-        return .register(name: name, password)
+        return .register(account: account, password)
     }
 
     // MARK: - After it
@@ -94,12 +94,11 @@ extension XMPPStream {
         case .bind(let iq):
             // Children other than the resource are ignored: libstrophe repeats those of the
             // feature.
-            let wished = iq.payload.first("resource", in: "urn:ietf:params:xml:ns:xmpp-bind")
-            let resource =
-                wished.flatMap { StreamName.resource($0.text) }
-                ?? StreamName.random(8, using: &random)
-            pending = .bind(id: iq.id, resource: resource)
-            return .bind(resource: resource)
+            let wished = iq.payload.first("resource", in: Namespace.bind)?.text ?? []
+            let device =
+                AccountName.isDevice(wished) ? wished : StreamName.random(8, using: &random)
+            pending = .bind(id: iq.id, device: device)
+            return .bind(device: device)
         case .session, .registration, .stanza:
             return fail(StreamFault(.notAuthorized, "Bind a resource first."))
         default: return fail(StreamFault(.unsupportedStanzaType))
@@ -143,17 +142,13 @@ extension XMPPStream {
 
     /// The session has begun.
     public mutating func bound() {
-        guard case .bind(let id, let resource) = pending else { return }
+        guard case .bind(let id, let device) = pending else { return }
         pending = .nothing
-        self.resource = resource
+        self.device = device
         phase = .bound
         output.appendIQ("result", id: id)
         output.append(literal: "><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'><jid>")
-        output.appendXML(text: name)
-        output.append(literal: "@")
-        output.appendXML(text: domain)
-        output.append(literal: "/")
-        output.appendXML(text: resource)
+        output.appendJID(of: account, at: domain, device: device)
         output.append(literal: "</jid></bind></iq>")
     }
 

@@ -19,10 +19,12 @@ public struct XMPPStream: Sendable {
     public internal(set) var output: [UInt8] = []
     /// The domain that the client has named.
     public internal(set) var domain: [UInt8] = []
-    /// The local part of the client's JID, once it is authenticated.
-    public internal(set) var name: [UInt8] = []
-    /// The resource of the client's JID, once it is bound.
-    public internal(set) var resource: [UInt8] = []
+    /// The language of the client's texts; empty: not known.
+    public internal(set) var language: [UInt8] = []
+    /// The account, once it is authenticated.
+    public internal(set) var account: [UInt8] = []
+    /// The device, which is the resource of the client's JID, once it is bound.
+    public internal(set) var device: [UInt8] = []
 
     var splitter = StanzaSplitter()
     var scope = StreamScope.standard
@@ -38,12 +40,12 @@ public struct XMPPStream: Sendable {
         /// `<auth>` had no data: the client sends them in a response.
         case initialResponse(SASLMechanism)
         /// Sent to a client of SCRAM.
-        case challenge(ScramChallenge, name: [UInt8])
+        case challenge(ScramChallenge, account: [UInt8])
         // Questions.
-        case password(name: [UInt8])
-        case keys(ScramRequest, ScramHash, name: [UInt8])
+        case password(account: [UInt8])
+        case keys(ScramRequest, ScramHash, account: [UInt8])
         case registration(id: [UInt8]?)
-        case bind(id: [UInt8]?, resource: [UInt8])
+        case bind(id: [UInt8]?, device: [UInt8])
         /// `<proceed/>` was said: what arrives without encryption is dropped.
         case encryption
     }
@@ -183,11 +185,11 @@ public struct XMPPStream: Sendable {
         let isOther = !domain.isEmpty && known != domain
         answerHeader(
             domain: known ?? settings.domains[0], to: element.attribute("from"), using: &random)
-        guard element.namespace.isEqual(to: "http://etherx.jabber.org/streams") else {
+        guard element.namespace.isEqual(to: Namespace.streams) else {
             return fail(StreamFault(.invalidNamespace))
         }
         guard element.name.isEqual(to: "stream") else { return fail(StreamFault(.badFormat)) }
-        guard header.contentNamespace.isEqual(to: "jabber:client") else {
+        guard header.contentNamespace.isEqual(to: Namespace.client) else {
             return fail(StreamFault(.invalidNamespace))
         }
         guard let known, !isOther else { return fail(StreamFault(.hostUnknown)) }
@@ -195,10 +197,27 @@ public struct XMPPStream: Sendable {
             return fail(StreamFault(.unsupportedVersion))
         }
         domain = known
+        language = Self.language(element.attribute("lang", in: Namespace.xml))
         scope = header.scope
         output.appendFeatures(in: phase, settings)
         return .say
     }
+
+    /// A tag of BCP 47, as far as its form goes.
+    private static func language(_ tag: ArraySlice<UInt8>?) -> [UInt8] {
+        guard let tag, tag.count <= languageBytesMax else { return [] }
+        let isTag = tag.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                true
+            default: false
+            }
+        }
+        return isTag ? Array(tag) : []
+    }
+
+    private static let languageBytesMax = 35
 
     /// Whether a version is 1.0 or later. Without one it is the protocol before RFC 3920.
     private static func isVersionKnown(_ version: ArraySlice<UInt8>?) -> Bool {

@@ -20,7 +20,7 @@ import Testing
         #expect(peer.receive(Client.plain("Alice", "pencil")).hasPrefix("<success"))
         #expect(peer.log.contains("password alice pencil"))
         #expect(peer.stream.phase == .authenticated)
-        #expect(peer.stream.name == bytes("alice"))
+        #expect(peer.stream.account == bytes("alice"))
     }
 
     @Test func `PLAIN without an initial response`() {

@@ -57,7 +57,7 @@ import Testing
             "<iq id=\"x1\" type=\"set\"><ns0:bind "
                 + "xmlns:ns0=\"urn:ietf:params:xml:ns:xmpp-bind\"><ns0:resource>orchard"
                 + "</ns0:resource></ns0:bind></iq>")
-        #expect(peer.stream.resource == bytes("orchard"))
+        #expect(peer.stream.device == bytes("orchard"))
         peer.receive(
             "<presence id=\"x2\"/><iq id=\"x3\" type=\"get\" to=\"example.org\">"
                 + "<ns0:ping xmlns:ns0=\"urn:xmpp:ping\"/></iq>")

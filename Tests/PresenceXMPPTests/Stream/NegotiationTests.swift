@@ -161,7 +161,7 @@ import Testing
             peer.receive(
                 "<iq type='set' id='b1'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'>"
                     + "<required/>\(resource)</bind></iq>")
-            return text(peer.stream.resource)
+            return text(peer.stream.device)
         }
         func element(_ resource: String) -> String { "<resource>\(resource)</resource>" }
         #expect(bound(element("prof")) == "prof")
@@ -205,6 +205,29 @@ import Testing
         #expect(peer.receive(message(262_144)) == "")
         #expect(peer.receive(message(262_145)).contains("policy-violation"))
         #expect(peer.isEnded)
+    }
+
+    @Test func `the language is that of the header`() {
+        func language(_ tag: String) -> String {
+            var peer = StreamPeer()
+            peer.receive(Client.header.replacing(" to=", with: " xml:lang='\(tag)' to="))
+            return text(peer.stream.language)
+        }
+        #expect(language("en") == "en")
+        #expect(language("zh-Hant-TW") == "zh-Hant-TW")
+        for other in ["", "a b", "é", "&lt;", String(repeating: "a", count: 36)] {
+            #expect(language(other) == "")
+        }
+    }
+
+    @Test func `names are those of accounts`() {
+        var peer = StreamPeer()
+        peer.accounts = ["Bob Ö"]
+        peer.receive(Client.header + Client.plain("\\42ob\\20\\c3\\96", "pencil"))
+        #expect(peer.stream.account == bytes("Bob Ö"))
+        peer.receive(Client.header)
+        #expect(
+            peer.receive(Client.bind).contains("<jid>\\42ob\\20\\c3\\96@example.org/phone</jid>"))
     }
 
     @Test func `closing says why`() {
