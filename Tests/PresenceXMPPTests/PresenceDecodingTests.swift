@@ -29,7 +29,9 @@ import Testing
                 == .hide(Availability(text: bytes("Bye"), language: bytes("en"))))
     }
 
-    @Test(arguments: zip(["chat", "away", "xa", "dnd"], [Show.chat, .away, .xa, .dnd]))
+    @Test(
+        arguments: zip(
+            ["chat", "away", "xa", "dnd", ""], [Show.chat, .away, .xa, .dnd, .available]))
     func `knows the words of show`(word: String, show: Show) throws {
         #expect(
             try request("<presence><show>\(word)</show></presence>")
@@ -37,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "<show>online</show>", "<show/>", "<show>away</show><show>xa</show>",
+        "<show>online</show>", "<show> </show>", "<show>away</show><show>xa</show>",
         "<priority>128</priority>", "<priority>-129</priority>", "<priority>x</priority>",
         "<priority/>", "<priority>1</priority><priority>1</priority>",
     ])

@@ -168,8 +168,9 @@ extension Show {
         }
     }
 
+    /// Without a word it is available: go-sendxmpp sends an empty element.
     fileprivate init?(_ text: [UInt8]) {
-        guard let show = Self.allCases.first(where: { $0.word.map(text.isEqual) ?? false }) else {
+        guard let show = Self.allCases.first(where: { text.isEqual(to: $0.word ?? "") }) else {
             return nil
         }
         self = show
