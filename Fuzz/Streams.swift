@@ -90,7 +90,7 @@ private func play(
 private func check(_ peer: StreamPeer, _ situation: Situation) {
     let log = peer.log
     let isRelayed = log.contains { line in
-        ["message ", "presence ", "iq "].contains { line.hasPrefix($0) }
+        ["message ", "presence ", "iq ", "refused "].contains { line.hasPrefix($0) }
     }
     let isBound = log.contains { $0.contains("<jid>") }
     require(!isRelayed || isBound, "a stanza is relayed before the bind")

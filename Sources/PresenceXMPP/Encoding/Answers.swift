@@ -126,7 +126,16 @@ extension [UInt8] {
         append(literal: head.kind.name)
         append(literal: " type='error'")
         appendAddresses(head, to: client)
-        append(literal: "><error type='")
+        append(literal: ">")
+        append(error)
+        append(literal: "</")
+        append(literal: head.kind.name)
+        append(literal: ">")
+    }
+
+    /// Appends the element that says what is wrong.
+    mutating func append(_ error: StanzaError) {
+        append(literal: "<error type='")
         append(contentsOf: error.kind.rawValue.utf8)
         append(literal: "'><")
         append(contentsOf: error.condition.rawValue.utf8)
@@ -136,9 +145,7 @@ extension [UInt8] {
             appendXML(text: error.text.utf8)
             append(literal: "</text>")
         }
-        append(literal: "</error></")
-        append(literal: head.kind.name)
-        append(literal: ">")
+        append(literal: "</error>")
     }
 
     // MARK: - Parts

@@ -5,6 +5,8 @@ enum Namespace {
     static let tls: StaticString = "urn:ietf:params:xml:ns:xmpp-tls"
     static let sasl: StaticString = "urn:ietf:params:xml:ns:xmpp-sasl"
     static let stanzas: StaticString = "urn:ietf:params:xml:ns:xmpp-stanzas"
+    static let bind: StaticString = "urn:ietf:params:xml:ns:xmpp-bind"
+    static let session: StaticString = "urn:ietf:params:xml:ns:xmpp-session"
     static let xml: StaticString = "http://www.w3.org/XML/1998/namespace"
     static let roster: StaticString = "jabber:iq:roster"
     static let register: StaticString = "jabber:iq:register"

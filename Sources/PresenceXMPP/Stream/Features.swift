@@ -78,13 +78,12 @@ extension [UInt8] {
         append(literal: "/>")
     }
 
-    mutating func append(_ refusal: NegotiationRefusal, id: [UInt8]?) {
+    /// Appends an error before the client has an address.
+    mutating func append(_ error: StanzaError, id: [UInt8]?) {
         appendIQ("error", id: id)
-        append(literal: "><error type='")
-        append(literal: refusal.errorType)
-        append(literal: "'><")
-        append(contentsOf: refusal.rawValue.utf8)
-        append(literal: " xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></iq>")
+        append(literal: ">")
+        append(error)
+        append(literal: "</iq>")
     }
 
     /// Appends the fields that a registration needs.

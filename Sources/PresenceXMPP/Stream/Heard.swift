@@ -18,8 +18,10 @@ public enum Heard {
     case register(account: [UInt8], Password)
     /// Begin the session of this device; answer with `bound()` or `refuse(bind:)`.
     case bind(device: [UInt8])
-    /// A stanza of a bound stream. Read it before the next call of the stream.
-    case request(Stanza)
+    /// A stanza of a bound stream, and its tree. Read the tree before the next call of the stream.
+    case request(XMPPRequest, StanzaHead, XMLElement)
+    /// A stanza was answered with this error, which is in the output. Call again.
+    case refused(StanzaError)
     /// The client has ended the stream. Write the output and close the connection.
     case end
     /// The stream was closed. Write the output, which says why, and close the connection.
@@ -45,23 +47,4 @@ public struct Stanza {
     public let kind: Kind
     /// The whole stanza.
     public let element: XMLElement
-}
-
-/// Why a registration or a resource is refused, as a stanza error (RFC 6120, 8.3.3).
-public enum NegotiationRefusal: String, CaseIterable, Hashable, Sendable {
-    case badRequest = "bad-request"
-    case conflict
-    case internalServerError = "internal-server-error"
-    case notAcceptable = "not-acceptable"
-    case notAllowed = "not-allowed"
-    case resourceConstraint = "resource-constraint"
-
-    /// What the client should do about it.
-    var errorType: StaticString {
-        switch self {
-        case .badRequest, .notAcceptable: "modify"
-        case .conflict, .notAllowed: "cancel"
-        case .internalServerError, .resourceConstraint: "wait"
-        }
-    }
 }

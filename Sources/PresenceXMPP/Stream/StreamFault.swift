@@ -9,6 +9,7 @@ public struct StreamFault: Hashable, Sendable {
         case connectionTimeout = "connection-timeout"
         case hostUnknown = "host-unknown"
         case internalServerError = "internal-server-error"
+        case invalidFrom = "invalid-from"
         case invalidNamespace = "invalid-namespace"
         case notAuthorized = "not-authorized"
         case notWellFormed = "not-well-formed"

@@ -44,13 +44,17 @@ public struct StreamSettings: Hashable, Sendable {
 /// What all streams of a loop use: the settings and the reader of XML.
 public final class StreamService {
     /// The settings, which may be replaced while there are streams.
-    public var settings: StreamSettings
+    public var settings: StreamSettings {
+        didSet { decoder = StanzaDecoder(domains: settings.domains) }
+    }
+    private(set) var decoder: StanzaDecoder
     /// Reads the stanzas of all streams.
     let reader: XMLReader
 
     /// The salt of hash tables must be random and secret; zero: one of the system.
     public init(_ settings: StreamSettings, hashSalt: UInt) {
         self.settings = settings
+        decoder = StanzaDecoder(domains: settings.domains)
         reader = XMLReader(hashSalt: hashSalt)
     }
 }

@@ -5,9 +5,10 @@ internal import XML
 
 extension XMPPStream {
     mutating func hear(
-        _ element: XMLElement, _ settings: StreamSettings,
+        _ element: XMLElement, _ service: StreamService,
         using random: inout some RandomNumberGenerator
     ) -> Heard {
+        let settings = service.settings
         let kind = StreamElement(element)
         if case .error = kind { return end() }
         switch phase {
@@ -16,7 +17,7 @@ extension XMPPStream {
         case .clear, .secured:
             return hearBeforeLogin(element, kind, settings, using: &random)
         case .authenticated: return hearBeforeBind(kind, using: &random)
-        case .bound: return hearBound(element, kind)
+        case .bound: return hearBound(element, kind, service.decoder)
         case .ended: return .needMore
         }
     }
@@ -68,7 +69,7 @@ extension XMPPStream {
         _ iq: StreamElement.IQ, _ settings: StreamSettings
     ) -> Heard {
         guard settings.allowsRegistration else {
-            output.append(NegotiationRefusal.notAllowed, id: iq.id)
+            output.append(StanzaError.notAllowed, id: iq.id)
             return .say
         }
         guard iq.isSet else {
@@ -78,7 +79,8 @@ extension XMPPStream {
         let name = iq.payload.first("username", in: Namespace.register)?.text ?? []
         let typed = iq.payload.first("password", in: Namespace.register)?.text ?? []
         guard let account = Localpart.account(of: name), let password = try? Password(typed) else {
-            output.append(NegotiationRefusal.notAcceptable, id: iq.id)
+            output.append(
+                StanzaError.notAcceptable("The name or the password is not allowed."), id: iq.id)
             return .say
         }
         pending = .registration(id: iq.id)
@@ -105,17 +107,30 @@ extension XMPPStream {
         }
     }
 
-    private mutating func hearBound(_ element: XMLElement, _ kind: StreamElement) -> Heard {
+    private mutating func hearBound(
+        _ element: XMLElement, _ kind: StreamElement, _ decoder: StanzaDecoder
+    ) -> Heard {
         switch kind {
-        case .stanza(let kind): return .request(Stanza(kind: kind, element: element))
-        case .registration: return .request(Stanza(kind: .iq, element: element))
+        case .stanza(let kind): return decode(Stanza(kind: kind, element: element), decoder)
+        case .registration: return decode(Stanza(kind: .iq, element: element), decoder)
         case .session(let iq):
             output.appendResult(id: iq.id)
             return .say
         case .bind(let iq):
-            output.append(NegotiationRefusal.notAllowed, id: iq.id)
+            output.append(StanzaError.notAllowed, id: iq.id)
             return .say
         default: return fail(StreamFault(.unsupportedStanzaType))
+        }
+    }
+
+    private mutating func decode(_ stanza: Stanza, _ decoder: StanzaDecoder) -> Heard {
+        let client = client
+        switch decoder.decode(stanza, from: client) {
+        case .request(let request, let head): return .request(request, head, stanza.element)
+        case .refused(let error, let head):
+            output.append(error, head, to: client)
+            return .refused(error)
+        case .invalidFrom: return fail(StreamFault(.invalidFrom))
         }
     }
 
@@ -134,10 +149,10 @@ extension XMPPStream {
     }
 
     /// The account was not registered.
-    public mutating func refuse(registration refusal: NegotiationRefusal) {
+    public mutating func refuse(registration error: StanzaError) {
         guard case .registration(let id) = pending else { return }
         pending = .nothing
-        output.append(refusal, id: id)
+        output.append(error, id: id)
     }
 
     /// The session has begun.
@@ -153,9 +168,9 @@ extension XMPPStream {
     }
 
     /// The session has not begun. The client may bind again.
-    public mutating func refuse(bind refusal: NegotiationRefusal) {
+    public mutating func refuse(bind error: StanzaError) {
         guard case .bind(let id, _) = pending else { return }
         pending = .nothing
-        output.append(refusal, id: id)
+        output.append(error, id: id)
     }
 }

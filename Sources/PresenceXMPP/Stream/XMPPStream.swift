@@ -67,6 +67,11 @@ public struct XMPPStream: Sendable {
         if case .encryption = pending { true } else { false }
     }
 
+    /// The client, once it is bound.
+    public var client: StanzaSender {
+        StanzaSender(account: account, device: device, domain: domain, language: language)
+    }
+
     /// Bytes that have arrived and were not read yet.
     public var bytesBuffered: Int { splitter.bytesBuffered }
 
@@ -115,7 +120,7 @@ public struct XMPPStream: Sendable {
                 let element = try splitter.withBytes(of: part, in: chunk) {
                     (bytes) throws(XMLError) in try service.reader.readStanza(bytes, in: scope)
                 }
-                let heard = hear(element, settings, using: &random)
+                let heard = hear(element, service, using: &random)
                 if case .startTLS = heard { offset = chunk.byteCount }
                 return heard
             } catch { return fail(StreamFault(of: error), settings, using: &random) }

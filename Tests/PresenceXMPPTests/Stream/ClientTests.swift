@@ -46,12 +46,11 @@ import Testing
             "<message to=\"bob@example.org\" id=\"5466\" xml:lang=\"en\"><body>hi &amp; "
                 + "&lt;you&gt;</body></message>")
         #expect(
-            peer.log.suffix(3) == [
+            peer.log.suffix(4).prefix(3) == [
                 "presence <presence id='254c65618e9a42dd9fee5ee2e8adbe46' xml:lang='en'/>",
                 "iq <iq id='c45af00f05a0426ca2655967bff5867f' type='get'>"
                     + "<query xmlns='jabber:iq:roster'/></iq>",
-                "message <message to='bob@example.org' id='5466' xml:lang='en'><body>hi &amp; "
-                    + "&lt;you&gt;</body></message>",
+                "refused service-unavailable",
             ])
         peer.receive("</stream:stream>")
         #expect(peer.isEnded)
@@ -135,8 +134,11 @@ import Testing
                 + "<iq id=\"discoitemsreq_onconnect\" to=\"example.org\" type=\"get\"><query "
                 + "xmlns=\"http://jabber.org/protocol/disco#items\"/></iq>"
                 + "<iq id=\"4Qd2\" type=\"set\"><enable xmlns=\"urn:xmpp:carbons:2\"/></iq>")
-        #expect(peer.log.count == before + 6)
-        #expect(peer.log.dropFirst(before).allSatisfy { $0.hasPrefix("iq <iq id='") })
+        // Private storage, block list and carbons are not supported, and it bears that.
+        let heard = peer.log.dropFirst(before).map { $0.prefix { $0 != " " } }
+        #expect(heard.filter { $0 == "iq" }.count == 3)
+        #expect(heard.filter { $0 == "refused" }.count == 3)
+        #expect(!peer.isEnded)
     }
 
     /// PLAIN, and the end of a line after everything that it writes.
@@ -160,10 +162,9 @@ import Testing
                 + "<message to='bob@example.org' type='chat' id='4eb701a753af9910' xml:lang='en'>"
                 + "<body>hello</body></message>")
         #expect(
-            peer.log.suffix(2) == [
+            peer.log.suffix(3).prefix(2) == [
                 "presence <presence xml:lang='en'><show/><status/></presence>",
-                "message <message to='bob@example.org' type='chat' id='4eb701a753af9910' "
-                    + "xml:lang='en'><body>hello</body></message>",
+                "refused service-unavailable",
             ])
     }
 

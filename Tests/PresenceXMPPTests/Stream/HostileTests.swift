@@ -87,6 +87,16 @@ import Testing
         #expect(said.utf8.count < 1_000)
     }
 
+    @Test func `a sender is not another`() {
+        for from in ["bob@example.org", "alice@example.org/tablet", "example.org", ""] {
+            var peer = StreamPeer()
+            peer.receive(Client.header + Client.login + Client.header + Client.bind)
+            let said = peer.receive("<presence from='\(from)'/>")
+            #expect(said.hasPrefix("<stream:error><invalid-from "))
+            #expect(peer.isEnded)
+        }
+    }
+
     @Test func `reflected values are escaped`() {
         var peer = StreamPeer()
         let header = Client.header.replacing(

@@ -180,7 +180,7 @@ import Testing
         peer.receive(Client.header + Client.login + Client.header)
         peer.answers = false
         peer.receive(Client.bind)
-        peer.stream.refuse(bind: .resourceConstraint)
+        peer.stream.refuse(bind: StanzaError(.wait, .resourceConstraint))
         #expect(
             text(peer.stream.takeOutput()) == """
                 <iq type='error' id='b1'><error type='wait'><resource-constraint \
@@ -202,7 +202,7 @@ import Testing
         #expect(peer.receive(Client.header + message(10_000)).contains("not-authorized"))
         peer = StreamPeer()
         peer.receive(Client.header + Client.login + Client.header + Client.bind)
-        #expect(peer.receive(message(262_144)) == "")
+        #expect(peer.receive(message(262_144)).contains("<service-unavailable "))
         #expect(peer.receive(message(262_145)).contains("policy-violation"))
         #expect(peer.isEnded)
     }
@@ -254,8 +254,8 @@ import Testing
             peer.stream.challenge(with: StreamPeer.keys, using: &peer.random)
             peer.stream.bound()
             peer.stream.registered()
-            peer.stream.refuse(bind: .conflict)
-            peer.stream.refuse(registration: .conflict)
+            peer.stream.refuse(bind: .notAllowed)
+            peer.stream.refuse(registration: .notAllowed)
             #expect("\(peer.stream.refuse(.notAuthorized))" == "needMore")
             #expect(peer.stream.takeOutput() == [])
             #expect(peer.stream.phase == .ended)

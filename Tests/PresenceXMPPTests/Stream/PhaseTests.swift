@@ -118,9 +118,11 @@ import Testing
         switch input {
         case .bind: ("say", "<not-allowed ")
         case .session: ("say", "<iq type='result' id='s1'/>")
-        case .registrationGet, .registrationSet, .iqGet, .iqResult, .iqOfNoType:
-            (input == .iqOfNoType ? "iq <iq/>" : "iq \(input.bytes)", "")
-        case .message: ("message \(input.bytes)", "")
+        case .registrationGet, .iqGet, .iqResult: ("iq \(input.bytes)", "")
+        // Of another account.
+        case .registrationSet: ("refused not-allowed", "<not-allowed ")
+        case .iqOfNoType: ("refused bad-request", "<bad-request ")
+        case .message: ("refused service-unavailable", "<service-unavailable ")
         case .presence: ("presence \(input.bytes)", "")
         case .secondHeader: ("", "")
         default: fault("unsupported-stanza-type")

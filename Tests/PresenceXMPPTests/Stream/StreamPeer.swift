@@ -97,7 +97,7 @@ struct StreamPeer {
         if accounts.insert(name).inserted {
             stream.registered()
         } else {
-            stream.refuse(registration: .conflict)
+            stream.refuse(registration: StanzaError(.cancel, .conflict))
         }
     }
 
@@ -135,7 +135,8 @@ struct StreamPeer {
         case .authenticate(.keys(let name)): "keys \(text(name))"
         case .register(let name, _): "register \(text(name))"
         case .bind(let resource): "bind \(text(resource))"
-        case .request(let stanza): "\(stanza.kind) \(written(stanza.element))"
+        case .request(_, let head, let element): "\(head.kind) \(written(element))"
+        case .refused(let error): "refused \(error.condition.rawValue)"
         case .end: "end"
         case .fault(let fault): "fault \(fault.condition.rawValue)"
         }
