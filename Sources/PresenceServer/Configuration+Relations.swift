@@ -62,5 +62,6 @@ extension Limits {
     fileprivate var stateBytesMax: Int {
         1_024 + 2 * 6 * extBytesMax + 6 * accountBytesMax
             + (sessionsPerAccountMax + 1) * (64 + 6 * deviceBytesMax)
+            + sessionsPerAccountMax * (60 + 6 * availabilityTextBytesMax)
     }
 }

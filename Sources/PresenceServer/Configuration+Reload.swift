@@ -38,6 +38,8 @@ extension Limits {
         deviceBytesMax = new.deviceBytesMax
         extBytesMax = new.extBytesMax
         kickReasonBytesMax = new.kickReasonBytesMax
+        requestTextBytesMax = new.requestTextBytesMax
+        availabilityTextBytesMax = new.availabilityTextBytesMax
         requestIDBytesMax = new.requestIDBytesMax
         customTypeMin = new.customTypeMin
         customTypeMax = new.customTypeMax
@@ -48,6 +50,8 @@ extension Limits {
         subscriptionsPerAccountMax = new.subscriptionsPerAccountMax
         sessionsPerAccountMax = new.sessionsPerAccountMax
         statusesPerAccountMax = new.statusesPerAccountMax
+        contactsPerAccountMax = new.contactsPerAccountMax
+        requestsPerAccountMax = new.requestsPerAccountMax
         accountsMax = new.accountsMax
         pageEntriesMax = new.pageEntriesMax
         pageEntriesDefault = new.pageEntriesDefault

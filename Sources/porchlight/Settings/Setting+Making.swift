@@ -49,6 +49,21 @@ extension Setting {
         }
     }
 
+    /// One of some words that are no strings in code.
+    static func choice<Word: CaseIterable & SendableMetatype>(
+        _ name: String, _ path: Path<Word>, word: @escaping @Sendable (Word) -> String,
+        _ help: String, takesEffect: TakesEffect = .atReload
+    ) -> Setting {
+        Setting(
+            name: name, kind: .choice(Word.allCases.map(word)), help: help,
+            standard: .text(word(ServiceSettings()[keyPath: path])), takesEffect: takesEffect
+        ) { value, settings in
+            if let found = Word.allCases.first(where: { word($0) == value.text }) {
+                settings[keyPath: path] = found
+            }
+        }
+    }
+
     /// Something that is on or off.
     static func onOff(
         _ name: String, _ path: Path<Bool>, _ help: String, takesEffect: TakesEffect = .atReload

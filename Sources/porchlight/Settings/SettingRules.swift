@@ -84,7 +84,10 @@ extension Configuration.Relation {
             )
         case .states:
             (
-                ["server-frame-bytes-max", "ext-bytes-max", "sessions-per-account-max"],
+                [
+                    "server-frame-bytes-max", "ext-bytes-max", "sessions-per-account-max",
+                    "availability-text-bytes-max",
+                ],
                 "one state with all its sessions must fit into a frame"
             )
         }

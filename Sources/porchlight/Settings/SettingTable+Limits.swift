@@ -72,6 +72,12 @@ extension SettingTable {
                 "kick-reason-bytes-max", \.limits.kickReasonBytesMax, 0...4_096, .bytes,
                 "Length of the reason for a kick in UTF-8."),
             .count(
+                "request-text-bytes-max", \.limits.requestTextBytesMax, 0...4_096, .bytes,
+                "Length of the text of a contact's request in UTF-8."),
+            .count(
+                "availability-text-bytes-max", \.limits.availabilityTextBytesMax, 0...4_096,
+                .bytes, "Length of the text of a device's availability in UTF-8."),
+            .count(
                 "request-id-bytes-max", \.limits.requestIDBytesMax, 1...1_024, .bytes,
                 "Length of a request's id, if it is a string."),
             .count(
@@ -100,6 +106,12 @@ extension SettingTable {
             .count(
                 "statuses-per-account-max", \.limits.statusesPerAccountMax, 1...10_000, .things,
                 "Statuses of one account at a time, over all types."),
+            .count(
+                "contacts-per-account-max", \.limits.contactsPerAccountMax, 1...10_000, .things,
+                "Contacts of one account."),
+            .count(
+                "requests-per-account-max", \.limits.requestsPerAccountMax, 1...10_000, .things,
+                "Requests of contacts that one account has not answered."),
             .count(
                 "publishers-per-request-max", \.limits.publishersPerRequestMax, 1...1_000, .things,
                 "Publishers in one request."),

@@ -11,6 +11,7 @@
 
 import PresenceCore
 import PresenceServer
+import PresenceWire
 
 /// Settings that belong together.
 struct SettingGroup: Sendable {
@@ -134,6 +135,11 @@ enum SettingTable {
             .count(
                 "push-reachable-time", \.engine.pushReachableSeconds, 60...31_536_000, .seconds,
                 "Time that a push-reachable device stays online without a connection."),
+            .choice(
+                "visibility", \.engine.visibility, word: { $0.word.description },
+                "The subscribers that see an account that has not set its visibility: all, those "
+                    + "that it has accepted, or none.",
+                takesEffect: .atRestart),
             .count(
                 "subscribers-max", \.engine.subscribersPerPublisherMax, 1...1_000_000_000, .things,
                 unset: "unlimited", "Subscribers of one publisher and type."),
