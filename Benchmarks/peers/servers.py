@@ -62,9 +62,11 @@ class Server:
 class SaysItsPort(Server):
     """A server that takes any port and prints `ready on HOST:PORT`."""
 
+    said = r"ready on \S+?:(\d+)"
+
     def wait_until_ready(self, process, port):
         line = process.stdout.readline().decode()
-        found = re.match(r"ready on \S+?:(\d+)", line)
+        found = re.match(self.said, line)
         if not found:
             raise Failure(f"{self.title} does not start; it said {line!r}.")
         return int(found[1])
@@ -88,6 +90,21 @@ class OursOverWebSocket(Ours):
     title, protocol = "Porchlight, WebSocket", "ours-ws"
 
 
+class OursOverTLS(Ours):
+    title, protocol = "Porchlight, TLS", "ours+tls"
+
+    def command(self, folder, port, workload):
+        certificate, key = make_certificate(folder)
+        return super().command(folder, port, workload) + [
+            "--listen-tls", "127.0.0.1:0", "--tls-certificate", certificate, "--tls-key", key]
+
+    said = r"ready on \S+, tls on \S+?:(\d+)"
+
+
+class OursOverSecureWebSocket(OursOverTLS):
+    title, protocol = "Porchlight, wss", "ours-ws+tls"
+
+
 class UWebSockets(Server):
     """Topics by uWebSockets; an event costs a few lines of Python, a delivery none."""
 
@@ -100,6 +117,13 @@ class UWebSockets(Server):
         return "in socketify " + run_for_text([
             self.tools["socketify"], "-c",
             "from importlib.metadata import version; print(version('socketify'))"])
+
+
+class UWebSocketsOverTLS(UWebSockets):
+    title, protocol = "uWebSockets, wss", "uws+tls"
+
+    def command(self, folder, port, workload):
+        return super().command(folder, port, workload) + [*make_certificate(folder)]
 
 
 class Floor(SaysItsPort):
@@ -168,7 +192,22 @@ class Prosody(Server):
                 file.write("};\n")
 
 
-ALL = [Floor, Ours, OursOverWebSocket, UWebSockets, Redis, Mosquitto, Nats, Prosody]
+ALL = [
+    Floor, Ours, OursOverWebSocket, UWebSockets, OursOverTLS, OursOverSecureWebSocket,
+    UWebSocketsOverTLS, Redis, Mosquitto, Nats, Prosody,
+]
+
+
+def make_certificate(folder):
+    """A self-signed certificate (P-256) and its key: two paths."""
+    certificate, key = (os.path.join(folder, name) for name in ("tls.crt", "tls.key"))
+    subprocess.run(
+        ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
+         "-nodes", "-keyout", key, "-out", certificate, "-days", "60", "-subj", "/CN=localhost",
+         "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"],
+        check=True, capture_output=True)
+    os.chmod(key, 0o600)
+    return certificate, key
 
 
 def find_program(name):

@@ -4,7 +4,16 @@ import os
 import platform
 import statistics
 
-from servers import Floor, Ours
+from servers import (
+    Floor, Ours, OursOverSecureWebSocket, OursOverTLS, OursOverWebSocket, UWebSockets,
+    UWebSocketsOverTLS)
+
+# What is compared in a line of its own: the same protocol, or the same server over TLS.
+PAIRS = [
+    (OursOverWebSocket, UWebSockets), (OursOverSecureWebSocket, UWebSocketsOverTLS),
+    (OursOverTLS, Ours), (OursOverSecureWebSocket, OursOverWebSocket),
+    (UWebSocketsOverTLS, UWebSockets),
+]
 
 
 def values(rounds, *path):
@@ -63,6 +72,16 @@ def markdown(results):
             cells = ["-" * widths[0]] + ["-" * (width - 1) + ":" for width in widths[1:]]
         lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines)
+
+
+def pairs(results):
+    """A line for each pair that was measured."""
+    for kind, other in PAIRS:
+        if kind.title in results and other.title in results:
+            single, saturated = (
+                ratios(results, kind.title, other.title, mode) for mode in ("single", "saturated"))
+            yield (f"{kind.title} ÷ {other.title}: {single:.2f} one at a time, "
+                   f"{saturated:.2f} saturated")
 
 
 def machine():

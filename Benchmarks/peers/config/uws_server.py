@@ -1,8 +1,9 @@
-"""A server of topics over WebSocket, made of uWebSockets (socketify, PyPI): uws_server.py PORT."""
+"""A server of topics over WebSocket, made of uWebSockets (socketify, PyPI): uws_server.py PORT, or
+uws_server.py PORT CERTIFICATE KEY for TLS."""
 
 import sys
 
-from socketify import App, CompressOptions, OpCode
+from socketify import App, AppOptions, CompressOptions, OpCode
 
 
 def upgraded(response, request, context):
@@ -21,7 +22,8 @@ def received(socket, message, opcode):
         socket.send("s", OpCode.TEXT)
 
 
-app = App()
+files = sys.argv[2:]
+app = App(AppOptions(cert_file_name=files[0], key_file_name=files[1])) if files else App()
 app.ws("/*", {
     "compression": CompressOptions.DISABLED, "max_payload_length": 65536, "idle_timeout": 960,
     "max_backpressure": 64 * 1024 * 1024, "upgrade": upgraded, "message": received})

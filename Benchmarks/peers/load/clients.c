@@ -45,6 +45,7 @@ void clients_connect(uint32_t account) {
         fail("connect: %m");
     int on = 1;
     setsockopt(client->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    if (settings.is_secure) secure_begin(client);
     want(client, EPOLLIN, EPOLL_CTL_ADD);
     settings.driver->begin(client);
 }
@@ -52,7 +53,7 @@ void clients_connect(uint32_t account) {
 void client_send(struct client *client, const char *bytes, size_t count) {
     ssize_t sent = 0;
     if (client->unsent_bytes == 0) {
-        sent = send(client->fd, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);
+        sent = secure_send(client, bytes, count);
         if (sent < 0 && errno != EAGAIN) fail("send: %m");
         if (sent < 0) sent = 0;
         if ((size_t)sent == count) return;
@@ -66,8 +67,7 @@ void client_send(struct client *client, const char *bytes, size_t count) {
 }
 
 static void send_rest(struct client *client) {
-    ssize_t sent =
-        send(client->fd, client->unsent, client->unsent_bytes, MSG_DONTWAIT | MSG_NOSIGNAL);
+    ssize_t sent = secure_send(client, client->unsent, client->unsent_bytes);
     if (sent < 0 && errno != EAGAIN) fail("send: %m");
     if (sent <= 0) return;
     client->unsent_bytes -= (size_t)sent;
@@ -89,7 +89,7 @@ static void receive(struct client *client) {
     size_t count = client->left_bytes;
     if (count == READ_BYTES) fail("account %u gets a message without end", client->account);
     if (count > 0) memcpy(buffer, client->left, count);
-    ssize_t got = recv(client->fd, buffer + count, READ_BYTES - count, MSG_DONTWAIT);
+    ssize_t got = secure_receive(client, buffer + count, READ_BYTES - count);
     if (got < 0 && errno == EAGAIN) return;
     if (got < 0) fail("account %u: recv: %m", client->account);
     if (got == 0) fail("the server has closed the connection of account %u", client->account);
@@ -111,6 +111,8 @@ void clients_turn(int wait_ms) {
     for (int index = 0; index < count; index++) {
         struct client *client = &clients[events[index].data.u32];
         if (events[index].events & EPOLLOUT) send_rest(client);
-        if (events[index].events & ~(uint32_t)EPOLLOUT) receive(client);
+        if (!(events[index].events & ~(uint32_t)EPOLLOUT)) continue;
+        do receive(client);
+        while (secure_has_more(client));
     }
 }

@@ -1,7 +1,7 @@
 // The workload: connect all, subscribe all, publish one event at a time, publish with a window.
 //
 //   load serve-floor ACCOUNTS GROUP PAYLOAD [lose|double]
-//   load PROTOCOL PORT ACCOUNTS GROUP WINDOW PAYLOAD SINGLE SATURATED PATIENCE
+//   load PROTOCOL[+tls] PORT ACCOUNTS GROUP WINDOW PAYLOAD SINGLE SATURATED PATIENCE
 //
 // The last three are seconds: of the two measurements, and without any delivery until those that
 // are on their way count as lost.
@@ -181,13 +181,23 @@ static void measure(const char *name, void (*publish)(double), double seconds) {
     report(name, deliveries - delivered, events - published, took);
 }
 
+// What follows the protocol's name if its clients use TLS.
+static const char tls_suffix[] = "+tls";
+
+static bool is_secure(const char *name) {
+    size_t count = strlen(name), suffix = strlen(tls_suffix);
+    return count > suffix && strcmp(name + count - suffix, tls_suffix) == 0;
+}
+
 static const struct driver *driver_named(const char *name) {
+    size_t count = strlen(name) - (is_secure(name) ? strlen(tls_suffix) : 0);
     static const struct driver *const all[] = {
         &ours_driver, &ours_ws_driver, &uws_driver, &redis_driver, &mqtt_driver, &nats_driver,
         &xmpp_driver, &floor_driver,
     };
     for (size_t index = 0; index < sizeof all / sizeof *all; index++)
-        if (strcmp(all[index]->name, name) == 0) return all[index];
+        if (strlen(all[index]->name) == count && memcmp(all[index]->name, name, count) == 0)
+            return all[index];
     fail("no such protocol: %s", name);
 }
 
@@ -197,7 +207,7 @@ int main(int count, char **words) {
                            (uint32_t)atoi(words[4]), count > 5 ? words[5] : "");
     if (count != 10) fail("see load.c for what it takes");
     settings = (struct settings){
-        driver_named(words[1]), (uint16_t)atoi(words[2]), (uint32_t)atoi(words[3]),
+        driver_named(words[1]), is_secure(words[1]), (uint16_t)atoi(words[2]), (uint32_t)atoi(words[3]),
         (uint32_t)atoi(words[4]), (uint32_t)atoi(words[5]), (uint32_t)atoi(words[6]),
         atof(words[7]), atof(words[8]), atof(words[9]),
     };

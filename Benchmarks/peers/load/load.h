@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum {
     NAME_BYTES = 8,         // "u" and seven digits.
@@ -30,6 +31,7 @@ struct client {
     char *left;
     size_t unsent_bytes;    // What the socket did not take.
     char *unsent;
+    struct ssl_st *tls;     // OpenSSL's; NULL without TLS.
 };
 
 struct driver {
@@ -51,6 +53,7 @@ extern const struct driver ours_driver, ours_ws_driver, uws_driver, redis_driver
 
 struct settings {
     const struct driver *driver;
+    bool is_secure;
     uint16_t port;
     uint32_t accounts, group, window, payload_bytes;
     double single_seconds, saturated_seconds, patience_seconds;
@@ -75,6 +78,13 @@ void name_of(uint32_t account, char name[NAME_BYTES + 1]);
 void payload_set(uint32_t publisher, uint32_t number);
 uint32_t digits(const char *text, int count);
 uint32_t group_first(uint32_t account);
+
+// TLS (secure.c); without it, the plain calls. `secure_receive` may leave something behind that
+// epoll does not know of.
+void secure_begin(struct client *);
+ssize_t secure_send(struct client *, const char *bytes, size_t count);
+ssize_t secure_receive(struct client *, char *bytes, size_t count);
+bool secure_has_more(struct client *);
 
 // WebSocket (ws.c). `step` is 1 once it is open; before that, bytes are for `ws_opened`. Both
 // functions that read give how many bytes they took.
