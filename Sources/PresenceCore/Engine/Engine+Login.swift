@@ -1,3 +1,5 @@
+// How sessions begin, continue and take over each other.
+
 import Containers
 
 extension Engine {

@@ -1,3 +1,5 @@
+// The sessions of an account, their connections, and how they end.
+
 import Containers
 
 extension Engine {
