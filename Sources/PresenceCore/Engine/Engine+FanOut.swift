@@ -45,7 +45,8 @@ extension Engine {
         case .nobody: break
         case .allBut(let origin):
             collectOwnSessions(of: topic, .all, but: origin, into: &effects)
-        case .resources(let origin) where resourceCount > 0:
+        case .resources(let origin)
+        where resourceCount > 0 && topics[topic.index].type == .presence:
             collectOwnSessions(of: topic, .resources, but: origin, into: &effects)
         case .resources: break
         }
@@ -64,7 +65,8 @@ extension Engine {
         if index.subscriberCount(of: topic) > 0, !viewers.leases.isEmpty { return true }
         switch own {
         case .nobody: return false
-        case .resources where resourceCount == 0: return false
+        case .resources where resourceCount == 0 || topics[topic.index].type != .presence:
+            return false
         case .resources, .allBut: break
         }
         return firstSession[Int(topics[topic.index].account)] != none

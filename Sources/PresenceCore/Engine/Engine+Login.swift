@@ -11,11 +11,6 @@ extension Engine {
         _ login: Login, of account: AccountHandle, from connection: ConnectionID, at now: Moment,
         into effects: inout Effects
     ) throws(Refusal) {
-        if let pace = settings.loginPace,
-            let wait = accounts[Int(account.index)].logins.take(pace, at: now.mono)
-        {
-            throw .tooOften(waitMilliseconds: wait)
-        }
         let arrival: Arrival
         let session: UInt32
         if let known = self.session(of: account, on: login.device) {
@@ -45,6 +40,16 @@ extension Engine {
                 at: now, into: &effects)
         }
         continueList(of: connection, at: now, into: &effects)
+    }
+
+    /// Rejects a login beyond the pace of its account.
+    mutating func checkLoginPace(
+        of account: AccountHandle, at now: Moment
+    ) throws(Refusal) {
+        guard let pace = settings.loginPace,
+            let wait = accounts[Int(account.index)].logins.take(pace, at: now.mono)
+        else { return }
+        throw .tooOften(waitMilliseconds: wait)
     }
 
     func loggedIn(

@@ -133,6 +133,7 @@ public struct Engine: ~Copyable {
         attempt(.login, from: connection, into: &effects) {
             engine, _, effects throws(Refusal) in
             let account = try engine.intern(login.account.span)
+            try engine.checkLoginPace(of: account, at: now)
             switch login.beginning {
             case .shown:
                 try engine.beginSession(

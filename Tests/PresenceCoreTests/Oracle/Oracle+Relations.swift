@@ -44,7 +44,8 @@ extension Oracle {
 
     func sees(_ session: Session, of name: String, _ topic: Topic) -> Bool {
         let byTime =
-            accounts[name]?.watches[topic] != nil && visibility(of: topic.publisher) == .open
+            session.client != .xmpp && accounts[name]?.watches[topic] != nil
+            && visibility(of: topic.publisher) == .open
         let byApproval =
             topic.type == 1 && session.hearsContacts
             && visibility(of: topic.publisher) != .hidden
@@ -53,7 +54,8 @@ extension Oracle {
     }
 
     func topics(of session: Session, _ name: String) -> [Topic] {
-        var topics = Set((accounts[name]?.watches ?? [:]).keys)
+        var topics: Set<Topic> = []
+        if session.client != .xmpp { topics.formUnion((accounts[name]?.watches ?? [:]).keys) }
         for (pairing, keeping) in relations
         where pairing.owner == name && keeping.sight == .given && session.hearsContacts {
             topics.insert(Topic(publisher: pairing.contact, type: 1))
@@ -79,7 +81,8 @@ extension Oracle {
             var all: [Topic: Set<ConnectionID>] = [:]
             for topic in topics {
                 for (name, account) in accounts {
-                    for session in account.sessions where sees(session, of: name, topic) {
+                    for session in account.sessions
+                    where sees(session, of: name, topic) && !session.isReturning {
                         if let connection = session.connection {
                             all[topic, default: []].insert(connection)
                         }
@@ -243,14 +246,17 @@ extension Oracle {
     private func showAgain(_ publisher: String, to name: String) {
         let topic = Topic(publisher: publisher, type: 1)
         let byTime = accounts[name]?.watches[topic] != nil && visibility(of: publisher) == .open
-        for session in accounts[name]?.sessions ?? [] where sees(session, of: name, topic) {
-            guard !byTime, let connection = session.connection else { continue }
+        for session in accounts[name]?.sessions ?? []
+        where sees(session, of: name, topic) && !session.isReturning {
+            guard !byTime || session.client == .xmpp, let connection = session.connection else {
+                continue
+            }
             note(.event(state(topic, cause: .shown)), connection)
         }
     }
 
     /// What an account's list shows of a contact, and what the contact asks.
-    private func line(_ name: String, _ contact: String) -> ContactLine {
+    func line(_ name: String, _ contact: String) -> ContactLine {
         let (own, other) = (keeping(name, contact), keeping(contact, name))
         var line = ContactLine(
             name: contact, subscription: subscription(own.sight == .given, other.sight == .given))
@@ -277,8 +283,13 @@ extension Oracle {
         _ name: String, _ line: ContactLine, _ words: [RelationWord], isChanged: Bool,
         but origin: ConnectionID
     ) {
-        for session in accounts[name]?.sessions ?? [] where session.hearsContacts {
-            guard let connection = session.connection, connection != origin else { continue }
+        let isOnlyRequest = words == [.subscribe] && !isChanged
+        let shown = accounts[name]?.sessions ?? []
+        let all = isOnlyRequest ? shown.filter { !$0.isReturning } : shown + hidden(name)
+        for session in all where session.hearsContacts {
+            guard let connection = session.connection, isOnlyRequest || session.isInterested,
+                connection != origin || session.client == .xmpp
+            else { continue }
             for word in words { note(.contact(line, word), connection) }
             if words.isEmpty, isChanged { note(.contact(line, nil), connection) }
         }
@@ -286,6 +297,14 @@ extension Oracle {
 
     func list(_ connection: ConnectionID) {
         guard let name = subject(connection) else { return }
+        for place in (accounts[name]?.sessions ?? []).indices
+        where accounts[name]?.sessions[place].connection == connection {
+            let hears = accounts[name]?.sessions[place].hearsContacts == true
+            accounts[name]?.sessions[place].isInterested = hears
+        }
+        for place in hidden(name).indices where hidden(name)[place].connection == connection {
+            accounts[name]?.hidden[place].isInterested = true
+        }
         let contacts = contacts(of: name)
         let asking = relations.filter { $0.key.contact == name && isAsked($0.value) }
             .map(\.key.owner)
@@ -309,7 +328,7 @@ extension Oracle {
     }
 
     func words(_ availability: Availability) -> String {
-        availability == Availability() ? "" : show(availability)
+        availability == Availability() ? "" : inWords(availability)
     }
 
     func setAvailability(_ connection: ConnectionID, _ availability: Availability) {

@@ -23,6 +23,8 @@ extension Oracle {
             session.client = client
             session.reach = reach
             session.hearsContacts = hearsContacts
+            session.isInterested = hearsContacts
+            session.isReturning = false
             session.connection = connection
             session.isPushOnly = false
             session.ends = nil
@@ -32,17 +34,22 @@ extension Oracle {
                 account.sessions.append(session)
             }
         } else {
-            if account.sessions.count >= settings.limits.sessionsPerAccountMax {
-                guard let oldest = account.sessions.firstIndex(where: { $0.connection == nil })
-                else { return refuse(connection, .sessionQuota) }
+            let known = account.hidden.firstIndex { $0.device == device }
+            if let known {
+                if let old = account.hidden[known].connection {
+                    note(.closed(.replaced), old)
+                    peers[old] = nil
+                }
+                account.hidden.remove(at: known)
+            } else {
                 accounts[name] = account
-                end(name, oldest, value: 3, cause: .disconnect)
+                guard makeRoom(name) else { return refuse(connection, .sessionQuota) }
                 account = accounts[name] ?? Account()
             }
             account.sessions.append(
                 Session(
                     device: device, client: client, reach: reach, hearsContacts: hearsContacts,
-                    connection: connection, lastHeard: wall))
+                    isInterested: hearsContacts, connection: connection, lastHeard: wall))
         }
         accounts[name] = account
         peers[connection] = Peer(account: name)
@@ -59,7 +66,7 @@ extension Oracle {
         list(connection, name, sync)
     }
 
-    private func list(_ connection: ConnectionID, _ name: String, _ sync: LoginList) {
+    func list(_ connection: ConnectionID, _ name: String, _ sync: LoginList) {
         guard sync != .none else { return note(.synced(0), connection) }
         guard let session = accounts[name]?.sessions.first(where: { $0.connection == connection })
         else { return }
@@ -80,7 +87,9 @@ extension Oracle {
         note(.loggedOut, connection)
         note(.closed(nil), connection)
         peers[connection] = nil
-        guard let name = peer.account, let place = place(of: connection, in: name) else { return }
+        guard let name = peer.account, !removeHidden(connection, name),
+            let place = place(of: connection, in: name)
+        else { return }
         accounts[name]?.sessions[place].lastHeard = wall
         end(name, place, value: 2, cause: .logout)
     }
@@ -91,7 +100,10 @@ extension Oracle {
 
     func lose(_ connection: ConnectionID, lastHeard: Int64) {
         guard let peer = peers.removeValue(forKey: connection) else { return }
-        guard let name = peer.account, let place = place(of: connection, in: name) else { return }
+        guard let name = peer.account, !removeHidden(connection, name),
+            let place = place(of: connection, in: name)
+        else { return }
+        accounts[name]?.sessions[place].isReturning = false
         accounts[name]?.sessions[place].connection = nil
         accounts[name]?.sessions[place].lastHeard = lastHeard
         accounts[name]?.sessions[place].ends =
@@ -101,6 +113,9 @@ extension Oracle {
 
     func phaseEnded(_ name: String, _ place: Int) {
         guard let session = accounts[name]?.sessions[place] else { return }
+        if session.isReturning {
+            return hide(name, place, value: 3, cause: .disconnect)
+        }
         if session.reach == .push, !session.isPushOnly, settings.pushReachable == .online {
             accounts[name]?.sessions[place].isPushOnly = true
             defer { feed.append(state(Topic(publisher: name, type: 1))) }
@@ -136,6 +151,13 @@ extension Oracle {
             end(name, place, value: 2, cause: .kicked)
             kicked += 1
         }
+        for session in hidden(name) where device == nil || session.device == device {
+            guard let old = session.connection else { continue }
+            note(.closed(.kicked(reason: nil)), old)
+            peers[old] = nil
+            _ = removeHidden(old, name)
+            kicked += 1
+        }
         note(.kicked(kicked), connection)
     }
 
@@ -143,7 +165,7 @@ extension Oracle {
         note(.refused(reason), connection)
     }
 
-    private func place(of connection: ConnectionID, in name: String) -> Int? {
+    func place(of connection: ConnectionID, in name: String) -> Int? {
         accounts[name]?.sessions.firstIndex { $0.connection == connection }
     }
 }

@@ -11,6 +11,10 @@ final class Oracle {
         var client: ClientKind
         var reach: Reach
         var hearsContacts = false
+        /// Whether it is told what changes on its account's list.
+        var isInterested = false
+        /// Whether its connection is back, and it has not shown itself again.
+        var isReturning = false
         var availability = Availability()
         var connection: ConnectionID?
         var isPushOnly = false
@@ -38,6 +42,8 @@ final class Oracle {
 
     struct Account {
         var sessions: [Session] = []
+        /// Sessions that others do not see.
+        var hidden: [Session] = []
         var lastValue: Int32 = 0
         var lastSeen: Int64 = 0
         var watches: [Topic: Subscription] = [:]
@@ -126,7 +132,7 @@ final class Oracle {
         }
         state.online = account.sessions.map {
             "\($0.client):\($0.device)\($0.isPushOnly ? "*" : "")"
-                + ($0.availability == Availability() ? "" : show($0.availability))
+                + ($0.availability == Availability() ? "" : inWords($0.availability))
         }
         if account.sessions.isEmpty {
             state.value = Int(account.lastValue)
@@ -154,10 +160,19 @@ final class Oracle {
         var told: Set<ConnectionID> = []
         for (name, account) in accounts {
             told.formUnion(
-                account.sessions.filter { sees($0, of: name, topic) }.compactMap(\.connection))
+                account.sessions.filter { sees($0, of: name, topic) && !$0.isReturning }
+                    .compactMap(\.connection))
+        }
+        if topic.type == 1 {
+            let resources = accounts[topic.publisher]?.sessions.filter {
+                $0.client == .xmpp && !$0.isReturning && $0.connection != connection
+            }
+            told.formUnion((resources ?? []).compactMap(\.connection))
         }
         if own == .told {
-            let others = accounts[topic.publisher]?.sessions.compactMap(\.connection) ?? []
+            let others =
+                accounts[topic.publisher]?.sessions.filter { !$0.isReturning }
+                .compactMap(\.connection) ?? []
             told.formUnion(others.filter { $0 != connection })
         }
         for receiver in told { note(.event(event), receiver) }

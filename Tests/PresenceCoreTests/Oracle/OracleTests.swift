@@ -61,7 +61,7 @@ final class OracleRun {
     func step() {
         // No two things happen in the same millisecond.
         pass(milliseconds: UInt64.random(in: 1...2000, using: &random))
-        switch Int.random(in: 0..<(relations == .with ? 140 : 100), using: &random) {
+        switch Int.random(in: 0..<(relations == .with ? 160 : 100), using: &random) {
         case 0..<16: login()
         case 16..<20:
             anyConnection {
@@ -78,7 +78,10 @@ final class OracleRun {
         case 100..<128: anyConnection(relate)
         case 128..<131: anyConnection(list)
         case 131..<135: anyConnection(setVisibility)
-        default: anyConnection(setAvailability)
+        case 135..<139: anyConnection(setAvailability)
+        case 139..<147: bind()
+        case 147..<157: anyConnection(show)
+        default: anyConnection(hide)
         }
     }
 
@@ -126,6 +129,27 @@ final class OracleRun {
             hearsContacts: hearsContacts)
     }
 
+    private func bind() {
+        let connection = world.connect()
+        connections.append(connection)
+        let (name, resource) = (pick(names), pick(["x", "y", "r"]))
+        world.bind(name, resource, on: connection)
+        oracle.bind(connection, name, resource)
+    }
+
+    private func show(_ connection: ConnectionID) {
+        guard oracle.isResource(connection) else { return }
+        let availability = Availability(show: pick([.available, .away]))
+        world.handle(.show(availability), from: connection)
+        oracle.show(connection, availability)
+    }
+
+    private func hide(_ connection: ConnectionID) {
+        guard oracle.isResource(connection) else { return }
+        world.handle(.hide, from: connection)
+        oracle.hide(connection)
+    }
+
     private func relate(_ connection: ConnectionID) {
         let contact = pick(names)
         let text = pick([nil, "hello"]).map { Array($0.utf8) }
@@ -157,11 +181,13 @@ final class OracleRun {
         let availability = Availability(
             show: pick(Show.allCases), priority: pick([0, -1, 5]),
             text: pick([nil, "busy"]).map { Array($0.utf8) })
+        guard !oracle.isResource(connection) else { return }
         world.handle(.setAvailability(availability), from: connection)
         oracle.setAvailability(connection, availability)
     }
 
     private func subscribe(_ connection: ConnectionID) {
+        guard !oracle.isResource(connection) else { return }
         let publishers = Array(names.shuffled(using: &random).prefix(pick([1, 2, 4])))
         let type = pick([1, 1, 100])
         let seconds = pick([60, 61, 600, 3_600])
@@ -182,6 +208,7 @@ final class OracleRun {
     private func publish(_ connection: ConnectionID) {
         let value = Int32.random(in: 10_000...10_010, using: &random)
         let type = pick([1, 100])
+        guard !oracle.isResource(connection) else { return }
         // Not those of subscriptions: what waits for a change is carried out in one millisecond.
         let seconds = pick([62, 310])
         let ext = pick([nil, "text"])

@@ -81,7 +81,7 @@ extension Effects {
     }
 
     private func device(_ entry: DeviceEntry) -> String {
-        let availability = entry.availability.map { "\(show(availabilities[Int($0)]))" } ?? ""
+        let availability = entry.availability.map { "\(inWords(availabilities[Int($0)]))" } ?? ""
         let push = entry.reach == .push ? "*" : ""
         return "\(entry.client):\(text(entry.name))\(push)\(availability)"
     }
@@ -164,7 +164,7 @@ func subscription(_ to: Bool, _ from: Bool) -> String {
 }
 
 /// An availability in words.
-func show(_ availability: Availability) -> String {
+func inWords(_ availability: Availability) -> String {
     let text = availability.text.map { String(decoding: $0, as: UTF8.self) } ?? ""
     return "(\(availability.show) \(availability.priority) \(text))"
 }
