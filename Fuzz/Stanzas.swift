@@ -94,16 +94,16 @@ private func checkShown(_ availability: Availability, isAvailable: Bool) {
     }
 }
 
-private func checkContact(_ account: [UInt8], _ name: [UInt8], _ groups: [[UInt8]]) {
+private func checkContact(_ account: [UInt8], _ label: ContactLabel) {
     require(AccountName.isAccount(account), "a contact that is no account")
     var bytes = Array("<iq type='set'><query xmlns='jabber:iq:roster'>".utf8)
-    bytes.append(RosterItem(account: account, name: name, groups: groups), at: domain)
+    bytes.append(RosterItem(account: account, label: label), at: domain)
     bytes.appendRosterEnd()
     guard case .request(let again, _) = decoded(bytes) else {
         return require(false, "a contact is refused when written")
     }
     require(
-        again == .putContact(account: account, name: name, groups: groups), "another contact")
+        again == .relate(account: account, .describe(label)), "another contact")
 }
 
 private func checkRelayed(_ bytes: [UInt8]) {
@@ -145,8 +145,8 @@ private func checkStanza(_ bytes: [UInt8]) {
         switch request {
         case .show(let availability): checkShown(availability, isAvailable: true)
         case .hide(let availability): checkShown(availability, isAvailable: false)
-        case .putContact(let account, let name, let groups): checkContact(account, name, groups)
-        case .relate(let account, let word, let text):
+        case .relate(let account, .describe(let label)): checkContact(account, label)
+        case .relate(let account, .say(let word, let text)):
             require(AccountName.isAccount(account), "a relationship with what is no account")
             var all: [UInt8] = []
             all.appendWord(word, from: sender.account, to: account, at: domain, text: text)

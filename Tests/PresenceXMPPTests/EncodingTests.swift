@@ -98,13 +98,14 @@ import XML
                         RosterItem(account: bytes("bob"), seen: seen, sees: sees), at: domain)
                 } == "<item jid='bob@example.org' subscription=\(expected)/>")
         }
+        let label = try #require(
+            ContactLabel(name: bytes("B\"b"), groups: [bytes("a&b"), bytes("c")]))
         #expect(
             try written { all in
                 all.appendRosterStart(StanzaHead(.iq, id: bytes("r")), to: alice)
                 all.append(
                     RosterItem(
-                        account: bytes("bob"), name: bytes("B\"b"),
-                        groups: [bytes("a&b"), bytes("c")],
+                        account: bytes("bob"), label: label,
                         isApprovedBefore: true), at: domain)
                 all.appendRosterEnd()
             } == """

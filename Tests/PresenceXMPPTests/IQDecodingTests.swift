@@ -1,3 +1,4 @@
+import PresenceCore
 import Testing
 
 @testable import PresenceXMPP
@@ -61,11 +62,15 @@ import Testing
                     <item jid='Bob@example.org/x' name='B &amp; b' subscription='both'>\
                     <group>a</group><group>b</group></item>
                     """))
-                == .putContact(
-                    account: bytes("bob"), name: bytes("B & b"), groups: [bytes("a"), bytes("b")]))
+                == .relate(
+                    account: bytes("bob"),
+                    .describe(
+                        try #require(
+                            ContactLabel(
+                                name: bytes("B & b"), groups: [bytes("a"), bytes("b")])))))
         #expect(
             try request(set("<item jid='bob@example.org' subscription='remove'/>"))
-                == .removeContact(account: bytes("bob")))
+                == .relate(account: bytes("bob"), .remove))
         let item = "<item jid='bob@example.org'/>"
         for bad in ["", item + item, "<item/>", "<x/>", "<item jid='alice@example.org'/>"] {
             #expect(try refusal(set(bad)) == .badRequest(), "\(bad)")
@@ -142,7 +147,7 @@ import Testing
                 """
                 <iq type='set'><query xmlns='jabber:iq:roster'><item jid='bob@example.org'/>\
                 </query></iq>
-                """) == .putContact(account: bytes("bob"), name: [], groups: []))
+                """) == .relate(account: bytes("bob"), .describe(.none)))
         for bad in [
             "<iq type='get'>\(ping)</iq>", "<iq id='1'>\(ping)</iq>", "<iq type='x' id='1'/>",
             "<iq type='get' id='1'/>", "<iq type='set' id='1'>\(ping)\(ping)</iq>",

@@ -79,7 +79,9 @@ import Testing
         for to in ["bob@example.org", "BOB@example.org/phone", "bob@192.0.2.1"] {
             #expect(
                 try request("<presence type='\(word)' to='\(to)'><status>Hi</status></presence>")
-                    == .relate(account: bytes("bob"), word, text: isRequest ? bytes("Hi") : nil))
+                    == .relate(
+                        account: bytes("bob"),
+                        .say(word, text: isRequest ? bytes("Hi") : nil)))
         }
         #expect(try refusal("<presence type='\(word)'/>") == .badRequest())
         #expect(

@@ -3,7 +3,8 @@ public import XML
 extension [UInt8] {
     /// Appends a stanza for another client: as its sender has written it, but from the sender.
     ///
-    /// It is written from its tree. Of its attributes, those of stanzas go through. Appends nothing
+    /// It is written from its tree. Of its attributes, those of stanzas go through, and of its
+    /// elements those that are not the service's to say. Appends nothing
     /// and returns false if that would be more than `bytesMax`: prefixes that are used often are
     /// short in the input and long in the output.
     public mutating func appendRelayed(
@@ -22,7 +23,8 @@ extension [UInt8] {
             appendXML(attribute: "xml:lang", language)
         }
         append(literal: ">")
-        for child in stanza.elements {
+        let isPresence = stanza.name.isEqual(to: "presence")
+        for child in stanza.elements where !(isPresence && child.isOfService) {
             let rest = Swift.max(0, bytesMax - (count - start))
             guard appendXML(child, in: Namespace.client, bytesMax: rest) else {
                 removeLast(count - start)

@@ -5,10 +5,8 @@ internal import XML
 public struct RosterItem: Hashable, Sendable {
     /// The account of the contact.
     public var account: [UInt8]
-    /// What the owner calls it; empty: nothing.
-    public var name: [UInt8]
-    /// The owner's groups.
-    public var groups: [[UInt8]]
+    /// What the owner calls it.
+    public var label: ContactLabel
     /// Whether the owner sees the contact.
     public var seen: RelationState
     /// Whether the contact sees the owner.
@@ -18,12 +16,11 @@ public struct RosterItem: Hashable, Sendable {
 
     /// A contact.
     public init(
-        account: [UInt8], name: [UInt8] = [], groups: [[UInt8]] = [],
-        seen: RelationState = .none, sees: RelationState = .none, isApprovedBefore: Bool = false
+        account: [UInt8], label: ContactLabel = .none, seen: RelationState = .none,
+        sees: RelationState = .none, isApprovedBefore: Bool = false
     ) {
         self.account = account
-        self.name = name
-        self.groups = groups
+        self.label = label
         self.seen = seen
         self.sees = sees
         self.isApprovedBefore = isApprovedBefore
@@ -65,18 +62,20 @@ extension [UInt8] {
         append(literal: "<item jid='")
         appendJID(of: item.account, at: domain)
         append(literal: "'")
-        if !item.name.isEmpty { appendXML(attribute: "name", item.name) }
+        let name = item.label.name
+        if !name.isEmpty { appendXML(attribute: "name", name) }
         append(literal: " subscription='")
         append(literal: item.subscription)
         append(literal: "'")
         if item.seen == .pending { append(literal: " ask='subscribe'") }
         if item.isApprovedBefore { append(literal: " approved='true'") }
-        guard !item.groups.isEmpty else {
+        let groups = item.label.groups
+        guard !groups.isEmpty else {
             append(literal: "/>")
             return
         }
         append(literal: ">")
-        for group in item.groups { appendXML(element: "group", text: group) }
+        for group in groups { appendXML(element: "group", text: group) }
         append(literal: "</item>")
     }
 

@@ -1,15 +1,14 @@
+internal import PresenceCore
+
 /// The rule for names of accounts and devices, which is that of docs/PROTOCOL.md.
 public enum AccountName {
-    /// Bytes of UTF-8 in an account's name.
-    public static let accountBytesMax = 128
-    /// Bytes of UTF-8 in a device's name.
-    public static let deviceBytesMax = 64
+    private static let limits = Limits()
 
     /// Whether an account may have this name.
-    public static func isAccount(_ name: [UInt8]) -> Bool { isName(name, accountBytesMax) }
+    public static func isAccount(_ name: [UInt8]) -> Bool { isName(name, limits.accountBytesMax) }
 
     /// Whether a device may have this name.
-    public static func isDevice(_ name: [UInt8]) -> Bool { isName(name, deviceBytesMax) }
+    public static func isDevice(_ name: [UInt8]) -> Bool { isName(name, limits.deviceBytesMax) }
 
     /// UTF-8 without control characters (C0, DEL and C1), and without a space at either end.
     private static func isName(_ name: [UInt8], _ bytesMax: Int) -> Bool {

@@ -1,5 +1,6 @@
 // Iqs: what the service answers for itself and for accounts, and what it relays to devices.
 
+internal import PresenceCore
 internal import XML
 
 extension StanzaDecoder {
@@ -133,38 +134,22 @@ extension StanzaDecoder {
             throw .badRequest("An account has no relationship with itself.")
         }
         if item.attribute("subscription")?.isEqual(to: "remove") ?? false {
-            return .removeContact(account: account)
+            return .relate(account: account, .remove)
         }
+        return .relate(account: account, .describe(try label(item)))
+    }
+
+    private func label(_ item: XMLElement) throws(StanzaError) -> ContactLabel {
         let name = item.attribute("name").map { Array($0) } ?? []
         let groups = item.elements.filter { $0.isNamed("group", in: Namespace.roster) }
             .map(\.text)
-        try check(name, groups)
-        return .putContact(account: account, name: name, groups: groups)
-    }
-
-    private func check(_ name: [UInt8], _ groups: [[UInt8]]) throws(StanzaError) {
-        guard groups.allSatisfy({ !$0.isEmpty }) else {
-            throw .notAcceptable("A group has a name.")
-        }
         guard Set(groups).count == groups.count else {
             throw .badRequest("A group is given twice.")
         }
-        // One byte separates each group from what is before it.
-        let bytes = groups.reduce(name.count) { $0 + 1 + $1.count }
-        guard bytes <= Self.labelBytesMax else {
-            throw .notAcceptable("The name and the groups have more than 255 bytes.")
+        guard let label = ContactLabel(name: name, groups: groups) else {
+            throw .notAcceptable(
+                "The name and the groups have at most 255 bytes; no group is empty.")
         }
-        // XML has tab, CR and LF, and DEL and C1.
-        let hasControl = ([name] + groups).contains { text in
-            String(decoding: text, as: UTF8.self).unicodeScalars.contains {
-                $0.properties.generalCategory == .control
-            }
-        }
-        guard !hasControl else {
-            throw .notAcceptable("The name or a group has a control character.")
-        }
+        return label
     }
-
-    /// Bytes of the name and the groups of a contact.
-    static let labelBytesMax = 255
 }

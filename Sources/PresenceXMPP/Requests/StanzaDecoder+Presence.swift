@@ -5,10 +5,6 @@ internal import PresenceCore
 internal import XML
 
 extension StanzaDecoder {
-    /// Bytes of the text of an availability.
-    static let statusBytesMax = 1_024
-    /// Bytes of the text of a request.
-    static let requestTextBytesMax = 512
     /// Bytes of all other content, as it is written again.
     static let extraBytesMax = 4_096
     /// Bytes of a tag of a language. Longer ones are ignored: RFC 5646 recommends room for 35.
@@ -48,12 +44,11 @@ extension StanzaDecoder {
                 throw .badRequest("An account has no relationship with itself.")
             }
             let text = stanza.first("status", in: Namespace.client)?.text
-            guard (text?.count ?? 0) <= Self.requestTextBytesMax else {
-                throw .tooLong("The status of a request has more than 512 bytes.")
+            guard (text?.count ?? 0) <= limits.requestTextBytesMax else {
+                throw .tooLong("The status of a request is too long.")
             }
-            return .relate(
-                account: account, word,
-                text: word == .subscribe && text?.isEmpty == false ? text : nil)
+            let isSaid = word == .subscribe && text?.isEmpty == false
+            return .relate(account: account, .say(word, text: isSaid ? text : nil))
         }
     }
 
@@ -112,8 +107,8 @@ extension StanzaDecoder {
         into availability: inout Availability
     ) throws(StanzaError) {
         let text = status.text
-        guard text.count <= Self.statusBytesMax else {
-            throw .tooLong("The status has more than 1,024 bytes.")
+        guard text.count <= limits.availabilityTextBytesMax else {
+            throw .tooLong("The status is too long.")
         }
         guard !text.isEmpty else { return }
         availability.text = text
@@ -127,9 +122,7 @@ extension StanzaDecoder {
     private func read(
         extra: XMLElement, into availability: inout Availability
     ) throws(StanzaError) {
-        guard !extra.namespace.isEqual(to: Namespace.status),
-            !extra.namespace.isEqual(to: Namespace.delay)
-        else { return }
+        guard !extra.isOfService else { return }
         let rest = Self.extraBytesMax - availability.extra.count
         guard availability.extra.appendXML(extra, in: Namespace.client, bytesMax: rest) else {
             throw .tooLong("The other elements of the presence have more than 4,096 bytes.")
@@ -143,6 +136,13 @@ extension StanzaDecoder {
         let end = text.lastIndex { !white.contains($0) }.map { $0 + 1 } ?? start
         guard end - start <= 8 else { return nil }
         return Int8(String(decoding: text[start..<end], as: UTF8.self))
+    }
+}
+
+extension XMLElement {
+    /// Whether it is what only the service may say in a presence.
+    var isOfService: Bool {
+        namespace.isEqual(to: Namespace.status) || namespace.isEqual(to: Namespace.delay)
     }
 }
 

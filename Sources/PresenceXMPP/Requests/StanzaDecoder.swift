@@ -4,6 +4,7 @@
 // What an error must not be answered with (a stanza that is an error itself, an answer) is ignored
 // here, in one place.
 
+public import PresenceCore
 internal import XML
 
 /// What a stanza was decoded to.
@@ -41,10 +42,12 @@ public struct StanzaSender: Hashable, Sendable {
 /// Decodes stanzas of clients.
 public struct StanzaDecoder: Sendable {
     let domains: [[UInt8]]
+    let limits: Limits
 
     /// A decoder of a service that has these domains.
-    public init(domains: [[UInt8]]) {
+    public init(domains: [[UInt8]], limits: Limits = Limits()) {
         self.domains = domains.map { JID.normalized(domain: $0) }
+        self.limits = limits
     }
 
     /// Decodes a stanza of a client that has bound its device.

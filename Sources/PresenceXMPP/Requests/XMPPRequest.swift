@@ -24,8 +24,8 @@ public enum XMPPRequest: Hashable, Sendable {
     /// Present the device to one account, or to one device of it, which need not subscribe; nil as
     /// availability: as unavailable. The stanza is relayed.
     case direct(account: [UInt8], device: [UInt8]?, isAvailable: Bool)
-    /// Change the relationship with an account.
-    case relate(account: [UInt8], RelationWord, text: [UInt8]?)
+    /// Change the relationship with an account: a word, or a change of the roster.
+    case relate(account: [UInt8], ContactAction)
     /// Report the state of an account.
     case probe(account: [UInt8])
 
@@ -33,10 +33,6 @@ public enum XMPPRequest: Hashable, Sendable {
 
     /// List the contacts, and send their changes from now on.
     case listContacts
-    /// Keep a name and groups for a contact.
-    case putContact(account: [UInt8], name: [UInt8], groups: [[UInt8]])
-    /// End the relationship with a contact.
-    case removeContact(account: [UInt8])
 
     // MARK: Questions to the service
 
