@@ -1,0 +1,47 @@
+// What the engine and the service refuse, in the errors of XMPP: the tables of docs/XMPP.md.
+
+public import PresenceCore
+
+extension StanzaError {
+    /// The error for a request that was refused.
+    public init(_ refusal: Refusal) {
+        switch refusal.reason {
+        case .missingField, .wrongType, .outOfRange, .tooMany, .reservedValue, .duplicateField:
+            self = .badRequest()
+        case .invalidName: self = .jidMalformed
+        case .tooLong: self = .tooLong("")
+        case .notLoggedIn, .invalidToken, .expiredToken, .alreadyLoggedIn, .forbidden,
+            .notPermitted:
+            self = .forbidden
+        case .unknownContact: self = .itemNotFound
+        case .rateLimited:
+            let seconds = refusal.retryAfterSeconds.map { "Retry after \($0) s." }
+            self.init(.wait, .policyViolation, seconds ?? "")
+        case .subscriptionQuota, .subscriberQuota, .sessionQuota, .statusQuota, .feedQuota,
+            .contactQuota, .requestQuota:
+            let limit = refusal.limit.map { "The limit is \($0)." }
+            self.init(.wait, .resourceConstraint, limit ?? "")
+        case .internal, .storeUnavailable, .overloaded, .shuttingDown:
+            self.init(.wait, .internalServerError)
+        }
+    }
+}
+
+extension StreamFault {
+    /// The fault with which a stream is closed for this reason.
+    public init(_ reason: CloseReason) {
+        switch reason {
+        case .protocolViolation: self.init(.policyViolation)
+        case .loginTimeout: self.init(.connectionTimeout, "The login took too long.")
+        case .idleTimeout: self.init(.connectionTimeout, "Nothing was received for too long.")
+        case .tokenExpired: self.init(.reset, "The token has expired.")
+        case .replaced: self.init(.conflict, "Replaced by a new connection of the device.")
+        case .kicked(let reason):
+            self.init(
+                .policyViolation, reason.map { String(decoding: $0, as: UTF8.self) } ?? "")
+        case .tooSlow: self.init(.resourceConstraint, "The client reads too slowly.")
+        case .overloaded: self.init(.resourceConstraint, "The service is overloaded.")
+        case .shuttingDown: self.init(.systemShutdown)
+        }
+    }
+}
