@@ -85,6 +85,69 @@ class Operations(Case):
         self.assertEqual(sorted(names), ["a", "b", "c"])
         self.assertNotIn("cursor", more)
 
+    def test_contacts_are_asked_accepted_listed_and_removed(self):
+        watcher = self.service.connect()
+        watcher.login("http/a", "d1", contacts=True)
+        path = "/v1/accounts/%s/contacts"
+        mine, theirs = path % "http%2Fa" + "/http-b", path % "http-b" + "/http%2Fa"
+        self.assertEqual(
+            self.good("POST", mine, {"action": "request", "text": "h\u00e9"}),
+            {"contact": {"account": "http-b", "subscription": "none", "ask": True}})
+        self.assertEqual(self.good("GET", path % "http-b"), {"contacts": [{
+            "account": "http/a", "subscription": "none", "listed": False,
+            "request": {"text": "h\u00e9"}}], "count": 0})
+        self.assertEqual(self.good("POST", theirs, {"action": "accept"}),
+                         {"contact": {"account": "http/a", "subscription": "from"}})
+        self.assertEqual(watcher.note("contact")["params"]["contact"]["ask"], True)
+        self.assertEqual(watcher.note("contact")["params"]["action"], "accept")
+        self.assertEqual(watcher.event()["cause"], "shown")
+        self.assertEqual(
+            self.good("POST", mine, {"action": "describe", "name": "B", "groups": ["x", "y"]}),
+            {"contact": {"account": "http-b", "subscription": "to", "name": "B",
+                         "groups": ["x", "y"]}})
+        page = self.good("GET", "/v1/accounts/http-b/subscribers")
+        self.assertEqual([(s["account"], s["approved"]) for s in page["subscribers"]],
+                         [("http/a", True)])
+        self.assertEqual(self.good("DELETE", mine), {"contact": {
+            "account": "http-b", "subscription": "none", "listed": False}})
+        self.assertEqual(watcher.note("contact")["params"]["contact"]["name"], "B")
+        self.assertEqual(watcher.note("contact")["params"]["contact"].get("listed"), False)
+        self.assertEqual(watcher.event()["cause"], "hidden")
+        self.assertEqual(self.good("GET", path % "http%2Fa"), {"contacts": [], "count": 0})
+        self.problem(404, "unknown_contact", "DELETE", mine)
+        self.problem(403, "not_permitted", "POST", path % "x" + "/x", {"action": "request"})
+        self.problem(422, "missing_field", "POST", mine, {"text": "x"})
+        self.problem(422, "out_of_range", "POST", mine, {"action": "befriend"})
+        self.problem(422, "too_long", "POST", mine, {"action": "request", "text": "x" * 513})
+        for name in ("name", "text"):
+            self.problem(422, "wrong_type", "POST", mine, {"action": "remove", name: 1})
+
+    def test_contacts_in_pages(self):
+        for n in range(5):
+            self.good("POST", "/v1/accounts/pager/contacts/c%d" % n, {"action": "describe"})
+        seen, cursor = [], ""
+        while cursor is not None:
+            page = self.good("GET", "/v1/accounts/pager/contacts?limit=2" + cursor)
+            seen += [c["account"] for c in page["contacts"]]
+            self.assertEqual(page["count"], 5)
+            cursor = page.get("cursor") and "&cursor=" + quote(page["cursor"])
+        self.assertEqual(sorted(seen), ["c%d" % n for n in range(5)])
+
+    def test_the_visibility_of_an_account(self):
+        path = "/v1/accounts/shy/visibility"
+        subscriptions = "/v1/accounts/curious/subscriptions"
+        body = {"type": 1, "expiry": 600, "publishers": ["other", "shy"]}
+        self.assertEqual(self.good("PUT", path, {"visibility": "approved"}),
+                         {"visibility": "approved"})
+        refused = self.problem(403, "not_permitted", "POST", subscriptions, body)
+        self.assertEqual(refused.members["failed"],
+                         [{"publisher": "shy", "reason": "not_permitted"}])
+        self.assertEqual(self.good("GET", subscriptions)["count"], 0)
+        self.assertEqual(self.good("PUT", path, {"visibility": "default"}), {"visibility": "open"})
+        self.assertEqual(self.good("POST", subscriptions, body)["count"], 2)
+        self.problem(422, "missing_field", "PUT", path, {})
+        self.problem(422, "out_of_range", "PUT", path, {"visibility": "shut"})
+
     def test_sessions_are_listed_and_ended(self):
         clients = [self.service.connect() for _ in range(3)]
         for number, client in enumerate(clients):
