@@ -50,6 +50,17 @@ struct Slot: CustomTestStringConvertible, Sendable {
         Slot("publish", #""type":1,"value":10000,"#, .ext), Slot("clear", #""type":1,"#, .account),
         Slot("sessions", "", .account), Slot("kick", "", .account),
         Slot("kick", #""account":"a","#, .device), Slot("kick", #""account":"a","#, .reason),
+        Slot("relate", #""action":"remove","#, .contact),
+        Slot("relate", #""contact":"a","#, .action),
+        Slot("relate", #""contact":"a","action":"accept","#, .account),
+        Slot("relate", #""contact":"a","action":"request","#, .text),
+        Slot("relate", #""contact":"a","action":"request","#, .name),
+        Slot("relate", #""contact":"a","action":"describe","#, .text),
+        Slot("relate", #""contact":"a","action":"describe","#, .name),
+        Slot("contacts", "", .account), Slot("contacts", "", .cursor),
+        Slot("setVisibility", "", .visibility),
+        Slot("setVisibility", #""visibility":"open","#, .account),
+        Slot("setAvailability", "", .show), Slot("setAvailability", "", .text),
     ]
     static let integers = [
         Slot("subscribe", #""expiry":60,"publishers":["a"],"#, .type),

@@ -14,14 +14,16 @@ extension RequestDecoder {
         let account = try readAccount()
         let contact = try required(
             readName(.contact, bytesMax: limits.accountBytesMax), .contact)
-        let action: ContactAction
-        switch try required(readWord(.action, vocabularies.actions), .action) {
-        case .say(let word):
-            let text = try readText(.text, bytesMax: limits.requestTextBytesMax)
-            action = .say(word, text: word == .subscribe ? text.map { bytes($0) } : nil)
-        case .describe: action = .describe(try readLabel())
-        case .remove: action = .remove
-        }
+        let verb = try required(readWord(.action, vocabularies.actions), .action)
+        // What an action does not use is checked all the same, so that a client notices its error.
+        let text = try readText(.text, bytesMax: limits.requestTextBytesMax)
+        let label = try readLabel()
+        let action: ContactAction =
+            switch verb {
+            case .say(let word): .say(word, text: word == .subscribe ? text.map { bytes($0) } : nil)
+            case .describe: .describe(label)
+            case .remove: .remove
+            }
         return .relate(account: account, contact: contact, action)
     }
 
