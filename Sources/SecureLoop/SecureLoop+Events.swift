@@ -14,7 +14,7 @@ extension SecureLoop: LoopHandler {
 
     /// Makes a new stream wait for a ClientHello, if its listener is for TLS; passed on.
     public func streamAccepted(_ id: StreamID, listener: Int) {
-        if secureListeners.contains(listener) { add(SecureStream(id)) }
+        if secureListeners.contains(listener) { add(SecureStream(id, listener: listener)) }
         handler?.streamAccepted(id, listener: listener)
     }
 

@@ -11,7 +11,8 @@ extension SecureLoop {
         case .refused(let fault): return fail(stream, fault)
         case .complete: break
         }
-        guard let context, counters.waiting < limits.waitingMax else {
+        guard let context = context(of: stream.listener), counters.waiting < limits.waitingMax
+        else {
             counters.rejected += 1
             return end(stream)
         }
@@ -121,7 +122,8 @@ extension SecureLoop {
 
     /// Replaces the keys of tickets if that is due.
     func rotateTickets(at now: UInt64) {
-        guard let context else { return }
+        // All contexts of a process share their keys.
+        guard let context = context ?? contextsOfListeners.values.first else { return }
         deadlines.rotation = context.tickets.rotate(at: now / 1_000) * 1_000
         applyDeadlines()
     }

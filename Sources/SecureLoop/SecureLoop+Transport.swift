@@ -24,6 +24,17 @@ extension SecureLoop {
         applyReading(stream)
     }
 
+    /// Encrypts a plain stream from now on, with the context of its listener: it waits for a
+    /// ClientHello. What it was given to write must be written, and it must not be read from; the
+    /// owner then starts reading. What has arrived without encryption and was not read is taken
+    /// for a ClientHello, and fails.
+    public func startTLS(_ id: StreamID, listener: Int) {
+        precondition(
+            !isPlain && find(id) == nil && context(of: listener) != nil, "TLS cannot begin")
+        precondition(loop.bytesPending(id) == 0, "TLS before the last plain byte was written")
+        add(SecureStream(id, listener: listener))
+    }
+
     /// Encrypts and writes bytes; keeps a copy of what the kernel does not accept.
     ///
     /// The count of pending bytes is that of the ciphertext: 22 more for each 16 KiB.
@@ -130,7 +141,7 @@ extension SecureLoop {
     /// the same listeners. If that is for TLS, the stream waits for a ClientHello.
     public func adopt(_ fd: CInt, listener: Int) -> StreamID {
         let id = loop.adopt(fd)
-        if secureListeners.contains(listener) { add(SecureStream(id)) }
+        if secureListeners.contains(listener) { add(SecureStream(id, listener: listener)) }
         return id
     }
 

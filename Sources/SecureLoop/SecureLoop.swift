@@ -46,6 +46,9 @@ public final class SecureLoop {
     /// What new connections use. Those in progress keep theirs. Nil only without a listener for
     /// TLS.
     public var context: TLSContext?
+    /// What those of some listeners use instead. A listener that is named here and is not secure
+    /// has streams that may begin TLS later.
+    public var contextsOfListeners: [Int: TLSContext]
 
     /// No stream is encrypted: this does nothing but pass on the owner's calls, and the loop's
     /// events do not come by here.
@@ -84,14 +87,18 @@ public final class SecureLoop {
     /// Encrypts the streams that these listeners accept, which are those of `loop` or of another
     /// loop, from which this one adopts sockets. Several loops may share a context and threads.
     public init(
-        _ loop: Loop, secureListeners: Set<Int>, context: TLSContext?, limits: Limits = Limits(),
+        _ loop: Loop, secureListeners: Set<Int>, context: TLSContext?,
+        contextsOfListeners: [Int: TLSContext] = [:], limits: Limits = Limits(),
         threads: HandshakeThreads = HandshakeThreads(count: 1)
     ) {
-        precondition(context != nil || secureListeners.isEmpty, "TLS needs a certificate")
+        precondition(
+            context != nil || secureListeners.allSatisfy { contextsOfListeners[$0] != nil },
+            "TLS needs a certificate")
         self.loop = loop
         self.secureListeners = secureListeners
-        isPlain = secureListeners.isEmpty
+        isPlain = secureListeners.isEmpty && contextsOfListeners.isEmpty
         self.context = context
+        self.contextsOfListeners = contextsOfListeners
         self.limits = limits
         bench = HandshakeBench(threads, wakeup: loop.wakeup)
     }
@@ -109,6 +116,9 @@ public final class SecureLoop {
         loop.close()
         handler = nil
     }
+
+    /// What new connections of a listener use.
+    func context(of listener: Int) -> TLSContext? { contextsOfListeners[listener] ?? context }
 
     /// The encrypted stream with this id.
     func find(_ id: StreamID) -> SecureStream? {

@@ -20,6 +20,8 @@ final class SecureStream {
     }
 
     let id: StreamID
+    /// The listener whose context it uses.
+    let listener: Int
     var phase = Phase.hello
     /// Only in `hello`.
     var reader: ClientHelloReader? = ClientHelloReader()
@@ -51,8 +53,9 @@ final class SecureStream {
     /// More means that the client provokes responses and does not read them.
     static let heldBytesMax = 1_024
 
-    init(_ id: StreamID) {
+    init(_ id: StreamID, listener: Int) {
         self.id = id
+        self.listener = listener
     }
 
     /// Whether the socket is to be read: nothing is read that could not be used yet.

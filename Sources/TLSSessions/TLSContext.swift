@@ -19,6 +19,8 @@ import COpenSSL
     public static let applicationProtocols = ["porchlight", "http/1.1"]
     /// That of the HTTP API.
     public static let httpProtocols = ["http/1.1"]
+    /// That of XMPP clients (XEP-0368).
+    public static let xmppProtocols = ["xmpp-client"]
 
     /// The certificates, in the order in which they were given.
     public let certificates: [TLSCertificate]
