@@ -89,6 +89,6 @@ public struct EventType: Hashable, Comparable, Sendable {
 public enum ClientKind: UInt8, CaseIterable, Sendable {
     case android = 1
     case ios, harmony, windows, macos, linux, web, server, other
-    /// A client of XMPP. No native client says that it is one.
+    /// A client of XMPP, of which no more is known. A native client cannot say that it is one.
     case xmpp
 }

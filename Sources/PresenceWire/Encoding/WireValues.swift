@@ -3,6 +3,9 @@ public import PresenceCore
 // The protocol's words for the cases of the core's enumerations.
 
 extension ClientKind {
+    /// The kinds that a native client may name.
+    static var ofNativeClients: [Self] { allCases.filter { $0 != .xmpp } }
+
     /// The word on the wire.
     public var word: StaticString {
         switch self {
@@ -18,11 +21,6 @@ extension ClientKind {
         case .xmpp: "xmpp"
         }
     }
-}
-
-extension ClientKind {
-    /// Those that a native client may say it is.
-    static var ofNativeClients: [ClientKind] { allCases.filter { $0 != .xmpp } }
 }
 
 extension Cause {

@@ -12,12 +12,15 @@ public enum Framing: UInt8, CaseIterable, Sendable {
     case native
     /// A text message of a WebSocket, in one frame (RFC 6455). An empty one is a keep-alive.
     case webSocket
+    /// Stanzas of an XMPP stream, as they are. A space is a keep-alive.
+    case xmpp
 
     /// The most bytes that a frame has in addition to its body.
     @inlinable public var headerBytesMax: Int {
         switch self {
         case .native: FrameSplitter.lengthBytes
         case .webSocket: 10
+        case .xmpp: 0
         }
     }
 
@@ -26,6 +29,7 @@ public enum Framing: UInt8, CaseIterable, Sendable {
         switch self {
         case .native: FrameSplitter.lengthBytes
         case .webSocket: 4
+        case .xmpp: 0
         }
     }
 
@@ -44,21 +48,25 @@ public enum Framing: UInt8, CaseIterable, Sendable {
         switch self {
         case .native: bytes.append(contentsOf: repeatElement(0, count: FrameSplitter.lengthBytes))
         case .webSocket: bytes.appendControl(.text, [])
+        case .xmpp: bytes.append(UInt8(ascii: " "))
         }
     }
 
     /// Whether the protocol has pings, and an end of its own.
     public var hasControlFrames: Bool {
         switch self {
-        case .native: false
+        case .native, .xmpp: false
         case .webSocket: true
         }
     }
 
+    /// Whether messages are stanzas of XMPP, and not those of the native protocol.
+    @inlinable public var hasStanzas: Bool { self == .xmpp }
+
     /// Appends what a client answers without its program's help, if there is such a thing.
     public func appendPing(to bytes: inout [UInt8]) {
         switch self {
-        case .native: break
+        case .native, .xmpp: break
         case .webSocket: bytes.appendControl(.ping, [])
         }
     }
@@ -66,7 +74,7 @@ public enum Framing: UInt8, CaseIterable, Sendable {
     /// Appends the answer to a ping.
     public func appendPong(_ payload: [UInt8], to bytes: inout [UInt8]) {
         switch self {
-        case .native: break
+        case .native, .xmpp: break
         case .webSocket: bytes.appendControl(.pong, payload)
         }
     }
@@ -75,7 +83,7 @@ public enum Framing: UInt8, CaseIterable, Sendable {
     /// follow. Without a code, none is sent.
     public func appendEnd(code: Int?, _ word: StaticString, to bytes: inout [UInt8]) {
         switch self {
-        case .native: break
+        case .native, .xmpp: break
         case .webSocket:
             var payload: [UInt8] = []
             if let code {
@@ -110,6 +118,7 @@ public enum Framing: UInt8, CaseIterable, Sendable {
             }
         case .webSocket:
             bytes.writeTextHeader(at: start, bodyCount: count)
+        case .xmpp: break
         }
     }
 }
@@ -118,11 +127,13 @@ public enum Framing: UInt8, CaseIterable, Sendable {
 public struct PerFraming<Value> {
     @usableFromInline var native: Value
     @usableFromInline var webSocket: Value
+    @usableFromInline var xmpp: Value
 
     /// The same value for all.
     @inlinable public init(repeating value: Value) {
         native = value
         webSocket = value
+        xmpp = value
     }
 
     /// The value for a framing.
@@ -131,12 +142,14 @@ public struct PerFraming<Value> {
             switch framing {
             case .native: native
             case .webSocket: webSocket
+            case .xmpp: xmpp
             }
         }
         set {
             switch framing {
             case .native: native = newValue
             case .webSocket: webSocket = newValue
+            case .xmpp: xmpp = newValue
             }
         }
     }

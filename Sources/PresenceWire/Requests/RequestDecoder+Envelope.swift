@@ -13,8 +13,7 @@ enum Envelope {
 /// The words of the protocol.
 struct Vocabularies {
     let methods = Vocabulary(MethodName.allCases.map { ($0.rawValue, $0) })
-    let clients = Vocabulary(
-        ClientKind.ofNativeClients.map { ($0.word.description, $0) })
+    let clients = Vocabulary(ClientKind.ofNativeClients.map { ($0.word.description, $0) })
     let loginLists: Vocabulary<LoginList> = Vocabulary([
         ("online", .online), ("all", .all), ("none", .none),
     ])
