@@ -93,7 +93,7 @@ let package = Package(
             name: "PresenceServer",
             dependencies: [
                 "Containers", "EventLoop", "Outboxes", "PresenceCore", "PresenceStore",
-                "PresenceWire", "PrometheusText", "SecureLoop", "TLSSessions",
+                "PresenceWire", "PresenceXMPP", "PrometheusText", "SecureLoop", "TLSSessions",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),

@@ -57,6 +57,8 @@ struct TokenRequest: Sendable {
         case login(
             device: [UInt8], client: ClientKind, reach: Reach, sync: LoginList, hears: Leases)
         case refresh
+        /// That of an XMPP client, which begins a session later.
+        case authentication(account: [UInt8])
     }
 }
 

@@ -12,6 +12,8 @@ public struct Configuration: Sendable {
     public var port: UInt16 = 7_400
     /// Where clients connect over TLS; nil: nowhere.
     public var tls: TLSListening?
+    /// Where XMPP clients connect; nil: nowhere.
+    public var xmpp: XMPPListening?
     /// Connection loops, each on a thread of its own if there are several; nil: as many as
     /// `loopsAuto`.
     public var loops: Int? = 1

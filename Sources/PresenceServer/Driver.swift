@@ -22,9 +22,11 @@ final class Driver: LoopHandler {
         self.mailbox = mailbox
     }
 
-    func streamAccepted(_ id: StreamID) {
+    func streamAccepted(_ id: StreamID) { preconditionFailure("a stream without its listener") }
+
+    func streamAccepted(_ id: StreamID, listener: Int) {
         connections.beginTurn()
-        connections.accept(id)
+        connections.accept(id, on: connections.configuration.listeners[listener])
     }
 
     func streamReceived(_ id: StreamID, _ bytes: UnsafeRawBufferPointer) {

@@ -21,6 +21,10 @@ public final class Service {
     public let address: ListenAddress
     /// The address that clients connect to over TLS, if any.
     public let tlsAddress: ListenAddress?
+    /// The address that XMPP clients connect to, if any.
+    public let xmppAddress: ListenAddress?
+    /// The address that XMPP clients connect to over TLS, if any.
+    public let xmppTLSAddress: ListenAddress?
 
     /// Opens the store, binds the port and restores the stored state. No client is accepted yet.
     ///
@@ -45,9 +49,16 @@ public final class Service {
             loops = try ServiceLoops(connectionLoops: configuration.loopCount)
         } catch { throw .system(error) }
         do throws(ServiceError) {
+            // In the order of `Configuration.listeners`.
             address = try loops.first.bind(configuration.host, configuration.port, "--listen")
             tlsAddress = try configuration.tls.map { tls throws(ServiceError) in
                 try loops.first.bind(tls.host, tls.port, "--listen-tls")
+            }
+            xmppAddress = try configuration.xmpp?.plain.map { place throws(ServiceError) in
+                try loops.first.bind(place.host, place.port, "--xmpp-listen")
+            }
+            xmppTLSAddress = try configuration.xmpp?.encrypted.map { place throws(ServiceError) in
+                try loops.first.bind(place.host, place.port, "--xmpp-tls-listen")
             }
         } catch {
             loops.close()

@@ -24,7 +24,9 @@ protocol Transport: ThreadClock {
     var tlsExpiresSeconds: Int { get }
 
     /// Has new connections over TLS use this from now on.
-    func use(_ context: TLSContext)
+    func use(_ context: TLSContext?, ofListeners contexts: [Int: TLSContext])
+    /// Encrypts a stream of this listener, which is not read from and has written everything.
+    func startTLS(_ id: StreamID, listener: Int)
     func startReading(_ id: StreamID)
     func stopReading(_ id: StreamID)
     func write(_ id: StreamID, _ bytes: UnsafeRawBufferPointer) -> WriteOutcome
@@ -46,7 +48,8 @@ extension Transport {
     // Without TLS.
     var tlsCounters: TLSCounters { TLSCounters() }
     var tlsExpiresSeconds: Int { 0 }
-    func use(_ context: TLSContext) {}
+    func use(_ context: TLSContext?, ofListeners contexts: [Int: TLSContext]) {}
+    func startTLS(_ id: StreamID, listener: Int) {}
 }
 
 /// What the threads of the process use.
@@ -71,10 +74,14 @@ extension SecureLoop: Transport {
 
     var tlsCounters: TLSCounters { counters }
     var tlsExpiresSeconds: Int {
-        Int(clamping: context?.certificates.map(\.expiresSeconds).min() ?? 0)
+        let used = context ?? contextsOfListeners.values.first
+        return Int(clamping: used?.certificates.map(\.expiresSeconds).min() ?? 0)
     }
 
-    func use(_ context: TLSContext) { self.context = context }
+    func use(_ context: TLSContext?, ofListeners contexts: [Int: TLSContext]) {
+        self.context = context
+        contextsOfListeners = contexts
+    }
 
     func startListening() throws(UVError) { try loop.startListening() }
     func stopListening() { loop.stopListening() }

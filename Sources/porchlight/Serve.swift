@@ -51,6 +51,7 @@ struct Serve: ParsableCommand {
         var configuration = inForce.settings.service
         configuration.authenticator = authenticator
         configuration.tls = tls.listening
+        configuration.xmpp?.context = tls.xmpp
         let door = ServiceDoor()
         let http = try inForce.settings.startHTTP(authenticator.keys, tls.http, door)
         defer { http?.stop() }
@@ -63,6 +64,8 @@ struct Serve: ParsableCommand {
             let service = try Service(configuration, logger: logger)
             let address =
                 "\(service.address)" + (service.tlsAddress.map { ", tls on \($0)" } ?? "")
+                + (service.xmppAddress.map { ", xmpp on \($0)" } ?? "")
+                + (service.xmppTLSAddress.map { ", xmpp over tls on \($0)" } ?? "")
                 + (http?.address.map { ", http on \($0)" } ?? "")
                 + (http?.tlsAddress.map { ", https on \($0)" } ?? "")
             let reloading = Reloading(

@@ -10,6 +10,9 @@ extension ConnectionLoop where Link: ~Copyable {
     /// Answers the request that a connection waits for.
     mutating func answer(_ slot: Int, _ answer: Answer, in effects: borrowing Effects) {
         guard let id = connections[slot].input.awaiting else { return }
+        if connections[slot].framing.hasStanzas {
+            return answerStanza(slot, answer, in: effects)
+        }
         switch answer {
         case .loggedIn(let login):
             counters.loginsOfClients += 1
@@ -32,6 +35,7 @@ extension ConnectionLoop where Link: ~Copyable {
     /// Refuses the request that a connection waits for.
     mutating func refuse(_ slot: Int, _ refusal: Refusal, in effects: borrowing Effects) {
         guard let id = connections[slot].input.awaiting else { return }
+        if connections[slot].framing.hasStanzas { return refuseStanza(slot, refusal) }
         sendRefusal(refusal, to: id, of: slot, in: effects)
         settle(slot)
     }
@@ -66,7 +70,7 @@ extension ConnectionLoop where Link: ~Copyable {
         endMessage(start, to: slot)
     }
 
-    private mutating func beginServing(_ slot: Int) {
+    mutating func beginServing(_ slot: Int) {
         guard connections[slot].phase == .anonymous else { return }
         connections[slot].enter(.serving)
         deadlines.clear(&connections[slot].deadline)

@@ -14,6 +14,7 @@ extension ConnectionLoop where Link: ~Copyable {
         by message: CloseMessage = .notification
     ) {
         guard connections[slot].phase != .free, connections[slot].phase != .closing else { return }
+        if connections[slot].framing.hasStanzas { return closeStream(slot, reason) }
         var end = (code: reason?.code, word: reason?.word ?? "")
         switch message {
         case .notification where connections[slot].input.splitter.isUpgrading:
@@ -41,10 +42,14 @@ extension ConnectionLoop where Link: ~Copyable {
             connections[slot].phase == .anonymous && connections[slot].output.outbox.isEmpty)
         connections[slot].peer = .dismissed
         dismissedCount += 1
-        let seconds = retryAfterSeconds(reason)
-        fill(slot) { outbox, framing in
-            framing.append(to: &outbox) {
-                $0.appendCloseBody(reason, retryAfterSeconds: seconds)
+        if connections[slot].framing.hasStanzas {
+            sayLast(slot, reason)
+        } else {
+            let seconds = retryAfterSeconds(reason)
+            fill(slot) { outbox, framing in
+                framing.append(to: &outbox) {
+                    $0.appendCloseBody(reason, retryAfterSeconds: seconds)
+                }
             }
         }
         let id = connections[slot].id
@@ -129,6 +134,7 @@ extension ConnectionLoop where Link: ~Copyable {
         leaveAddress(of: slot)
         frames.empty(&connections[slot].output.outbox, to: &pool)
         connections[slot] = Connection(id: connections[slot].id)
+        xmpp?.remove(slot)
         inbound.append(.closed)
     }
 

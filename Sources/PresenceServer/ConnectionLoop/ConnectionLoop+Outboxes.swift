@@ -67,6 +67,7 @@ extension ConnectionLoop where Link: ~Copyable {
             if connections[slot].phase == .closing {
                 return loop.closeAfterWrites(connections[slot].id)
             }
+            if connections[slot].framing.hasStanzas, beginTLSIfDue(slot) { return }
             guard connections[slot].pulling.canAsk else { return resumeIfPaused(slot) }
             guard framesLeft > 0 else { return markDirty(slot) }
             framesLeft -= 1

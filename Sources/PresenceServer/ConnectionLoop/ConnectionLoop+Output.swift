@@ -62,7 +62,7 @@ extension ConnectionLoop where Link: ~Copyable {
         case .synced(let connection, let count):
             guard let slot = servedSlot(of: connection) else { return }
             connections[slot].pulling.listEnded()
-            send(to: slot) { $0.appendSyncedBody(count: count) }
+            sendSynced(to: slot, count: count)
             endIfServed(slot)
         case .caughtUp(let connection):
             guard let slot = slot(of: connection) else { return }
@@ -93,6 +93,8 @@ extension ConnectionLoop where Link: ~Copyable {
         case .close(let connection, let reason, let seconds):
             guard let slot = slot(of: connection) else { return }
             close(slot, reason, retryAfterSeconds: seconds)
+        case .deliverStanzas, .contact, .authenticated:
+            carryOut(ofXMPP: item, of: batch)
         case .callRoll, .measure, .configure, .trim, .startListening, .serve, .stopListening,
             .farewell, .stop:
             carryOut(ofTheService: item, at: now)
@@ -118,7 +120,7 @@ extension ConnectionLoop where Link: ~Copyable {
         case .configure(let new):
             configuration = new
             decoder.apply(configuration.engine.limits)
-            if let tls = configuration.tls { loop.use(tls.context) }
+            loop.use(configuration.tls?.context, ofListeners: configuration.contextsOfListeners)
         case .trim: pool.trim()
         case .startListening: startListening()
         case .serve: enter(.serving)

@@ -7,8 +7,10 @@ import PresenceCore
 
 extension ConnectionLoop where Link: ~Copyable {
     /// Takes over a connection that was admitted, from an address of the census.
-    mutating func accept(_ id: StreamID, from address: AddressBook.Entry) {
-        let slot = enter(id, .anonymous)
+    mutating func accept(
+        _ id: StreamID, from address: AddressBook.Entry, on listener: ListenerKind
+    ) {
+        let slot = enter(id, .anonymous, on: listener)
         counters.accepted += 1
         connections[slot].address = address
         guard phase == .starting || phase == .serving else {
@@ -18,8 +20,8 @@ extension ConnectionLoop where Link: ~Copyable {
     }
 
     /// Takes over a connection that is one too many.
-    mutating func refuse(_ id: StreamID) {
-        let slot = enter(id, .anonymous)
+    mutating func refuse(_ id: StreamID, on listener: ListenerKind) {
+        let slot = enter(id, .anonymous, on: listener)
         counters.accepted += 1
         turnAway(slot)
     }

@@ -3,6 +3,7 @@ import EventLoop
 import Outboxes
 import PresenceCore
 import PresenceWire
+import PresenceXMPP
 
 // Input: frames, requests, and errors for those that cannot be parsed.
 
@@ -12,12 +13,12 @@ extension ConnectionLoop where Link: ~Copyable {
         var offset = 0
         let now = now()
         hear(slot, byteCount: chunk.byteCount, at: now)
-        readFrames(chunk, from: &offset, in: slot, at: now)
+        read(chunk, from: &offset, in: slot, at: now)
         guard connections[slot].phase == .anonymous || connections[slot].phase == .serving
         else { return }
         if offset < chunk.byteCount {
             // It has to wait. What has been read is kept; what it sends next stays in the kernel.
-            connections[slot].input.splitter.keep(chunk, from: &offset)
+            keep(chunk, from: &offset, of: slot)
             connections[slot].input.pause()
             loop.stopReading(connections[slot].id)
         }
@@ -31,11 +32,29 @@ extension ConnectionLoop where Link: ~Copyable {
             let slot = Int(number)
             guard connections[slot].input.unmarkResumable() else { continue }
             var offset = 0
-            readFrames(RawSpan(), from: &offset, in: slot, at: now)
+            read(RawSpan(), from: &offset, in: slot, at: now)
             let isReadUp = !connections[slot].input.isResumable
             if isReadUp, isListening(slot), connections[slot].input.goOn() {
                 loop.startReading(connections[slot].id)
             }
+        }
+    }
+
+    private mutating func read(
+        _ chunk: RawSpan, from offset: inout Int, in slot: Int, at now: Moment
+    ) {
+        if connections[slot].framing.hasStanzas {
+            readStanzas(chunk, from: &offset, in: slot, at: now)
+        } else {
+            readFrames(chunk, from: &offset, in: slot, at: now)
+        }
+    }
+
+    private mutating func keep(_ chunk: RawSpan, from offset: inout Int, of slot: Int) {
+        if let client = xmpp?[slot] {
+            client.stream.keep(chunk, from: &offset)
+        } else {
+            connections[slot].input.splitter.keep(chunk, from: &offset)
         }
     }
 
@@ -83,7 +102,7 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// Whether the next frame may be read: not while a request waits for its response, nor while
     /// the client does not read its responses or is throttled.
-    private func isListening(_ slot: Int) -> Bool {
+    func isListening(_ slot: Int) -> Bool {
         connections[slot].input.awaiting == nil
             && connections[slot].output.outbox.count < configuration.connection.outboxBytesMax
             && !connections[slot].input.isThrottled
@@ -99,20 +118,26 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// The frame that was begun is complete, or not waited for. (Before the login, the deadline is
     /// that of the login.)
-    private mutating func clearFrameDeadline(of slot: Int) {
+    mutating func clearFrameDeadline(of slot: Int) {
         guard connections[slot].phase == .serving else { return }
         deadlines.clear(&connections[slot].deadline)
     }
 
     /// Sets the timeout for the rest of an incomplete frame, or clears it.
-    private mutating func watchFrame(of slot: Int, isNew: Bool) {
+    mutating func watchFrame(of slot: Int, isNew: Bool) {
         guard connections[slot].phase == .serving else { return }
-        let splitter = connections[slot].input.splitter
-        if splitter.bytesBuffered == 0, !splitter.isInMessage {
+        if !isInMessage(slot) {
             deadlines.clear(&connections[slot].deadline)
         } else if isNew || !connections[slot].deadline.isSet {
             setDeadline(of: slot, afterSeconds: configuration.connection.frameSeconds)
         }
+    }
+
+    /// Whether a message has begun that is not complete.
+    private func isInMessage(_ slot: Int) -> Bool {
+        if let client = xmpp?[slot] { return client.stream.isInPart }
+        let splitter = connections[slot].input.splitter
+        return splitter.bytesBuffered > 0 || splitter.isInMessage
     }
 
     private mutating func read(_ body: InputBody, in chunk: RawSpan, of slot: Int, at now: Moment) {
@@ -162,7 +187,7 @@ extension ConnectionLoop where Link: ~Copyable {
     /// The number of frames that a request with much work counts as.
     private static var framesOfLargeRequest: Int { 32 }
 
-    private func origin(of slot: Int) -> ConnectionOrigin {
+    func origin(of slot: Int) -> ConnectionOrigin {
         let id = connections[slot].id
         return ConnectionOrigin(
             address: Array((loop.peerAddress(of: id) ?? "").utf8),
@@ -170,7 +195,7 @@ extension ConnectionLoop where Link: ~Copyable {
     }
 
     /// Leaves the frames that a connection has sent to the next turn.
-    private mutating func postpone(_ slot: Int) {
+    mutating func postpone(_ slot: Int) {
         guard connections[slot].input.markResumable() else { return }
         resumable.append(UInt32(slot))
     }

@@ -59,6 +59,9 @@ extension ConnectionLoop where Link: ~Copyable {
     mutating func send(
         _ states: Range<Int>, of list: EventList, to slot: Int, in effects: borrowing Effects
     ) {
+        if connections[slot].framing.hasStanzas {
+            return sendStanzas(states, to: slot, in: effects)
+        }
         var rest = states
         while !rest.isEmpty {
             let start = beginMessage(to: slot)
@@ -66,6 +69,12 @@ extension ConnectionLoop where Link: ~Copyable {
                 rest, of: list, in: effects, limits: configuration.engine.limits)
             endMessage(start, to: slot)
         }
+    }
+
+    /// Tells a connection that its login list is complete. XMPP has no word for that.
+    mutating func sendSynced(to slot: Int, count: Int) {
+        guard !connections[slot].framing.hasStanzas else { return }
+        send(to: slot) { $0.appendSyncedBody(count: count) }
     }
 
     // MARK: To many
@@ -117,15 +126,16 @@ extension ConnectionLoop where Link: ~Copyable {
         push(body, to: slot)
     }
 
-    /// Sends a message that must not be dropped to all receivers.
+    /// Sends a message that must not be dropped to all receivers but XMPP clients.
     mutating func deliverAll(_ body: [UInt8], to receivers: ArraySlice<UInt32>) {
         for receiver in receivers where connections[Int(receiver)].phase == .serving {
+            guard !connections[Int(receiver)].framing.hasStanzas else { continue }
             push(body.span, to: Int(receiver))
         }
     }
 
     /// Sends a connection what it has not asked for. That is counted while it does not read.
-    private mutating func push(_ body: Span<UInt8>, to slot: Int) {
+    mutating func push(_ body: Span<UInt8>, to slot: Int) {
         let before = connections[slot].output.outbox.bytes.count
         send(to: slot) { $0.append(body) }
         guard connections[slot].output.isBlocked else { return }

@@ -30,9 +30,21 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// How long a client may be silent until something is done about it.
     private func patienceMilliseconds(_ slot: Int) -> UInt64 {
-        connections[slot].framing.hasControlFrames
+        if connections[slot].framing.hasStanzas { return XMPPSilence.pingMilliseconds }
+        return connections[slot].framing.hasControlFrames
             ? UInt64(configuration.engine.heartbeatSeconds) * 1_000
             : configuration.engine.silenceMillisecondsMax
+    }
+
+    /// How long a client may be silent until its connection is closed.
+    private func silenceMillisecondsMax(_ slot: Int) -> UInt64 {
+        connections[slot].framing.hasStanzas
+            ? XMPPSilence.millisecondsMax : configuration.engine.silenceMillisecondsMax
+    }
+
+    /// Whether a silent client is asked for a sign of life.
+    private func canBeAsked(_ slot: Int) -> Bool {
+        connections[slot].framing.hasControlFrames || connections[slot].framing.hasStanzas
     }
 
     /// Notes that `byteCount` bytes have been read from a client.
@@ -57,7 +69,7 @@ extension ConnectionLoop where Link: ~Copyable {
         else { return }
         let now = now().mono
         // A system call for each frame would be too much.
-        let half = configuration.engine.silenceMillisecondsMax / 2
+        let half = silenceMillisecondsMax(slot) / 2
         guard heard.time(UInt32(slot)).advanced(byMilliseconds: half) <= now,
             let received = received(slot, at: now)
         else { return }
@@ -77,7 +89,7 @@ extension ConnectionLoop where Link: ~Copyable {
     /// Closes a connection that has been silent for one and a half heartbeats. One that has sent
     /// since is looked at again: only now does that cost an operation of the wheel.
     mutating func silenceSuspected(of slot: Int, at now: Moment) {
-        let silence = configuration.engine.silenceMillisecondsMax
+        let silence = silenceMillisecondsMax(slot)
         var deadline = heard.time(UInt32(slot)).advanced(byMilliseconds: silence)
         // It is not read from while its request waits: it may have sent.
         let isUnread = connections[slot].input.awaiting != nil
@@ -87,7 +99,7 @@ extension ConnectionLoop where Link: ~Copyable {
         }
         guard deadline > now.mono else { return close(slot, .idleTimeout) }
         let pingTime = heard.time(UInt32(slot)).advanced(byMilliseconds: patienceMilliseconds(slot))
-        guard connections[slot].framing.hasControlFrames, pingTime < deadline,
+        guard canBeAsked(slot), pingTime < deadline,
             connections[slot].input.awaiting == nil
         else {
             return checkSilence(of: slot, at: deadline)
@@ -99,6 +111,7 @@ extension ConnectionLoop where Link: ~Copyable {
 
     private mutating func sendPing(to slot: Int) {
         counters.pingsSent += 1
+        if connections[slot].framing.hasStanzas { return askForLife(of: slot) }
         markDirty(slot)
         fill(slot) { outbox, framing in framing.appendPing(to: &outbox) }
     }

@@ -7,8 +7,8 @@ import PresenceWire
 
 extension ConnectionLoop where Link: ~Copyable {
     /// Admits a new connection.
-    mutating func accept(_ id: StreamID) {
-        let slot = enter(id, .anonymous)
+    mutating func accept(_ id: StreamID, on listener: ListenerKind = .native) {
+        let slot = enter(id, .anonymous, on: listener)
         counters.accepted += 1
         guard phase == .starting || phase == .serving else {
             return dismiss(slot, .shuttingDown)
@@ -23,7 +23,9 @@ extension ConnectionLoop where Link: ~Copyable {
         loop.startReading(connections[slot].id)
     }
 
-    mutating func enter(_ id: StreamID, _ phase: Connection.Phase) -> Int {
+    mutating func enter(
+        _ id: StreamID, _ phase: Connection.Phase, on listener: ListenerKind
+    ) -> Int {
         let slot = Int(id.slot)
         while connections.count <= slot {
             connections.append(Connection(id: StreamID(slot: 0, generation: 0)))
@@ -32,6 +34,7 @@ extension ConnectionLoop where Link: ~Copyable {
         connections[slot] = Connection(id: id)
         heard.reserve(id.slot)
         connections[slot].enter(phase)
+        if listener.isXMPP { enterXMPP(slot, on: listener) }
         return slot
     }
 

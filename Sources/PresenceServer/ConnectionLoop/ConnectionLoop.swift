@@ -55,6 +55,8 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
     var pool = BufferPool()
     /// The frames that outboxes share.
     var frames: SharedFrames
+    /// What there is of XMPP; nil: it is not served.
+    var xmpp: XMPPConnections?
     /// Reused for bodies that many are sent and that are not shared.
     var body: [UInt8] = []
     /// Reused for messages that cannot be read where they arrived: those of a WebSocket are masked.
@@ -127,6 +129,7 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
         let begin = clock.shifted(loop.monotonicMilliseconds)
         deadlines = TimingWheel(now: begin)
         heardUpTo = Mono(milliseconds: begin)
+        xmpp = XMPPConnections(configuration, at: heardUpTo)
     }
 
     /// The current time by both clocks.

@@ -41,10 +41,16 @@ extension EngineHost {
     private mutating func sort(_ effect: Effect, at now: Moment) {
         switch effect {
         case .deliver(let event, let topic, let receivers):
-            let body = output.body(of: event)
             let seq = output.shared.effects.events[event].seq
-            output.append(to: receivers, omitting: stillLoops) {
-                .deliver(body: body, seq: seq, topic: topic, receivers: $0)
+            let (native, xmpp) = output.divide(receivers)
+            if !native.isEmpty {
+                let body = output.body(of: event)
+                output.append(to: native, omitting: stillLoops) {
+                    .deliver(body: body, seq: seq, topic: topic, receivers: $0)
+                }
+            }
+            if !xmpp.isEmpty {
+                deliverStanzas(output.stanzas(of: event), seq, of: topic, to: xmpp)
             }
             if stillLoops != 0 { withhold(topic, seq, from: receivers, at: now.wall) }
         case .answer(let connection, let index):
@@ -57,15 +63,19 @@ extension EngineHost {
         case .keep(let id, let event):
             let body = output.body(of: event)
             // Of its own size: the other has grown to that of the largest.
-            kept[id] = Array(output.shared.bytes[output.shared.range(of: body)])
+            kept[id] = KeptEvent(
+                body: Array(output.shared.bytes[output.shared.range(of: body)]),
+                stanzas: output.stanzaReceivers.isEmpty ? nil : output.copyOfStanzas(of: event))
         case .deliverKept(let id, let topic, let receivers):
-            guard let bytes = kept[id] else {
+            guard let event = kept[id] else {
                 preconditionFailure("an event that was not retained")
             }
-            let body = output.shared.add { output, _ in output += bytes }
-            output.append(to: receivers, omitting: stillLoops) {
+            let (native, xmpp) = output.divide(receivers)
+            let body = output.shared.add { output, _ in output += event.body }
+            output.append(to: native, omitting: stillLoops) {
                 .deliver(body: body, seq: id.seq, topic: topic, receivers: $0)
             }
+            if !xmpp.isEmpty { deliver(event, id.seq, topic, toXMPP: xmpp, at: now.wall) }
             if stillLoops != 0 { withhold(topic, id.seq, from: receivers, at: now.wall) }
         case .drop(let id):
             kept[id] = nil
@@ -80,10 +90,16 @@ extension EngineHost {
         case .expired(let type, let names, let receivers):
             output.append(to: receivers) { .expired(type, names: names, receivers: $0) }
         case .contact(let notice, let receivers):
-            let body = output.shared.add { bytes, effects in
-                bytes.appendContactBody(effects.notices[notice], in: effects)
+            let (native, xmpp) = output.divide(receivers)
+            if !native.isEmpty {
+                let body = output.shared.add { bytes, effects in
+                    bytes.appendContactBody(effects.notices[notice], in: effects)
+                }
+                output.append(to: native) { .deliverAlways(body: body, receivers: $0) }
             }
-            output.append(to: receivers) { .deliverAlways(body: body, receivers: $0) }
+            if !xmpp.isEmpty {
+                output.append(to: xmpp) { .contact(notice: notice, receivers: $0) }
+            }
         case .persist(let ticket, let index):
             let record = output.shared.effects.records[index]
             submissions.append(Submission(ticket: ticket?.number, write: write(for: record)))

@@ -32,6 +32,20 @@ extension EngineHost {
             } catch {
                 refuse(request.connection, error)
             }
+        case .authenticate(let login):
+            memory.noteActivity()
+            do throws(Refusal) {
+                try authenticate(login, at: now)
+            } catch {
+                refuse(login.connection, error)
+            }
+        case .bind(let connection, let login):
+            memory.noteActivity()
+            do throws(Refusal) {
+                try bind(login, of: connection, at: now)
+            } catch {
+                refuse(connection, error)
+            }
         case .invalid(let connection, let method, let refusal):
             memory.noteActivity()
             if connection.isInProcess { counters.requests += 1 }
@@ -46,6 +60,7 @@ extension EngineHost {
             stopReadingFeed(lost.connection, at: now.mono)
             tokens.forget(lost.connection)
             questions.forget(lost.connection)
+            output.stanzaReceivers.remove(lost.connection.slot)
             guard phase == .serving || phase == .stopping else { return }
             engine.connectionLost(
                 lost.connection, lost.end, unsentBytes: lost.unsentBytes,
@@ -98,6 +113,7 @@ extension EngineHost {
                 command, texts, from: connection, at: now, into: &output.shared.effects)
         case .login(let login):
             guard let origin else { preconditionFailure("a login without its origin") }
+            output.stanzaReceivers.remove(connection.slot)
             try logIn(login, texts, by: connection, from: origin, at: now)
         case .refresh(let refresh):
             guard let origin else { preconditionFailure("a token without its origin") }

@@ -63,6 +63,12 @@ extension EngineHost {
                 account: name, device: device, client: client, reach: reach, sync: sync,
                 hears: hears, address: verified.address, term: holder.term)
             engine.logIn(login, from: connection, at: now, into: &output.shared.effects)
+        case .authentication(let account):
+            guard name == account else {
+                tokens.noteFailure(of: verified.network, configuration.admission, at: now.mono)
+                throw Refusal(CredentialError.subject)
+            }
+            output.append(.authenticated(connection, holder.term), for: connection)
         case .refresh:
             engine.refresh(
                 name, until: holder.term, from: connection, into: &output.shared.effects)

@@ -35,7 +35,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     var areFanOutsHeld = false
     var submissions: [Submission] = []
     /// Frames of large fan-outs in progress.
-    var kept: [FanOutID: [UInt8]] = [:]
+    var kept: [FanOutID: KeptEvent] = [:]
 
     var logins: LoginAdmission
     var tokens: TokenVerification

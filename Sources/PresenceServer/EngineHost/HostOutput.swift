@@ -11,6 +11,8 @@ struct HostOutput: Sendable {
     private var isForLoopsInProcess = false
     /// The event of `shared.effects` that was encoded last, and its body.
     private var encoded: (event: Int, body: Int)?
+    /// The slots of XMPP clients.
+    var stanzaReceivers = SlotSet()
 
     init(loops count: Int) {
         parts = Array(repeating: LoopOutput(), count: count + LoopCount.inProcessMax)
@@ -43,6 +45,41 @@ struct HostOutput: Sendable {
         }
         encoded = (event, body)
         return body
+    }
+
+    /// The number of the stanzas of an event; nil if there are none.
+    mutating func stanzas(of event: Int) -> Int? {
+        let before = shared.bytes.count
+        let body = shared.add { bytes, effects in
+            bytes.appendStanzas(of: effects.events[event], in: effects)
+        }
+        return shared.bytes.count > before ? body : nil
+    }
+
+    /// The stanzas of an event.
+    func copyOfStanzas(of event: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.appendStanzas(of: shared.effects.events[event], in: shared.effects)
+        return bytes
+    }
+
+    /// Divides receivers, a range of `shared.effects.receivers`, into native clients and XMPP
+    /// clients. Without XMPP clients it looks at none of them.
+    mutating func divide(_ receivers: Range<Int>) -> (native: Range<Int>, xmpp: Range<Int>) {
+        guard !stanzaReceivers.isEmpty else {
+            return (receivers, receivers.upperBound..<receivers.upperBound)
+        }
+        var end = receivers.upperBound
+        var place = receivers.lowerBound
+        while place < end {
+            if stanzaReceivers.contains(shared.effects.receivers[place]) {
+                end -= 1
+                shared.effects.receivers.swapAt(place, end)
+            } else {
+                place += 1
+            }
+        }
+        return (receivers.lowerBound..<end, end..<receivers.upperBound)
     }
 
     /// Appends an item for the receivers of each loop that has any.
@@ -125,6 +162,7 @@ struct HostOutput: Sendable {
             still & 1 << UInt64(loop) == 0
                 ? SealedOutbound(sealed, own) : SealedOutbound(ofItsOwn: sealed, own)
         }
+        next.stanzaReceivers = stanzaReceivers
         self = next
         return outbound
     }

@@ -1,4 +1,5 @@
 import Containers
+import EventLoop
 import PresenceCore
 
 /// The tokens that are being verified elsewhere.
@@ -53,6 +54,14 @@ struct TokenVerification {
     /// Forgets a connection that has ended: what it waits for is not carried out.
     mutating func forget(_ connection: ConnectionID) {
         waiting.remove(connection)
+    }
+
+    /// Notes that a token was valid, and of another account.
+    mutating func noteFailure(
+        of network: ClientNetwork?, _ limits: AdmissionLimits, at now: Mono
+    ) {
+        refused += 1
+        failedLogins.note(network, limits.failedLoginPace, at: now)
     }
 
     /// Notes that a token has been verified. Returns whether its connection still waits for it.

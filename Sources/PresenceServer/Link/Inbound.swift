@@ -26,6 +26,19 @@ struct Inbound: Sendable {
             .request(ClientRequest(connection: connection, method: method, texts: mark), origin))
     }
 
+    /// Appends a command, whose names and texts `command` adds. Returns its name.
+    mutating func append(
+        commandOf connection: ConnectionID, _ command: (inout RequestTexts) -> Command
+    ) -> MethodName {
+        let mark = texts.begin()
+        let command = command(&texts)
+        items.append(
+            .request(
+                ClientRequest(connection: connection, method: .command(command), texts: mark),
+                nil))
+        return command.name
+    }
+
     /// Appends what `other` has.
     mutating func append(contentsOf other: borrowing Inbound) {
         let offset = texts.append(contentsOf: other.texts)
@@ -66,6 +79,10 @@ struct ConnectionOrigin: Sendable {
 enum InboundItem: Sendable {
     /// A request; the origin is there if it shows a credential.
     case request(ClientRequest, ConnectionOrigin?)
+    /// The token of an XMPP client is to be verified.
+    indirect case authenticate(TokenLogin)
+    /// An XMPP client that is authenticated begins a session.
+    indirect case bind(ConnectionID, Login)
     /// A request whose parameters are invalid. It is rejected for that, unless its peer has no
     /// permission: that is reported first.
     indirect case invalid(ConnectionID, MethodName, Refusal)

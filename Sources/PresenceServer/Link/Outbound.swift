@@ -125,6 +125,13 @@ enum OutboundItem: Sendable {
     case deliver(body: Int, seq: UInt64, topic: TopicHandle, receivers: Range<Int>)
     /// Send the body to every connection in `receivers[range]`, also to those that do not keep up.
     case deliverAlways(body: Int, receivers: Range<Int>)
+    /// Send the stanzas of an event to every connection in `receivers[range]`, each an XMPP client.
+    case deliverStanzas(body: Int, seq: UInt64, topic: TopicHandle, receivers: Range<Int>)
+    /// Notify every connection in `receivers[range]`, each an XMPP client, of
+    /// `effects.notices[notice]`.
+    case contact(notice: Int, receivers: Range<Int>)
+    /// The token of an XMPP client is one of its account.
+    indirect case authenticated(ConnectionID, TokenTerm)
     /// Notify every connection in `receivers[range]` that its subscriptions to `effects.names`
     /// have expired.
     case expired(EventType, names: Range<Int>, receivers: Range<Int>)
@@ -166,9 +173,11 @@ extension OutboundItem {
     /// are always delivered.
     var refersToAnswers: Bool {
         switch self {
-        case .answer, .refuse, .answerQuestion, .deliver, .states, .feed: true
-        case .deliverAlways, .expired, .synced, .caughtUp, .missed, .close, .measure, .callRoll,
-            .configure, .trim, .startListening, .serve, .stopListening, .farewell, .stop:
+        case .answer, .refuse, .answerQuestion, .deliver, .deliverStanzas, .contact, .states, .feed:
+            true
+        case .authenticated, .deliverAlways, .expired, .synced, .caughtUp, .missed, .close,
+            .measure, .callRoll, .configure, .trim, .startListening, .serve, .stopListening,
+            .farewell, .stop:
             false
         }
     }

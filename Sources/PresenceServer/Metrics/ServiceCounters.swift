@@ -1,5 +1,6 @@
 import PresenceCore
 import PresenceWire
+import PresenceXMPP
 
 /// Counters of the service since startup.
 ///
@@ -51,4 +52,20 @@ struct ServiceCounters: Sendable {
     var requestsByMethod = Tally<MethodName>()
     /// Connections closed, by reason.
     var endings = Tally<Ending>()
+    /// Connections accepted by listeners for XMPP.
+    var xmppAccepted = 0
+    /// Stanzas of bound XMPP clients, by kind.
+    var stanzas = Tally<Stanza.Kind>()
+    /// Streams of XMPP that were closed with an error, by its condition.
+    var streamErrors = Tally<StreamFault.Condition>()
+    /// Authentications of XMPP clients that succeeded, by mechanism.
+    var xmppLogins = Tally<XMPPLogin>()
+}
+
+/// How an XMPP client has proved to be its account.
+enum XMPPLogin: String, CaseIterable, Sendable {
+    /// By PLAIN, without proof: identities are self-asserted.
+    case claimed
+    /// By PLAIN, with a token as password.
+    case token
 }

@@ -31,17 +31,23 @@ final class LoopDriver: LoopHandler {
         connections.beginTurn()
         let network = Loop.peerNetwork(ofSocket: socket)
         guard let place = census.admit(network, connections.configuration.admission) else {
-            connections.refuse(connections.loop.adopt(socket, listener: listener))
+            connections.refuse(
+                connections.loop.adopt(socket, listener: listener), on: kind(of: listener))
             return true
         }
         if place.loop == box.loop {
             connections.accept(
-                connections.loop.adopt(socket, listener: listener), from: place.address)
+                connections.loop.adopt(socket, listener: listener), from: place.address,
+                on: kind(of: listener))
         } else {
             intakes[place.loop].put(
                 Intake.Arrival(socket: socket, listener: listener, address: place.address))
         }
         return true
+    }
+
+    private func kind(of listener: Int) -> ListenerKind {
+        connections.configuration.listeners[listener]
     }
 
     func streamAccepted(_ id: StreamID) {
@@ -74,7 +80,7 @@ final class LoopDriver: LoopHandler {
         for arrival in intakes[box.loop].take() {
             connections.accept(
                 connections.loop.adopt(arrival.socket, listener: arrival.listener),
-                from: arrival.address)
+                from: arrival.address, on: kind(of: arrival.listener))
         }
         for turn in box.takeOutbound(bytesMax: Self.outputBytesPerTurn) {
             var outbound = turn.outbound

@@ -47,15 +47,16 @@ struct ServiceMaker {
         return threadedRunner(host, heard, clock)
     }
 
-    /// The connection loops, with TLS for connections of the second listener, if there is one:
-    /// `Service` binds in that order.
+    /// The connection loops, with TLS for the listeners that have it.
     private func makeSecureLoops() -> [SecureLoop] {
         let threads = HandshakeThreads.ofThisMachine
         let limits = SecureLoop.Limits(shareOf: loops.connections.count)
         return loops.connections.map { loop in
             SecureLoop(
-                loop, secureListeners: configuration.tls == nil ? [] : [1],
-                context: configuration.tls?.context, limits: limits, threads: threads)
+                loop, secureListeners: configuration.secureListeners,
+                context: configuration.tls?.context,
+                contextsOfListeners: configuration.contextsOfListeners, limits: limits,
+                threads: threads)
         }
     }
 

@@ -136,6 +136,15 @@ public struct XMPPStream: Sendable {
         _ = fail(fault, service.settings, using: &random)
     }
 
+    /// Keeps the rest of the chunk, because the owner pauses here.
+    public mutating func keep(_ chunk: RawSpan, from offset: inout Int) {
+        guard phase != .ended, !isBetweenEncryptions else {
+            offset = chunk.byteCount
+            return
+        }
+        splitter.keep(chunk, from: &offset)
+    }
+
     // MARK: - Ending
 
     /// An error has a header before it, even if the client's was not understood.

@@ -70,6 +70,7 @@ final class Reloading: Sendable {
             var configuration = settings.service
             configuration.authenticator = authenticator
             configuration.tls = tls.listening
+            configuration.xmpp?.context = tls.xmpp
             control.apply(configuration)
             if let context = tls.http { http?.replaceCertificates(with: context) }
             authenticator.replace(with: keys)

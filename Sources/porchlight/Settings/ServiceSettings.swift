@@ -22,6 +22,7 @@ struct ServiceSettings: Sendable {
     /// The file with the keys of app servers.
     var serverKeyPath: String?
     var webhooks = WebhookChoices()
+    var xmpp = XMPPChoices()
     var areRatesLimited = true
     /// The least severe level that is logged.
     var logLevel = Logger.Level.notice
@@ -110,6 +111,7 @@ extension ServiceSettings {
         var configuration = configuration
         configuration.host = address.host
         configuration.port = address.port
+        configuration.xmpp = xmppListening
         configuration.version = programVersion
         configuration.access = auth == .open ? .open : .credentials
         configuration.admission.descriptorsElsewhere = DescriptorBudget(self).elsewhere

@@ -36,6 +36,10 @@ struct SettingFlags: ParsableArguments {
     @Option(help: .of("webhook")) var webhook: String?
     @Option(help: .of("webhook-secret")) var webhookSecret: String?
     @Option(help: .of("webhooks")) var webhooks: String?
+    @Option(help: .of("xmpp-listen")) var xmppListen: String?
+    @Option(help: .of("xmpp-tls-listen")) var xmppTlsListen: String?
+    @Option(help: .of("xmpp-domain")) var xmppDomain: String?
+    @Flag(help: .of("xmpp-plaintext")) var xmppPlaintext = false
     @Option(help: .of("rate-limits")) var rateLimits: String?
     @Option(help: .of("log-level")) var logLevel: String?
 
@@ -50,12 +54,15 @@ struct SettingFlags: ParsableArguments {
         ("restart-grace", \.restartGrace), ("heartbeat", \.heartbeat),
         ("push-reachable", \.pushReachable), ("subscribers-max", \.subscribersMax),
         ("webhook", \.webhook), ("webhook-secret", \.webhookSecret), ("webhooks", \.webhooks),
+        ("xmpp-listen", \.xmppListen), ("xmpp-tls-listen", \.xmppTlsListen),
+        ("xmpp-domain", \.xmppDomain),
         ("rate-limits", \.rateLimits), ("log-level", \.logLevel),
     ]
 
     private static let switches: [(name: String, path: any KeyPath<Self, Bool> & Sendable)] = [
         ("i-know-this-is-open", \.iKnowThisIsOpen),
         ("i-know-this-is-plain", \.iKnowThisIsPlain),
+        ("xmpp-plaintext", \.xmppPlaintext),
     ]
 
     /// The settings that have a flag.

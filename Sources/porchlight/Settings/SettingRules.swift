@@ -12,7 +12,8 @@ struct SettingRule: Sendable {
     /// What would be right.
     let remedy: String
 
-    static let all = Configuration.Relation.allCases.map(Self.init) + ofService + ofWebhooks
+    static let all =
+        Configuration.Relation.allCases.map(Self.init) + ofService + ofWebhooks + ofXMPP
 
     private static let ofService = [
         Self(
@@ -20,15 +21,21 @@ struct SettingRule: Sendable {
             holds: { $0.auth != .jwt || $0.tokenKeyPlace != nil },
             remedy: "--auth jwt needs the keys of tokens: give a file or a URL with --jwt-key"),
         Self(
-            names: ["listen-tls", "http-tls", "tls-certificate", "tls-key"],
+            names: [
+                "listen-tls", "http-tls", "xmpp-tls-listen", "xmpp-listen", "tls-certificate",
+                "tls-key",
+            ],
             holds: {
-                $0.tls.isUsed == ($0.tls.certificatePaths != nil)
-                    && $0.tls.isUsed == ($0.tls.keyPaths != nil)
+                $0.tls.hasCertificates == ($0.tls.certificatePaths != nil)
+                    && $0.tls.hasCertificates == ($0.tls.keyPaths != nil)
             },
-            remedy: "TLS needs a certificate, its key, and an address: set the last two, and "
-                + "listen-tls, http-tls or both"),
+            remedy: "TLS needs a certificate, its key, and an address: set the last two, and one "
+                + "or more of the others"),
         Self(
-            names: ["listen", "listen-tls", "auth", "i-know-this-is-open"],
+            names: [
+                "listen", "listen-tls", "xmpp-listen", "xmpp-tls-listen", "auth",
+                "i-know-this-is-open",
+            ],
             holds: { $0.auth != .open || $0.isKnownToBeOpen || $0.isOnLoopback },
             remedy: "with --auth open, any client that reaches this address can log in as any "
                 + "account: use --auth jwt, listen on 127.0.0.1, or add --i-know-this-is-open"),
@@ -95,9 +102,11 @@ extension Configuration.Relation {
 }
 
 extension ServiceSettings {
-    /// Whether only processes of this machine can reach the native ports.
+    /// Whether only processes of this machine can reach the clients' ports.
     var isOnLoopback: Bool {
-        Self.isLoopback(listen) && tls.listen.map(Self.isLoopback) ?? true
+        [listen, tls.listen, tls.xmpp, tls.xmppOverTLS].allSatisfy {
+            $0.map(Self.isLoopback) ?? true
+        }
     }
 
     /// The same for the HTTP API; also true without one.
@@ -108,7 +117,7 @@ extension ServiceSettings {
         Self.isLoopback(listen) && http.map(Self.isLoopback) ?? true
     }
 
-    private static func isLoopback(_ address: String) -> Bool {
+    static func isLoopback(_ address: String) -> Bool {
         guard let host = parseAddress(address)?.host else { return false }
         return host == "localhost" || host.hasPrefix("127.") || host == "::1"
     }

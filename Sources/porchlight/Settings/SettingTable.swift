@@ -23,6 +23,7 @@ struct SettingGroup: Sendable {
 enum SettingTable {
     static let groups = [
         serving, presence, pace, connections, names, requests, expiry, frames, feed, webhooks,
+        xmpp,
     ]
 
     static let all = groups.flatMap(\.settings)

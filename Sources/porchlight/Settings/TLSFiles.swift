@@ -10,14 +10,21 @@ struct TLSChoices: Sendable {
     var listen: String?
     /// Where app servers do.
     var http: String?
+    /// Where XMPP clients connect, and may begin TLS if there is a certificate.
+    var xmpp: String?
+    /// Where XMPP clients connect over TLS.
+    var xmppOverTLS: String?
     /// The files with certificates, with commas between them.
     var certificatePaths: String?
     /// The files with their keys, in the same order.
     var keyPaths: String?
     var minimum = TLSContext.MinimumVersion.tls12
 
-    /// Whether anything is served over TLS.
-    var isUsed: Bool { listen != nil || http != nil }
+    /// Whether certificates are used: where something is served over TLS, or TLS may begin later.
+    var hasCertificates: Bool {
+        listen != nil || http != nil || xmppOverTLS != nil
+            || xmpp != nil && certificatePaths != nil
+    }
 }
 
 /// The certificates and keys that settings name, ready for use. They take effect whole or not at
@@ -27,6 +34,8 @@ struct TLSFiles: Sendable {
     let listening: TLSListening?
     /// What the HTTP API serves over TLS with; nil: it does not.
     let http: TLSContext?
+    /// What XMPP clients are served over TLS with; nil: they are not.
+    let xmpp: TLSContext?
     /// What the operator should know about these files.
     let warnings: [String]
     /// Each file with certificates, and its content, which is public.
@@ -42,9 +51,10 @@ struct TLSFiles: Sendable {
         _ choices: TLSChoices, tickets: TLSTicketKeys, _ occasion: ReadOccasion = .startup,
         at wallSeconds: Int64 = Int64(Date().timeIntervalSince1970)
     ) throws(SettingsError) {
-        guard choices.isUsed else {
+        guard choices.hasCertificates else {
             listening = nil
             http = nil
+            xmpp = nil
             warnings = []
             chains = []
             return
@@ -70,6 +80,8 @@ struct TLSFiles: Sendable {
             return TLSListening(host: address.host, port: address.port, context: ofClients)
         }
         http = choices.http == nil ? nil : try context(TLSContext.httpProtocols)
+        let servesXMPP = choices.xmpp != nil || choices.xmppOverTLS != nil
+        xmpp = servesXMPP ? try context(TLSContext.xmppProtocols) : nil
         chains = zip(pairs, files).map { ($0.certificate, $1.chain) }
         warnings = zip(pairs, ofClients.certificates).flatMap { pair, certificate in
             Self.warnings(certificate, in: pair.certificate, at: wallSeconds)

@@ -1,0 +1,193 @@
+import Containers
+import PresenceCore
+import PresenceWire
+import PresenceXMPP
+
+// Answers and refusals of the engine host, as stanzas.
+
+extension ConnectionLoop where Link: ~Copyable {
+    /// Does what the engine host has for XMPP clients only.
+    mutating func carryOut(ofXMPP item: OutboundItem, of batch: borrowing Outbound) {
+        switch item {
+        case .deliverStanzas(let body, let seq, let topic, let receivers):
+            let range = batch.shared.range(of: body)
+            deliverStanzas(
+                batch.shared.bytes.span.extracting(range), seq, of: topic,
+                to: batch.own.receivers[receivers])
+        case .contact(let notice, let receivers):
+            notify(
+                batch.shared.effects.notices[notice], to: batch.own.receivers[receivers],
+                in: batch.shared.effects)
+        case .authenticated(let connection, let term):
+            guard let slot = slot(of: connection) else { return }
+            authenticated(slot, until: term)
+        default: preconditionFailure("an item for other connections")
+        }
+    }
+
+    /// Answers what an XMPP client waits for.
+    mutating func answerStanza(_ slot: Int, _ answer: Answer, in effects: borrowing Effects) {
+        guard let client = xmpp?[slot], let question = client.question else { return }
+        client.question = nil
+        switch (question, answer) {
+        case (.bind, .loggedIn(let login)):
+            counters.loginsOfClients += 1
+            client.bind()
+            say(slot)
+            connections[slot].pulling.beginList()
+            beginServing(slot)
+            if let term = login.term { limit(slot, to: term) }
+        case (.word, .related(let contact)):
+            push(effects.contacts[contact], isRemoval: false, to: client, in: slot, effects)
+        case (.change(let head, let isRemoval), .related(let contact)):
+            push(effects.contacts[contact], isRemoval: isRemoval, to: client, in: slot, effects)
+            if let sender = client.sender {
+                send(to: slot) { $0.appendResult(head, to: sender) }
+            }
+        case (.roster(let head, var result), .contacts(let entries, _, let cursor)):
+            for index in entries where effects.contacts[index].isContact {
+                result.append(
+                    RosterItem(effects.contacts[index], in: effects), at: client.stream.domain)
+            }
+            if let cursor {
+                return askForContacts(slot, for: .roster(head, result), after: cursor, at: now())
+            }
+            result.appendRosterEnd()
+            send(to: slot) { $0 += result }
+        case (.availability(_, isFirst: true), .availabilitySet):
+            return askForContacts(slot, for: .requests, after: nil, at: now())
+        case (.requests, .contacts(let entries, _, let cursor)):
+            for index in entries where effects.contacts[index].sees == .pending {
+                send(.subscribe, of: effects.contacts[index], to: client, in: slot, effects)
+            }
+            if let cursor { return askForContacts(slot, for: .requests, after: cursor, at: now()) }
+        default: break
+        }
+        settle(slot)
+    }
+
+    /// Refuses what an XMPP client waits for.
+    mutating func refuseStanza(_ slot: Int, _ refusal: Refusal) {
+        guard let client = xmpp?[slot], let question = client.question else { return }
+        client.question = nil
+        count(refusal, of: slot)
+        switch question {
+        case .authentication: refuse(client, in: slot, SASLFailure(refusal))
+        case .bind:
+            client.stream.refuse(bind: NegotiationRefusal(refusal))
+            say(slot)
+        case .availability(let head, _), .word(let head), .change(let head, _),
+            .roster(let head, _):
+            if let sender = client.sender {
+                send(to: slot) { $0.append(StanzaError(refusal), head, to: sender) }
+            }
+        case .encryption, .logout, .requests: break
+        }
+        guard connections[slot].phase != .closing else { return }
+        settle(slot)
+    }
+
+    // MARK: Contacts
+
+    /// Tells XMPP clients what a contact has said, and what has changed in their rosters.
+    mutating func notify(
+        _ notice: ContactNotice, to receivers: ArraySlice<UInt32>, in effects: borrowing Effects
+    ) {
+        for receiver in receivers where connections[Int(receiver)].phase == .serving {
+            let slot = Int(receiver)
+            guard let client = xmpp?[slot] else { continue }
+            if let word = notice.word {
+                send(word, of: notice.contact, to: client, in: slot, effects)
+            }
+            guard notice.isListChanged else { continue }
+            push(
+                notice.contact, isRemoval: notice.word == nil, to: client, in: slot, effects)
+        }
+    }
+
+    private mutating func send(
+        _ word: RelationWord, of contact: ContactEntry, to client: XMPPConnection, in slot: Int,
+        _ effects: borrowing Effects
+    ) {
+        let account = Array(effects.text(contact.account))
+        let text = word == .subscribe ? contact.requestText.map { effects.text($0) } : nil
+        var stanza: [UInt8] = []
+        stanza.appendWord(
+            word, from: account, to: client.account, at: client.stream.domain, text: text)
+        push(stanza.span, to: slot)
+    }
+
+    /// Sends a change of the roster to a client that has asked for its roster. One that only asks
+    /// is no contact, and not shown; one that was removed is shown as that.
+    private mutating func push(
+        _ contact: ContactEntry, isRemoval: Bool, to client: XMPPConnection, in slot: Int,
+        _ effects: borrowing Effects
+    ) {
+        guard client.isInterested, let sender = client.sender,
+            contact.isContact || isRemoval
+        else { return }
+        var stanza: [UInt8] = []
+        stanza.appendRosterPushStart(number: client.nextNumber(), to: sender)
+        if contact.isContact {
+            stanza.append(RosterItem(contact, in: effects), at: sender.domain)
+        } else {
+            stanza.appendRemovedItem(effects.text(contact.account), at: sender.domain)
+        }
+        stanza.appendRosterEnd()
+        push(stanza.span, to: slot)
+    }
+
+    // MARK: Presences
+
+    /// Sends an event to XMPP clients: a body with places for what differs by receiver.
+    mutating func deliverStanzas(
+        _ template: Span<UInt8>, _ seq: UInt64, of topic: TopicHandle,
+        to receivers: ArraySlice<UInt32>
+    ) {
+        var filled: [UInt8] = []
+        swap(&filled, &body)
+        defer { swap(&filled, &body) }
+        for receiver in receivers where connections[Int(receiver)].phase == .serving {
+            let slot = Int(receiver)
+            let hasRoom = hasRoom(slot)
+            // That may have written to it, and found it closed.
+            guard connections[slot].phase == .serving, let client = xmpp?[slot] else { continue }
+            guard hasRoom else {
+                note(topic, seq, missedBy: slot)
+                continue
+            }
+            filled.removeAll(keepingCapacity: true)
+            filled.append(template, to: client.bareJID, at: client.stream.domain)
+            push(filled.span, to: slot)
+        }
+    }
+
+    /// Sends a client states.
+    mutating func sendStanzas(_ states: Range<Int>, to slot: Int, in effects: borrowing Effects) {
+        guard let client = xmpp?[slot] else { return }
+        for index in states {
+            var template: [UInt8] = []
+            template.appendStanzas(of: effects.events[index], in: effects)
+            send(to: slot) {
+                $0.append(template.span, to: client.bareJID, at: client.stream.domain)
+            }
+        }
+    }
+}
+
+extension Effects {
+    /// A name or text.
+    func text(_ range: ByteRange) -> ArraySlice<UInt8> {
+        bytes[Int(range.start)..<Int(range.start + range.count)]
+    }
+}
+
+extension RosterItem {
+    init(_ contact: ContactEntry, in effects: borrowing Effects) {
+        let label = ContactLabel(stored: Array(effects.text(contact.label)))
+        self.init(
+            account: Array(effects.text(contact.account)), name: Array(label.name),
+            groups: label.groups.map { Array($0) }, seen: contact.seen, sees: contact.sees,
+            isApprovedBefore: contact.isApprovedBefore)
+    }
+}

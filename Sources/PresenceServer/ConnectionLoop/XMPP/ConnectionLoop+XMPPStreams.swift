@@ -1,0 +1,244 @@
+import EventLoop
+import PresenceCore
+import PresenceWire
+import PresenceXMPP
+
+// Streams of XMPP clients: bytes in, and what the stream has understood of them. A question to the
+// engine host is a request in progress, as a native one is: nothing is read until its answer.
+
+extension ConnectionLoop where Link: ~Copyable {
+    /// Begins a connection of a listener for XMPP.
+    mutating func enterXMPP(_ slot: Int, on listener: ListenerKind) {
+        connections[slot].framing = .xmpp
+        counters.xmppAccepted += 1
+        xmpp?.add(slot, isEncrypted: listener.isEncrypted)
+    }
+
+    /// Processes what a stream has received, until it needs more or something has to wait.
+    mutating func readStanzas(
+        _ chunk: RawSpan, from offset: inout Int, in slot: Int, at now: Moment
+    ) {
+        guard let client = xmpp?[slot], let service = xmpp?.service else { return }
+        var partCount = 0
+        turnWorkLeft = configuration.connection.framesPerTurn
+        while isListening(slot) {
+            guard turnWorkLeft > 0 else { return postpone(slot) }
+            turnWorkLeft -= 1
+            guard mayBeRead(slot) else { return }
+            let heard = nextPart(of: client, service, chunk, from: &offset)
+            say(slot)
+            if case .needMore = heard {
+                return watchFrame(of: slot, isNew: partCount > 0)
+            }
+            clearFrameDeadline(of: slot)
+            hear(heard, of: client, in: slot, at: now)
+            partCount += 1
+            countRequest(of: slot, at: now)
+        }
+        clearFrameDeadline(of: slot)
+    }
+
+    private mutating func nextPart(
+        of client: XMPPConnection, _ service: StreamService, _ chunk: RawSpan,
+        from offset: inout Int
+    ) -> Heard {
+        var random = SystemRandomNumberGenerator()
+        return client.stream.next(in: chunk, from: &offset, of: service, using: &random)
+    }
+
+    /// Whether input of a connection is processed in its phase.
+    private func mayBeRead(_ slot: Int) -> Bool {
+        connections[slot].phase == .anonymous || connections[slot].phase == .serving
+    }
+
+    private mutating func hear(
+        _ heard: Heard, of client: XMPPConnection, in slot: Int, at now: Moment
+    ) {
+        switch heard {
+        case .needMore, .keepAlive, .say: break
+        case .startTLS:
+            loop.stopReading(connections[slot].id)
+            connections[slot].input.pause()
+            wait(slot, for: .encryption)
+            markDirty(slot)
+        case .authenticate(let authentication):
+            authenticate(authentication, client, in: slot, at: now)
+        case .register:
+            client.stream.refuse(registration: .notAllowed)
+        case .bind(let resource):
+            bind(resource, client, in: slot, at: now)
+        case .request(let stanza):
+            read(stanza, of: client, in: slot, at: now)
+        case .end:
+            guard connections[slot].phase == .serving else {
+                return end(slot, .logout, .lost, .whenWritten(code: nil))
+            }
+            ask(slot, for: .logout, at: now) { _ in .logout }
+        case .fault(let fault):
+            endStream(slot, after: fault)
+        }
+        say(slot)
+    }
+
+    /// The stream has ended because of what the client has sent.
+    private mutating func endStream(_ slot: Int, after fault: StreamFault) {
+        counters.violations += 1
+        counters.streamErrors.count(fault.condition)
+        end(slot, .protocolViolation, .violation, .whenWritten(code: nil))
+    }
+
+    /// Nothing is read until `question` is answered.
+    mutating func wait(_ slot: Int, for question: XMPPQuestion) {
+        xmpp?[slot]?.question = question
+        connections[slot].input.awaiting = .unknown
+    }
+
+    /// Has the engine carry out a command.
+    mutating func ask(
+        _ slot: Int, for question: XMPPQuestion, at now: Moment,
+        _ command: (inout RequestTexts) -> Command
+    ) {
+        wait(slot, for: question)
+        let name = inbound.append(commandOf: connectionID(slot), command)
+        counters.requests += 1
+        counters.requestsByMethod.count(name)
+        exchange(at: now)
+    }
+
+    /// Moves what the stream has said to the outbox.
+    mutating func say(_ slot: Int) {
+        guard let client = xmpp?[slot], !client.stream.output.isEmpty else { return }
+        let bytes = client.stream.takeOutput()
+        send(to: slot) { $0 += bytes }
+    }
+
+    /// Begins TLS on a connection that waits for that, and has written everything. Returns whether
+    /// it did.
+    mutating func beginTLSIfDue(_ slot: Int) -> Bool {
+        guard let client = xmpp?[slot], case .encryption = client.question,
+            connections[slot].phase == .anonymous
+        else { return false }
+        let id = connections[slot].id
+        loop.startTLS(id, listener: xmpp?.listenerOfSTARTTLS ?? 0)
+        client.stream.encrypted()
+        client.question = nil
+        connections[slot].input.awaiting = nil
+        _ = connections[slot].input.goOn()
+        loop.startReading(id)
+        return true
+    }
+
+    // MARK: Authentication
+
+    private mutating func authenticate(
+        _ authentication: Authentication, _ client: XMPPConnection, in slot: Int, at now: Moment
+    ) {
+        guard case .password(let name, let secret) = authentication,
+            let account = Localpart.account(of: name),
+            account.count <= configuration.engine.limits.accountBytesMax
+        else { return refuse(client, in: slot, .notAuthorized) }
+        client.account = account
+        guard configuration.access == .credentials else {
+            counters.xmppLogins.count(.claimed)
+            return client.stream.authenticated()
+        }
+        wait(slot, for: .authentication)
+        inbound.append(
+            .authenticate(
+                TokenLogin(
+                    connection: connectionID(slot), account: account, token: secret,
+                    origin: origin(of: slot))))
+        exchange(at: now)
+    }
+
+    /// The token of a client is one of its account.
+    mutating func authenticated(_ slot: Int, until term: TokenTerm) {
+        guard let client = xmpp?[slot], case .authentication = client.question else { return }
+        client.term = term
+        client.question = nil
+        counters.xmppLogins.count(.token)
+        client.stream.authenticated()
+        say(slot)
+        settle(slot)
+    }
+
+    /// Refuses an authentication. After the last chance, the stream has ended.
+    mutating func refuse(
+        _ client: XMPPConnection, in slot: Int, _ failure: SASLFailure
+    ) {
+        let heard = client.stream.refuse(failure)
+        say(slot)
+        if case .fault(let fault) = heard { endStream(slot, after: fault) }
+    }
+
+    /// Begins the session of a device: what a login is natively.
+    private mutating func bind(
+        _ resource: [UInt8], _ client: XMPPConnection, in slot: Int, at now: Moment
+    ) {
+        guard AccountName.isDevice(resource),
+            resource.count <= configuration.engine.limits.deviceBytesMax
+        else { return client.stream.refuse(bind: .badRequest) }
+        wait(slot, for: .bind)
+        let login = Login(
+            account: client.account, device: resource, client: .xmpp, sync: .all,
+            hears: .approved, address: origin(of: slot).address, term: client.term)
+        inbound.append(.bind(connectionID(slot), login))
+        exchange(at: now)
+    }
+
+    // MARK: Ending
+
+    /// Tells an XMPP client why its connection ends, and closes it when that has been written.
+    mutating func closeStream(_ slot: Int, _ reason: CloseReason?) {
+        if let reason { sayLast(slot, reason) }
+        end(
+            slot, reason.map(Ending.init) ?? .logout, ConnectionEnd(reason),
+            .whenWritten(code: nil))
+    }
+
+    /// Ends a stream with an error that says why.
+    mutating func sayLast(_ slot: Int, _ reason: CloseReason) {
+        guard let client = xmpp?[slot], let service = xmpp?.service else { return }
+        let fault = StreamFault(reason)
+        counters.streamErrors.count(fault.condition)
+        var random = SystemRandomNumberGenerator()
+        client.stream.close(fault, of: service, using: &random)
+        say(slot)
+    }
+
+    /// Asks a client that has been silent whether it is there. Any bytes are an answer.
+    mutating func askForLife(of slot: Int) {
+        guard let client = xmpp?[slot], let sender = client.sender else { return }
+        let number = client.nextNumber()
+        send(to: slot) { $0.appendPing(number: number, to: sender) }
+    }
+}
+
+/// When XMPP clients count as silent: they are asked first, since few send anything by themselves.
+enum XMPPSilence {
+    /// Until a client is asked whether it is there.
+    static let pingMilliseconds: UInt64 = 60_000
+    /// Until its connection is closed.
+    static let millisecondsMax: UInt64 = 90_000
+}
+
+extension StreamFault {
+    /// What an XMPP client is told for a reason to close its connection.
+    init(_ reason: CloseReason) {
+        switch reason {
+        case .protocolViolation:
+            self.init(.policyViolation, "A stanza was not complete in time.")
+        case .loginTimeout: self.init(.connectionTimeout, "No login in time.")
+        case .idleTimeout: self.init(.connectionTimeout, "Nothing was received for too long.")
+        case .tokenExpired: self.init(.reset, "The token has expired.")
+        case .replaced: self.init(.conflict, "The device has connected again.")
+        case .kicked(let text):
+            self.init(
+                .policyViolation,
+                text.map { String(decoding: $0, as: UTF8.self) } ?? "The session was ended.")
+        case .tooSlow: self.init(.resourceConstraint, "The client reads too slowly.")
+        case .overloaded: self.init(.resourceConstraint)
+        case .shuttingDown: self.init(.systemShutdown)
+        }
+    }
+}

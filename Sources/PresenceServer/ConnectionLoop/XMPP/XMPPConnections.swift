@@ -1,0 +1,102 @@
+import PresenceCore
+import PresenceXMPP
+
+/// What a loop keeps of its XMPP connections, beside `Connection`: by slot, and only for them.
+struct XMPPConnections {
+    /// What all their streams use.
+    let service: StreamService
+    let decoder: StanzaDecoder
+    let description: ServiceDescription
+    /// The number of the listener whose streams begin TLS by STARTTLS.
+    let listenerOfSTARTTLS: Int
+    /// When the loop was made.
+    let begun: Mono
+    /// By slot.
+    private var clients: [XMPPConnection?] = []
+
+    /// Nil: XMPP is not served.
+    init?(_ configuration: Configuration, at now: Mono) {
+        guard let listening = configuration.xmpp else { return nil }
+        let settings = StreamSettings(
+            domains: listening.domains, offersTLS: listening.context != nil,
+            allowsPlaintext: listening.allowsPlaintext, bytesMax: listening.stanzaBytesMax)
+        service = StreamService(settings, hashSalt: UInt.random(in: 1...UInt.max))
+        decoder = StanzaDecoder(domains: listening.domains)
+        description = ServiceDescription(
+            name: Array("Porchlight".utf8), version: Array(configuration.version.utf8))
+        listenerOfSTARTTLS = configuration.listeners.firstIndex(of: .xmpp) ?? 0
+        begun = now
+    }
+
+    /// The connection in a slot, if it speaks XMPP.
+    subscript(_ slot: Int) -> XMPPConnection? { slot < clients.count ? clients[slot] : nil }
+
+    /// Begins a connection.
+    mutating func add(_ slot: Int, isEncrypted: Bool) {
+        while clients.count <= slot { clients.append(nil) }
+        precondition(clients[slot] == nil, "a slot that is still in use")
+        clients[slot] = XMPPConnection(isEncrypted: isEncrypted)
+    }
+
+    /// The connection in a slot is gone.
+    mutating func remove(_ slot: Int) {
+        if slot < clients.count { clients[slot] = nil }
+    }
+}
+
+/// An XMPP client: its stream, and what it waits for.
+final class XMPPConnection {
+    var stream: XMPPStream
+    /// What its request in progress is; nil while there is none.
+    var question: XMPPQuestion?
+    /// The account that it has proved to be.
+    var account: [UInt8] = []
+    /// How long its token is valid.
+    var term: TokenTerm?
+    /// What answers are addressed to; nil before the device is bound.
+    var sender: StanzaSender?
+    /// The bare JID, for what many receive.
+    var bareJID: [UInt8] = []
+    /// Whether it has asked for its contacts, and is sent their changes.
+    var isInterested = false
+    /// Whether it has presented itself.
+    var hasShown = false
+    /// The number of the last ping or push.
+    private var number: UInt64 = 0
+
+    init(isEncrypted: Bool) {
+        stream = XMPPStream(isEncrypted: isEncrypted)
+    }
+
+    /// The number of another ping or push.
+    func nextNumber() -> UInt64 {
+        number += 1
+        return number
+    }
+
+    /// The device is bound.
+    func bind() {
+        stream.bound()
+        sender = StanzaSender(account: account, device: stream.resource, domain: stream.domain)
+        bareJID.appendJID(of: account, at: stream.domain)
+    }
+}
+
+/// What an XMPP client waits for.
+enum XMPPQuestion {
+    /// TLS begins when everything is written.
+    case encryption
+    case authentication
+    case bind
+    case logout
+    /// How it presents itself; this is the first time.
+    case availability(StanzaHead, isFirst: Bool)
+    /// A word to a contact, which is not answered.
+    case word(StanzaHead)
+    /// A change of a contact, which is answered.
+    case change(StanzaHead, isRemoval: Bool)
+    /// Its contacts; the result so far.
+    case roster(StanzaHead, [UInt8])
+    /// The accounts that ask it, for a client that has just presented itself.
+    case requests
+}

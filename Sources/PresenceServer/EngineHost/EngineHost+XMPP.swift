@@ -1,0 +1,106 @@
+import Containers
+import PresenceCore
+import PresenceWire
+
+// XMPP connections: their logins, in two steps, and what they are sent.
+
+/// The token with which an XMPP client says that it is an account.
+struct TokenLogin: Sendable {
+    var connection: ConnectionID
+    var account: [UInt8]
+    var token: [UInt8]
+    var origin: ConnectionOrigin
+}
+
+/// An event of a large fan-out in progress, encoded.
+struct KeptEvent: Sendable {
+    var body: [UInt8]
+    /// As stanzas; nil: there was no XMPP client.
+    var stanzas: [UInt8]?
+}
+
+extension EngineHost {
+    /// Has the token of an XMPP client verified. It begins no session: that is `bind`.
+    mutating func authenticate(_ login: TokenLogin, at now: Moment) throws(Refusal) {
+        try checkServing()
+        try verify(
+            login.token, for: .authentication(account: login.account), of: login.connection,
+            from: login.origin, at: now)
+    }
+
+    /// Begins the session of an XMPP client that is authenticated.
+    mutating func bind(
+        _ login: Login, of connection: ConnectionID, at now: Moment
+    ) throws(Refusal) {
+        if let refusal = engine.refusal(of: .login, from: connection) { throw refusal }
+        try checkServing()
+        try checkRoom(for: .login, at: now)
+        guard admitLogin(of: connection, at: now) else { return }
+        output.stanzaReceivers.insert(connection.slot)
+        engine.logIn(login, from: connection, at: now, into: &output.shared.effects)
+    }
+
+    private mutating func checkServing() throws(Refusal) {
+        guard phase == .serving else {
+            throw Refusal(.shuttingDown, retryAfterSeconds: retryDelay.seconds())
+        }
+    }
+
+    /// Hands an event to those of its receivers that are XMPP clients.
+    mutating func deliverStanzas(
+        _ body: Int?, _ seq: UInt64, of topic: TopicHandle, to receivers: Range<Int>
+    ) {
+        guard let body else { return }
+        output.append(to: receivers, omitting: stillLoops) {
+            .deliverStanzas(body: body, seq: seq, topic: topic, receivers: $0)
+        }
+    }
+
+    /// Hands an event of a large fan-out to XMPP clients. Those that have come since it was encoded
+    /// have missed it if it was not encoded for them: they are sent the newest state.
+    mutating func deliver(
+        _ event: KeptEvent, _ seq: UInt64, _ topic: TopicHandle, toXMPP receivers: Range<Int>,
+        at now: Wall
+    ) {
+        if let stanzas = event.stanzas {
+            guard !stanzas.isEmpty else { return }
+            let body = output.shared.add { output, _ in output += stanzas }
+            return deliverStanzas(body, seq, of: topic, to: receivers)
+        }
+        for place in receivers {
+            let slot = output.shared.effects.receivers[place]
+            guard let connection = engine.connection(inSlot: slot) else { continue }
+            engine.missed(topic, seq: seq, by: connection, at: now)
+            output.append(.missed(connection), for: connection)
+        }
+    }
+}
+
+/// The slots of connections of one kind.
+struct SlotSet: Sendable {
+    private var words: [UInt64] = []
+    private(set) var count = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    func contains(_ slot: UInt32) -> Bool {
+        let word = Int(slot >> 6)
+        return word < words.count && words[word] & 1 << UInt64(slot & 63) != 0
+    }
+
+    mutating func insert(_ slot: UInt32) {
+        guard !contains(slot) else { return }
+        let word = Int(slot >> 6)
+        if word >= words.count {
+            words.append(contentsOf: repeatElement(0, count: word - words.count + 1))
+        }
+        words[word] |= 1 << UInt64(slot & 63)
+        count += 1
+    }
+
+    mutating func remove(_ slot: UInt32) {
+        guard contains(slot) else { return }
+        words[Int(slot >> 6)] &= ~(1 << UInt64(slot & 63))
+        count -= 1
+    }
+}

@@ -1,0 +1,87 @@
+import PresenceXMPP
+public import TLSSessions
+
+/// Where XMPP clients connect, and as what.
+public struct XMPPListening: Sendable {
+    /// A numeric address.
+    public struct Place: Hashable, Sendable {
+        /// The host.
+        public var host: String
+        /// The port; 0 for any free port.
+        public var port: UInt16
+
+        /// An address.
+        public init(host: String, port: UInt16) {
+            self.host = host
+            self.port = port
+        }
+    }
+
+    /// Where clients connect without TLS, which they may begin later; nil: nowhere.
+    public var plain: Place?
+    /// Where clients connect over TLS; nil: nowhere.
+    public var encrypted: Place?
+    /// The certificates for both; a reload replaces them. Nil: there is no TLS.
+    public var context: TLSContext?
+    /// The domains of the service, the first of which is for clients that name none.
+    public var domains: [[UInt8]]
+    /// Whether clients may authenticate without encryption.
+    public var allowsPlaintext = false
+    /// The most bytes of a stanza after the login.
+    public var stanzaBytesMax = 262_144
+
+    /// Nowhere yet. At least one domain is needed.
+    public init(domains: [[UInt8]]) {
+        precondition(!domains.isEmpty, "XMPP without a domain")
+        self.domains = domains
+    }
+}
+
+extension XMPPListening {
+    /// Whether this can be the domain of JIDs, in small letters.
+    public static func isDomain(_ domain: [UInt8]) -> Bool {
+        guard let jid = JID(domain) else { return false }
+        return jid.localpart == nil && jid.resource == nil && jid.domain == domain
+    }
+}
+
+/// What the clients of a listener speak.
+enum ListenerKind: UInt8, Sendable {
+    /// The native protocol.
+    case native
+    /// The same over TLS.
+    case nativeTLS
+    /// XMPP, perhaps with TLS later.
+    case xmpp
+    /// XMPP over TLS.
+    case xmppTLS
+
+    /// Whether its clients speak XMPP.
+    var isXMPP: Bool { self == .xmpp || self == .xmppTLS }
+
+    /// Whether its connections are encrypted from the beginning.
+    var isEncrypted: Bool { self == .nativeTLS || self == .xmppTLS }
+}
+
+extension Configuration {
+    /// The listeners, in the order in which `Service` binds them: by their numbers.
+    var listeners: [ListenerKind] {
+        var kinds = [ListenerKind.native]
+        if tls != nil { kinds.append(.nativeTLS) }
+        if xmpp?.plain != nil { kinds.append(.xmpp) }
+        if xmpp?.encrypted != nil { kinds.append(.xmppTLS) }
+        return kinds
+    }
+
+    /// The numbers of those whose connections are encrypted from the beginning.
+    var secureListeners: Set<Int> {
+        Set(listeners.indices.filter { listeners[$0].isEncrypted })
+    }
+
+    /// The certificates of listeners of XMPP, by their numbers.
+    var contextsOfListeners: [Int: TLSContext] {
+        guard let context = xmpp?.context else { return [:] }
+        let numbers = listeners.indices.filter { listeners[$0].isXMPP }
+        return Dictionary(uniqueKeysWithValues: numbers.map { ($0, context) })
+    }
+}

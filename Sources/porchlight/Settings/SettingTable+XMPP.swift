@@ -1,0 +1,93 @@
+import PresenceServer
+
+// XMPP clients.
+
+extension SettingTable {
+    static let xmpp = SettingGroup(
+        title: "XMPP",
+        settings: [
+            .text(
+                "xmpp-listen", \.tls.xmpp, .address, unset: "none",
+                "The address that XMPP clients connect to, with a port, usually 5222; TLS begins "
+                    + "by STARTTLS.", takesEffect: .atRestart),
+            .text(
+                "xmpp-tls-listen", \.tls.xmppOverTLS, .address, unset: "none",
+                "The address that XMPP clients connect to over TLS, with a port, usually 5223.",
+                takesEffect: .atRestart),
+            .text(
+                "xmpp-domain", \.xmpp.domainList, .text, unset: "none",
+                "The domain of the JIDs of accounts; several with commas between them, the first "
+                    + "for clients that name none. IP addresses are allowed.",
+                takesEffect: .atRestart),
+            .onOff(
+                "xmpp-plaintext", \.xmpp.allowsPlaintext,
+                "Allow XMPP clients to authenticate without TLS.", takesEffect: .atRestart),
+            .count(
+                "xmpp-stanza-bytes", \.xmpp.stanzaBytesMax, 10_000...1_048_576, .bytes,
+                "Bytes of a stanza after login; above, the stream is closed.",
+                takesEffect: .atRestart),
+        ])
+}
+
+/// The settings of XMPP, besides its addresses.
+struct XMPPChoices: Sendable {
+    /// The domains, with commas between them.
+    var domainList: String?
+    var allowsPlaintext = false
+    var stanzaBytesMax = 262_144
+
+    /// The domains in small letters.
+    var domains: [[UInt8]] {
+        (domainList ?? "").split { $0 == "," || $0 == " " }.map { Array($0.lowercased().utf8) }
+    }
+}
+
+extension ServiceSettings {
+    /// Whether XMPP clients are served.
+    var servesXMPP: Bool { tls.xmpp != nil || tls.xmppOverTLS != nil }
+
+    /// Where XMPP clients connect; without certificates.
+    var xmppListening: XMPPListening? {
+        guard servesXMPP else { return nil }
+        func place(_ text: String?) -> XMPPListening.Place? {
+            text.map {
+                let address = Self.numericAddress($0)
+                return XMPPListening.Place(host: address.host, port: address.port)
+            }
+        }
+        var listening = XMPPListening(domains: xmpp.domains)
+        listening.plain = place(tls.xmpp)
+        listening.encrypted = place(tls.xmppOverTLS)
+        listening.allowsPlaintext = xmpp.allowsPlaintext
+        listening.stanzaBytesMax = xmpp.stanzaBytesMax
+        return listening
+    }
+}
+
+extension SettingRule {
+    static let ofXMPP = [
+        Self(
+            names: ["xmpp-listen", "xmpp-tls-listen", "xmpp-domain"],
+            holds: { !$0.servesXMPP || !$0.xmpp.domains.isEmpty },
+            remedy: "XMPP needs the domain of its JIDs: set xmpp-domain"),
+        Self(
+            names: ["xmpp-domain"],
+            holds: { $0.xmpp.domains.allSatisfy(XMPPListening.isDomain) },
+            remedy: "a domain is a name such as example.com, or an IP address"),
+        Self(
+            names: ["xmpp-listen", "xmpp-plaintext", "tls-certificate"],
+            holds: {
+                $0.tls.xmpp == nil || $0.xmpp.allowsPlaintext || $0.tls.certificatePaths != nil
+            },
+            remedy: "XMPP clients begin TLS by STARTTLS, which needs tls-certificate and tls-key; "
+                + "for tests on this machine, listen on 127.0.0.1 and set xmpp-plaintext"),
+        Self(
+            names: ["xmpp-listen", "xmpp-plaintext", "i-know-this-is-plain"],
+            holds: {
+                !$0.xmpp.allowsPlaintext || $0.isKnownToBePlain
+                    || $0.tls.xmpp.map(ServiceSettings.isLoopback) ?? true
+            },
+            remedy: "without TLS, passwords and tokens can be read and used by others on the way: "
+                + "listen on 127.0.0.1, or, if the network is yours, add --i-know-this-is-plain"),
+    ]
+}
