@@ -56,6 +56,8 @@ struct ServiceCounters: Sendable {
     var xmppAccepted = 0
     /// Stanzas of bound XMPP clients, by kind.
     var stanzas = Tally<Stanza.Kind>()
+    /// Stanzas that were answered with an error because of what they are.
+    var stanzasRefused = 0
     /// Streams of XMPP that were closed with an error, by its condition.
     var streamErrors = Tally<StreamFault.Condition>()
     /// Authentications of XMPP clients that succeeded, by mechanism.

@@ -7,65 +7,29 @@ import PresenceXMPP
 
 extension ConnectionLoop where Link: ~Copyable {
     /// Carries out a stanza.
-    mutating func read(
-        _ stanza: Stanza, of client: XMPPConnection, in slot: Int, at now: Moment
+    mutating func carryOut(
+        _ request: XMPPRequest, _ head: StanzaHead, of client: XMPPConnection, in slot: Int,
+        at now: Moment
     ) {
-        counters.stanzas.count(stanza.kind)
-        guard let sender = client.sender, let decoder = xmpp?.decoder else { return }
-        switch decoder.decode(stanza, from: sender) {
-        case .request(let request, let head):
-            carryOut(request, head, of: client, sender, in: slot, at: now)
-        case .refused(let error, let head):
-            send(to: slot) { $0.append(error, head, to: sender) }
-        case .invalidFrom:
-            closeStream(slot, StreamFault(.policyViolation, "The `from` is another's."))
-        }
-    }
-
-    /// Closes a stream for what its client has sent.
-    private mutating func closeStream(_ slot: Int, _ fault: StreamFault) {
-        guard let client = xmpp?[slot], let service = xmpp?.service else { return }
-        var random = SystemRandomNumberGenerator()
-        client.stream.close(fault, of: service, using: &random)
-        counters.violations += 1
-        counters.streamErrors.count(fault.condition)
-        say(slot)
-        end(slot, .protocolViolation, .violation, .whenWritten(code: nil))
-    }
-
-    private mutating func carryOut(
-        _ request: XMPPRequest, _ head: StanzaHead, of client: XMPPConnection,
-        _ sender: StanzaSender, in slot: Int, at now: Moment
-    ) {
+        counters.stanzas.count(head.kind)
+        guard let sender = client.sender else { return }
         switch request {
         case .show(let availability):
-            let isFirst = !client.hasShown
-            client.hasShown = true
-            ask(slot, for: .availability(head, isFirst: isFirst), at: now) { _ in
-                .setAvailability(availability)
-            }
-        case .relate(let account, let word, let text):
-            ask(slot, for: .word(head), at: now) { texts in
-                .relate(account: nil, contact: texts.add(account), .say(word, text: text))
+            ask(slot, for: .availability(head), at: now) { _ in .show(availability) }
+        case .hide:
+            ask(slot, for: .availability(head), at: now) { _ in .hide }
+        case .probe(let account):
+            ask(slot, for: .availability(head), at: now) { .probe($0.add(account)) }
+        case .relate(let account, let action):
+            let isWord = if case .say = action { true } else { false }
+            let question: XMPPQuestion = isWord ? .word(head) : .change(head)
+            ask(slot, for: question, at: now) { texts in
+                .relate(account: nil, contact: texts.add(account), action)
             }
         case .listContacts:
-            client.isInterested = true
             var result: [UInt8] = []
             result.appendRosterStart(head, to: sender)
             askForContacts(slot, for: .roster(head, result), after: nil, at: now)
-        case .putContact(let account, let name, let groups):
-            guard let label = ContactLabel(name: name, groups: groups) else {
-                return send(to: slot) {
-                    $0.append(.notAcceptable("The name or a group is invalid."), head, to: sender)
-                }
-            }
-            ask(slot, for: .change(head, isRemoval: false), at: now) { texts in
-                .relate(account: nil, contact: texts.add(account), .describe(label))
-            }
-        case .removeContact(let account):
-            ask(slot, for: .change(head, isRemoval: true), at: now) { texts in
-                .relate(account: nil, contact: texts.add(account), .remove)
-            }
         default:
             answerAlone(request, head, sender, in: slot, at: now)
         }
@@ -117,7 +81,7 @@ extension ConnectionLoop where Link: ~Copyable {
         switch request {
         case .lastSeen: .forbidden
         case .registrationForm, .changePassword, .unregister: .notAllowed
-        case .relayIQ(_, _, wantsAnswer: false), .answer, .ignore, .probe, .direct, .hide: nil
+        case .relayIQ(_, _, wantsAnswer: false), .answer, .ignore, .direct: nil
         default: .serviceUnavailable
         }
     }

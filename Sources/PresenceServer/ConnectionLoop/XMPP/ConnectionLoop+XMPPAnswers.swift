@@ -37,10 +37,7 @@ extension ConnectionLoop where Link: ~Copyable {
             connections[slot].pulling.beginList()
             beginServing(slot)
             if let term = login.term { limit(slot, to: term) }
-        case (.word, .related(let contact)):
-            push(effects.contacts[contact], isRemoval: false, to: client, in: slot, effects)
-        case (.change(let head, let isRemoval), .related(let contact)):
-            push(effects.contacts[contact], isRemoval: isRemoval, to: client, in: slot, effects)
+        case (.change(let head), .related):
             if let sender = client.sender {
                 send(to: slot) { $0.appendResult(head, to: sender) }
             }
@@ -54,13 +51,8 @@ extension ConnectionLoop where Link: ~Copyable {
             }
             result.appendRosterEnd()
             send(to: slot) { $0 += result }
-        case (.availability(_, isFirst: true), .availabilitySet):
-            return askForContacts(slot, for: .requests, after: nil, at: now())
-        case (.requests, .contacts(let entries, _, let cursor)):
-            for index in entries where effects.contacts[index].sees == .pending {
-                send(.subscribe, of: effects.contacts[index], to: client, in: slot, effects)
-            }
-            if let cursor { return askForContacts(slot, for: .requests, after: cursor, at: now()) }
+        case (.availability, .shown(.begins)):
+            connections[slot].pulling.beginList()
         default: break
         }
         settle(slot)
@@ -74,14 +66,13 @@ extension ConnectionLoop where Link: ~Copyable {
         switch question {
         case .authentication: refuse(client, in: slot, SASLFailure(refusal))
         case .bind:
-            client.stream.refuse(bind: NegotiationRefusal(refusal))
+            client.stream.refuse(bind: StanzaError(refusal))
             say(slot)
-        case .availability(let head, _), .word(let head), .change(let head, _),
-            .roster(let head, _):
+        case .availability(let head), .word(let head), .change(let head), .roster(let head, _):
             if let sender = client.sender {
                 send(to: slot) { $0.append(StanzaError(refusal), head, to: sender) }
             }
-        case .encryption, .logout, .requests: break
+        case .encryption, .logout: break
         }
         guard connections[slot].phase != .closing else { return }
         settle(slot)
@@ -100,8 +91,7 @@ extension ConnectionLoop where Link: ~Copyable {
                 send(word, of: notice.contact, to: client, in: slot, effects)
             }
             guard notice.isListChanged else { continue }
-            push(
-                notice.contact, isRemoval: notice.word == nil, to: client, in: slot, effects)
+            push(notice.contact, to: client, in: slot, effects)
         }
     }
 
@@ -117,15 +107,12 @@ extension ConnectionLoop where Link: ~Copyable {
         push(stanza.span, to: slot)
     }
 
-    /// Sends a change of the roster to a client that has asked for its roster. One that only asks
-    /// is no contact, and not shown; one that was removed is shown as that.
+    /// Sends a client that has asked for its roster a change of it.
     private mutating func push(
-        _ contact: ContactEntry, isRemoval: Bool, to client: XMPPConnection, in slot: Int,
+        _ contact: ContactEntry, to client: XMPPConnection, in slot: Int,
         _ effects: borrowing Effects
     ) {
-        guard client.isInterested, let sender = client.sender,
-            contact.isContact || isRemoval
-        else { return }
+        guard let sender = client.sender else { return }
         var stanza: [UInt8] = []
         stanza.appendRosterPushStart(number: client.nextNumber(), to: sender)
         if contact.isContact {
@@ -184,10 +171,9 @@ extension Effects {
 
 extension RosterItem {
     init(_ contact: ContactEntry, in effects: borrowing Effects) {
-        let label = ContactLabel(stored: Array(effects.text(contact.label)))
         self.init(
-            account: Array(effects.text(contact.account)), name: Array(label.name),
-            groups: label.groups.map { Array($0) }, seen: contact.seen, sees: contact.sees,
-            isApprovedBefore: contact.isApprovedBefore)
+            account: Array(effects.text(contact.account)),
+            label: ContactLabel(stored: Array(effects.text(contact.label))), seen: contact.seen,
+            sees: contact.sees, isApprovedBefore: contact.isApprovedBefore)
     }
 }

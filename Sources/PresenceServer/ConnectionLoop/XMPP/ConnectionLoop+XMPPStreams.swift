@@ -65,10 +65,12 @@ extension ConnectionLoop where Link: ~Copyable {
             authenticate(authentication, client, in: slot, at: now)
         case .register:
             client.stream.refuse(registration: .notAllowed)
-        case .bind(let resource):
-            bind(resource, client, in: slot, at: now)
-        case .request(let stanza):
-            read(stanza, of: client, in: slot, at: now)
+        case .bind(let device):
+            bind(device, client, in: slot, at: now)
+        case .request(let request, let head, _):
+            carryOut(request, head, of: client, in: slot, at: now)
+        case .refused:
+            counters.stanzasRefused += 1
         case .end:
             guard connections[slot].phase == .serving else {
                 return end(slot, .logout, .lost, .whenWritten(code: nil))
@@ -133,8 +135,7 @@ extension ConnectionLoop where Link: ~Copyable {
     private mutating func authenticate(
         _ authentication: Authentication, _ client: XMPPConnection, in slot: Int, at now: Moment
     ) {
-        guard case .password(let name, let secret) = authentication,
-            let account = Localpart.account(of: name),
+        guard case .password(let account, let secret) = authentication,
             account.count <= configuration.engine.limits.accountBytesMax
         else { return refuse(client, in: slot, .notAuthorized) }
         client.account = account
@@ -173,15 +174,16 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// Begins the session of a device: what a login is natively.
     private mutating func bind(
-        _ resource: [UInt8], _ client: XMPPConnection, in slot: Int, at now: Moment
+        _ device: [UInt8], _ client: XMPPConnection, in slot: Int, at now: Moment
     ) {
-        guard AccountName.isDevice(resource),
-            resource.count <= configuration.engine.limits.deviceBytesMax
-        else { return client.stream.refuse(bind: .badRequest) }
+        guard AccountName.isDevice(device),
+            device.count <= configuration.engine.limits.deviceBytesMax
+        else { return client.stream.refuse(bind: .badRequest()) }
         wait(slot, for: .bind)
         let login = Login(
-            account: client.account, device: resource, client: .xmpp, sync: .all,
-            hears: .approved, address: origin(of: slot).address, term: client.term)
+            account: client.account, device: device, client: .xmpp, sync: .none,
+            hears: .approved, beginning: .hidden, address: origin(of: slot).address,
+            term: client.term)
         inbound.append(.bind(connectionID(slot), login))
         exchange(at: now)
     }
@@ -220,25 +222,4 @@ enum XMPPSilence {
     static let pingMilliseconds: UInt64 = 60_000
     /// Until its connection is closed.
     static let millisecondsMax: UInt64 = 90_000
-}
-
-extension StreamFault {
-    /// What an XMPP client is told for a reason to close its connection.
-    init(_ reason: CloseReason) {
-        switch reason {
-        case .protocolViolation:
-            self.init(.policyViolation, "A stanza was not complete in time.")
-        case .loginTimeout: self.init(.connectionTimeout, "No login in time.")
-        case .idleTimeout: self.init(.connectionTimeout, "Nothing was received for too long.")
-        case .tokenExpired: self.init(.reset, "The token has expired.")
-        case .replaced: self.init(.conflict, "The device has connected again.")
-        case .kicked(let text):
-            self.init(
-                .policyViolation,
-                text.map { String(decoding: $0, as: UTF8.self) } ?? "The session was ended.")
-        case .tooSlow: self.init(.resourceConstraint, "The client reads too slowly.")
-        case .overloaded: self.init(.resourceConstraint)
-        case .shuttingDown: self.init(.systemShutdown)
-        }
-    }
 }

@@ -5,7 +5,6 @@ import PresenceXMPP
 struct XMPPConnections {
     /// What all their streams use.
     let service: StreamService
-    let decoder: StanzaDecoder
     let description: ServiceDescription
     /// The number of the listener whose streams begin TLS by STARTTLS.
     let listenerOfSTARTTLS: Int
@@ -21,7 +20,6 @@ struct XMPPConnections {
             domains: listening.domains, offersTLS: listening.context != nil,
             allowsPlaintext: listening.allowsPlaintext, bytesMax: listening.stanzaBytesMax)
         service = StreamService(settings, hashSalt: UInt.random(in: 1...UInt.max))
-        decoder = StanzaDecoder(domains: listening.domains)
         description = ServiceDescription(
             name: Array("Porchlight".utf8), version: Array(configuration.version.utf8))
         listenerOfSTARTTLS = configuration.listeners.firstIndex(of: .xmpp) ?? 0
@@ -57,10 +55,6 @@ final class XMPPConnection {
     var sender: StanzaSender?
     /// The bare JID, for what many receive.
     var bareJID: [UInt8] = []
-    /// Whether it has asked for its contacts, and is sent their changes.
-    var isInterested = false
-    /// Whether it has presented itself.
-    var hasShown = false
     /// The number of the last ping or push.
     private var number: UInt64 = 0
 
@@ -77,7 +71,7 @@ final class XMPPConnection {
     /// The device is bound.
     func bind() {
         stream.bound()
-        sender = StanzaSender(account: account, device: stream.resource, domain: stream.domain)
+        sender = StanzaSender(account: account, device: stream.device, domain: stream.domain)
         bareJID.appendJID(of: account, at: stream.domain)
     }
 }
@@ -89,14 +83,12 @@ enum XMPPQuestion {
     case authentication
     case bind
     case logout
-    /// How it presents itself; this is the first time.
-    case availability(StanzaHead, isFirst: Bool)
+    /// How it presents itself, or a probe: what is not answered.
+    case availability(StanzaHead)
     /// A word to a contact, which is not answered.
     case word(StanzaHead)
     /// A change of a contact, which is answered.
-    case change(StanzaHead, isRemoval: Bool)
+    case change(StanzaHead)
     /// Its contacts; the result so far.
     case roster(StanzaHead, [UInt8])
-    /// The accounts that ask it, for a client that has just presented itself.
-    case requests
 }
