@@ -14,6 +14,9 @@ public struct XMLElement {
         generation = tree.generation
     }
 
+    /// Bytes of memory of the tree that it is in.
+    var bytesAllocatedOfTree: Int { tree.bytesAllocated }
+
     private var node: XMLTree.Node {
         precondition(generation == tree.generation, "an element of a former stanza")
         return tree.nodes[number]

@@ -69,6 +69,12 @@ final class XMLTree {
 
     var depth: Int { open.count }
 
+    /// Bytes of memory in use.
+    var bytesAllocated: Int {
+        bytes.capacity + nodes.capacity * MemoryLayout<Node>.stride
+            + attributes.capacity * MemoryLayout<Attribute>.stride
+    }
+
     /// Begins an element; its attributes follow.
     func begin(_ name: ExpandedName) throws(XMLError) {
         isInText = false
