@@ -10,6 +10,8 @@ extension StanzaError {
             self = .badRequest()
         case .invalidName: self = .jidMalformed
         case .tooLong: self = .tooLong("")
+        case .notPermitted where refusal.field == .contact:
+            self = .badRequest("An account has no relationship with itself.")
         case .notLoggedIn, .invalidToken, .expiredToken, .alreadyLoggedIn, .forbidden,
             .notPermitted:
             self = .forbidden
@@ -23,6 +25,18 @@ extension StanzaError {
             self.init(.wait, .resourceConstraint, limit ?? "")
         case .internal, .storeUnavailable, .overloaded, .shuttingDown:
             self.init(.wait, .internalServerError)
+        }
+    }
+}
+
+extension SASLFailure {
+    /// The failure of a login that was refused.
+    public init(_ refusal: Refusal) {
+        switch refusal.reason {
+        case .expiredToken: self = .credentialsExpired
+        case .overloaded, .shuttingDown, .storeUnavailable, .internal, .rateLimited:
+            self = .temporaryAuthFailure
+        default: self = .notAuthorized
         }
     }
 }
