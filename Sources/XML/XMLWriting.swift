@@ -84,8 +84,16 @@ extension [UInt8] {
         append(UInt8(ascii: ">"))
     }
 
+    /// Arrays and their slices are read in place: the callers' modules cannot specialize this.
+    private mutating func appendEscaped(_ bytes: some Collection<UInt8>, isAttribute: Bool) {
+        let isDone: Void? = bytes.withContiguousStorageIfAvailable {
+            unsafe appendEscaped(bytes: $0, isAttribute)
+        }
+        if isDone == nil { appendEscaped(bytes: bytes, isAttribute) }
+    }
+
     private mutating func appendEscaped<Bytes: Collection<UInt8>>(
-        _ bytes: Bytes, isAttribute: Bool
+        bytes: Bytes, _ isAttribute: Bool
     ) {
         let table = Escape.table
         var start = bytes.startIndex

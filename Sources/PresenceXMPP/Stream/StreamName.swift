@@ -4,6 +4,12 @@ enum StreamName {
 
     /// Random text: five bits a character.
     static func random(_ count: Int, using random: inout some RandomNumberGenerator) -> [UInt8] {
-        (0..<count).map { _ in letters[Int.random(in: 0..<letters.count, using: &random)] }
+        var bits: UInt64 = 0
+        return (0..<count).map { number in
+            // 64 random bits are enough for twelve characters.
+            if number % 12 == 0 { bits = random.next() }
+            defer { bits >>= 5 }
+            return letters[Int(bits & 31)]
+        }
     }
 }
