@@ -75,3 +75,8 @@ public struct Password: Sendable {
         }
     }
 }
+
+extension Password: CustomStringConvertible {
+    /// Never the password.
+    public var description: String { "Password" }
+}

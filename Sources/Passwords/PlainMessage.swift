@@ -20,3 +20,8 @@ public struct PlainMessage: Hashable, Sendable {
         secret = Array(parts[2])
     }
 }
+
+extension PlainMessage: CustomStringConvertible {
+    /// Never the secret.
+    public var description: String { "PlainMessage" }
+}

@@ -89,6 +89,13 @@ public struct StoredKeys: Hashable, Sendable {
         sha256 = ScramKeys(stored: code("stored", .sha256), server: code("server", .sha256))
     }
 
+    /// Whether this was typed for the password of these keys. Expensive; the time does not depend
+    /// on the result. What cannot be a password is none, at once: that depends on it alone.
+    public func matches(typed: [UInt8]) -> Bool {
+        guard let password = try? Password(typed) else { return false }
+        return matches(password)
+    }
+
     /// Whether this is the password of these keys. Expensive; the time does not depend on the
     /// result.
     public func matches(_ password: Password) -> Bool {
@@ -96,6 +103,11 @@ public struct StoredKeys: Hashable, Sendable {
         let salted = hash.saltedPassword(password, salt: salt, iterations: iterations)
         return hash.hash(of: ScramKeys.clientKey(salted, hash), is: sha256.stored)
     }
+}
+
+extension ScramKeys: CustomStringConvertible {
+    /// Never the keys.
+    public var description: String { "ScramKeys" }
 }
 
 extension ScramKeys {

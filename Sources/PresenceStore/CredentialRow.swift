@@ -22,3 +22,8 @@ public struct CredentialRow: Sendable, Equatable {
         self.account = account
     }
 }
+
+extension CredentialRow: CustomStringConvertible {
+    /// Never the keys.
+    public var description: String { "CredentialRow" }
+}

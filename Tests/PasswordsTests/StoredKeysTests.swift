@@ -18,6 +18,27 @@ import Testing
         #expect(keys.salt.count == StoredKeys.saltBytes)
     }
 
+    @Test func `match what was typed for their password`() throws {
+        var random = SplitMix64(seed: 3)
+        let keys = StoredKeys(of: try password("pe\u{301}ncil"), iterations: 2, using: &random)
+        #expect(keys.matches(typed: bytes("p\u{E9}ncil")))
+        #expect(!keys.matches(typed: bytes("pencil")))
+        #expect(!keys.matches(typed: []))
+        #expect(!keys.matches(typed: [0xFF]))
+        #expect(!keys.matches(typed: Array(repeating: 0x61, count: 5_000)))
+    }
+
+    @Test func `are not printed, and neither are passwords`() throws {
+        var random = SplitMix64(seed: 3)
+        let typed = try password("pencil")
+        let keys = StoredKeys(of: typed, iterations: 2, using: &random)
+        let key = keys.keys(for: .sha1).stored.map(String.init).joined(separator: ", ")
+        #expect(!"\(keys)".contains(key))
+        #expect(!"\(typed)".contains("112, 101"))
+        let message = try PlainMessage(reading: bytes("\0user\0pencil"))
+        #expect(!"\(message)".contains("112, 101"))
+    }
+
     @Test func `of equal passwords are different`() throws {
         var random = SplitMix64(seed: 3)
         let first = StoredKeys(of: try password("pencil"), iterations: 2, using: &random)

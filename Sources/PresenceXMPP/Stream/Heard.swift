@@ -36,6 +36,16 @@ public enum Authentication: Hashable, Sendable {
     case keys(account: [UInt8])
 }
 
+extension Authentication: CustomStringConvertible {
+    /// Never the secret.
+    public var description: String {
+        switch self {
+        case .password: "password"
+        case .keys: "keys"
+        }
+    }
+}
+
 /// A stanza, and which of the three it is.
 public struct Stanza {
     /// The kinds of stanzas.
