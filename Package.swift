@@ -208,7 +208,9 @@ let package = Package(
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: common),
         .testTarget(
             name: "PresenceStoreTests",
-            dependencies: ["PresenceStore", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "Containers", "PresenceStore", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             swiftSettings: common),
         .testTarget(
             name: "PresenceGatewayTests",

@@ -1,3 +1,4 @@
+import Containers
 import Dispatch
 import GRDB
 import PresenceStore
@@ -181,6 +182,82 @@ import Testing
         #expect(try read("bob", from: store) == .credential(nil))
         #expect(store.stop().lostWrites == 0)
         #expect(try Contents(of: directory.data).credentials == ["eve"])
+    }
+
+    /// Random writes and reads on a disk that fails at random, against a dictionary.
+    @Test(arguments: 1...8 as ClosedRange<UInt64>)
+    func `what is read is as the model`(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        let store = try start {
+            $0.transactionRowsMax = 3
+            $0.checkpointPages = 8
+        }
+        var model: [String: CredentialRow] = [:]
+        var failures = 0
+        for round in 1...150 {
+            armFault(&random)
+            var batch: [Submission] = []
+            for ticket in 1...UInt64.random(in: 1...5, using: &random) {
+                let account = ["al", "bob", "eve"].randomElement(using: &random) ?? "al"
+                let write: Write =
+                    Bool.random(using: &random)
+                    ? .putCredential(row(account, UInt8(round)))
+                    : .removeCredential(account: name(account))
+                let isLazy = Bool.random(using: &random)
+                batch.append(Submission(ticket: isLazy ? nil : ticket, write: write))
+            }
+            batch.append(Submission(ticket: 0, write: .reserveSequence(upTo: 0)))
+            store.submit(batch)
+            let asked = ["al", "bob", "eve", "zoe"].randomElement(using: &random) ?? "al"
+            store.submit(.credential(account: name(asked)), token: UInt64(round))
+            try apply(batch, to: &model)
+            let answer = try answers.next()
+            #expect(answer.token == UInt64(round))
+            if case .failed = answer.result {
+                failures += 1
+            } else {
+                #expect(answer.result == .credential(model[asked]), "seed \(seed) \(round)")
+            }
+        }
+        #expect(failures > 3, "reads failed often enough to show anything")
+        // From here on the disk is sound.
+        for point in Self.faultPoints { faults.fail(point, code: 0, times: 0) }
+        #expect(store.stop().lostWrites == 0)
+        #expect(try Contents(of: directory.data).credentials == Set(model.keys))
+    }
+
+    private static let faultPoints: [InjectedFaults.Point] = [
+        .write, .commit, .commitInLog, .reopen, .read,
+    ]
+
+    private func armFault(_ random: inout SplitMix64) {
+        guard Int.random(in: 0..<2, using: &random) == 0,
+            let point = Self.faultPoints.randomElement(using: &random),
+            let code = ([13, 10 | 4 << 8, 11] as [Int32]).randomElement(using: &random)
+        else { return }
+        faults.fail(point, code: code, after: Int.random(in: 0..<2, using: &random))
+    }
+
+    /// Takes the outcomes of a batch, and carries out what has not failed.
+    private func apply(_ batch: [Submission], to model: inout [String: CredentialRow]) throws {
+        var failed: Set<UInt64> = []
+        var isLast = false
+        while !isLast {
+            for outcome in try outcomes.next() {
+                if outcome.result != .committed { failed.insert(outcome.ticket) }
+                isLast = isLast || outcome.ticket == 0
+            }
+        }
+        for submission in batch {
+            if let ticket = submission.ticket, failed.contains(ticket) { continue }
+            switch submission.write {
+            case .putCredential(let row):
+                model[String(decoding: row.account, as: UTF8.self)] = row
+            case .removeCredential(let account):
+                model[String(decoding: account, as: UTF8.self)] = nil
+            default: break
+            }
+        }
     }
 
     @Test func `a database of before has no credentials`() throws {
