@@ -68,10 +68,12 @@ private struct Situation {
 
 /// What happens if each segment is cut after as many bytes as `cut` says.
 private func play(
-    _ segments: [[UInt8]], in situation: Situation, isLate: Bool, cut: (Int) -> Int
+    _ segments: [[UInt8]], in situation: Situation, isLate: Bool, pauses: Bool = false,
+    cut: (Int) -> Int
 ) -> StreamPeer {
     var peer = situation.peer
     peer.answers = !isLate
+    peer.pauses = pauses
     for segment in segments {
         peer.stream.encrypted()
         var start = 0
@@ -143,6 +145,8 @@ public func fuzzStreams(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let whole = play(segments, in: situation, isLate: false) { $0 }
     trace(whole.log.joined(separator: "\n"))
     readOutput(whole)
+    let paused = play(segments, in: situation, isLate: false, pauses: true) { $0 }
+    require(paused.log == whole.log, "with pauses it is not the same: \(paused.log)")
     for isLate in [false, true] {
         for step in [1, step] {
             let other = play(segments, in: situation, isLate: isLate) { _ in step }

@@ -59,6 +59,14 @@ import Testing
         }
     }
 
+    @Test(arguments: histories) func `with a pause after each stanza`(history: String) {
+        let bytes = bytes(history)
+        var peer = StreamPeer { $0.allowsRegistration = true }
+        peer.pauses = true
+        peer.receive(bytes)
+        #expect(peer.log == log(bytes, cutAt: []))
+    }
+
     /// An answer that takes its time changes nothing but the time.
     @Test(arguments: histories) func `with answers that are late`(history: String) {
         let all = bytes(history)

@@ -16,6 +16,8 @@ struct StreamPeer {
     var accounts: Set<String> = ["alice", "1024"]
     /// Whether questions are answered at once.
     var answers = true
+    /// Whether the rest of a chunk is kept after each stanza.
+    var pauses = false
     var stream: XMPPStream
     let service: StreamService
     var random = SplitMix64(seed: 1)
@@ -47,14 +49,19 @@ struct StreamPeer {
     mutating func receive(_ chunk: some Sequence<UInt8>) -> String {
         let chunk = Array(chunk)
         let before = outputBytes.count
+        var span = chunk.span.bytes
         var offset = 0
         while true {
-            let heard = stream.next(
-                in: chunk.span.bytes, from: &offset, of: service, using: &random)
+            let heard = stream.next(in: span, from: &offset, of: service, using: &random)
             if case .needMore = heard { break }
             if case .keepAlive = heard { keepAlives += 1 } else { note(heard) }
+            guard pauses else { continue }
+            stream.keep(span, from: &offset)
+            precondition(offset == span.byteCount, "bytes are left over")
+            span = RawSpan()
+            offset = 0
         }
-        precondition(offset == chunk.count, "bytes are left over")
+        precondition(offset == span.byteCount, "bytes are left over")
         return text(outputBytes[before...])
     }
 
