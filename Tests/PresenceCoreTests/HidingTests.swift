@@ -252,4 +252,33 @@ import Testing
         #expect(world.events(alice).isEmpty)
         world.checkInvariants()
     }
+
+    @Test func `a session that did not keep up is told which devices went`() {
+        let server = world.appServer()
+        let alice = bind("alice", "a")
+        world.say(server, .subscribe, to: "bob", for: "alice")
+        world.say(server, .subscribed, to: "alice", for: "bob")
+        let first = bind("bob", "one")
+        let second = bind("bob", "two")
+        for connection in [alice, first, second] {
+            world.handle(.show(Availability()), from: connection)
+        }
+        _ = world.take(alice)
+        world.missesEvents = [alice]
+        world.handle(.logout, from: first)
+        // Neither one that it never knew nor one that is back.
+        let third = bind("bob", "three")
+        world.handle(.show(Availability()), from: third)
+        world.handle(.logout, from: third)
+        world.handle(.logout, from: second)
+        world.handle(.show(Availability()), from: bind("bob", "two"))
+        world.missesEvents = []
+        world.drain(alice)
+        let states = world.take(alice).flatMap { seen -> [State] in
+            if case .states(let states) = seen { states } else { [] }
+        }
+        #expect(states.map(\.withdrawn) == [["xmpp:one"], nil])
+        #expect(states.last?.short == "bob 1 sync [\"xmpp:two\"]")
+        world.checkInvariants()
+    }
 }

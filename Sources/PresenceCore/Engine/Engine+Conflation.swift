@@ -23,7 +23,7 @@ extension Engine {
         // Forgets no accounts: the caller may be in the middle of effects that name them.
         guard case .client(let session, let account) = caller(of: connection) else { return }
         if conflations[session] == nil { beginConflation(of: session, fromEvent: seq, at: now) }
-        note(topic, missedBy: session, of: account)
+        note(topic, seq, missedBy: session, of: account)
         guard conflations[session]?.topics.isEmpty == true else { return }
         endConflation(of: session, at: now)
     }
@@ -49,9 +49,11 @@ extension Engine {
 
     /// Withholds an event from a session whose list has still to come to its topic, or which does
     /// not keep up.
-    mutating func withhold(_ topic: TopicHandle, from session: UInt32, of account: AccountHandle) {
+    mutating func withhold(
+        _ topic: TopicHandle, _ seq: UInt64, from session: UInt32, of account: AccountHandle
+    ) {
         guard let conflation = conflations[session], conflation.cursor.covers(topic) else { return }
-        note(topic, missedBy: session, of: account)
+        note(topic, seq, missedBy: session, of: account)
     }
 
     /// Notes an event of the account's own for a session that does not keep up; returns whether it
@@ -60,7 +62,7 @@ extension Engine {
         _ topic: TopicHandle, from session: UInt32, of account: AccountHandle
     ) -> Bool {
         guard !conflations.isEmpty, conflations[session] != nil else { return false }
-        note(topic, missedBy: session, of: account)
+        note(topic, topics[topic.index].seq, missedBy: session, of: account)
         return true
     }
 
@@ -85,7 +87,8 @@ extension Engine {
     ) {
         tallies.sessionsConflated += 1
         let delay = noteBehind(session, fromEvent: seq, at: now)
-        conflations[session] = Conflation(cursor: links[Int(session)].cursor, delay: delay)
+        conflations[session] = Conflation(
+            cursor: links[Int(session)].cursor, delay: delay, fromEvent: seq)
         links[Int(session)].cursor = .start
     }
 
@@ -96,10 +99,15 @@ extension Engine {
     }
 
     private mutating func note(
-        _ topic: TopicHandle, missedBy session: UInt32, of account: AccountHandle
+        _ topic: TopicHandle, _ seq: UInt64, missedBy session: UInt32, of account: AccountHandle
     ) {
         tallies.eventsConflated += 1
         conflations[session]?.note(topic)
+        if sessions[session].client == .xmpp,
+            let entry = endedDevices.entry(ofEvent: seq, topic)
+        {
+            conflations[session]?.note(entry)
+        }
         guard let conflation = conflations[session],
             conflation.topics.count > topicCountMax(of: account)
         else { return }
@@ -119,7 +127,9 @@ extension Engine {
         for topic in conflation.topics {
             guard effects.events.count - start < settings.limits.statesPerFrameMax else { break }
             visited += 1
+            let ended = conflation.takeEnded(of: topic)
             guard matters(topic, to: account, listed: conflation.cursor) else { continue }
+            if !ended.isEmpty { appendEnds(of: ended, on: topic, at: now, into: &effects) }
             appendState(topic, asSeenBy: session, at: now, into: &effects)
             noteKnown(topic, to: session)
         }
@@ -130,6 +140,27 @@ extension Engine {
         guard conflation.topics.isEmpty else { return }
         endConflation(of: session, at: now.wall)
         effects.items.append(.caughtUp(connection))
+    }
+
+    /// Appends that devices have ended which are not online again.
+    private func appendEnds(
+        of ended: [[UInt8]], on topic: TopicHandle, at now: Moment, into effects: inout Effects
+    ) {
+        let account = AccountHandle(index: topics[topic.index].account)
+        let start = effects.devices.count
+        for device in ended {
+            if let session = session(of: account, on: device),
+                sessions[session].phase != .hidden
+            {
+                continue
+            }
+            effects.devices.append(
+                DeviceEntry(client: .xmpp, name: effects.copy(device), reach: .connection))
+        }
+        guard start < effects.devices.count else { return }
+        let devices = start..<effects.devices.count
+        appendHidden(topic, .hidden, at: now, into: &effects)
+        effects.events[effects.events.count - 1].withdrawn = devices
     }
 
     /// How many topics can matter to the sessions of an account: those that it subscribes to, and

@@ -83,7 +83,9 @@ extension Engine {
                 if link.cursor.covers(topic) {
                     effects.receivers.append(link.connection)
                 } else if !conflations.isEmpty {
-                    withhold(topic, from: session, of: AccountHandle(index: watcher.account))
+                    withhold(
+                        topic, topics[topic.index].seq, from: session,
+                        of: AccountHandle(index: watcher.account))
                 }
             }
             session = link.next
@@ -124,9 +126,11 @@ extension Engine {
     ) {
         let seq = effects.events[event].seq
         effects.items.append(.keep(FanOutID(seq: seq), event: event))
-        let isOfHiding = effects.events[event].cause == .hidden
         let added = fanOuts.add(
-            FanOuts.Waiting(seq: seq, viewers: viewers, isOfHiding: isOfHiding), of: topic)
+            FanOuts.Waiting(
+                seq: seq, viewers: viewers, isOfHiding: effects.events[event].cause == .hidden,
+                isOfEnd: endedDevices.entry(ofEvent: seq, topic) != nil),
+            of: topic)
         if let dropped = added.dropped {
             stats.eventsConflated += 1
             history.noteGaveWay(event: dropped)
@@ -210,7 +214,8 @@ extension Engine {
                 if link.cursor.covers(topic) {
                     effects.receivers.append(link.connection)
                 } else if !conflations.isEmpty {
-                    withhold(topic, from: session, of: AccountHandle(index: watcher.account))
+                    withhold(
+                        topic, seq, from: session, of: AccountHandle(index: watcher.account))
                 }
             }
             session = link.next

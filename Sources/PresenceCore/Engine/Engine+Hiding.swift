@@ -195,8 +195,8 @@ extension Engine {
         put(Availability(), of: session)
         withholdList(of: session)
         announceEnd(
-            of: account, origin, value: value, cause: cause, lastSeen: now.wall, at: now,
-            into: &effects)
+            of: account, origin, began: sessions[session].id, value: value, cause: cause,
+            lastSeen: now.wall, at: now, into: &effects)
     }
 
     /// Ends a session that others do not see, and that has no connection any more.

@@ -143,14 +143,25 @@ extension Engine {
         countResource(record.client, -1)
         sessions.remove(session)
         announceEnd(
-            of: account, origin, value: value, cause: cause, lastSeen: lastSeen, at: now,
-            into: &effects)
+            of: account, origin, began: record.id, value: value, cause: cause,
+            lastSeen: lastSeen, at: now, into: &effects)
+    }
+
+    /// Notes which device the next event ends.
+    private mutating func noteEnd(
+        of origin: DeviceEntry, began: SessionID, on topic: TopicHandle, in effects: Effects
+    ) {
+        let name = Int(origin.name.start)..<Int(origin.name.start + origin.name.count)
+        endedDevices.append(
+            EndedDevices.Entry(
+                seq: sequence.last + 1, topic: topic, began: began.ordinal,
+                device: Array(effects.bytes[name])))
     }
 
     /// Notifies the subscribers that a session has ended, or that they do not see it any more.
     mutating func announceEnd(
-        of account: AccountHandle, _ origin: DeviceEntry, value: Int32, cause: Cause,
-        lastSeen: Wall, at now: Moment, into effects: inout Effects
+        of account: AccountHandle, _ origin: DeviceEntry, began: SessionID, value: Int32,
+        cause: Cause, lastSeen: Wall, at now: Moment, into effects: inout Effects
     ) {
         effects.persist(.removeSession(account: account, device: origin.name))
         if firstSession[Int(account.index)] == none {
@@ -159,6 +170,11 @@ extension Engine {
             effects.persist(.putAccount(account: account, value: value, lastSeen: lastSeen))
         }
         let topic = makeTopic(.presence, of: account)
+        if resourceCount > 0 {
+            noteEnd(of: origin, began: began, on: topic, in: effects)
+        } else {
+            endedDevices.removeAll()
+        }
         let draft = EventDraft(
             value: value, cause: cause,
             origin: DeviceEntry(client: origin.client, name: origin.name, reach: .connection))

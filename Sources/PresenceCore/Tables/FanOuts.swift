@@ -34,6 +34,9 @@ struct FanOuts {
         /// Whether it ends their sight of the publisher: it is not dropped for newer events, which
         /// they are not sent.
         let isOfHiding: Bool
+        /// Whether it tells clients that see devices one by one that a device has ended: newer
+        /// events do not. An account can have only so many: its logins have a pace.
+        let isOfEnd: Bool
     }
 
     /// The fan-outs of one topic.
@@ -66,7 +69,7 @@ struct FanOuts {
         }
         var dropped: UInt64?
         if walk.events.count > Self.waitingMax,
-            let place = walk.events.dropFirst().firstIndex(where: { !$0.isOfHiding })
+            let place = walk.events.dropFirst().firstIndex(where: { !$0.isOfHiding && !$0.isOfEnd })
         {
             dropped = walk.events.remove(at: place).seq
         }

@@ -68,10 +68,12 @@ extension Oracle {
             ? state(topic) : hiddenState(topic, .sync)
     }
 
+    /// `withdrawn` are the devices that were visible, as the sight of them ends.
     private func hiddenState(_ topic: Topic, _ cause: Cause) -> State {
         State(
             publisher: topic.publisher, type: topic.type, value: 0, cause: cause,
-            online: topic.type == 1 ? [] : nil)
+            online: topic.type == 1 ? [] : nil,
+            withdrawn: cause == .hidden ? state(topic).online ?? [] : nil)
     }
 
     /// Runs a change and tells every session that has lost or gained the sight of `publisher`.

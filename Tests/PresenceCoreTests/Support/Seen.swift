@@ -56,6 +56,8 @@ struct State: Hashable {
     var online: [String]?
     var status: String?
     var lastSeen: Int64?
+    /// The devices that it withdraws one by one, of an event of cause `hidden`.
+    var withdrawn: [String]?
 }
 
 /// A subscription in words.
@@ -104,7 +106,8 @@ extension Effects {
             status: event.status.map {
                 "\($0.value)|\($0.ext.map(text) ?? "-")|\($0.expires.milliseconds)"
             },
-            lastSeen: event.lastSeen?.milliseconds)
+            lastSeen: event.lastSeen?.milliseconds,
+            withdrawn: event.withdrawn.map { devices[$0].map(device) })
     }
 
     func states(_ range: Range<Int>) -> [State] { events[range].map(state) }
