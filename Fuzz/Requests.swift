@@ -69,6 +69,21 @@ struct Spelled: Equatable {
         case .clear(let account, let type):
             name(account, decoder)
             self.type(type)
+        case .relate(let account, let contact, let action):
+            name(account, decoder)
+            name(contact, decoder)
+            add(action)
+        case .contacts(let account, let request):
+            name(account, decoder)
+            number(request.entriesMax, 1...1_000)
+            numbers.append(Int64(bitPattern: request.cursor ?? 0))
+        case .setVisibility(let account, let visibility):
+            name(account, decoder)
+            numbers.append(visibility.map { Int64($0.rawValue) } ?? -1)
+        case .setAvailability(let availability):
+            number(Int(availability.priority), -128...127)
+            numbers.append(Int64(availability.show.rawValue))
+            text(availability.text, 0...1_024)
         case .query(let type, let accounts):
             self.type(type)
             list(accounts, 1...500, decoder)
@@ -86,6 +101,21 @@ struct Spelled: Equatable {
         }
     }
 
+    private mutating func add(_ action: ContactAction) {
+        switch action {
+        case .say(let word, let request):
+            numbers.append(Int64(word.rawValue))
+            text(request, 0...512)
+            require(word == .subscribe || request == nil, "a text of \(word)")
+        case .describe(let label):
+            require(label.bytes.count <= 255, "a label of \(label.bytes.count) bytes")
+            text(Array(label.name), 0...255)
+            for group in label.groups { text(Array(group), 1...255) }
+            require(Set(label.groups).count == label.groups.count, "the same group twice")
+        case .remove: numbers.append(-1)
+        }
+    }
+
     private mutating func add(_ login: LoginRequest, _ decoder: borrowing RequestDecoder) {
         switch login.credential {
         case .token(let token): text(token, 1...65_536, decoder)
@@ -96,6 +126,7 @@ struct Spelled: Equatable {
         name(login.device, decoder, bytesMax: 64)
         numbers += [
             Int64(login.client.rawValue), Int64(login.reach.rawValue), Int64(login.sync.rawValue),
+            Int64(login.hears.rawValue),
         ]
     }
 
@@ -112,8 +143,11 @@ struct Spelled: Equatable {
     private mutating func text(
         _ range: ByteRange?, _ counts: ClosedRange<Int>, _ decoder: borrowing RequestDecoder
     ) {
-        guard let range else { return texts.append(nil) }
-        let bytes = decoder.bytes(range)
+        text(range.map { decoder.bytes($0) }, counts)
+    }
+
+    private mutating func text(_ bytes: [UInt8]?, _ counts: ClosedRange<Int>) {
+        guard let bytes else { return texts.append(nil) }
         require(counts.contains(bytes.count), "\(kind): a text of \(bytes.count) bytes")
         require(
             String(validating: bytes, as: UTF8.self) != nil, "\(kind): text that is not UTF-8")
@@ -165,7 +199,10 @@ private func checkEvent(_ spelled: Spelled) {
         return ByteRange(start: Int32(effects.bytes.count), count: Int32(text.count))
     }
     guard let first = ranges.first, let last = ranges.last else { return }
-    let device = DeviceEntry(client: .ios, name: first, reach: .push)
+    let device = DeviceEntry(client: .ios, name: first, reach: .push, availability: 0)
+    effects.availabilities = [
+        Availability(show: .dnd, priority: .min, text: spelled.texts.compactMap { $0 }.last)
+    ]
     effects.devices = [device, device]
     let event = Event(
         type: .presence, publisher: first, value: 10_000, cause: .publish, seq: .max,
@@ -175,6 +212,17 @@ private func checkEvent(_ spelled: Spelled) {
     var frame: [UInt8] = []
     Framing.native.append(to: &frame) { $0.appendEventBody(event, in: effects) }
     checkReadable(frame)
+    let start = effects.bytes.count
+    let label = ContactLabel(name: Array("n".utf8), groups: [Array("g".utf8)]) ?? .none
+    effects.bytes += label.bytes
+    let contact = ContactEntry(
+        account: first,
+        label: ByteRange(start: Int32(start), count: Int32(label.bytes.count)), seen: .pending,
+        sees: .pending, requestText: last, isApprovedBefore: true, isListed: false)
+    let notice = ContactNotice(contact: contact, word: .subscribe, isListChanged: true)
+    var told: [UInt8] = []
+    Framing.native.append(to: &told) { $0.appendContactBody(notice, in: effects) }
+    checkReadable(told)
 }
 
 private func decode(_ body: [UInt8]) -> Result<Spelled, RequestError> {

@@ -15,6 +15,9 @@ public func fuzzEngine(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     settings.limits.sessionsPerAccountMax = 1 + input.below(4)
     settings.limits.statusesPerAccountMax = 1 + input.below(3)
     settings.limits.statesPerFrameMax = input.pick([1, 2, 100])
+    settings.limits.contactsPerAccountMax = input.pick([1_000, 3])
+    settings.limits.requestsPerAccountMax = input.pick([200, 2])
+    settings.visibility = input.pick([.open, .open, .approved, .hidden])
     settings.disconnectGraceSeconds = input.pick([5, 0, 20])
     settings.restartGraceSeconds = input.pick([30, 0, 5])
     settings.heartbeatSeconds = input.pick([30, 300, 5])
@@ -34,7 +37,9 @@ public func fuzzEngine(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 extension Owner {
     /// Lets one thing happen.
     func step(_ input: inout Input) {
-        switch input.byte() % 32 {
+        // Most inputs of the corpus are older than the commands from 32 on.
+        let choice = input.byte()
+        switch choice < 160 ? choice % 32 : 32 + choice % 8 {
         case 0...3: login(&input)
         case 4: logInAppServer(&input)
         case 5: drop(anyConnection(&input))
@@ -55,6 +60,9 @@ extension Owner {
         case 28: continueFanOuts()
         case 29: missed(&input)
         case 30: rest(&input)
+        case 32...36: relate(&input)
+        case 37: setVisibility(&input)
+        case 38: setAvailability(&input)
         default: drainedOrSilent(&input)
         }
     }
@@ -119,7 +127,8 @@ extension Owner {
         let login = Login(
             account: name(&input), device: [UInt8(ascii: "x") + choice % 4],
             client: choice & 4 == 0 ? .ios : .web, reach: choice & 8 == 0 ? .connection : .push,
-            sync: [.all, .online, .none, .all][Int(choice >> 4) % 4], address: [choice])
+            sync: [.all, .online, .none, .all][Int(choice >> 4) % 4],
+            hears: input.below(2) == 0 ? .all : .timed, address: [choice])
         // Mostly on a connection of its own.
         logIn(login, on: choice & 128 == 0 ? connect() : anyConnection(&input) ?? connect())
     }
@@ -167,6 +176,44 @@ extension Owner {
         }
     }
 
+    private func relate(_ input: inout Input) {
+        let choice = input.byte()
+        command(&input) { input, texts in
+            .relate(
+                account: subject(&input, &texts), contact: texts.add(name(&input)), action(choice))
+        }
+    }
+
+    private func action(_ choice: UInt8) -> ContactAction {
+        let text = choice & 128 == 0 ? nil : [choice]
+        return switch choice % 8 {
+        case 0...2: .say(.subscribe, text: text)
+        case 3: .say(.unsubscribe, text: nil)
+        case 4, 5: .say(.subscribed, text: nil)
+        case 6: choice & 64 == 0 ? .say(.unsubscribed, text: nil) : .remove
+        default:
+            .describe(ContactLabel(name: text ?? [], groups: choice & 64 == 0 ? [] : [[67]]) ?? .none)
+        }
+    }
+
+    private func setVisibility(_ input: inout Input) {
+        command(&input) { input, texts in
+            .setVisibility(
+                account: subject(&input, &texts), input.pick([.open, .approved, .hidden, nil]))
+        }
+    }
+
+    private func setAvailability(_ input: inout Input) {
+        let choice = input.byte()
+        command(&input) { _, _ in
+            .setAvailability(
+                Availability(
+                    show: Show(rawValue: choice % 5) ?? .available,
+                    priority: Int8(bitPattern: choice & 24),
+                    text: choice & 64 == 0 ? nil : [choice]))
+        }
+    }
+
     private func kick(_ input: inout Input) {
         let choice = input.byte()
         let device = [UInt8(ascii: "x") + choice >> 4 % 4]
@@ -181,7 +228,7 @@ extension Owner {
     private func ask(_ input: inout Input) {
         let cursor = input.below(2) == 0 ? nil : UInt64(input.byte()) << input.below(57)
         let entriesMax = 1 + input.below(4)
-        let choice = input.byte() % 5
+        let choice = input.byte() % 6
         command(&input) { input, texts in
             switch choice {
             case 0: .query(type(&input), accounts: texts.add(names: [[1]] + names(&input)))
@@ -192,6 +239,10 @@ extension Owner {
                         entriesMax: entriesMax))
             case 2: .sessions(account: texts.add(name(&input)))
             case 3: .ping
+            case 4:
+                .contacts(
+                    account: subject(&input, &texts),
+                    ListContacts(cursor: cursor, entriesMax: entriesMax))
             default:
                 .subscriptions(
                     account: subject(&input, &texts),

@@ -2,6 +2,38 @@ import PresenceCore
 
 // Effects are carried out, and none may be wrong in itself.
 
+/// What a session was told of a topic.
+struct Told {
+    var key: Rows.TopicKey
+    var seq: UInt64
+    var content: Content
+    /// Whether it says something that is not true of an unknown account.
+    var reveals: Bool
+
+    /// What is the same in an event and in the states after it.
+    struct Content: Hashable {
+        struct Device: Hashable {
+            var name: [UInt8]
+            var client: ClientKind
+            var availability: Availability?
+        }
+
+        var devices: [Device]
+        var status: Int32?
+        var ext: [UInt8]?
+        var lastSeen: Wall?
+    }
+
+    init(_ key: Rows.TopicKey, _ event: Event, _ content: Content) {
+        self.key = key
+        self.content = content
+        seq = event.seq
+        reveals =
+            event.value != 0 || event.status != nil || event.lastSeen != nil
+            || event.online?.isEmpty == false
+    }
+}
+
 extension Owner {
     func carryOut() {
         for item in effects.items { carryOut(item) }
@@ -19,21 +51,28 @@ extension Owner {
         case .answer(let connection, let index): note(effects.answers[index], for: connection)
         case .refuse(let connection, _): settled(connection)
         case .deliver(let event, let topic, let receivers):
-            deliver(key(effects.events[event]), effects.events[event].seq, topic, receivers)
-        case .keep(let id, _):
-            require(kept.insert(id).inserted, "kept twice")
+            deliver(effects.events[event], topic, receivers)
+        case .keep(let id, let event):
+            require(kept.updateValue(told(effects.events[event]), forKey: id) == nil, "kept twice")
         case .deliverKept(let id, let topic, let receivers):
-            require(kept.contains(id), "an event that was not kept")
-            deliver(nil, id.seq, topic, receivers)
+            guard let told = kept[id] else { return require(false, "an event that was not kept") }
+            deliver(told, isLate: true, topic, receivers)
         case .drop(let id):
-            require(kept.remove(id) != nil, "dropped what was not kept")
+            require(kept.removeValue(forKey: id) != nil, "dropped what was not kept")
+        case .contact(_, let receivers):
+            let slots = effects.receivers[receivers]
+            require(Set(slots).count == slots.count, "told twice of a contact")
+            for slot in slots {
+                let hears = open[slot].flatMap { peers[$0] }?.hears
+                require(hears?.contains(.approved) == true, "told of a contact unasked")
+            }
         case .feed(let event, _):
             require(effects.events[event].seq > fedUpTo, "the feed is not in order")
             fedUpTo = effects.events[event].seq
         case .states(let connection, let range, _):
             require(open[connection.slot] == connection, "states for nobody")
             require(range.count <= settings.limits.statesPerFrameMax || range.count <= 4, "a page")
-            for event in effects.events[range] { learn(key(event), event.seq, connection) }
+            for event in effects.events[range] { learn(told(event), connection) }
         case .synced(let connection, _):
             // An app server has no list.
             listing.remove(connection)
@@ -51,8 +90,21 @@ extension Owner {
         }
     }
 
-    private func key(_ event: Event) -> Rows.TopicKey {
-        Rows.TopicKey(account: text(event.publisher), type: event.type.number)
+    private func told(_ event: Event) -> Told {
+        Told(
+            Rows.TopicKey(account: text(event.publisher), type: event.type.number), event,
+            content(event))
+    }
+
+    func content(_ event: Event) -> Told.Content {
+        Told.Content(
+            devices: effects.devices[event.online ?? 0..<0].map { device in
+                Told.Content.Device(
+                    name: text(device.name), client: device.client,
+                    availability: device.availability.map { effects.availabilities[Int($0)] })
+            },
+            status: event.status?.value, ext: event.status?.ext.map(text),
+            lastSeen: event.lastSeen)
     }
 
     private func settled(_ connection: ConnectionID) {
@@ -75,14 +127,18 @@ extension Owner {
         case .subscribed(_, let count, let states):
             require(count <= settings.limits.subscriptionsPerAccountMax, "over the quota")
             for event in effects.events[states ?? 0..<0] {
-                learn(key(event), event.seq, connection)
+                learn(told(event), connection)
             }
         default: break
         }
     }
 
+    private func deliver(_ event: Event, _ topic: TopicHandle, _ receivers: Range<Int>) {
+        deliver(told(event), isLate: false, topic, receivers)
+    }
+
     private func deliver(
-        _ key: Rows.TopicKey?, _ seq: UInt64, _ topic: TopicHandle, _ receivers: Range<Int>
+        _ told: Told, isLate: Bool, _ topic: TopicHandle, _ receivers: Range<Int>
     ) {
         topicsSeen = max(topicsSeen, Int(topic.index) + 1)
         let slots = effects.receivers[receivers]
@@ -90,21 +146,37 @@ extension Owner {
         for slot in slots {
             guard let connection = open[slot] else { return require(false, "told nobody") }
             require(!conflated.contains(connection), "an event that was to be withheld")
-            if let key {
-                learn(key, seq, connection)
-            } else {
-                // Which topic it is stands in the event that was kept.
-                peers[connection]?.isWhole = false
-            }
+            learn(told, connection)
+            // What was kept may have given way to something newer.
+            if isLate { peers[connection]?.isWhole = false }
         }
     }
 
     /// Nobody is told something older than what he knows.
-    private func learn(_ key: Rows.TopicKey, _ seq: UInt64, _ connection: ConnectionID) {
-        let known = peers[connection]?.view[key] ?? 0
-        require(known <= seq, "seq \(seq) after \(known)")
-        trace("        \(connection.slot) learns \(key) \(seq)")
-        peers[connection]?.view[key] = seq
+    private func learn(_ told: Told, _ connection: ConnectionID) {
+        let known = peers[connection]?.view[told.key]?.seq ?? 0
+        require(known <= told.seq, "seq \(told.seq) after \(known)")
+        trace("        \(connection.slot) learns \(told.key) \(told.seq)")
+        peers[connection]?.view[told.key] = told
+        guard told.reveals, let peer = peers[connection], let account = peer.account else { return }
+        require(
+            told.key.account == account || sees(told.key, peer, inForce: false),
+            "\(told.key) shown to \(account), which may not see it")
+    }
+
+    /// Whether a session sees a publisher, by what is stored. A subscription that has run out may
+    /// not have been noticed yet: with `inForce` it does not count.
+    func sees(_ key: Rows.TopicKey, _ peer: Peer, inForce: Bool) -> Bool {
+        guard let account = peer.account else { return false }
+        var leases: Leases = []
+        let edge = Rows.EdgeKey(subscriber: account, type: key.type, publisher: key.account)
+        if let row = rows.edges[edge], !inForce || now.mono < row.deadline {
+            leases.insert(.timed)
+        }
+        let pair = Rows.PairKey(owner: account, contact: key.account)
+        if key.type == 1, rows.relations[pair]?.seen == .active { leases.insert(.approved) }
+        let visibility = rows.visibilities[key.account] ?? settings.visibility
+        return !leases.intersection(visibility.leases).isDisjoint(with: peer.hears)
     }
 
     func spell(_ record: Record) -> RowWrite {
@@ -130,14 +202,29 @@ extension Owner {
                 Rows.DeviceKey(account: name(session.account), device: text(session.device)),
                 Rows.Session(
                     client: session.client, reach: session.reach, pushUntil: session.pushUntil,
-                    id: session.session, loggedIn: session.loggedIn, address: text(session.address)
-                ))
+                    id: session.session, loggedIn: session.loggedIn, address: text(session.address),
+                    availability: session.availability ?? Availability()))
         case .removeSession(let account, let device):
             return .removeSession(Rows.DeviceKey(account: name(account), device: text(device)))
         case .putAccount(let account, let value, let lastSeen):
             return .putAccount(name(account), value, lastSeen)
         case .removeAccount(let account):
             return .removeAccount(name(account))
+        case .putRelations(let relations):
+            return .putRelations(
+                relations.map { relation in
+                    (
+                        Rows.PairKey(owner: name(relation.owner), contact: name(relation.contact)),
+                        relation.isEmpty
+                            ? nil
+                            : Rows.Relation(
+                                seen: relation.seen, isListed: relation.isListed,
+                                approvesBefore: relation.approvesBefore, label: relation.label,
+                                requestText: relation.requestText)
+                    )
+                })
+        case .putVisibility(let account, let visibility):
+            return .putVisibility(name(account), visibility)
         case .reserveSequence(let end):
             return .reserve(end)
         }

@@ -27,10 +27,11 @@ extension Owner {
     private func compare() {
         let asking = connect()
         logInAppServer(on: asking)
-        var truth: [Rows.TopicKey: UInt64] = [:]
+        var truth: [Rows.TopicKey: Told.Content] = [:]
         for letter in UInt8(ascii: "a")...UInt8(ascii: "h") {
             compareEdges(of: [letter], asking)
             compareSessions(of: [letter], asking)
+            compareContacts(of: [letter], asking)
             for type: UInt16 in [1, 100, 65_535] {
                 let key = Rows.TopicKey(account: [letter], type: type)
                 truth[key] = compareStatus(key, asking)
@@ -39,12 +40,10 @@ extension Owner {
         for (_, peer) in peers where peer.isWhole {
             guard let account = peer.account else { continue }
             // Of itself an account is told some, even where it does not watch itself.
-            for (key, seq) in peer.view where key.account != account {
-                let edge = Rows.EdgeKey(
-                    subscriber: account, type: key.type, publisher: key.account)
-                guard let row = rows.edges[edge], now.mono < row.deadline else { continue }
+            for (key, told) in peer.view where key.account != account {
+                guard sees(key, peer, inForce: true) else { continue }
                 guard let newest = truth[key] else { continue }
-                require(newest == seq, "\(key) is at \(newest), told \(seq)")
+                require(newest == told.content, "\(key) is \(newest), told \(told)")
             }
         }
         drop(asking)
@@ -100,9 +99,37 @@ extension Owner {
         require(known.count <= settings.limits.sessionsPerAccountMax, "over the quota")
     }
 
-    /// Tells the topic's `seq`, if its watchers must know it.
-    private func compareStatus(_ key: Rows.TopicKey, _ asking: ConnectionID) -> UInt64? {
-        var seq: UInt64?
+    /// What both sides of every pair are listed as is what is stored of both.
+    private func compareContacts(of name: [UInt8], _ asking: ConnectionID) {
+        var known: [[UInt8]: Rows.Line] = [:]
+        var (cursor, total): (UInt64?, Int) = (nil, 0)
+        repeat {
+            let request = ListContacts(cursor: cursor, entriesMax: 2)
+            cursor = nil
+            ask(asking) {
+                .contacts(account: $0.add(name), request)
+            } _: { answer in
+                guard case .contacts(let entries, let count, let next) = answer else { return }
+                for entry in effects.contacts[entries] {
+                    let line = Rows.Line(
+                        seen: entry.seen, sees: entry.sees, isListed: entry.isListed,
+                        approvesBefore: entry.isApprovedBefore, label: text(entry.label),
+                        requestText: entry.requestText.map(text), isContact: entry.isContact)
+                    require(known.updateValue(line, forKey: text(entry.account)) == nil, "twice")
+                }
+                (cursor, total) = (next, count)
+            }
+        } while cursor != nil
+        let stored = rows.lines(of: name)
+        require(known == stored, "\(name): contacts \(known), stored \(stored)")
+        require(total == stored.values.count { $0.isContact }, "a wrong count of contacts")
+    }
+
+    /// Tells the topic's state, if its watchers must know it.
+    private func compareStatus(
+        _ key: Rows.TopicKey, _ asking: ConnectionID
+    ) -> Told.Content? {
+        var state: Told.Content?
         let type = EventType(number: key.type)
         ask(asking) {
             .query(type, accounts: $0.add(names: [key.account]))
@@ -112,11 +139,19 @@ extension Owner {
             }
             // A device that only push reaches any more is no event.
             let devices = effects.devices[event.online ?? 0..<0]
-            seq = devices.contains { $0.reach == .push } ? nil : event.seq
+            for device in devices {
+                let session = rows.sessions[
+                    Rows.DeviceKey(account: key.account, device: text(device.name))]
+                let shown = device.availability.map { effects.availabilities[Int($0)] }
+                require(
+                    shown ?? Availability() == session?.availability,
+                    "\(key): another availability is stored")
+            }
+            state = devices.contains { $0.reach == .push } ? nil : content(event)
             let stored = rows.statuses[key].flatMap { now.mono < $0.deadline ? $0 : nil }
             require(event.status?.value == stored?.value, "\(key): another status is stored")
             require(event.status?.ext.map(text) == stored?.ext, "\(key): another text is stored")
         }
-        return seq
+        return state
     }
 }

@@ -18,7 +18,7 @@ final class Owner {
     var listing: Set<ConnectionID> = []
     /// Connections that have missed events and are sent none.
     var conflated: Set<ConnectionID> = []
-    var kept: Set<FanOutID> = []
+    var kept: [FanOutID: Told] = [:]
     var peers: [ConnectionID: Peer] = [:]
 
     var rows = Rows()
@@ -35,7 +35,9 @@ final class Owner {
         var account: [UInt8]?
         var isLoggedIn = false
         var isWhole = false
-        var view: [Rows.TopicKey: UInt64] = [:]
+        /// By which leases it is sent events.
+        var hears: Leases = .timed
+        var view: [Rows.TopicKey: Told] = [:]
     }
 
     enum Report { case committed, failed }
@@ -100,6 +102,7 @@ final class Owner {
         request("\(login)", from: connection) {
             if peers[connection]?.isLoggedIn == false {
                 peers[connection]?.account = login.account
+                peers[connection]?.hears = login.hears
                 peers[connection]?.isWhole = login.sync == .all
             }
             engine.logIn(login, from: connection, at: now, into: &effects)
@@ -184,8 +187,17 @@ final class Owner {
         switch write {
         case .removeEdges(let keys): account = keys.first?.subscriber
         case .removeAllEdges(let subscriber, _): account = subscriber
+        case .putRelations(let pairs):
+            for (pair, relation) in pairs where relation?.seen != .active {
+                loseSight(pair.owner)
+            }
+            return
         default: return
         }
+        account.map(loseSight)
+    }
+
+    private func loseSight(_ account: [UInt8]) {
         for (connection, peer) in peers where peer.account == account {
             peers[connection]?.isWhole = false
         }
@@ -227,7 +239,7 @@ final class Owner {
         awaiting = []
         listing = []
         conflated = []
-        kept = []
+        kept = [:]
         peers = [:]
         topicsSeen = 0
         mono = 5_000

@@ -40,13 +40,60 @@ struct Rows {
         var id: SessionID
         var loggedIn: Wall
         var address: [UInt8]
+        var availability: Availability
+    }
+
+    struct PairKey: Hashable {
+        var owner: [UInt8]
+        var contact: [UInt8]
+    }
+
+    struct Relation: Hashable {
+        var seen: RelationState
+        var isListed: Bool
+        var approvesBefore: Bool
+        var label: ContactLabel
+        var requestText: [UInt8]?
+    }
+
+    /// What a list says of a contact, or of an account that asks.
+    struct Line: Hashable {
+        var seen: RelationState
+        var sees: RelationState
+        var isListed: Bool
+        var approvesBefore: Bool
+        var label: [UInt8]
+        var requestText: [UInt8]?
+        var isContact: Bool
     }
 
     var edges: [EdgeKey: Edge] = [:]
     var statuses: [TopicKey: Status] = [:]
     var sessions: [DeviceKey: Session] = [:]
     var accounts: [[UInt8]: (value: Int32, lastSeen: Wall)] = [:]
+    var relations: [PairKey: Relation] = [:]
+    var visibilities: [[UInt8]: Visibility] = [:]
     var reserved: UInt64 = 0
+
+    /// The list of an account, from both rows of each of its pairs.
+    func lines(of name: [UInt8]) -> [[UInt8]: Line] {
+        var others = Set(relations.keys.filter { $0.owner == name }.map(\.contact))
+        others.formUnion(relations.keys.filter { $0.contact == name }.map(\.owner))
+        var lines: [[UInt8]: Line] = [:]
+        for other in others {
+            let own = relations[PairKey(owner: name, contact: other)]
+            let mirror = relations[PairKey(owner: other, contact: name)]
+            let sees = mirror?.seen ?? .none
+            let seen = own?.seen ?? .none
+            let isContact = own?.isListed == true || seen != .none || sees == .active
+            guard isContact || sees == .pending else { continue }
+            lines[other] = Line(
+                seen: seen, sees: sees, isListed: own?.isListed ?? false,
+                approvesBefore: own?.approvesBefore ?? false, label: own?.label.bytes ?? [],
+                requestText: mirror?.requestText, isContact: isContact)
+        }
+        return lines
+    }
 
     mutating func carryOut(_ write: RowWrite) {
         switch write {
@@ -64,6 +111,8 @@ struct Rows {
         case .removeSession(let key): sessions[key] = nil
         case .putAccount(let name, let value, let lastSeen): accounts[name] = (value, lastSeen)
         case .removeAccount(let name): accounts[name] = nil
+        case .putRelations(let pairs): for (key, row) in pairs { relations[key] = row }
+        case .putVisibility(let account, let visibility): visibilities[account] = visibility
         case .reserve(let end): reserved = max(reserved, end)
         }
     }
@@ -80,6 +129,8 @@ enum RowWrite {
     case removeSession(Rows.DeviceKey)
     case putAccount([UInt8], Int32, Wall)
     case removeAccount([UInt8])
+    case putRelations([(Rows.PairKey, Rows.Relation?)])
+    case putVisibility([UInt8], Visibility?)
     case reserve(UInt64)
 }
 
@@ -104,11 +155,22 @@ extension Engine {
                 to: engine.restoreName(key.publisher.span), EventType(number: key.type),
                 created: row.created, expires: row.expires, at: now)
         }
+        for (name, visibility) in rows.visibilities {
+            engine.restoreVisibility(of: engine.restoreName(name.span), visibility)
+        }
+        for (key, row) in rows.relations {
+            engine.restoreRelation(
+                of: engine.restoreName(key.owner.span),
+                to: engine.restoreName(key.contact.span), seen: row.seen, isListed: row.isListed,
+                approvesBefore: row.approvesBefore, label: row.label,
+                requestText: row.requestText, at: now)
+        }
         for (key, row) in rows.sessions.sorted(by: { $0.value.id.ordinal < $1.value.id.ordinal }) {
             engine.restoreSession(
                 of: engine.restoreName(key.account.span), on: key.device, row.client,
                 reach: row.reach, pushUntil: row.pushUntil, session: row.id,
-                loggedIn: row.loggedIn, address: row.address, at: now)
+                loggedIn: row.loggedIn, address: row.address, availability: row.availability,
+                at: now)
         }
         return engine
     }
