@@ -13,6 +13,7 @@ struct DescriptorBudget {
     /// Readers of the feed over HTTP.
     let feedReadersMax: Int
     private let httpListeners: Int
+    private let xmppListeners: Int
     private let webhookCountMax: Int
     private let furtherLoops: Int
 
@@ -26,6 +27,7 @@ struct DescriptorBudget {
         self.descriptorsMax = descriptorsMax
         let hasHTTP = settings.servesHTTP
         httpListeners = [settings.http, settings.tls.http].count { $0 != nil }
+        xmppListeners = [settings.tls.xmpp, settings.tls.xmppOverTLS].count { $0 != nil }
         // An eighth for HTTP.
         httpConnectionsMax =
             hasHTTP ? min(settings.httpConnectionsMax, max(8, descriptorsMax / 8)) : 0
@@ -45,7 +47,8 @@ struct DescriptorBudget {
     /// What connections of clients leave to others.
     var elsewhere: Int {
         let http = httpConnectionsMax + httpListeners * Self.httpAcceptsAtOnce
-        return http + webhookCountMax * Self.perWebhook + Self.forKeys + furtherLoops
+        return http + xmppListeners + webhookCountMax * Self.perWebhook + Self.forKeys
+            + furtherLoops
     }
 
     /// Refuses to serve with so few that clients would get none.

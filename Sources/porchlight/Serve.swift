@@ -65,7 +65,7 @@ struct Serve: ParsableCommand {
             let address =
                 "\(service.address)" + (service.tlsAddress.map { ", tls on \($0)" } ?? "")
                 + (service.xmppAddress.map { ", xmpp on \($0)" } ?? "")
-                + (service.xmppTLSAddress.map { ", xmpp over tls on \($0)" } ?? "")
+                + (service.xmppTLSAddress.map { ", xmpps on \($0)" } ?? "")
                 + (http?.address.map { ", http on \($0)" } ?? "")
                 + (http?.tlsAddress.map { ", https on \($0)" } ?? "")
             let reloading = Reloading(

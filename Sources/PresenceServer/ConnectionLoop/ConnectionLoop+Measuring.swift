@@ -26,6 +26,7 @@ extension ConnectionLoop where Link: ~Copyable {
         measured.counters = counters
         measured.connections = loop.streamCount
         measured.addresses = addressCount
+        measured.xmppConnections = xmpp?.count ?? 0
         measured.slowReaders = slow.count
         measured.outboxBytes = outboxBytes(\.count)
         measured.ownOutboxBytes = outboxBytes(\.bytes.count)

@@ -51,7 +51,7 @@ extension ConnectionLoop where Link: ~Copyable {
     }
 
     private mutating func keep(_ chunk: RawSpan, from offset: inout Int, of slot: Int) {
-        if let client = xmpp?[slot] {
+        if connections[slot].framing.hasStanzas, let client = xmpp?[slot] {
             client.stream.keep(chunk, from: &offset)
         } else {
             connections[slot].input.splitter.keep(chunk, from: &offset)
@@ -135,7 +135,9 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// Whether a message has begun that is not complete.
     private func isInMessage(_ slot: Int) -> Bool {
-        if let client = xmpp?[slot] { return client.stream.isInPart }
+        if connections[slot].framing.hasStanzas, let client = xmpp?[slot] {
+            return client.stream.isInPart
+        }
         let splitter = connections[slot].input.splitter
         return splitter.bytesBuffered > 0 || splitter.isInMessage
     }

@@ -35,6 +35,8 @@ struct LoopMeasurements: Sendable {
     var connections = 0
     /// Client addresses with connections.
     var addresses = 0
+    /// Connections of listeners for XMPP.
+    var xmppConnections = 0
     /// Connections that have not read everything they were sent.
     var slowReaders = 0
     /// Bytes waiting to be written.

@@ -67,7 +67,7 @@ struct ServiceCounters: Sendable {
 /// How an XMPP client has proved to be its account.
 enum XMPPLogin: String, CaseIterable, Sendable {
     /// By PLAIN, without proof: identities are self-asserted.
-    case claimed
+    case claimed = "plain_claimed"
     /// By PLAIN, with a token as password.
-    case token
+    case token = "plain_token"
 }

@@ -15,21 +15,21 @@ extension ConnectionLoop where Link: ~Copyable {
         guard let sender = client.sender else { return }
         switch request {
         case .show(let availability):
-            ask(slot, for: .availability(head), at: now) { _ in .show(availability) }
+            ask(slot, for: .availability(head)) { _ in .show(availability) }
         case .hide:
-            ask(slot, for: .availability(head), at: now) { _ in .hide }
+            ask(slot, for: .availability(head)) { _ in .hide }
         case .probe(let account):
-            ask(slot, for: .availability(head), at: now) { .probe($0.add(account)) }
+            ask(slot, for: .availability(head)) { .probe($0.add(account)) }
         case .relate(let account, let action):
             let isWord = if case .say = action { true } else { false }
             let question: XMPPQuestion = isWord ? .word(head) : .change(head)
-            ask(slot, for: question, at: now) { texts in
+            ask(slot, for: question) { texts in
                 .relate(account: nil, contact: texts.add(account), action)
             }
         case .listContacts:
             var result: [UInt8] = []
             result.appendRosterStart(head, to: sender)
-            askForContacts(slot, for: .roster(head, result), after: nil, at: now)
+            askForContacts(slot, for: .roster(head, result), after: nil)
         default:
             answerAlone(request, head, sender, in: slot, at: now)
         }
@@ -37,10 +37,10 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// Asks for a page of the contacts of a client.
     mutating func askForContacts(
-        _ slot: Int, for question: XMPPQuestion, after cursor: UInt64?, at now: Moment
+        _ slot: Int, for question: XMPPQuestion, after cursor: UInt64?
     ) {
         let countMax = configuration.engine.limits.pageEntriesMax
-        ask(slot, for: question, at: now) { _ in
+        ask(slot, for: question) { _ in
             .contacts(account: nil, ListContacts(cursor: cursor, entriesMax: countMax))
         }
     }

@@ -47,7 +47,7 @@ extension ConnectionLoop where Link: ~Copyable {
                     RosterItem(effects.contacts[index], in: effects), at: client.stream.domain)
             }
             if let cursor {
-                return askForContacts(slot, for: .roster(head, result), after: cursor, at: now())
+                return askForContacts(slot, for: .roster(head, result), after: cursor)
             }
             result.appendRosterEnd()
             send(to: slot) { $0 += result }

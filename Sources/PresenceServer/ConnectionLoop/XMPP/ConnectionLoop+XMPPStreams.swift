@@ -32,6 +32,7 @@ extension ConnectionLoop where Link: ~Copyable {
             }
             clearFrameDeadline(of: slot)
             hear(heard, of: client, in: slot, at: now)
+            exchange(at: now)
             partCount += 1
             countRequest(of: slot, at: now)
         }
@@ -62,11 +63,11 @@ extension ConnectionLoop where Link: ~Copyable {
             wait(slot, for: .encryption)
             markDirty(slot)
         case .authenticate(let authentication):
-            authenticate(authentication, client, in: slot, at: now)
+            authenticate(authentication, client, in: slot)
         case .register:
             client.stream.refuse(registration: .notAllowed)
         case .bind(let device):
-            bind(device, client, in: slot, at: now)
+            bind(device, client, in: slot)
         case .request(let request, let head, _):
             carryOut(request, head, of: client, in: slot, at: now)
         case .refused:
@@ -75,7 +76,7 @@ extension ConnectionLoop where Link: ~Copyable {
             guard connections[slot].phase == .serving else {
                 return end(slot, .logout, .lost, .whenWritten(code: nil))
             }
-            ask(slot, for: .logout, at: now) { _ in .logout }
+            ask(slot, for: .logout) { _ in .logout }
         case .fault(let fault):
             endStream(slot, after: fault)
         }
@@ -95,16 +96,15 @@ extension ConnectionLoop where Link: ~Copyable {
         connections[slot].input.awaiting = .unknown
     }
 
-    /// Has the engine carry out a command.
+    /// Has the engine carry out a command. What comes of it follows when the caller is done: an
+    /// answer must not overtake what the loop is still carrying out.
     mutating func ask(
-        _ slot: Int, for question: XMPPQuestion, at now: Moment,
-        _ command: (inout RequestTexts) -> Command
+        _ slot: Int, for question: XMPPQuestion, _ command: (inout RequestTexts) -> Command
     ) {
         wait(slot, for: question)
         let name = inbound.append(commandOf: connectionID(slot), command)
         counters.requests += 1
         counters.requestsByMethod.count(name)
-        exchange(at: now)
     }
 
     /// Moves what the stream has said to the outbox.
@@ -133,7 +133,7 @@ extension ConnectionLoop where Link: ~Copyable {
     // MARK: Authentication
 
     private mutating func authenticate(
-        _ authentication: Authentication, _ client: XMPPConnection, in slot: Int, at now: Moment
+        _ authentication: Authentication, _ client: XMPPConnection, in slot: Int
     ) {
         guard case .password(let account, let secret) = authentication,
             account.count <= configuration.engine.limits.accountBytesMax
@@ -149,7 +149,6 @@ extension ConnectionLoop where Link: ~Copyable {
                 TokenLogin(
                     connection: connectionID(slot), account: account, token: secret,
                     origin: origin(of: slot))))
-        exchange(at: now)
     }
 
     /// The token of a client is one of its account.
@@ -174,7 +173,7 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// Begins the session of a device: what a login is natively.
     private mutating func bind(
-        _ device: [UInt8], _ client: XMPPConnection, in slot: Int, at now: Moment
+        _ device: [UInt8], _ client: XMPPConnection, in slot: Int
     ) {
         guard AccountName.isDevice(device),
             device.count <= configuration.engine.limits.deviceBytesMax
@@ -185,7 +184,6 @@ extension ConnectionLoop where Link: ~Copyable {
             hears: .approved, beginning: .hidden, address: origin(of: slot).address,
             term: client.term)
         inbound.append(.bind(connectionID(slot), login))
-        exchange(at: now)
     }
 
     // MARK: Ending

@@ -12,6 +12,8 @@ struct XMPPConnections {
     let begun: Mono
     /// By slot.
     private var clients: [XMPPConnection?] = []
+    /// Connections now.
+    private(set) var count = 0
 
     /// Nil: XMPP is not served.
     init?(_ configuration: Configuration, at now: Mono) {
@@ -34,11 +36,14 @@ struct XMPPConnections {
         while clients.count <= slot { clients.append(nil) }
         precondition(clients[slot] == nil, "a slot that is still in use")
         clients[slot] = XMPPConnection(isEncrypted: isEncrypted)
+        count += 1
     }
 
     /// The connection in a slot is gone.
     mutating func remove(_ slot: Int) {
-        if slot < clients.count { clients[slot] = nil }
+        guard self[slot] != nil else { return }
+        clients[slot] = nil
+        count -= 1
     }
 }
 

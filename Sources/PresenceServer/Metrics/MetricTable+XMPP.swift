@@ -1,0 +1,45 @@
+import PresenceXMPP
+import PrometheusText
+
+// Metrics of XMPP; all zero without a listener for it.
+
+extension MetricTable {
+    static let xmpp: [Metric] = [
+        Metric(.gauge, "porchlight_xmpp_connections", "Open XMPP connections.") {
+            $0.sum(\.xmppConnections)
+        },
+        Metric(
+            .counter, "porchlight_xmpp_connections_accepted_total", "XMPP connections accepted."
+        ) { $0.count(\.xmppAccepted) },
+        Metric(
+            .counter, "porchlight_xmpp_authentications_total",
+            "Successful authentications of XMPP clients, by mechanism.", by: "mechanism",
+            Metric.Value.each(XMPPLogin.allCases, \.rawValue) { measurements, mechanism in
+                measurements.count { $0.xmppLogins[mechanism] }
+            }),
+        Metric(
+            .counter, "porchlight_xmpp_stanzas_total",
+            "Stanzas received from XMPP clients, by kind.",
+            by: "kind",
+            Metric.Value.each(Stanza.Kind.allCases, \.label) { measurements, kind in
+                measurements.count { $0.stanzas[kind] }
+            }),
+        Metric(
+            .counter, "porchlight_xmpp_stream_errors_total",
+            "XMPP streams closed with an error, by condition.", by: "condition",
+            Metric.Value.each(StreamFault.Condition.allCases, \.rawValue) {
+                measurements, condition in
+                measurements.count { $0.streamErrors[condition] }
+            }),
+    ]
+}
+
+extension Stanza.Kind {
+    fileprivate var label: String {
+        switch self {
+        case .message: "message"
+        case .presence: "presence"
+        case .iq: "iq"
+        }
+    }
+}

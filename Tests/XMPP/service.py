@@ -1,0 +1,34 @@
+"""A service that XMPP clients can reach: without TLS, by STARTTLS, and over TLS."""
+
+import re
+import shutil
+import tempfile
+
+import porchlight
+import tls
+
+DOMAIN = "localhost"
+
+
+class XMPPService(porchlight.Service):
+    """One with both listeners, and a certificate for the domain unless `plain`."""
+
+    def __init__(self, *flags, plain=False):
+        self.folder = tempfile.mkdtemp(prefix="porchlight-xmpp-")
+        flags = ["--xmpp-listen", "127.0.0.1:0", "--xmpp-domain", DOMAIN, *flags]
+        if plain:
+            flags += ["--xmpp-plaintext"]
+        else:
+            authority = tls.make_authority(self.folder)
+            certificate, key = tls.sign(authority, self.folder, DOMAIN)
+            self.authority = authority[0]
+            flags += ["--xmpp-tls-listen", "127.0.0.1:0", "--tls-certificate", certificate,
+                      "--tls-key", key]
+        super().__init__(*flags)
+        self.xmpp_port = int(re.search(r"xmpp on \S*:(\d+)", self.ready).group(1))
+        found = re.search(r"xmpps on \S*:(\d+)", self.ready)
+        self.xmpps_port = int(found.group(1)) if found else None
+
+    def close(self):
+        super().close()
+        shutil.rmtree(self.folder, ignore_errors=True)

@@ -1,0 +1,56 @@
+"""An XMPP client by hand: what it sends is what a test says, byte for byte."""
+
+import base64
+import socket
+
+HEADER = ("<stream:stream xmlns='jabber:client' "
+          "xmlns:stream='http://etherx.jabber.org/streams' to='localhost' version='1.0'>")
+SASL = "urn:ietf:params:xml:ns:xmpp-sasl"
+BIND = "urn:ietf:params:xml:ns:xmpp-bind"
+
+
+class Stream:
+    """A connection of which nothing is understood: texts out, and texts awaited."""
+
+    def __init__(self, port, wait=10):
+        self.socket = socket.create_connection(("127.0.0.1", port))
+        self.socket.settimeout(wait)
+        self.rest = ""
+
+    def send(self, text):
+        self.socket.sendall(text.encode())
+
+    def until(self, text):
+        """What was received, up to and with `text`."""
+        while text not in self.rest:
+            received = self.socket.recv(65536)
+            if not received:
+                raise EOFError(self.rest)
+            self.rest += received.decode()
+        end = self.rest.index(text) + len(text)
+        found, self.rest = self.rest[:end], self.rest[end:]
+        return found
+
+    def end(self):
+        """What was received until the service closed the connection."""
+        while received := self.socket.recv(65536):
+            self.rest += received.decode()
+        return self.rest
+
+    def authenticate(self, name, secret="x"):
+        self.send(HEADER)
+        self.until("</stream:features>")
+        data = base64.b64encode(("\0%s\0%s" % (name, secret)).encode()).decode()
+        self.send("<auth xmlns='%s' mechanism='PLAIN'>%s</auth>" % (SASL, data))
+
+    def login(self, name, device, secret="x"):
+        self.authenticate(name, secret)
+        self.until("</success>")
+        self.send(HEADER)
+        self.until("</stream:features>")
+        self.send("<iq type='set' id='bind'><bind xmlns='%s'><resource>%s</resource></bind></iq>"
+                  % (BIND, device))
+        return self.until("</bind></iq>")
+
+    def close(self):
+        self.socket.close()

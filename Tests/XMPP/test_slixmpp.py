@@ -1,0 +1,174 @@
+"""slixmpp, unmodified: connecting in three ways, and two accounts that subscribe to each other."""
+
+import asyncio
+import ssl
+import unittest
+
+import slixmpp
+from service import DOMAIN, XMPPService
+
+WAIT = 10
+
+
+class Person(slixmpp.ClientXMPP):
+    """A client that notes the presences that it receives."""
+
+    def __init__(self, name, device="d1", authority=None, plugins=(), **settings):
+        super().__init__("%s@%s/%s" % (name, DOMAIN, device), "secret", **settings)
+        if authority:
+            self.ssl_context = ssl.create_default_context(cafile=authority)
+        else:
+            self.enable_plaintext = True
+            self["feature_mechanisms"].unencrypted_plain = True
+        for plugin in plugins:
+            self.register_plugin(plugin)
+        self.seen = asyncio.Queue()
+        self.started = asyncio.Event()
+        self.failed = asyncio.Event()
+        self.add_event_handler("session_start", lambda _: self.started.set())
+        self.add_event_handler("failed_all_auth", lambda _: self.failed.set())
+        for event in ("presence_available", "presence_away", "presence_unavailable"):
+            self.add_event_handler(event, lambda presence: self.seen.put_nowait(presence))
+
+    async def begin(self, port):
+        self.connect("127.0.0.1", port)
+        await asyncio.wait_for(self.started.wait(), WAIT)
+        return self
+
+    async def appear(self):
+        await self.get_roster()
+        self.send_presence()
+
+    async def next_of(self, name, kind=None):
+        """The next presence of an account that is not this one."""
+        while True:
+            presence = await asyncio.wait_for(self.seen.get(), WAIT)
+            if presence["from"].local == name and kind in (None, presence["type"]):
+                return presence
+
+
+async def ended(person):
+    await person.disconnect(wait=2)
+
+
+class Connections(unittest.IsolatedAsyncioTestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.service = XMPPService()
+        cls.plain = XMPPService(plain=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.service.close()
+        cls.plain.close()
+
+    async def check(self, person, port):
+        await person.begin(port)
+        self.addAsyncCleanup(ended, person)
+        self.assertEqual(person.boundjid.full, "zoe@localhost/d1")
+        await person["xep_0199"].ping("localhost", timeout=WAIT)
+        info = await person["xep_0030"].get_info("localhost", timeout=WAIT)
+        self.assertIn("urn:xmpp:ping", info["disco_info"]["features"])
+        await person["xep_0030"].get_items("localhost", timeout=WAIT)
+        version = await person["xep_0092"].get_version("localhost", timeout=WAIT)
+        self.assertEqual(version["software_version"]["name"], "Porchlight")
+        await person.get_roster(timeout=WAIT)
+
+    plugins = ("xep_0030", "xep_0092", "xep_0199")
+
+    async def test_without_tls(self):
+        person = Person("zoe", plugins=self.plugins)
+        person.enable_starttls = person.enable_direct_tls = False
+        await self.check(person, self.plain.xmpp_port)
+
+    async def test_starttls(self):
+        person = Person("zoe", authority=self.service.authority, plugins=self.plugins)
+        person.enable_direct_tls = False
+        await self.check(person, self.service.xmpp_port)
+
+    async def test_direct_tls(self):
+        person = Person("zoe", authority=self.service.authority, plugins=self.plugins)
+        person.enable_starttls = False
+        await self.check(person, self.service.xmpps_port)
+
+    async def test_a_certificate_that_is_not_trusted(self):
+        person = Person("zoe", authority=None)
+        person.enable_plaintext = person.enable_direct_tls = False
+        failed = asyncio.Event()
+        person.add_event_handler("ssl_invalid_chain", lambda _: failed.set())
+        person.connect("127.0.0.1", self.service.xmpp_port)
+        await asyncio.wait_for(failed.wait(), WAIT)
+        person.abort()
+
+
+class Relationships(unittest.IsolatedAsyncioTestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.service = XMPPService(plain=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.service.close()
+
+    async def person(self, name, device="d1"):
+        person = Person(name, device)
+        person.enable_starttls = person.enable_direct_tls = False
+        await person.begin(self.service.xmpp_port)
+        self.addAsyncCleanup(ended, person)
+        await person.appear()
+        return person
+
+    async def test_two_accounts_subscribe_to_each_other(self):
+        ann, ben = await self.person("ann"), await self.person("ben")
+        # slixmpp accepts requests, and asks back.
+        ann.send_presence_subscription("ben@localhost")
+        await ann.next_of("ben", "available")
+        await ben.next_of("ann", "available")
+        roster = (await ann.get_roster())["roster"]["items"]
+        self.assertEqual(roster["ben@localhost"]["subscription"], "both")
+        ben.send_presence(pshow="away", pstatus="brb", ppriority=5)
+        presence = await ann.next_of("ben", "away")
+        self.assertEqual((presence["status"], presence["priority"]), ("brb", 5))
+        second = await self.person("ben", "d2")
+        await ann.next_of("ben", "available")
+        await second.disconnect()
+        gone = await ann.next_of("ben", "unavailable")
+        self.assertEqual(gone["from"].resource, "d2")
+
+    async def test_a_native_client_and_an_xmpp_client_see_each_other(self):
+        eve = await self.person("eve")
+        native = await asyncio.to_thread(self.service.login, "max", "phone")
+        self.addCleanup(native.close)
+        await asyncio.to_thread(native.ok, "relate", {"contact": "eve", "action": "request"})
+        await asyncio.to_thread(native.subscribe, "eve")
+        # slixmpp has accepted the request and asks back.
+        await self.until_related(native)
+        await asyncio.to_thread(native.ok, "relate", {"contact": "eve", "action": "accept"})
+        presence = await eve.next_of("max", "available")
+        self.assertEqual(presence["from"].resource, "phone")
+        eve.send_presence(pshow="dnd", pstatus="busy")
+        changed = (await self.events_until(native, "changed"))[-1]
+        device = changed["online"][0]
+        self.assertEqual((device["client"], device["device"], device["show"]),
+                         ("xmpp", "d1", "dnd"))
+        await eve.disconnect()
+        gone = (await self.events_until(native, "logout"))[-1]
+        self.assertEqual(gone["publisher"], "eve")
+
+    @staticmethod
+    async def until_related(native):
+        """Waits until eve sees max, or asks to."""
+        while True:
+            contacts = await asyncio.to_thread(native.ok, "contacts")
+            if any("request" in contact for contact in contacts["contacts"]):
+                return
+            await asyncio.sleep(0.05)
+
+    @staticmethod
+    async def events_until(native, cause):
+        return await asyncio.to_thread(
+            native.events_until, lambda event: event.get("cause") == cause)
+
+
+if __name__ == "__main__":
+    unittest.main()
