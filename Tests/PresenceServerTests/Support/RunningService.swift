@@ -14,6 +14,7 @@ final class RunningService: @unchecked Sendable {
     private var control: ServiceControl?
     private(set) var failure: String?
     private(set) var address = ListenAddress(host: "", port: 0)
+    private(set) var xmppAddress: ListenAddress?
     let shift = ClockShift()
     let directory: String
 
@@ -36,6 +37,7 @@ final class RunningService: @unchecked Sendable {
                 let service = try Service(configuration, logger: logger, shift: shift)
                 control = service.control
                 address = service.address
+                xmppAddress = service.xmppAddress
                 try service.run { isReady.signal() }
             } catch {
                 failure = "\(error)"
