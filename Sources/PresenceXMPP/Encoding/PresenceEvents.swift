@@ -1,0 +1,163 @@
+// Events and states as presences. A subscriber of XMPP sees the devices of a publisher one by one,
+// so one event can be several presences: of the device that caused it, or of each that is online.
+//
+// They are encoded once for all receivers. Only the value of `to` differs, and it is left out: the
+// places where it belongs are kept beside the bytes.
+
+public import PresenceCore
+internal import XML
+
+/// Presences for any number of receivers: XML without the values of `to`.
+public struct PresenceTemplate: Hashable, Sendable {
+    /// The presences, one after the other.
+    public private(set) var bytes: [UInt8] = []
+    /// Where the bare or full JID of the receiver belongs, in rising order.
+    public private(set) var gaps: [Int] = []
+
+    /// No presences.
+    public init() {}
+
+    /// Forgets the presences, and keeps the memory.
+    public mutating func removeAll() {
+        bytes.removeAll(keepingCapacity: true)
+        gaps.removeAll(keepingCapacity: true)
+    }
+
+    /// The shared parts, with a gap between each two.
+    public var parts: some Sequence<Range<Int>> {
+        (0...gaps.count).lazy.map { [gaps, end = bytes.count] number in
+            (number == 0 ? 0 : gaps[number - 1])..<(number == gaps.count ? end : gaps[number])
+        }
+    }
+
+    /// Appends the presences as one receiver gets them. The JID is written as it is.
+    public func append(to receiver: [UInt8], into output: inout [UInt8]) {
+        var place = 0
+        for gap in gaps {
+            output += bytes[place..<gap]
+            output += receiver
+            place = gap
+        }
+        output += bytes[place...]
+    }
+
+    // MARK: - Encoding
+
+    /// Appends what an event or a state is for subscribers, with JIDs of `domain`. Nothing if its
+    /// type is not presence.
+    public mutating func append(
+        _ event: Event, in effects: Effects, at domain: [UInt8]
+    ) {
+        guard event.type == .presence else { return }
+        let source = Source(event, effects, domain)
+        switch event.cause {
+        case .login, .changed:
+            guard let origin = event.origin else { return append(state: event, source, effects) }
+            appendAvailable(origin, source, effects)
+        case .logout, .disconnect, .kicked, .restart:
+            appendUnavailable(event.origin, source, effects)
+        case .publish, .cleared, .expired:
+            for device in devices(event.online, effects) {
+                appendAvailable(device, source, effects)
+            }
+        case .hidden:
+            for device in devices(event.withdrawn, effects) {
+                appendUnavailable(device, source, effects)
+            }
+        case .sync, .shown: append(state: event, source, effects)
+        }
+    }
+
+    /// What all presences of an event have in common.
+    private struct Source {
+        let account: ArraySlice<UInt8>
+        let domain: [UInt8]
+        let status: StatusContent?
+        /// When it was so, if the receiver did not see that happen.
+        var since: Wall?
+
+        init(_ event: Event, _ effects: Effects, _ domain: [UInt8]) {
+            account = effects.text(event.publisher)
+            self.domain = domain
+            status = event.status.map { status in
+                StatusContent(
+                    value: status.value, expires: status.expires,
+                    ext: status.ext.map { Array(effects.text($0)) } ?? [])
+            }
+            if event.cause == .sync, event.value != OwnValue.unknown {
+                since = event.lastSeen ?? event.time
+            }
+        }
+    }
+
+    private func devices(
+        _ range: Range<Int>?, _ effects: Effects
+    ) -> ArraySlice<DeviceEntry> {
+        range.map { effects.devices[$0] } ?? []
+    }
+
+    private mutating func append(
+        state event: Event, _ source: Source, _ effects: Effects
+    ) {
+        let online = devices(event.online, effects)
+        for device in online { appendAvailable(device, source, effects) }
+        if online.isEmpty { appendUnavailable(nil, source, effects) }
+    }
+
+    private mutating func appendAvailable(
+        _ device: DeviceEntry, _ source: Source, _ effects: Effects
+    ) {
+        appendStart(device, source, effects)
+        var availability = Availability()
+        if let number = device.availability { availability = effects.availabilities[Int(number)] }
+        // Its user is away from a device that only push reaches.
+        if device.reach == .push { availability.show = .xa }
+        bytes.appendPresenceRest(availability, status: source.status, since: source.since)
+    }
+
+    /// Of a device, or of an account without one.
+    private mutating func appendUnavailable(
+        _ device: DeviceEntry?, _ source: Source, _ effects: Effects
+    ) {
+        appendStart(device, source, effects)
+        bytes.appendUnavailableRest(since: source.since)
+    }
+
+    private mutating func appendStart(
+        _ device: DeviceEntry?, _ source: Source, _ effects: Effects
+    ) {
+        bytes.appendPresenceStart(
+            from: source.account, device: device.map { effects.text($0.name) },
+            at: source.domain)
+        gaps.append(bytes.count)
+    }
+}
+
+extension Effects {
+    /// A name or a text.
+    fileprivate func text(_ range: ByteRange) -> ArraySlice<UInt8> {
+        bytes[Int(range.start)..<Int(range.start) + Int(range.count)]
+    }
+}
+
+extension RosterItem {
+    /// A contact as a list or a change has it.
+    public init(_ contact: ContactEntry, in effects: Effects) {
+        self.init(
+            account: Array(effects.text(contact.account)),
+            label: ContactLabel(stored: Array(effects.text(contact.label))),
+            seen: contact.seen, sees: contact.sees, isApprovedBefore: contact.isApprovedBefore)
+    }
+}
+
+extension [UInt8] {
+    /// Appends what a contact has said to the account of `client`.
+    public mutating func append(
+        _ word: RelationWord, of contact: ContactEntry, in effects: Effects,
+        to client: StanzaSender
+    ) {
+        appendWord(
+            word, from: effects.text(contact.account), to: client.account, at: client.domain,
+            text: word == .subscribe ? contact.requestText.map { effects.text($0) } : nil)
+    }
+}
