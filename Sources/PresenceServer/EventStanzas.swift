@@ -12,61 +12,9 @@ extension [UInt8] {
 
     /// Appends an event, or a state, as presences; nothing if it is none for XMPP clients.
     mutating func appendStanzas(of event: Event, in effects: borrowing Effects) {
-        guard event.type == .presence else { return }
-        switch event.cause {
-        case .login, .changed:
-            if let origin = event.origin { appendPresence(of: origin, event, in: effects) }
-        case .logout, .disconnect, .kicked, .restart:
-            appendUnavailable(event.origin, event, in: effects)
-        case .publish, .cleared, .expired:
-            appendPresences(event, in: effects)
-        case .sync, .shown:
-            guard event.online?.isEmpty == false else {
-                return appendUnavailable(nil, event, in: effects)
-            }
-            appendPresences(event, in: effects)
-        case .hidden:
-            for index in event.withdrawn ?? 0..<0 {
-                appendUnavailable(effects.devices[index], event, in: effects)
-            }
-        }
-    }
-
-    private mutating func appendPresences(_ event: Event, in effects: borrowing Effects) {
-        for index in event.online ?? 0..<0 {
-            appendPresence(of: effects.devices[index], event, in: effects)
-        }
-    }
-
-    private mutating func appendPresence(
-        of device: DeviceEntry, _ event: Event, in effects: borrowing Effects
-    ) {
-        appendStart(of: device, event, in: effects)
-        var availability =
-            device.availability.map { effects.availabilities[Int($0)] } ?? Availability()
-        if device.reach == .push { availability.show = .xa }
-        let status = event.status.map { status in
-            StatusContent(
-                value: status.value, expires: status.expires,
-                ext: status.ext.map { Array(effects.text($0)) } ?? [])
-        }
-        appendPresenceRest(availability, status: status)
-    }
-
-    private mutating func appendUnavailable(
-        _ device: DeviceEntry?, _ event: Event, in effects: borrowing Effects
-    ) {
-        appendStart(of: device, event, in: effects)
-        appendUnavailableRest()
-    }
-
-    private mutating func appendStart(
-        of device: DeviceEntry?, _ event: Event, in effects: borrowing Effects
-    ) {
-        appendPresenceStart(
-            from: effects.text(event.publisher), device: device.map { effects.text($0.name) },
-            at: [Self.domainMark])
-        append(Self.receiverMark)
+        var template = PresenceTemplate()
+        template.append(event, in: copy effects, at: [Self.domainMark])
+        template.append(to: [Self.receiverMark], into: &self)
     }
 
     /// Appends what was encoded for all, for one receiver.

@@ -19,10 +19,17 @@ extension MetricTable {
             }),
         Metric(
             .counter, "porchlight_xmpp_stanzas_total",
-            "Stanzas received from XMPP clients, by kind.",
+            "Valid stanzas received from XMPP clients, by kind.",
             by: "kind",
             Metric.Value.each(Stanza.Kind.allCases, \.label) { measurements, kind in
                 measurements.count { $0.stanzas[kind] }
+            }),
+        Metric(
+            .counter, "porchlight_xmpp_stanza_errors_total",
+            "Stanzas answered with an error, by condition.", by: "condition",
+            Metric.Value.each(StanzaError.Condition.allCases, \.rawValue) {
+                measurements, condition in
+                measurements.count { $0.stanzaErrors[condition] }
             }),
         Metric(
             .counter, "porchlight_xmpp_stream_errors_total",

@@ -54,10 +54,10 @@ struct ServiceCounters: Sendable {
     var endings = Tally<Ending>()
     /// Connections accepted by listeners for XMPP.
     var xmppAccepted = 0
-    /// Stanzas of bound XMPP clients, by kind.
+    /// Valid stanzas of bound XMPP clients, by kind.
     var stanzas = Tally<Stanza.Kind>()
-    /// Stanzas that were answered with an error because of what they are.
-    var stanzasRefused = 0
+    /// Stanzas that were answered with an error, by its condition.
+    var stanzaErrors = Tally<StanzaError.Condition>()
     /// Streams of XMPP that were closed with an error, by its condition.
     var streamErrors = Tally<StreamFault.Condition>()
     /// Authentications of XMPP clients that succeeded, by mechanism.

@@ -6,12 +6,11 @@ import PresenceXMPP
 // engine.
 
 extension ConnectionLoop where Link: ~Copyable {
-    /// Carries out a stanza.
+    /// Carries out a request of a stanza.
     mutating func carryOut(
         _ request: XMPPRequest, _ head: StanzaHead, of client: XMPPConnection, in slot: Int,
         at now: Moment
     ) {
-        counters.stanzas.count(head.kind)
         guard let sender = client.sender else { return }
         switch request {
         case .show(let availability):
@@ -22,8 +21,7 @@ extension ConnectionLoop where Link: ~Copyable {
             ask(slot, for: .availability(head)) { .probe($0.add(account)) }
         case .relate(let account, let action):
             let isWord = if case .say = action { true } else { false }
-            let question: XMPPQuestion = isWord ? .word(head) : .change(head)
-            ask(slot, for: question) { texts in
+            ask(slot, for: isWord ? .word(head) : .change(head)) { texts in
                 .relate(account: nil, contact: texts.add(account), action)
             }
         case .listContacts:
@@ -72,6 +70,7 @@ extension ConnectionLoop where Link: ~Copyable {
             send(to: slot) { $0.appendTime(head, to: sender, now.wall) }
         default:
             guard let error = Self.refusal(of: request) else { return }
+            counters.stanzaErrors.count(error.condition)
             send(to: slot) { $0.append(error, head, to: sender) }
         }
     }

@@ -44,7 +44,7 @@ extension ConnectionLoop where Link: ~Copyable {
         case (.roster(let head, var result), .contacts(let entries, _, let cursor)):
             for index in entries where effects.contacts[index].isContact {
                 result.append(
-                    RosterItem(effects.contacts[index], in: effects), at: client.stream.domain)
+                    RosterItem(effects.contacts[index], in: copy effects), at: client.stream.domain)
             }
             if let cursor {
                 return askForContacts(slot, for: .roster(head, result), after: cursor)
@@ -69,8 +69,10 @@ extension ConnectionLoop where Link: ~Copyable {
             client.stream.refuse(bind: StanzaError(refusal))
             say(slot)
         case .availability(let head), .word(let head), .change(let head), .roster(let head, _):
+            let error = StanzaError(refusal)
+            counters.stanzaErrors.count(error.condition)
             if let sender = client.sender {
-                send(to: slot) { $0.append(StanzaError(refusal), head, to: sender) }
+                send(to: slot) { $0.append(error, head, to: sender) }
             }
         case .encryption, .logout: break
         }
@@ -99,11 +101,9 @@ extension ConnectionLoop where Link: ~Copyable {
         _ word: RelationWord, of contact: ContactEntry, to client: XMPPConnection, in slot: Int,
         _ effects: borrowing Effects
     ) {
-        let account = Array(effects.text(contact.account))
-        let text = word == .subscribe ? contact.requestText.map { effects.text($0) } : nil
+        guard let sender = client.sender else { return }
         var stanza: [UInt8] = []
-        stanza.appendWord(
-            word, from: account, to: client.account, at: client.stream.domain, text: text)
+        stanza.append(word, of: contact, in: copy effects, to: sender)
         push(stanza.span, to: slot)
     }
 
@@ -116,7 +116,7 @@ extension ConnectionLoop where Link: ~Copyable {
         var stanza: [UInt8] = []
         stanza.appendRosterPushStart(number: client.nextNumber(), to: sender)
         if contact.isContact {
-            stanza.append(RosterItem(contact, in: effects), at: sender.domain)
+            stanza.append(RosterItem(contact, in: copy effects), at: sender.domain)
         } else {
             stanza.appendRemovedItem(effects.text(contact.account), at: sender.domain)
         }
@@ -166,14 +166,5 @@ extension Effects {
     /// A name or text.
     func text(_ range: ByteRange) -> ArraySlice<UInt8> {
         bytes[Int(range.start)..<Int(range.start + range.count)]
-    }
-}
-
-extension RosterItem {
-    init(_ contact: ContactEntry, in effects: borrowing Effects) {
-        self.init(
-            account: Array(effects.text(contact.account)),
-            label: ContactLabel(stored: Array(effects.text(contact.label))), seen: contact.seen,
-            sees: contact.sees, isApprovedBefore: contact.isApprovedBefore)
     }
 }

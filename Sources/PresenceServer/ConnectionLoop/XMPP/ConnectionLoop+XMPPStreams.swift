@@ -69,9 +69,10 @@ extension ConnectionLoop where Link: ~Copyable {
         case .bind(let device):
             bind(device, client, in: slot)
         case .request(let request, let head, _):
+            counters.stanzas.count(head.kind)
             carryOut(request, head, of: client, in: slot, at: now)
-        case .refused:
-            counters.stanzasRefused += 1
+        case .refused(let error):
+            counters.stanzaErrors.count(error.condition)
         case .end:
             guard connections[slot].phase == .serving else {
                 return end(slot, .logout, .lost, .whenWritten(code: nil))
@@ -138,7 +139,6 @@ extension ConnectionLoop where Link: ~Copyable {
         guard case .password(let account, let secret) = authentication,
             account.count <= configuration.engine.limits.accountBytesMax
         else { return refuse(client, in: slot, .notAuthorized) }
-        client.account = account
         guard configuration.access == .credentials else {
             counters.xmppLogins.count(.claimed)
             return client.stream.authenticated()
@@ -175,12 +175,12 @@ extension ConnectionLoop where Link: ~Copyable {
     private mutating func bind(
         _ device: [UInt8], _ client: XMPPConnection, in slot: Int
     ) {
-        guard AccountName.isDevice(device),
-            device.count <= configuration.engine.limits.deviceBytesMax
-        else { return client.stream.refuse(bind: .badRequest()) }
+        guard device.count <= configuration.engine.limits.deviceBytesMax else {
+            return client.stream.refuse(bind: .badRequest("The resource is too long."))
+        }
         wait(slot, for: .bind)
         let login = Login(
-            account: client.account, device: device, client: .xmpp, sync: .none,
+            account: client.stream.account, device: device, client: .xmpp, sync: .none,
             hears: .approved, beginning: .hidden, address: origin(of: slot).address,
             term: client.term)
         inbound.append(.bind(connectionID(slot), login))

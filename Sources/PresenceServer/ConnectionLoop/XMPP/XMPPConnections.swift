@@ -52,13 +52,11 @@ final class XMPPConnection {
     var stream: XMPPStream
     /// What its request in progress is; nil while there is none.
     var question: XMPPQuestion?
-    /// The account that it has proved to be.
-    var account: [UInt8] = []
     /// How long its token is valid.
     var term: TokenTerm?
     /// What answers are addressed to; nil before the device is bound.
     var sender: StanzaSender?
-    /// The bare JID, for what many receive.
+    /// Its bare JID, for what many receive.
     var bareJID: [UInt8] = []
     /// The number of the last ping or push.
     private var number: UInt64 = 0
@@ -76,8 +74,8 @@ final class XMPPConnection {
     /// The device is bound.
     func bind() {
         stream.bound()
-        sender = StanzaSender(account: account, device: stream.device, domain: stream.domain)
-        bareJID.appendJID(of: account, at: stream.domain)
+        sender = stream.client
+        bareJID.appendJID(of: stream.account, at: stream.domain)
     }
 }
 
