@@ -94,6 +94,7 @@ let package = Package(
             dependencies: [
                 "Containers", "EventLoop", "Outboxes", "PresenceCore", "PresenceStore",
                 "PresenceWire", "PresenceXMPP", "PrometheusText", "SecureLoop", "TLSSessions",
+                "XML",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),

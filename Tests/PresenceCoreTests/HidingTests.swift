@@ -73,7 +73,7 @@ import Testing
         world.handle(.show(Availability()), from: bob)
         _ = world.events(alice)
         _ = world.takeStored()
-        world.handle(.hide, from: bob)
+        world.handle(.hide(farewell: Availability()), from: bob)
         #expect(world.events(alice).map(\.short) == ["bob 2 logout []"])
         #expect(world.isOpen(bob))
         #expect(world.takeStored() == ["remove session bob r", "account bob 2"])
@@ -280,5 +280,45 @@ import Testing
         #expect(states.map(\.withdrawn) == [["xmpp:one"], nil])
         #expect(states.last?.short == "bob 1 sync [\"xmpp:two\"]")
         world.checkInvariants()
+    }
+
+    @Test func `since when a contact is offline is for those who see it`() {
+        _ = befriend()
+        let bob = bind("bob")
+        func lastSeen(_ account: String) -> Seen? {
+            world.handle(from: bob) { .lastSeen($0.add(account)) }
+            return world.take(bob).last
+        }
+        _ = world.take(bob)
+        #expect(lastSeen("alice") == .lastSeen(nil))
+        #expect(lastSeen("carol") == .refused(.forbidden))
+        let server = world.appServer()
+        world.kick(server, "alice")
+        let ended = World.start + Int64(world.elapsed)
+        world.pass(seconds: 9)
+        #expect(lastSeen("alice") == .lastSeen(ended))
+        world.setVisibility(server, .hidden, for: "alice")
+        #expect(lastSeen("alice") == .refused(.forbidden))
+    }
+
+    @Test func `stanzas are relayed to the device that is named, shown or not`() {
+        let (alice, bob) = (bind("alice", "a"), bind("bob", "b"))
+        let native = world.login("carol", "c")
+        func relay(_ account: String, _ device: String, from: ConnectionID) -> ConnectionID? {
+            var effects = Effects()
+            return world.withEngine {
+                $0.relay(
+                    to: Array(account.utf8), device: Array(device.utf8), from: from,
+                    into: &effects)
+            }
+        }
+        #expect(relay("bob", "b", from: alice) == bob)
+        #expect(relay("bob", "other", from: alice) == nil)
+        #expect(relay("carol", "c", from: alice) == nil)
+        #expect(relay("nobody", "c", from: alice) == nil)
+        #expect(relay("bob", "b", from: world.connect()) == nil)
+        world.drop(bob)
+        #expect(relay("bob", "b", from: alice) == nil)
+        _ = native
     }
 }

@@ -58,6 +58,28 @@ import Testing
         }
     }
 
+    @Test(arguments: [1, 3])
+    func `questions go from device to device`(loops: Int) throws {
+        try service(loops: loops) { service in
+            let alice = try StreamClient(service)
+            try alice.login("alice", "a")
+            let bob = try StreamClient(service)
+            try bob.login("bob", "b")
+            try alice.send(
+                "<iq type='get' id='1' to='bob@localhost/b'>"
+                    + "<query xmlns='jabber:iq:version'/></iq>")
+            let question = try bob.until("</iq>")
+            #expect(question.contains("from='alice@localhost/a'") && question.contains("id='1'"))
+            try bob.send(
+                "<iq type='result' id='1' to='alice@localhost/a' from='bob@localhost/b'/>")
+            #expect(try alice.until("</iq>").contains("from='bob@localhost/b'"))
+            try alice.send(
+                "<iq type='get' id='2' to='bob@localhost/c'>"
+                    + "<query xmlns='jabber:iq:version'/></iq>")
+            #expect(try alice.until("</iq>").contains("<service-unavailable"))
+        }
+    }
+
     @Test func `app servers see what a client is`() throws {
         try service { service in
             let client = try StreamClient(service)

@@ -163,7 +163,8 @@ extension Engine {
 
     /// Hides the device of a session that stays connected. Others see a logout.
     mutating func hide(
-        from connection: ConnectionID, at now: Moment, into effects: inout Effects
+        _ farewell: Availability, from connection: ConnectionID, at now: Moment,
+        into effects: inout Effects
     ) throws(Refusal) {
         guard case .client(let session, let account) = caller(of: connection) else {
             throw Refusal(.forbidden)
@@ -172,20 +173,29 @@ extension Engine {
         guard sessions[session].phase != .hidden else { return }
         try checkPublishPace(of: account, at: now)
         let isListing = sessions[session].phase == .connected && !listCursor(of: session).isComplete
-        hide(session, value: OwnValue.logout, cause: .logout, at: now, into: &effects)
+        hide(
+            session, farewell, value: OwnValue.logout, cause: .logout, at: now, into: &effects)
         if isListing { effects.items.append(.synced(connection, count: 0)) }
     }
 
     /// A device whose connection was back has not shown itself in time.
     mutating func returnEnded(_ session: UInt32, at now: Moment, into effects: inout Effects) {
-        hide(session, value: OwnValue.disconnect, cause: .disconnect, at: now, into: &effects)
+        hide(
+            session, Availability(), value: OwnValue.disconnect, cause: .disconnect, at: now,
+            into: &effects)
     }
 
     private mutating func hide(
-        _ session: UInt32, value: Int32, cause: Cause, at now: Moment, into effects: inout Effects
+        _ session: UInt32, _ farewell: Availability, value: Int32, cause: Cause, at now: Moment,
+        into effects: inout Effects
     ) {
         let account = AccountHandle(index: sessions[session].account)
-        let origin = deviceEntry(of: session, into: &effects)
+        var origin = deviceEntry(of: session, into: &effects)
+        origin.availability = nil
+        if farewell != Availability() {
+            origin.availability = Int32(effects.availabilities.count)
+            effects.availabilities.append(farewell)
+        }
         cancelTimer(of: session)
         dropConflation(of: session)
         unlink(session)
@@ -197,6 +207,43 @@ extension Engine {
         announceEnd(
             of: account, origin, began: sessions[session].id, value: value, cause: cause,
             lastSeen: now.wall, at: now, into: &effects)
+    }
+
+    // MARK: Between clients
+
+    /// Answers whether a device of an account is connected to be handed a stanza, and returns its
+    /// connection if it is. It may be hidden: whoever knows its name may write to it.
+    ///
+    /// To be carried out by the caller, which has the stanza.
+    public mutating func relay(
+        to account: [UInt8], device: [UInt8], from connection: ConnectionID,
+        into effects: inout Effects
+    ) -> ConnectionID? {
+        guard case .client = caller(of: connection) else {
+            effects.items.append(.refuse(connection, Refusal(.notLoggedIn)))
+            return nil
+        }
+        guard let account = find(account.span), let session = session(of: account, on: device),
+            sessions[session].client == .xmpp, let target = connectionID(of: session)
+        else {
+            effects.items.append(.refuse(connection, Refusal(.unknownContact)))
+            return nil
+        }
+        effects.answer(connection, .done)
+        return target
+    }
+
+    /// Tells since when an account is offline that the session sees (XEP-0012).
+    func lastSeen(
+        of contact: AccountHandle?, from connection: ConnectionID, into effects: inout Effects
+    ) throws(Refusal) {
+        guard case .client(let session, let account) = caller(of: connection), let contact,
+            let topic = topic(.presence, of: contact), contact == account || sees(topic, session)
+        else { throw Refusal(.forbidden) }
+        let isOnline = firstSession[Int(contact.index)] != none
+        let record = accounts[Int(contact.index)]
+        guard isOnline || record.lastValue != 0 else { throw Refusal(.unknownContact) }
+        effects.answer(connection, .lastSeen(isOnline ? nil : record.lastSeen))
     }
 
     /// Ends a session that others do not see, and that has no connection any more.

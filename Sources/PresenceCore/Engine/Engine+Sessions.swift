@@ -133,7 +133,8 @@ extension Engine {
         precondition(links[Int(session)].connection == none, "ended while connected")
         let record = sessions[session]
         let account = AccountHandle(index: record.account)
-        let origin = deviceEntry(of: session, into: &effects)
+        var origin = deviceEntry(of: session, into: &effects)
+        origin.availability = nil
         cancelTimer(of: session)
         unlink(session)
         strings.remove(record.device)
@@ -177,7 +178,9 @@ extension Engine {
         }
         let draft = EventDraft(
             value: value, cause: cause,
-            origin: DeviceEntry(client: origin.client, name: origin.name, reach: .connection))
+            origin: DeviceEntry(
+                client: origin.client, name: origin.name, reach: .connection,
+                availability: origin.availability))
         emit(draft, on: topic, at: now, into: &effects)
         releaseIfIdle(topic)
     }

@@ -239,8 +239,10 @@ public struct Engine: ~Copyable {
             try setAvailability(availability, from: connection, at: now, into: &effects)
         case .show(let availability):
             try show(availability, from: connection, at: now, into: &effects)
-        case .hide:
-            try hide(from: connection, at: now, into: &effects)
+        case .hide(let farewell):
+            try hide(farewell, from: connection, at: now, into: &effects)
+        case .lastSeen(let name):
+            try lastSeen(of: find(name, texts), from: connection, into: &effects)
         case .probe(let name):
             probe(find(name, texts), from: connection, at: now, into: &effects)
         case .query(let type, let names):

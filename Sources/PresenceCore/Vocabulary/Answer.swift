@@ -30,6 +30,8 @@ public enum Answer: Hashable, Sendable {
     case availabilitySet
     /// To `show` and `hide`.
     case shown(Shown)
+    /// To `lastSeen`; nil: the account is online.
+    case lastSeen(Wall?)
     /// Carried out; there is nothing to say.
     case done
 }

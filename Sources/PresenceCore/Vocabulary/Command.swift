@@ -111,10 +111,13 @@ public enum Command: Hashable, Sendable {
     /// Show the device of the session, which may have been hidden. For protocols whose sessions
     /// begin hidden.
     case show(Availability)
-    /// Hide the device of the session, which stays connected.
-    case hide
+    /// Hide the device of the session, which stays connected. The subscribers are sent the
+    /// farewell.
+    case hide(farewell: Availability)
     /// Send the session the state of a contact, if it sees it.
     case probe(ByteRange)
+    /// Tell since when a contact that the session sees is offline.
+    case lastSeen(ByteRange)
     /// Read states.
     case query(EventType, accounts: NameList)
     /// List the subscribers of a publisher.
@@ -140,7 +143,7 @@ extension Command {
         case .contacts: .contacts
         case .setVisibility: .setVisibility
         case .setAvailability, .show, .hide: .setAvailability
-        case .probe: .contacts
+        case .probe, .lastSeen: .contacts
         case .query: .query
         case .subscribers: .subscribers
         case .sessions: .sessions
@@ -159,8 +162,8 @@ extension Command {
         case .relate(let account, _, _): .account(account)
         case .contacts(let account, _): .account(account)
         case .setVisibility(let account, _): .account(account)
-        case .logout, .ping, .setAvailability, .show, .hide, .probe, .query, .subscribers,
-            .sessions, .kick:
+        case .logout, .ping, .setAvailability, .show, .hide, .probe, .lastSeen, .query,
+            .subscribers, .sessions, .kick:
             .none
         }
     }

@@ -46,6 +46,9 @@ extension EngineHost {
             } catch {
                 refuse(connection, error)
             }
+        case .relay(let stanza):
+            memory.noteActivity()
+            relay(stanza, at: now)
         case .invalid(let connection, let method, let refusal):
             memory.noteActivity()
             if connection.isInProcess { counters.requests += 1 }

@@ -12,6 +12,16 @@ struct TokenLogin: Sendable {
     var origin: ConnectionOrigin
 }
 
+/// A stanza of one XMPP client for another.
+struct RelayedStanza: Sendable {
+    /// The connection of the sender, which waits until it is known whether the device is there.
+    var connection: ConnectionID
+    var account: [UInt8]
+    var device: [UInt8]
+    /// As the receiver is sent it.
+    var bytes: [UInt8]
+}
+
 /// An event of a large fan-out in progress, encoded.
 struct KeptEvent: Sendable {
     var body: [UInt8]
@@ -38,6 +48,16 @@ extension EngineHost {
         guard admitLogin(of: connection, at: now) else { return }
         output.stanzaReceivers.insert(connection.slot)
         engine.logIn(login, from: connection, at: now, into: &output.shared.effects)
+    }
+
+    /// Hands a stanza to the device that it is for, unless that is on a loop that stands still.
+    mutating func relay(_ stanza: RelayedStanza, at now: Moment) {
+        let target = engine.relay(
+            to: stanza.account, device: stanza.device, from: stanza.connection,
+            into: &output.shared.effects)
+        guard let target, stillLoops & 1 << UInt64(loops.loop(of: target.slot)) == 0 else { return }
+        let body = output.shared.add { output, _ in output += stanza.bytes }
+        output.append(.relay(body: body, target), for: target)
     }
 
     private mutating func checkServing() throws(Refusal) {

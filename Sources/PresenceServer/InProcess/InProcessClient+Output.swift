@@ -23,7 +23,8 @@ extension InProcessClient {
             decoder.apply(settings.limits)
         case .farewell:
             end()
-        case .deliver, .deliverAlways, .deliverStanzas, .contact, .authenticated, .expired, .synced,
+        case .deliver, .deliverAlways, .deliverStanzas, .relay, .contact, .authenticated, .expired,
+            .synced,
             .caughtUp, .missed, .measure, .callRoll,
             .trim, .startListening, .serve, .stopListening, .stop:
             preconditionFailure("an item for a connection")

@@ -83,6 +83,8 @@ enum InboundItem: Sendable {
     indirect case authenticate(TokenLogin)
     /// An XMPP client that is authenticated begins a session.
     indirect case bind(ConnectionID, Login)
+    /// A stanza of an XMPP client for another device.
+    indirect case relay(RelayedStanza)
     /// A request whose parameters are invalid. It is rejected for that, unless its peer has no
     /// permission: that is reported first.
     indirect case invalid(ConnectionID, MethodName, Refusal)

@@ -132,6 +132,8 @@ enum OutboundItem: Sendable {
     case contact(notice: Int, receivers: Range<Int>)
     /// The token of an XMPP client is one of its account.
     indirect case authenticated(ConnectionID, TokenTerm)
+    /// Send the body to an XMPP client that keeps up.
+    case relay(body: Int, ConnectionID)
     /// Notify every connection in `receivers[range]` that its subscriptions to `effects.names`
     /// have expired.
     case expired(EventType, names: Range<Int>, receivers: Range<Int>)
@@ -173,7 +175,8 @@ extension OutboundItem {
     /// are always delivered.
     var refersToAnswers: Bool {
         switch self {
-        case .answer, .refuse, .answerQuestion, .deliver, .deliverStanzas, .contact, .states, .feed:
+        case .answer, .refuse, .answerQuestion, .deliver, .deliverStanzas, .relay, .contact,
+            .states, .feed:
             true
         case .authenticated, .deliverAlways, .expired, .synced, .caughtUp, .missed, .close,
             .measure, .callRoll, .configure, .trim, .startListening, .serve, .stopListening,

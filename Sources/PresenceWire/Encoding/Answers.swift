@@ -151,7 +151,7 @@ extension [UInt8] {
             append(#"{"visibility":""#)
             append(visibility.word)
             append(#""}"#)
-        case .availabilitySet, .shown, .done:
+        case .availabilitySet, .shown, .lastSeen, .done:
             append("{}")
         }
         return nil

@@ -55,7 +55,8 @@ public struct PresenceTemplate: Hashable, Sendable {
             guard let origin = event.origin else { return append(state: event, source, effects) }
             appendAvailable(origin, source, effects)
         case .logout, .disconnect, .kicked, .restart:
-            appendUnavailable(event.origin, source, effects)
+            let farewell = event.origin?.availability.map { effects.availabilities[Int($0)] }
+            appendUnavailable(event.origin, farewell: farewell, source, effects)
         case .publish, .cleared, .expired:
             for device in devices(event.online, effects) {
                 appendAvailable(device, source, effects)
@@ -84,9 +85,8 @@ public struct PresenceTemplate: Hashable, Sendable {
                     value: status.value, expires: status.expires,
                     ext: status.ext.map { Array(effects.text($0)) } ?? [])
             }
-            if event.cause == .sync, event.value != OwnValue.unknown {
-                since = event.lastSeen ?? event.time
-            }
+            // Since when a device shows itself as it does is not known.
+            if event.cause == .sync { since = event.lastSeen }
         }
     }
 
@@ -117,10 +117,11 @@ public struct PresenceTemplate: Hashable, Sendable {
 
     /// Of a device, or of an account without one.
     private mutating func appendUnavailable(
-        _ device: DeviceEntry?, _ source: Source, _ effects: Effects
+        _ device: DeviceEntry?, farewell: Availability? = nil, _ source: Source,
+        _ effects: Effects
     ) {
         appendStart(device, source, effects)
-        bytes.appendUnavailableRest(since: source.since)
+        bytes.appendUnavailableRest(farewell, since: source.since)
     }
 
     private mutating func appendStart(

@@ -146,7 +146,7 @@ final class OracleRun {
 
     private func hide(_ connection: ConnectionID) {
         guard oracle.isResource(connection) else { return }
-        world.handle(.hide, from: connection)
+        world.handle(.hide(farewell: Availability()), from: connection)
         oracle.hide(connection)
     }
 

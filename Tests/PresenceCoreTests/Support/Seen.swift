@@ -28,6 +28,7 @@ enum Seen: Hashable {
     case visibilitySet(Visibility)
     case availabilitySet
     case shown
+    case lastSeen(Int64?)
     case done
 }
 
@@ -138,6 +139,7 @@ extension Effects {
         case .visibilitySet(let visibility): .visibilitySet(visibility)
         case .availabilitySet: .availabilitySet
         case .shown: .shown
+        case .lastSeen(let time): .lastSeen(time?.milliseconds)
         case .done: .done
         }
     }

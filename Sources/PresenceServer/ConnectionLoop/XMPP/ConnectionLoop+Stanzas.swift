@@ -1,6 +1,7 @@
 import PresenceCore
 import PresenceWire
 import PresenceXMPP
+import XML
 
 // Stanzas of bound XMPP clients: what the loop answers alone, and what becomes a command of the
 // engine.
@@ -8,15 +9,15 @@ import PresenceXMPP
 extension ConnectionLoop where Link: ~Copyable {
     /// Carries out a request of a stanza.
     mutating func carryOut(
-        _ request: XMPPRequest, _ head: StanzaHead, of client: XMPPConnection, in slot: Int,
-        at now: Moment
+        _ request: XMPPRequest, _ head: StanzaHead, _ stanza: XMLElement,
+        of client: XMPPConnection, in slot: Int, at now: Moment
     ) {
         guard let sender = client.sender else { return }
         switch request {
         case .show(let availability):
             ask(slot, for: .availability(head)) { _ in .show(availability) }
-        case .hide:
-            ask(slot, for: .availability(head)) { _ in .hide }
+        case .hide(let farewell):
+            ask(slot, for: .availability(head)) { _ in .hide(farewell: farewell) }
         case .probe(let account):
             ask(slot, for: .availability(head)) { .probe($0.add(account)) }
         case .relate(let account, let action):
@@ -24,6 +25,19 @@ extension ConnectionLoop where Link: ~Copyable {
             ask(slot, for: isWord ? .word(head) : .change(head)) { texts in
                 .relate(account: nil, contact: texts.add(account), action)
             }
+        case .lastSeen(let account) where account != sender.account:
+            ask(slot, for: .lastSeen(head)) { .lastSeen($0.add(account)) }
+        case .relayIQ(let account, let device, let wantsAnswer):
+            var bytes: [UInt8] = []
+            guard bytes.appendRelayed(stanza, from: sender, bytesMax: relayedBytesMax) else {
+                return send(to: slot) { $0.append(.tooLong("It is too long."), head, to: sender) }
+            }
+            wait(slot, for: .relay(wantsAnswer ? head : nil))
+            inbound.append(
+                .relay(
+                    RelayedStanza(
+                        connection: connectionID(slot), account: account, device: device,
+                        bytes: bytes)))
         case .listContacts:
             var result: [UInt8] = []
             result.appendRosterStart(head, to: sender)
@@ -32,6 +46,9 @@ extension ConnectionLoop where Link: ~Copyable {
             answerAlone(request, head, sender, in: slot, at: now)
         }
     }
+
+    /// The most bytes of a stanza as another client is sent it.
+    private var relayedBytesMax: Int { xmpp?.service.settings.bytesMax ?? 0 }
 
     /// Asks for a page of the contacts of a client.
     mutating func askForContacts(
@@ -80,7 +97,7 @@ extension ConnectionLoop where Link: ~Copyable {
         switch request {
         case .lastSeen: .forbidden
         case .registrationForm, .changePassword, .unregister: .notAllowed
-        case .relayIQ(_, _, wantsAnswer: false), .answer, .ignore, .direct: nil
+        case .answer, .ignore, .direct: nil
         default: .serviceUnavailable
         }
     }

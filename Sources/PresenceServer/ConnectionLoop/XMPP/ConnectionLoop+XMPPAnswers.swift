@@ -14,6 +14,11 @@ extension ConnectionLoop where Link: ~Copyable {
             deliverStanzas(
                 batch.shared.bytes.span.extracting(range), seq, of: topic,
                 to: batch.own.receivers[receivers])
+        case .relay(let body, let connection):
+            guard let slot = slot(of: connection), connections[slot].phase == .serving,
+                hasRoom(slot), connections[slot].phase == .serving
+            else { return }
+            push(batch.shared.bytes.span.extracting(batch.shared.range(of: body)), to: slot)
         case .contact(let notice, let receivers):
             notify(
                 batch.shared.effects.notices[notice], to: batch.own.receivers[receivers],
@@ -51,6 +56,12 @@ extension ConnectionLoop where Link: ~Copyable {
             }
             result.appendRosterEnd()
             send(to: slot) { $0 += result }
+        case (.lastSeen(let head), .lastSeen(let time)):
+            let now = now().wall.milliseconds
+            let seconds = time.map { Int((now - $0.milliseconds) / 1_000) } ?? 0
+            if let sender = client.sender {
+                send(to: slot) { $0.appendLast(head, to: sender, seconds: seconds) }
+            }
         case (.availability, .shown(.begins)):
             connections[slot].pulling.beginList()
         default: break
@@ -68,7 +79,12 @@ extension ConnectionLoop where Link: ~Copyable {
         case .bind:
             client.stream.refuse(bind: StanzaError(refusal))
             say(slot)
-        case .availability(let head), .word(let head), .change(let head), .roster(let head, _):
+        case .relay(let head):
+            guard let head, let sender = client.sender else { break }
+            counters.stanzaErrors.count(.serviceUnavailable)
+            send(to: slot) { $0.append(.serviceUnavailable, head, to: sender) }
+        case .availability(let head), .word(let head), .change(let head), .lastSeen(let head),
+            .roster(let head, _):
             let error = StanzaError(refusal)
             counters.stanzaErrors.count(error.condition)
             if let sender = client.sender {

@@ -68,9 +68,9 @@ extension ConnectionLoop where Link: ~Copyable {
             client.stream.refuse(registration: .notAllowed)
         case .bind(let device):
             bind(device, client, in: slot)
-        case .request(let request, let head, _):
+        case .request(let request, let head, let stanza):
             counters.stanzas.count(head.kind)
-            carryOut(request, head, of: client, in: slot, at: now)
+            carryOut(request, head, stanza, of: client, in: slot, at: now)
         case .refused(let error):
             counters.stanzaErrors.count(error.condition)
         case .end:

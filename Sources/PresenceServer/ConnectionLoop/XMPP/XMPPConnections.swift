@@ -92,6 +92,10 @@ enum XMPPQuestion {
     case word(StanzaHead)
     /// A change of a contact, which is answered.
     case change(StanzaHead)
+    /// Since when a contact is offline.
+    case lastSeen(StanzaHead)
+    /// Whether a stanza for another device could be handed to it; nil: that is not answered.
+    case relay(StanzaHead?)
     /// Its contacts; the result so far.
     case roster(StanzaHead, [UInt8])
 }
