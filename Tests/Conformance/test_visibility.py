@@ -168,6 +168,23 @@ class Visible(People):
             403, "not_permitted")
         self.assertEqual(w.ok("unsubscribe", {"type": 1}), {"removed": 1, "count": 0})
 
+    def test_an_account_that_subscribes_to_itself_always_sees_itself(self):
+        b = self.person("b")
+        second = self.login(b.account, "d2")
+        for visibility in ("open", "approved", "hidden"):
+            self.set(b, visibility)
+            self.assertEqual(b.subscribe(b.account, sync=True)["states"][0]["value"], 1)
+            for c in (b, second):
+                self.assertEqual([x for x in self.news(c)[1] if x in ("hidden", "shown")], [])
+            second.publish(10001)
+            self.assertEqual(b.event()["cause"], "publish")
+            second.ok("clear", {"type": 1})
+            self.assertEqual(b.event()["cause"], "cleared")
+            again = self.login(b.account, "d3")
+            self.assertEqual([len(e["online"]) for e in again.list], [3])
+            again.ok("logout")
+            self.assertEqual([e["cause"] for e in b.drain()], ["login", "logout"])
+
     def test_app_servers_see_everything(self):
         b = self.person("b")
         self.set(b, "hidden")

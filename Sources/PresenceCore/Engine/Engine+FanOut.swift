@@ -36,10 +36,7 @@ extension Engine {
         if isLarge {
             enqueue(event, of: topic, to: viewers, into: &effects)
         } else if index.subscriberCount(of: topic) > 0 {
-            for watcher in index.fans[Int(topic.index)]
-            where !watcher.leases.isDisjoint(with: viewers.leases) {
-                collectSessions(of: watcher, viewers, for: topic, into: &effects)
-            }
+            collectSubscribers(of: topic, viewers, into: &effects)
         }
         switch own {
         case .nobody: break
@@ -62,14 +59,33 @@ extension Engine {
     func hasReceivers(
         _ topic: TopicHandle, _ viewers: Viewers, _ own: OwnReceivers
     ) -> Bool {
-        if index.subscriberCount(of: topic) > 0, !viewers.leases.isEmpty { return true }
+        let publisher = AccountHandle(index: topics[topic.index].account)
+        if index.subscriberCount(of: topic) > 0,
+            !viewers.leases.isEmpty || !index.leases(on: topic, by: publisher).isEmpty
+        {
+            return true
+        }
         switch own {
         case .nobody: return false
         case .resources where resourceCount == 0 || topics[topic.index].type != .presence:
             return false
         case .resources, .allBut: break
         }
-        return firstSession[Int(topics[topic.index].account)] != none
+        return firstSession[Int(publisher.index)] != none
+    }
+
+    private mutating func collectSubscribers(
+        of topic: TopicHandle, _ viewers: Viewers, into effects: inout Effects
+    ) {
+        let publisher = topics[topic.index].account
+        for watcher in index.fans[Int(topic.index)] {
+            if !watcher.leases.isDisjoint(with: viewers.leases) {
+                guard viewers.includesPublisher || watcher.account != publisher else { continue }
+                collectSessions(of: watcher, viewers, for: topic, into: &effects)
+            } else if watcher.account == publisher, viewers.includesPublisher {
+                collectSessions(of: watcher, .all, for: topic, into: &effects)
+            }
+        }
     }
 
     mutating func collectSessions(
@@ -99,7 +115,6 @@ extension Engine {
     ) {
         let account = AccountHandle(index: topics[topic.index].account)
         let leases = index.leases(on: topic, by: account)
-        let visible = leases.intersection(visibility(of: account.index).leases)
         // The slot may have been reused, if the change has waited for the store.
         let excluded = origin.map { isLoggedIn($0) ? $0.slot : none } ?? none
         var session = firstSession[Int(account.index)]
@@ -108,7 +123,7 @@ extension Engine {
             if link.connection != none, link.connection != excluded,
                 which == .all || sessions[session].client == .xmpp,
                 sessions[session].phase == .connected,
-                visible.isDisjoint(with: link.hears),
+                leases.isDisjoint(with: link.hears),
                 !withholdOwn(topic, from: session, of: account)
             {
                 effects.receivers.append(link.connection)
@@ -171,10 +186,15 @@ extension Engine {
             ? waiting.viewers
             : waiting.viewers.limited(to: self.viewers(of: topic).leases)
         let start = effects.receivers.count
+        let publisher = topics[topic.index].account
         let slice = index.nextOfWalk(of: topic, subscribersMax: subscribersMax)
         for place in slice.reversed() {
             let watcher = index.fans[Int(topic.index)][place]
-            collectLate(watcher, viewers, seq, of: topic, into: &effects)
+            if watcher.account != publisher {
+                collectLate(watcher, viewers, seq, of: topic, into: &effects)
+            } else if viewers.includesPublisher {
+                collectLate(watcher, .all, seq, of: topic, into: &effects)
+            }
         }
         let receivers = start..<effects.receivers.count
         if !receivers.isEmpty {

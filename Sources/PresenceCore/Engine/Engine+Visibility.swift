@@ -13,6 +13,12 @@ struct Viewers: Hashable {
     let leases: Leases
     /// and by none of these.
     var excluded: Leases = []
+    /// Whether the publisher is among them, if it subscribes to itself: it always sees itself, so
+    /// its sight neither begins nor ends.
+    var includesPublisher = true
+
+    /// All of them.
+    static let all = Viewers(leases: .all)
 
     /// Whether a session hears; `shared` is the leases of its account by which it hears.
     @inline(__always)
@@ -22,7 +28,9 @@ struct Viewers: Hashable {
 
     /// Those of these that are also among others.
     func limited(to others: Leases) -> Viewers {
-        Viewers(leases: leases.intersection(others), excluded: excluded)
+        Viewers(
+            leases: leases.intersection(others), excluded: excluded,
+            includesPublisher: includesPublisher)
     }
 }
 
@@ -43,6 +51,7 @@ extension Engine {
         let account = AccountHandle(index: sessions[session].account)
         let shared = index.leases(on: topic, by: account)
             .intersection(links[Int(session)].hears)
+        if record.account == account.index { return !shared.isEmpty }
         return !shared.isDisjoint(with: visibility(of: record.account).leases)
     }
 
@@ -95,8 +104,10 @@ extension Engine {
         let current = self.visibility(of: change.account.index)
         let after = current.leases
         effects.answer(change.connection, .visibilitySet(current))
-        let losing = Viewers(leases: before.subtracting(after), excluded: after)
-        let gaining = Viewers(leases: after.subtracting(before), excluded: before)
+        let losing = Viewers(
+            leases: before.subtracting(after), excluded: after, includesPublisher: false)
+        let gaining = Viewers(
+            leases: after.subtracting(before), excluded: before, includesPublisher: false)
         forEachTopic(of: change.account) { engine, topic in
             engine.announce(.hidden, topic, to: losing, at: now, into: &effects)
             engine.announce(.shown, topic, to: gaining, at: now, into: &effects)

@@ -45,7 +45,7 @@ extension Oracle {
     func sees(_ session: Session, of name: String, _ topic: Topic) -> Bool {
         let byTime =
             session.client != .xmpp && accounts[name]?.watches[topic] != nil
-            && visibility(of: topic.publisher) == .open
+            && (topic.publisher == name || visibility(of: topic.publisher) == .open)
         let byApproval =
             topic.type == 1 && session.hearsContacts
             && visibility(of: topic.publisher) != .hidden
