@@ -298,6 +298,34 @@ import Testing
         }
     }
 
+    @Test func `a client that does not read costs bounded memory, and ends up with the truth`()
+        throws
+    {
+        try service({ $0.switchOffPace() }) { service in
+            let slow = try StreamClient(service)
+            try slow.login("slow")
+            try slow.appear()
+            let bob = try service.login("bob", "phone")
+            _ = try bob.call("relate", ["contact": "slow", "action": "accept"])
+            try slow.send("<presence to='bob@localhost' type='subscribe'/>")
+            try slow.until("<presence from='bob@localhost/phone' to='slow@localhost'/>")
+            let ext = JSON.string(String(repeating: "x", count: 4_000))
+            let count = 3_000
+            for number in 0..<count {
+                _ = try bob.call(
+                    "publish",
+                    ["type": 1, "value": .integer(Int64(10_000 + number)), "ext": ext])
+            }
+            let stats = try service.appServer().call("stats")
+            #expect((stats["conflated"]?.integer ?? 0) > 100)
+            #expect((stats["outboxBytes"]?.integer ?? .max) < 100_000)
+            _ = try bob.call("logout")
+            let said = try slow.until(" type='unavailable'")
+            #expect(said.split(separator: "<presence ").count < count)
+            _ = try slow.drain()
+        }
+    }
+
     @Test func `errors have the id and the address of what was sent`() throws {
         try service { service in
             let alice = try StreamClient(service)

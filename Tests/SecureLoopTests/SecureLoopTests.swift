@@ -31,6 +31,40 @@ import Testing
         world.run { peer.received.count == 5 }
     }
 
+    @Test func `encrypts a stream that was plain`() throws {
+        let world = try World(Setting())
+        defer { world.close() }
+        let id = try world.connectPlainly()
+        world.run { world.accepted.count == 1 && world.connected.contains(id) }
+        world.send(Array("plain".utf8), from: id)
+        world.run { world.raw[id]?.count == 5 }
+        let server = world.accepted[0]
+        world.secure.stopReading(server)
+        world.secure.startTLS(server, listener: 0)
+        world.secure.startReading(server)
+        let peer = try world.beginTLS(client: id)
+        world.run { world.secure.counters.handshakes == 1 }
+        world.send(Array("hello".utf8), from: id)
+        world.run { peer.received.count == 5 }
+        #expect(world.received[server] == Array("plainhello".utf8))
+    }
+
+    @Test func `takes nothing for encrypted that was sent before`() throws {
+        let world = try World(Setting())
+        defer { world.close() }
+        let id = try world.connectPlainly()
+        world.run { world.accepted.count == 1 && world.connected.contains(id) }
+        let server = world.accepted[0]
+        world.secure.stopReading(server)
+        world.send(Array("<iq type='set' id='injected'/>".utf8), from: id)
+        world.settle()
+        world.secure.startTLS(server, listener: 0)
+        world.secure.startReading(server)
+        world.run { world.closed.contains(server) }
+        #expect(world.received.isEmpty)
+        #expect(world.secure.counters.count(of: .notTLS) == 1)
+    }
+
     @Test func `serves many clients, and resumes sessions`() throws {
         var limits = SecureLoop.Limits()
         limits.handshakesMax = 4

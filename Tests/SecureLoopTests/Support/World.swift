@@ -83,6 +83,19 @@ final class World: LoopHandler {
         return id
     }
 
+    /// Has a client begin TLS on a connection that was plain.
+    func beginTLS(client id: StreamID) throws -> Peer {
+        guard
+            let session = TLSSession(
+                clientContext, serverName: setting.serverName, at: Setting.today)
+        else { throw SettingError() }
+        let peer = Peer(session)
+        clients[id] = peer
+        peer.begin()
+        flush(id)
+        return peer
+    }
+
     func client(_ id: StreamID) throws -> Peer { try #require(clients[id] ?? nil) }
 
     func send(_ bytes: [UInt8], from id: StreamID) {
