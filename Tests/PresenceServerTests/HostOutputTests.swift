@@ -28,6 +28,26 @@ import Testing
         }
     }
 
+    @Test func `divides receivers into native clients and those of XMPP`() {
+        var output = HostOutput(loops: 1)
+        output.shared.effects.receivers = [9, 1, 200, 3, 64, 5]
+        #expect(output.divide(1..<5) == (1..<5, 5..<5))
+        for slot: UInt32 in [1, 64, 5, 5] { output.stanzaReceivers.insert(slot) }
+        let (native, xmpp) = output.divide(1..<5)
+        #expect(Set(output.shared.effects.receivers[native]) == [200, 3])
+        #expect(Set(output.shared.effects.receivers[xmpp]) == [1, 64])
+        // What is outside the range stays.
+        #expect(output.shared.effects.receivers.first == 9)
+        #expect(output.shared.effects.receivers.last == 5)
+        #expect(output.divide(1..<5) == (native, xmpp))
+        for slot: UInt32 in [64, 5, 1, 1, 7_000] { output.stanzaReceivers.remove(slot) }
+        #expect(output.stanzaReceivers.isEmpty)
+        // They stay when the output is taken.
+        output.stanzaReceivers.insert(3)
+        _ = output.take()
+        #expect(output.stanzaReceivers.contains(3))
+    }
+
     @Test func `goes to the loop of its connection, and only there`() {
         let numbers = (0..<3).map { LoopNumber(index: $0, of: 3) }
         var output = HostOutput(loops: 3)

@@ -326,6 +326,48 @@ import Testing
         }
     }
 
+    @Test func `native clients and XMPP clients of one account both see a contact`() throws {
+        try service(loops: 2) { service in
+            let alice = try StreamClient(service)
+            try alice.login("alice", "xmpp")
+            try alice.appear()
+            let phone = try service.login("alice", "phone")
+            _ = try phone.subscribe(["bob"])
+            let bob = try service.login("bob", "phone")
+            _ = try bob.call("relate", ["contact": "alice", "action": "accept"])
+            try alice.send("<presence to='bob@localhost' type='subscribe'/>")
+            try alice.until("<presence from='bob@localhost/phone' to='alice@localhost'/>")
+            for number in 1...50 {
+                _ = try bob.call("publish", ["type": 1, "value": .integer(Int64(10_000 + number))])
+            }
+            for number in 1...50 {
+                let said = try alice.until("</presence>")
+                #expect(said.contains("value='\(10_000 + number)'"))
+            }
+            var last: JSON?
+            while last?["value"] != 10_050 { last = try phone.nextEvent() }
+        }
+    }
+
+    @Test func `a slot of an XMPP client can be used by a native one`() throws {
+        try service { service in
+            for round in 1...20 {
+                let alice = try StreamClient(service)
+                try alice.login("alice\(round)")
+                try alice.appear()
+                try alice.send("</stream:stream>")
+                #expect(alice.untilEnd().hasSuffix("</stream:stream>"))
+                let carol = try service.login("carol\(round)")
+                _ = try carol.subscribe(["dave\(round)"])
+                let dave = try service.login("dave\(round)")
+                #expect(try carol.nextEvent()["value"] == 1)
+                _ = try dave.call("logout")
+                #expect(try carol.nextEvent()["value"] == 2)
+                _ = try carol.call("logout")
+            }
+        }
+    }
+
     @Test func `errors have the id and the address of what was sent`() throws {
         try service { service in
             let alice = try StreamClient(service)

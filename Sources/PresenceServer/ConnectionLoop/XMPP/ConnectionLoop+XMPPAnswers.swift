@@ -90,7 +90,9 @@ extension ConnectionLoop where Link: ~Copyable {
             if let sender = client.sender {
                 send(to: slot) { $0.append(error, head, to: sender) }
             }
-        case .encryption, .logout: break
+        // The stream has ended already.
+        case .logout: end(slot, .logout, .lost, .whenWritten(code: nil))
+        case .encryption: break
         }
         guard connections[slot].phase != .closing else { return }
         settle(slot)
