@@ -37,15 +37,14 @@ struct WhyText {
         guard facts["subscriber"]?["known"] == true else {
             return "\(subscriber) does not see \(seen): \(unknown(subscriber))"
         }
-        guard facts["subscription"] != nil else {
-            return "\(subscriber) does not see \(seen): "
-                + (isOneAccount
-                    ? "an account sees itself only if it subscribes to itself."
-                    : "there is no subscription.")
-        }
-        let sessions = connected("subscriber")
-        guard !sessions.isEmpty else {
+        if let reason = obstacle { return "\(subscriber) does not see \(seen): \(reason)" }
+        guard !connected("subscriber").isEmpty else {
             return "\(subscriber) would see \(seen), but is not connected."
+        }
+        let sessions = connected("subscriber").filter { $0["sees"] != false }
+        guard !sessions.isEmpty else {
+            return "\(subscriber) would see \(seen), but has not logged in with `contacts`: only "
+                + "such a session is sent the events of contacts."
         }
         if sessions.allSatisfy({ ($0["behind"]?.integer ?? 0) > 0 }) {
             return "\(subscriber) sees \(seen) with a delay: it does not read fast enough now."
@@ -57,6 +56,28 @@ struct WhyText {
         case nil: return "\(subscriber) sees what \(isOneAccount ? "it" : publisher) publishes."
         }
     }
+
+    /// Why the account does not see the other, however it is connected; nil: it would.
+    private var obstacle: String? {
+        let isSubscribed = facts["subscription"] != nil
+        let isAccepted = facts["relationship"] == "accepted"
+        if isOneAccount {
+            return isSubscribed
+                ? nil : "an account sees itself only if it subscribes to itself."
+        }
+        switch facts["visibility"]?.string {
+        case "hidden": return "\(publisher) is hidden from all."
+        case "approved" where !isAccepted:
+            return "only contacts that \(publisher) has accepted see it"
+                + (isAsked ? ", and it has not answered \(subscriber)." : ".")
+        default:
+            guard !isSubscribed, !isAccepted else { return nil }
+            return isAsked
+                ? "it has asked, and \(publisher) has not answered." : "there is no subscription."
+        }
+    }
+
+    private var isAsked: Bool { facts["relationship"] == "asked" }
 
     /// What is known of an account that the service does not know: nothing is kept of a forgotten
     /// one, so whether it was ever there is unknown.

@@ -53,6 +53,34 @@ import Testing
         WhyText(facts).lines.contains { $0.contains(words) }
     }
 
+    @Test func `tells of relationships and visibility`() {
+        let here = party("alice", [session("connected")])
+        let online: JSON = ["online": [["device": "d1", "client": "ios"]]]
+        for (changes, words) in [
+            (["relationship": "accepted"], "alice sees bob online."),
+            (["relationship": "asked"], "alice does not see bob: it has asked, and bob has not"),
+            (["visibility": "approved"], "only contacts that bob has accepted see it."),
+            (
+                ["visibility": "approved", "subscription": Self.subscription],
+                "only contacts that bob has accepted see it."
+            ),
+            (
+                ["visibility": "approved", "relationship": "asked"],
+                "accepted see it, and it has not answered alice."
+            ),
+            (["visibility": "approved", "relationship": "accepted"], "alice sees bob online."),
+            (["visibility": "hidden", "relationship": "accepted"], "bob is hidden from all."),
+        ] as [([String: JSON], String)] {
+            let facts = facts(changes.merging(["subscriber": here, "state": online]) { $1 })
+            #expect(says(facts, words), "\(WhyText(facts).lines.first ?? "")")
+        }
+        let deaf: JSON = ["device": "d1", "connection": "connected", "sees": false]
+        let facts = facts([
+            "relationship": "accepted", "subscriber": party("alice", [deaf]),
+        ])
+        #expect(says(facts, "has not logged in with `contacts`"))
+    }
+
     @Test func `begins with whether one sees the other`() {
         let here = party("alice", [session("connected")])
         let late = party("alice", [session("connected", behind: 3, waiting: 70_000)])

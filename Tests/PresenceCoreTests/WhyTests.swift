@@ -13,6 +13,25 @@ import Testing
             world.fates("alice", "bob") == [#"login yes ["phone sent"]"#, "login no []"])
     }
 
+    @Test func `relationships and visibility decide who sees`() {
+        let world = World()
+        let alice = world.login("alice", "phone")
+        world.login("alice", "tab", hears: .all)
+        let bob = world.login("bob")
+        world.say(alice, .subscribe, to: "bob")
+        var report = world.why("alice", "bob").report
+        #expect(report.relation == .pending && report.visibility == .open)
+        world.say(bob, .subscribed, to: "alice")
+        world.setVisibility(bob, .approved)
+        report = world.why("alice", "bob").report
+        #expect(report.relation == .active && report.visibility == .approved)
+        #expect(report.subscriber.sessions.map(\.isSeeing) == [false, true])
+        #expect(report.publisher.sessions.map(\.isSeeing) == [nil])
+        world.setVisibility(bob, .hidden)
+        report = world.why("alice", "bob").report
+        #expect(report.subscriber.sessions.map(\.isSeeing) == [false, false])
+    }
+
     @Test func `who was not connected is told by the next login list`() {
         let world = World()
         let alice = world.login("alice", "phone")

@@ -40,13 +40,16 @@ extension Engine {
             question.publisher.flatMap { subscription(of: subscriber, to: $0, type) }
         }
         let subscribed = subscribed(question, current)
+        let sighted = question.publisher.flatMap { topic(type, of: $0) }
         return WhyReport(
             time: now.wall, type: type,
-            subscriber: party(question.subscriber, at: now, into: &effects),
-            publisher: party(question.publisher, at: now, into: &effects),
+            subscriber: party(question.subscriber, seeing: sighted, at: now, into: &effects),
+            publisher: party(question.publisher, seeing: nil, at: now, into: &effects),
             subscription: current.map {
                 WhySubscription(created: $0.created, until: now.wall(at: $0.deadline))
             },
+            relation: relation(question),
+            visibility: question.publisher.map { visibility(of: $0.index) } ?? settings.visibility,
             ended: subscribed.ended, state: state,
             events: events(question, subscribed, into: &effects),
             reach: WhyReach(
@@ -56,8 +59,16 @@ extension Engine {
 
     // MARK: Parties
 
+    private func relation(_ question: WhyQuestion) -> RelationState {
+        guard question.type == .presence, let subscriber = question.subscriber,
+            let publisher = question.publisher
+        else { return .none }
+        return relations.relation(of: subscriber, to: publisher)?.seen ?? .none
+    }
+
     private func party(
-        _ account: AccountHandle?, at now: Moment, into effects: inout Effects
+        _ account: AccountHandle?, seeing topic: TopicHandle?, at now: Moment,
+        into effects: inout Effects
     ) -> WhyParty {
         var party = WhyParty(isKnown: account != nil, sessions: [], ended: [])
         guard let account else { return party }
@@ -68,6 +79,7 @@ extension Engine {
                 WhySession(
                     entry: entry,
                     isListing: !listCursor(of: session).isComplete,
+                    isSeeing: isSeeing(session, topic),
                     behind: conflations[session]?.topics.count ?? 0))
             session = links[Int(session)].next
         }
@@ -82,6 +94,12 @@ extension Engine {
             return party.ended.count == Self.whyEndedMax ? .stop : .on
         }
         return party
+    }
+
+    /// Whether a session sees a publisher; nil while it has no connection.
+    private func isSeeing(_ session: UInt32, _ topic: TopicHandle?) -> Bool? {
+        guard let topic, links[Int(session)].connection != none else { return nil }
+        return sees(topic, session)
     }
 
     func device(of note: ConnectionNote, into effects: inout Effects) -> ByteRange {

@@ -23,8 +23,12 @@ public struct WhyReport: Hashable, Sendable {
     public var subscriber: WhyParty
     /// The publisher, in fact or supposedly.
     public var publisher: WhyParty
-    /// The subscription in force, if there is one.
+    /// The subscription in force, if there is one; that is, its timed lease.
     public var subscription: WhySubscription?
+    /// Whether the publisher has accepted the subscriber, or was asked; for presence only.
+    public var relation: RelationState
+    /// Which of its subscribers see the publisher.
+    public var visibility: Visibility
     /// Subscriptions that have ended, newest first.
     public var ended: [WhySubscription]
     /// The publisher's state: an index of `Effects.events`.
@@ -63,6 +67,9 @@ public struct WhySession: Hashable, Sendable {
     public var entry: SessionEntry
     /// Whether its login list is still being sent.
     public var isListing: Bool
+    /// Whether it sees the publisher; nil for a session that has no connection, and for the
+    /// publisher's own.
+    public var isSeeing: Bool?
     /// Topics whose newest states are still to be sent to it.
     public var behind: Int
     /// Bytes in its outbox; filled in by the owner of the connections. Nil if that is not known.

@@ -32,6 +32,16 @@ extension [UInt8] {
             append(#","expires":"#, subscription.until)
             append("}")
         }
+        switch report.relation {
+        case .none: break
+        case .pending: append(#","relationship":"asked""#)
+        case .active: append(#","relationship":"accepted""#)
+        }
+        if report.visibility != .open {
+            append(#","visibility":""#)
+            append(report.visibility.word)
+            append("\"")
+        }
         append(#","pastSubscriptions":["#)
         appendList(report.ended) { list, subscription in
             list.append(#"{"created":"#, subscription.created)
@@ -74,7 +84,7 @@ extension [UInt8] {
             append(session.isListing)
             if let bytes = session.bytesWaiting { append(#","bytesWaiting":"#, bytes) }
             append(#","behind":"#, session.behind)
-            append("}")
+            append(session.isSeeing == false ? #","sees":false}"# : "}")
         }
         append(#"],"pastConnections":["#)
         for (place, connection) in party.ended.enumerated() {
