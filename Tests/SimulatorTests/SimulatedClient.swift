@@ -18,6 +18,12 @@ final class SimulatedClient {
     /// read from a connection that waits for the disk, and so does not notice its end.
     var hasLeftUnanswered = false
     var isLoggedIn = false
+    /// Whether its session is sent what its account sees as a contact.
+    private(set) var hearsContacts = false
+    /// The accounts that wait for an answer of its account, as far as it knows.
+    private(set) var asking: Set<String> = []
+    /// By type and publisher: what its session has been told that it does not see any more.
+    private var unseen: Set<String> = []
     /// Whether its login list is complete.
     var isSynced = false
     /// It has vanished: it neither reads nor sends nor says so.
@@ -83,6 +89,8 @@ final class SimulatedClient {
         asked = []
         tokenEnds = nil
         isLoggedIn = false
+        hearsContacts = false
+        unseen = []
         isSynced = false
         isDead = false
         isStalled = false
@@ -129,6 +137,10 @@ final class SimulatedClient {
             for publisher in params["publishers"]?.array ?? [] {
                 expired("\(type)/\(publisher.string ?? "")")
             }
+        case "contact":
+            if !hearsContacts { violations.append("told of a contact, unasked") }
+            met["contact", default: 0] += 1
+            note(params["contact"] ?? [:])
         case "synced":
             isSynced = true
         case "close":
@@ -144,9 +156,14 @@ final class SimulatedClient {
         switch method {
         case "login":
             isLoggedIn = true
+            hearsContacts = params["contacts"] == true
             tokenEnds = result["expires"]?.integer
         case "refresh":
             tokenEnds = result["expires"]?.integer
+        case "relate":
+            note(result["contact"] ?? [:])
+        case "contacts":
+            for contact in result["contacts"]?.array ?? [] { note(contact) }
         case "feed":
             table.begin(result)
         case "subscribe":
@@ -170,6 +187,11 @@ final class SimulatedClient {
         }
     }
 
+    private func note(_ contact: JSON) {
+        let name = contact["account"]?.string ?? ""
+        if contact["request"] == nil { asking.remove(name) } else { asking.insert(name) }
+    }
+
     private func expired(_ key: String) {
         if case .some(.some) = certain[key] { certain[key] = .some(.some(-1)) }
     }
@@ -184,5 +206,43 @@ final class SimulatedClient {
         }
         seqs[key] = seq
         view[key] = event
+        checkSight(key, event, isState: isState)
+    }
+
+    /// After it was told that it does not see a publisher any more, nothing of it is said until a
+    /// state is, or until it is told that it sees it again.
+    ///
+    /// The owner alone knows: the others see what it subscribes to without being told the state.
+    private func checkSight(_ key: String, _ event: JSON, isState: Bool) {
+        switch event["cause"]?.string {
+        case "hidden", "shown":
+            if event["publisher"]?.string == account {
+                violations.append("\(key): told that it is \(event["cause"]?.text ?? "")")
+            }
+        default: break
+        }
+        switch event["cause"]?.string {
+        case "hidden":
+            met["hidden", default: 0] += 1
+            unseen.insert(key)
+            if !event.isOfUnknown { violations.append("\(key): hidden with \(event.text)") }
+        case "shown":
+            met["shown", default: 0] += 1
+            unseen.remove(key)
+        default:
+            if isState {
+                if !event.isOfUnknown { unseen.remove(key) }
+            } else if isOwner, unseen.contains(key) {
+                violations.append("\(key): told \(event.text), which it may not see")
+            }
+        }
+    }
+}
+
+extension JSON {
+    /// Whether a state says no more than that of an account that is not known.
+    var isOfUnknown: Bool {
+        self["value"] == 0 && self["status"] == nil && self["lastSeen"] == nil
+            && self["online"]?.array?.isEmpty != false
     }
 }

@@ -27,6 +27,10 @@ extension Simulation {
         case 46...49 where client.tokenEnds != nil: refresh(client)
         case 8...25 where client.isOwner: changeSubscriptions(client)
         case 8...45: changeStatus(client)
+        case 50...55: relate(client)
+        case 56: ask(client, "contacts", ["limit": .integer(chance(2) ? 100 : 2)])
+        case 57: setVisibility(client)
+        case 58: setAvailability(client)
         default: ask(client, "ping", [:])
         }
     }
@@ -53,10 +57,10 @@ extension Simulation {
 
     private func logIn(_ client: SimulatedClient) {
         if client.stream == nil { _ = open(client) }
+        let list = ["all", "online", "none"].randomElement(using: &random) ?? "all"
         var params: [String: JSON] = [
-            "device": .string(client.device),
-            "sync": client.isOwner
-                ? "all" : .string(["all", "online", "none"].randomElement(using: &random) ?? "all"),
+            "device": .string(client.device), "sync": .string(client.isOwner ? "all" : list),
+            "contacts": .bool(chance(2)),
         ]
         if chance(2) {
             params["account"] = .string(client.account)
@@ -128,6 +132,41 @@ extension Simulation {
                     "publishers": some(Int.random(in: 1...4, using: &random)),
                 ])
         }
+    }
+
+    private func relate(_ client: SimulatedClient) {
+        if let asker = client.asking.sorted().randomElement(using: &random), !chance(4) {
+            return ask(client, "relate", ["contact": .string(asker), "action": "accept"])
+        }
+        let actions = [
+            "request", "request", "request", "request", "request", "accept", "cancel", "deny",
+            "describe", "remove",
+        ]
+        var params: [String: JSON] = [
+            "contact": .string(accounts.randomElement(using: &random) ?? "ann"),
+            "action": .string(actions.randomElement(using: &random) ?? "request"),
+        ]
+        if chance(2) { params["text"] = "let me see you" }
+        if chance(2) { params["name"] = "a friend" }
+        if chance(3) { params["groups"] = ["friends", "work"] }
+        ask(client, "relate", .object(params))
+    }
+
+    private func setVisibility(_ client: SimulatedClient) {
+        let words = ["open", "default", "open", "approved", "hidden"]
+        ask(
+            client, "setVisibility",
+            ["visibility": .string(words.randomElement(using: &random) ?? "open")])
+    }
+
+    private func setAvailability(_ client: SimulatedClient) {
+        var params: [String: JSON] = [:]
+        if chance(2) { params["show"] = chance(2) ? "away" : "dnd" }
+        if chance(2) { params["text"] = "back soon" }
+        if chance(3) {
+            params["priority"] = .integer(Int64.random(in: -128...127, using: &random))
+        }
+        ask(client, "setAvailability", .object(params))
     }
 
     private func changeStatus(_ client: SimulatedClient) {

@@ -29,6 +29,8 @@ extension Simulation {
             in: 6...Bound.subscriptionsPerAccountMax, using: &random)
         configuration.engine.limits.sessionsPerAccountMax = Int.random(
             in: 1...Bound.sessionsPerAccountMax, using: &random)
+        configuration.engine.limits.contactsPerAccountMax = Int.random(in: 2...6, using: &random)
+        configuration.engine.limits.requestsPerAccountMax = Int.random(in: 1...4, using: &random)
         configuration.engine.disconnectGraceSeconds = Int.random(
             in: 0...Bound.disconnectGraceSeconds, using: &random)
         configuration.engine.restartGraceSeconds = Int.random(

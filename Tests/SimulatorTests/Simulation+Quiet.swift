@@ -21,6 +21,7 @@ extension Simulation {
         }
         for client in clients where client.isReader { checkTable(client, auditor) }
         checkDisk(auditor)
+        checkRelations(auditor)
         checkTokens()
         checkWatchers(auditor)
     }
@@ -140,27 +141,69 @@ extension Simulation {
     /// The newest state of everything that is watched is known.
     private func checkView(_ client: SimulatedClient, _ auditor: SimulatedCaller) {
         guard client.stream != nil, client.isLoggedIn, !client.isDead else { return }
+        // One that lies is to be found out by what it loses.
+        guard disk.canary == .none else { return }
         let list = answer(
             auditor, .subscriptions, ["account": .string(client.account), "limit": 1_000])
+        var watched: Set<String> = []
         for line in list?["subscriptions"]?.array ?? [] {
-            let type = line["type"] ?? 1
-            let publisher = line["publisher"] ?? ""
-            let result = answer(auditor, .query, ["type": type, "accounts": [publisher]])
-            let key = "\(type.integer ?? 0)/\(publisher.string ?? "")"
+            let key = "\(line["type"]?.integer ?? 0)/\(line["publisher"]?.string ?? "")"
             // Of one that took effect unanswered the client knows nothing until it asks again.
             guard case .some(.some(let expires)) = client.certain[key], expires > 0 else {
                 continue
             }
-            let view = client.view[key]
-            let truth = result?["states"]?.array?.first
-            for field in ["online", "status", "lastSeen"] {
-                let known = field == "status" ? view?[field]?["value"] : view?[field]
-                let real = field == "status" ? truth?[field]?["value"] : truth?[field]
-                if known != real {
-                    violation(
-                        "\(client.account) believes \(field) of \(key) is "
-                            + "\(known?.text ?? "-") and it is \(real?.text ?? "-")")
-                }
+            watched.insert(key)
+        }
+        let seen = client.hearsContacts ? contactsSeen(by: client.account, auditor) : []
+        for key in watched.union(seen.map { "1/\($0)" }).sorted() {
+            let publisher = String(key.drop { $0 != "/" }.dropFirst())
+            var leases: Leases = watched.contains(key) ? .timed : []
+            if key.hasPrefix("1/"), seen.contains(publisher) { leases.insert(.approved) }
+            let isSeen =
+                publisher == client.account
+                || !leases.isDisjoint(with: visibility(of: publisher).leases)
+            // Of an approval that shows nothing yet the client is told no state.
+            guard isSeen || watched.contains(key) else { continue }
+            checkView(client, key, publisher, isSeen: isSeen, auditor)
+        }
+    }
+
+    /// The contacts that an account sees if they let it.
+    private func contactsSeen(by account: String, _ auditor: SimulatedCaller) -> Set<String> {
+        let list = answer(auditor, .contacts, ["account": .string(account), "limit": 1_000])
+        return Set(
+            (list?["contacts"]?.array ?? [])
+                .filter { ["to", "both"].contains($0["subscription"]?.string) }
+                .compactMap { $0["account"]?.string })
+    }
+
+    private func visibility(of account: String) -> Visibility {
+        disk.durable.visibilities[.init(account: Array(account.utf8))]
+            .flatMap { Visibility(rawValue: $0) } ?? configuration.engine.visibility
+    }
+
+    private func checkView(
+        _ client: SimulatedClient, _ key: String, _ publisher: String, isSeen: Bool,
+        _ auditor: SimulatedCaller
+    ) {
+        guard let view = client.view[key] else {
+            return violation("\(client.account) knows nothing of \(key)")
+        }
+        guard isSeen else {
+            if !view.isOfUnknown { violation("\(client.account) sees \(key): \(view.text)") }
+            return
+        }
+        let type = Int64(key.prefix { $0 != "/" }) ?? 0
+        let result = answer(
+            auditor, .query, ["type": .integer(type), "accounts": [.string(publisher)]])
+        guard let truth = result?["states"]?.array?.first else { return }
+        for field in ["online", "status", "lastSeen"] {
+            let known = field == "status" ? view[field]?["value"] : view[field]
+            let real = field == "status" ? truth[field]?["value"] : truth[field]
+            if known != real {
+                violation(
+                    "\(client.account) believes \(field) of \(key) is "
+                        + "\(known?.text ?? "-") and it is \(real?.text ?? "-")")
             }
         }
     }

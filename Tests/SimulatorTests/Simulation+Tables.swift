@@ -42,6 +42,52 @@ extension Simulation {
         }
     }
 
+    /// What each account is listed as a contact of another agrees with both rows of the pair.
+    func checkRelations(_ auditor: SimulatedCaller) {
+        guard disk.canary == .none else { return }
+        for account in accounts {
+            let list = answer(auditor, .contacts, ["account": .string(account), "limit": 1_000])
+            compare(
+                "contacts of \(account)",
+                (list?["contacts"]?.array ?? []).map { contact in
+                    [
+                        contact["account"]?.string, contact["subscription"]?.string,
+                        contact["ask"] == true ? "ask" : nil,
+                        contact["preapproved"] == true ? "preapproved" : nil,
+                        contact["listed"] == false ? "unlisted" : nil,
+                        contact["request"].map { "request \($0["text"]?.string ?? "")" },
+                        contact["name"]?.string, contact["groups"]?.text,
+                    ].compactMap { $0 }.joined(separator: " ")
+                },
+                accounts.compactMap { line(account, $0) })
+        }
+    }
+
+    /// How an account must be listed by another, by what is on the disk.
+    private func line(_ account: String, _ other: String) -> String? {
+        func row(_ owner: String, _ contact: String) -> RelationRow? {
+            disk.durable.relations[
+                .init(account: Array(owner.utf8), other: Array(contact.utf8))]
+        }
+        let (own, mirror) = (row(account, other), row(other, account))
+        let (seen, sees) = (own?.state ?? 0, mirror?.state ?? 0)
+        let isContact = own?.isListed == true || seen != 0 || sees == 2
+        guard isContact || sees == 1 else { return nil }
+        let word =
+            seen == 2 ? sees == 2 ? "both" : "to" : sees == 2 ? "from" : "none"
+        let label = ContactLabel(stored: own?.label ?? [])
+        let groups = label.groups.map { JSON.string(String(decoding: $0, as: UTF8.self)) }
+        let name = String(decoding: label.name, as: UTF8.self)
+        return [
+            other, word, seen == 1 ? "ask" : nil,
+            own?.approvesBefore == true ? "preapproved" : nil, isContact ? nil : "unlisted",
+            sees == 1
+                ? "request \(mirror?.requestText.map { String(decoding: $0, as: UTF8.self) } ?? "")"
+                : nil,
+            name.isEmpty ? nil : name, groups.isEmpty ? nil : JSON.array(groups).text,
+        ].compactMap { $0 }.joined(separator: " ")
+    }
+
     private func compare(_ what: String, _ engine: [String], _ disk: [String]) {
         guard engine.sorted() != disk.sorted() else { return }
         violation("the disk has \(disk.sorted()) as \(what), the engine \(engine.sorted())")
@@ -62,7 +108,8 @@ extension Simulation {
     func checkWatchers(_ auditor: SimulatedCaller) {
         guard let max = subscribersMax else { return }
         for account in accounts {
-            for type in Self.types {
+            // Accepted contacts, which a publisher lists as presence's subscribers, have no cap.
+            for type in Self.types.dropFirst() {
                 let list = answer(
                     auditor, .subscribers,
                     ["type": .integer(type), "publisher": .string(account)])

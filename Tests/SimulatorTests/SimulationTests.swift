@@ -54,6 +54,8 @@ import Testing
         for what in [
             "login", "refresh", "subscribe", "publish", "feed", "throttled", "fell behind",
             "rate_limited", "subscriber_quota", "subscription_quota", "session_quota",
+            "relate", "contacts", "setVisibility", "setAvailability", "contact", "hidden", "shown",
+            "not_permitted", "contact_quota", "request_quota", "unknown_contact",
             "store_unavailable", "overloaded", "invalid_token", "expired_token", "forbidden",
             "close token_expired", "close overloaded", "close idle_timeout",
             "close login_timeout", "close too_slow",
