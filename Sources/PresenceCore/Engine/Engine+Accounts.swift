@@ -102,11 +102,15 @@ extension Engine {
     }
 
     /// Whether the account is needed, or is remembered for a while although it is not.
+    ///
+    /// Inlined, as is `isNeeded`: see `caller`.
+    @inline(__always)
     func isReferenced(_ number: UInt32) -> Bool {
         accounts[Int(number)].lastValue != 0 || isNeeded(number)
     }
 
     /// Whether something needs the account: a request, a session, a subscription or a subscriber.
+    @inline(__always)
     func isNeeded(_ number: UInt32) -> Bool {
         let account = accounts[Int(number)]
         return account.holdCount > 0

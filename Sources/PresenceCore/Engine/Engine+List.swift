@@ -41,9 +41,9 @@ extension Engine {
             return effects.items.append(.synced(connection, count: 0))
         }
         let start = effects.events.count
-        let next = appendList(
-            for: session, of: account, sessions[session].list, from: cursor.next, at: now,
-            into: &effects)
+        let (next, known) = appendList(
+            for: session, of: account, from: cursor.next, at: now, &effects)
+        for topic in known { noteKnown(topic, to: session) }
         let states = start..<effects.events.count
         sessions[session].listedCount += UInt32(states.count)
         links[Int(session)].cursor.advance(to: next)
@@ -54,33 +54,42 @@ extension Engine {
         }
     }
 
-    /// Appends states from the topic `begin` on; returns where to continue, or nil at the end.
-    private mutating func appendList(
-        for session: UInt32, of account: AccountHandle, _ list: LoginList, from begin: UInt32,
-        at now: Moment,
-        into effects: inout Effects
-    ) -> UInt32? {
-        guard index.count(of: account) > 0 else { return nil }
+    /// Appends states from the topic `begin` on. Returns where to continue, or nil at the end; and,
+    /// while large fan-outs are in progress, the topics of the states.
+    ///
+    /// It only reads the engine, and so do the functions that it calls: called by one that changes
+    /// it, each would be passed a copy.
+    private func appendList(
+        for session: UInt32, of account: AccountHandle, from begin: UInt32, at now: Moment,
+        _ effects: inout Effects
+    ) -> (next: UInt32?, known: [TopicHandle]) {
+        var known: [TopicHandle] = []
+        guard index.count(of: account) > 0 else { return (nil, known) }
+        let list = sessions[session].list
+        let hears = links[Int(session)].hears
         let subscriptions = index.subscriptions[Int(account.index)]
         let statesMax = effects.events.count + settings.limits.statesPerFrameMax
         for place in index.lowerBound(of: begin, in: subscriptions)..<subscriptions.count {
-            let topic = subscriptions[place].topic
-            if effects.events.count == statesMax { return topic }
-            guard subscriptions[place].leases.intersection(links[Int(session)].hears) != []
-            else { continue }
-            if list == .all || belongsInOnlineList(topic, of: session) {
-                appendState(TopicHandle(index: topic), asSeenBy: session, at: now, into: &effects)
-                noteKnown(TopicHandle(index: topic), to: session)
+            let topic = TopicHandle(index: subscriptions[place].topic)
+            if effects.events.count == statesMax { return (topic.index, known) }
+            let leases = subscriptions[place].leases
+            guard !leases.isDisjoint(with: hears) else { continue }
+            let isSeen = sees(topic, session, by: leases)
+            guard list == .all || isSeen && belongsInOnlineList(topic) else { continue }
+            if isSeen || topics[topic.index].account == account.index {
+                appendState(topic, at: now, into: &effects)
+            } else {
+                appendHidden(topic, .sync, at: now, into: &effects)
             }
+            if hasFanOuts { known.append(topic) }
         }
-        return nil
+        return (nil, known)
     }
 
-    /// Whether the publisher is online or has a durable status. A type other than presence is
-    /// listed only if there is a status.
-    private func belongsInOnlineList(_ topic: UInt32, of session: UInt32) -> Bool {
-        let record = topics[topic]
-        guard sees(TopicHandle(index: topic), session) else { return false }
+    /// Whether a publisher is online or has a durable status. A type other than presence is listed
+    /// only if there is a status.
+    private func belongsInOnlineList(_ topic: TopicHandle) -> Bool {
+        let record = topics[topic.index]
         guard record.type == .presence || record.status != none else { return false }
         if firstSession[Int(record.account)] != none { return true }
         return record.status != none && statuses[record.status].audience == .everybody

@@ -22,6 +22,7 @@ extension Engine {
     }
 
     /// Rejects a request for publishers that only approved subscribers see, and names them all.
+    @inline(__always)
     private func checkVisibility(
         of request: Subscribe<[AccountHandle]>, to account: AccountHandle,
         into effects: inout Effects

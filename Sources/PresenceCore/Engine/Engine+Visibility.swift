@@ -46,13 +46,21 @@ extension Engine {
     }
 
     /// Whether a session sees the publisher of a topic. O(log n).
+    ///
+    /// Inlined: see `caller`.
+    @inline(__always)
     func sees(_ topic: TopicHandle, _ session: UInt32) -> Bool {
-        let record = topics[topic.index]
         let account = AccountHandle(index: sessions[session].account)
-        let shared = index.leases(on: topic, by: account)
-            .intersection(links[Int(session)].hears)
-        if record.account == account.index { return !shared.isEmpty }
-        return !shared.isDisjoint(with: visibility(of: record.account).leases)
+        return sees(topic, session, by: index.leases(on: topic, by: account))
+    }
+
+    /// Whether a session sees the publisher of a topic to which its account subscribes by `leases`.
+    @inline(__always)
+    func sees(_ topic: TopicHandle, _ session: UInt32, by leases: Leases) -> Bool {
+        let shared = leases.intersection(links[Int(session)].hears)
+        let publisher = topics[topic.index].account
+        if publisher == sessions[session].account { return !shared.isEmpty }
+        return !shared.isDisjoint(with: visibility(of: publisher).leases)
     }
 
     /// Appends the state of a topic as a session may see it.
