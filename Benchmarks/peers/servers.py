@@ -5,7 +5,10 @@ import re
 import shutil
 import socket
 import subprocess
+import tempfile
 import time
+
+import relate
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -105,6 +108,30 @@ class OursOverSecureWebSocket(OursOverTLS):
     title, protocol = "Porchlight, wss", "ours-ws+tls"
 
 
+class OursOverXMPP(Ours):
+    """XMPP clients; their relationships are made by app servers before the start."""
+
+    title, protocol = "Porchlight, XMPP", "ours-xmpp"
+    said = r"ready on .*xmpp on \S+?:(\d+)"
+    # The database of a workload, made once for all rounds.
+    made = {}
+
+    def provision(self, folder, workload):
+        size = (workload["accounts"], workload["group"])
+        if size not in self.made:
+            template = tempfile.TemporaryDirectory(prefix="porchlight-peers-")
+            relate.make_groups(
+                self.tools["porchlight"], os.path.join(template.name, "data"), *size)
+            self.made[size] = template
+        shutil.copytree(
+            os.path.join(self.made[size].name, "data"), os.path.join(folder, "data"))
+
+    def command(self, folder, port, workload):
+        return super().command(folder, port, workload) + [
+            "--xmpp-listen", "127.0.0.1:0", "--xmpp-domain", "localhost", "--xmpp-plaintext",
+            "--restart-grace", "0"]
+
+
 class UWebSockets(Server):
     """Topics by uWebSockets; an event costs a few lines of Python, a delivery none."""
 
@@ -194,7 +221,7 @@ class Prosody(Server):
 
 ALL = [
     Floor, Ours, OursOverWebSocket, UWebSockets, OursOverTLS, OursOverSecureWebSocket,
-    UWebSocketsOverTLS, Redis, Mosquitto, Nats, Prosody,
+    UWebSocketsOverTLS, Redis, Mosquitto, Nats, OursOverXMPP, Prosody,
 ]
 
 

@@ -5,14 +5,14 @@ import platform
 import statistics
 
 from servers import (
-    Floor, Ours, OursOverSecureWebSocket, OursOverTLS, OursOverWebSocket, UWebSockets,
-    UWebSocketsOverTLS)
+    Floor, Ours, OursOverSecureWebSocket, OursOverTLS, OursOverWebSocket, OursOverXMPP, Prosody,
+    UWebSockets, UWebSocketsOverTLS)
 
 # What is compared in a line of its own: the same protocol, or the same server over TLS.
 PAIRS = [
     (OursOverWebSocket, UWebSockets), (OursOverSecureWebSocket, UWebSocketsOverTLS),
     (OursOverTLS, Ours), (OursOverSecureWebSocket, OursOverWebSocket),
-    (UWebSocketsOverTLS, UWebSockets),
+    (UWebSocketsOverTLS, UWebSockets), (OursOverXMPP, Ours), (Prosody, OursOverXMPP),
 ]
 
 

@@ -158,3 +158,5 @@ static size_t consume(struct client *client, const char *bytes, size_t count) {
 }
 
 const struct driver xmpp_driver = {"xmpp", false, begin, subscribe, publish, consume};
+// The same clients, of our service.
+const struct driver ours_xmpp_driver = {"ours-xmpp", false, begin, subscribe, publish, consume};
