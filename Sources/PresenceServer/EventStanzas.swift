@@ -1,30 +1,71 @@
+import Containers
 import PresenceCore
 import PresenceXMPP
 
 // An event as presences, once for all receivers. Where they differ there is a byte that XML cannot
 // contain: their connection loop puts the JID and the domain of each receiver there.
 
-extension [UInt8] {
-    /// Stands for the bare JID of the receiver.
-    private static var receiverMark: UInt8 { 0 }
-    /// Stands for the domain of the receiver.
-    private static var domainMark: UInt8 { 1 }
+/// Bytes that XML cannot contain, with which templates say what belongs in their place.
+private enum TemplateMark {
+    /// The bare JID of the receiver.
+    static let receiver: UInt8 = 0
+    /// The domain of the receiver.
+    static let domain: UInt8 = 1
+}
 
+extension [UInt8] {
     /// Appends an event, or a state, as presences; nothing if it is none for XMPP clients.
     mutating func appendStanzas(of event: Event, in effects: borrowing Effects) {
         var template = PresenceTemplate()
-        template.append(event, in: copy effects, at: [Self.domainMark])
-        template.append(to: [Self.receiverMark], into: &self)
+        template.append(event, in: copy effects, at: [TemplateMark.domain])
+        template.append(to: [TemplateMark.receiver], into: &self)
     }
 
-    /// Appends what was encoded for all, for one receiver.
-    mutating func append(_ template: Span<UInt8>, to jid: [UInt8], at domain: [UInt8]) {
-        for index in template.indices {
-            switch template[index] {
-            case Self.receiverMark: append(contentsOf: jid)
-            case Self.domainMark: append(contentsOf: domain)
-            case let byte: append(byte)
-            }
+    /// Appends presences as the receiver with a bare JID gets them.
+    mutating func append(_ presences: borrowing DividedStanzas, to jid: [UInt8]) {
+        var start = 0
+        for gap in presences.gaps {
+            append(presences.bytes.span.extracting(start..<gap))
+            append(jid.span)
+            start = gap
         }
+        append(presences.bytes.span.extracting(start..<presences.bytes.count))
+    }
+}
+
+/// What was encoded for all receivers, divided at the places where it differs.
+///
+/// It is divided once for all receivers of the same domain: to look at every byte for every
+/// receiver costs more than everything else that a delivery does.
+struct DividedStanzas {
+    /// The domain of the receivers; empty: nothing has been divided.
+    private(set) var domain: [UInt8] = []
+    /// The presences without the values of `to`.
+    fileprivate private(set) var bytes: [UInt8] = []
+    /// Where the bare JID of the receiver belongs, in rising order.
+    fileprivate private(set) var gaps: [Int] = []
+
+    /// Divides a template for receivers of a domain.
+    mutating func divide(_ template: Span<UInt8>, at domain: [UInt8]) {
+        removeAll()
+        self.domain = domain
+        var start = 0
+        for index in template.indices where template[index] <= TemplateMark.domain {
+            bytes.append(template.extracting(start..<index))
+            if template[index] == TemplateMark.domain {
+                bytes.append(domain.span)
+            } else {
+                gaps.append(bytes.count)
+            }
+            start = index + 1
+        }
+        bytes.append(template.extracting(start..<template.count))
+    }
+
+    /// Forgets everything, and keeps the memory.
+    mutating func removeAll() {
+        domain = []
+        bytes.removeAll(keepingCapacity: true)
+        gaps.removeAll(keepingCapacity: true)
     }
 }

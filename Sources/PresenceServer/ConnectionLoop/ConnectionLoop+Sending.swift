@@ -136,8 +136,13 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// Sends a connection what it has not asked for. That is counted while it does not read.
     mutating func push(_ body: Span<UInt8>, to slot: Int) {
+        push(to: slot) { $0.append(body) }
+    }
+
+    /// Sends a connection what it has not asked for: the body that `encode` appends.
+    mutating func push(to slot: Int, _ encode: (inout [UInt8]) -> Void) {
         let before = connections[slot].output.outbox.bytes.count
-        send(to: slot) { $0.append(body) }
+        send(to: slot, encode)
         guard connections[slot].output.isBlocked else { return }
         let count = connections[slot].output.outbox.bytes.count - before
         bytesHeldBack += count

@@ -57,6 +57,8 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
     var frames: SharedFrames
     /// What there is of XMPP; nil: it is not served.
     var xmpp: XMPPConnections?
+    /// Reused for presences that many are sent.
+    var stanzas = DividedStanzas()
     /// Reused for bodies that many are sent and that are not shared.
     var body: [UInt8] = []
     /// Reused for messages that cannot be read where they arrived: those of a WebSocket are masked.

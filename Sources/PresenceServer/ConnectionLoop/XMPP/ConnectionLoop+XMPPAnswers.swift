@@ -149,9 +149,10 @@ extension ConnectionLoop where Link: ~Copyable {
         _ template: Span<UInt8>, _ seq: UInt64, of topic: TopicHandle,
         to receivers: ArraySlice<UInt32>
     ) {
-        var filled: [UInt8] = []
-        swap(&filled, &body)
-        defer { swap(&filled, &body) }
+        var divided = DividedStanzas()
+        swap(&divided, &stanzas)
+        defer { swap(&divided, &stanzas) }
+        divided.removeAll()
         for receiver in receivers where connections[Int(receiver)].phase == .serving {
             let slot = Int(receiver)
             let hasRoom = hasRoom(slot)
@@ -161,21 +162,22 @@ extension ConnectionLoop where Link: ~Copyable {
                 note(topic, seq, missedBy: slot)
                 continue
             }
-            filled.removeAll(keepingCapacity: true)
-            filled.append(template, to: client.bareJID, at: client.stream.domain)
-            push(filled.span, to: slot)
+            if divided.domain != client.stream.domain {
+                divided.divide(template, at: client.stream.domain)
+            }
+            push(to: slot) { $0.append(divided, to: client.bareJID) }
         }
     }
 
     /// Sends a client states.
     mutating func sendStanzas(_ states: Range<Int>, to slot: Int, in effects: borrowing Effects) {
         guard let client = xmpp?[slot] else { return }
+        let all = copy effects
+        var presences = PresenceTemplate()
         for index in states {
-            var template: [UInt8] = []
-            template.appendStanzas(of: effects.events[index], in: effects)
-            send(to: slot) {
-                $0.append(template.span, to: client.bareJID, at: client.stream.domain)
-            }
+            presences.removeAll()
+            presences.append(all.events[index], in: all, at: client.stream.domain)
+            send(to: slot) { presences.append(to: client.bareJID, into: &$0) }
         }
     }
 }
