@@ -13,17 +13,17 @@ DOMAIN = "localhost"
 class XMPPService(porchlight.Service):
     """One with both listeners, and a certificate for the domain unless `plain`."""
 
-    def __init__(self, *flags, plain=False):
+    def __init__(self, *flags, plain=False, ports=(0, 0)):
         self.folder = tempfile.mkdtemp(prefix="porchlight-xmpp-")
-        flags = ["--xmpp-listen", "127.0.0.1:0", "--xmpp-domain", DOMAIN, *flags]
+        flags = ["--xmpp-listen", "127.0.0.1:%d" % ports[0], "--xmpp-domain", DOMAIN, *flags]
         if plain:
             flags += ["--xmpp-plaintext"]
         else:
             authority = tls.make_authority(self.folder)
             certificate, key = tls.sign(authority, self.folder, DOMAIN)
             self.authority = authority[0]
-            flags += ["--xmpp-tls-listen", "127.0.0.1:0", "--tls-certificate", certificate,
-                      "--tls-key", key]
+            flags += ["--xmpp-tls-listen", "127.0.0.1:%d" % ports[1],
+                      "--tls-certificate", certificate, "--tls-key", key]
         super().__init__(*flags)
         self.xmpp_port = int(re.search(r"xmpp on \S*:(\d+)", self.ready).group(1))
         found = re.search(r"xmpps on \S*:(\d+)", self.ready)
