@@ -25,9 +25,13 @@ class XMPPService(porchlight.Service):
             flags += ["--xmpp-tls-listen", "127.0.0.1:%d" % ports[1],
                       "--tls-certificate", certificate, "--tls-key", key]
         super().__init__(*flags)
+
+    def start(self, *flags):
+        super().start(*flags)
         self.xmpp_port = int(re.search(r"xmpp on \S*:(\d+)", self.ready).group(1))
         found = re.search(r"xmpps on \S*:(\d+)", self.ready)
         self.xmpps_port = int(found.group(1)) if found else None
+        return self
 
     def close(self):
         super().close()

@@ -45,7 +45,7 @@ class Stream:
 
     def login(self, name, device, secret="x"):
         self.authenticate(name, secret)
-        self.until("</success>")
+        self.until("<success")
         self.send(HEADER)
         self.until("</stream:features>")
         self.send("<iq type='set' id='bind'><bind xmlns='%s'><resource>%s</resource></bind></iq>"
