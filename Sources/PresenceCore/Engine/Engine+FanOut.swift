@@ -78,14 +78,22 @@ extension Engine {
         of topic: TopicHandle, _ viewers: Viewers, into effects: inout Effects
     ) {
         let publisher = topics[topic.index].account
-        for watcher in index.fans[Int(topic.index)] {
-            if !watcher.leases.isDisjoint(with: viewers.leases) {
-                guard viewers.includesPublisher || watcher.account != publisher else { continue }
+        guard viewers.includesPublisher else {
+            for watcher in index.fans[Int(topic.index)] where watcher.account != publisher {
                 collectSessions(of: watcher, viewers, for: topic, into: &effects)
-            } else if watcher.account == publisher, viewers.includesPublisher {
-                collectSessions(of: watcher, .all, for: topic, into: &effects)
+            }
+            return
+        }
+        if !viewers.leases.isEmpty {
+            for watcher in index.fans[Int(topic.index)] {
+                collectSessions(of: watcher, viewers, for: topic, into: &effects)
             }
         }
+        // By the only lease that it can have on itself.
+        guard !viewers.leases.contains(.timed) else { return }
+        let leases = index.leases(on: topic, by: AccountHandle(index: publisher))
+        let own = Watcher(account: publisher, leases: leases)
+        collectSessions(of: own, .all, for: topic, into: &effects)
     }
 
     mutating func collectSessions(
