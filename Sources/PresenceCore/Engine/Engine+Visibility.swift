@@ -12,18 +12,36 @@ struct Viewers: Hashable {
     /// Those that hear by one of these leases,
     let leases: Leases
     /// and by none of these.
-    var excluded: Leases = []
+    let excluded: Leases
     /// Whether the publisher is among them, if it subscribes to itself: it always sees itself, so
     /// its sight neither begins nor ends.
-    var includesPublisher = true
+    let includesPublisher: Bool
+    /// A bit for each set of leases: whether a session that hears by these is among them. A fan-out
+    /// asks this for each session.
+    private let included: UInt8
 
     /// All of them.
     static let all = Viewers(leases: .all)
 
+    init(leases: Leases, excluded: Leases = [], includesPublisher: Bool = true) {
+        self.leases = leases
+        self.excluded = excluded
+        self.includesPublisher = includesPublisher
+        var included: UInt8 = 0
+        for bits in 0...Leases.all.rawValue {
+            let shared = Leases(rawValue: bits)
+            guard !shared.isDisjoint(with: leases), shared.isDisjoint(with: excluded) else {
+                continue
+            }
+            included |= 1 << bits
+        }
+        self.included = included
+    }
+
     /// Whether a session hears; `shared` is the leases of its account by which it hears.
     @inline(__always)
     func include(_ shared: Leases) -> Bool {
-        !shared.isDisjoint(with: leases) && shared.isDisjoint(with: excluded)
+        included >> shared.rawValue & 1 != 0
     }
 
     /// Those of these that are also among others.
@@ -75,7 +93,8 @@ extension Engine {
         }
     }
 
-    /// Appends the state of an unknown account in the place of a topic's.
+    /// Appends the state of an unknown account in the place of a topic's. Its `seq` tells nothing of
+    /// the topic: those who do not see it could count its events otherwise.
     func appendHidden(
         _ topic: TopicHandle, _ cause: Cause, at now: Moment, into effects: inout Effects
     ) {
@@ -84,7 +103,8 @@ extension Engine {
         effects.events.append(
             Event(
                 type: record.type, publisher: effects.copyName(of: record.account, from: self),
-                value: OwnValue.unknown, cause: cause, seq: record.seq, time: now.wall,
+                value: OwnValue.unknown, cause: cause,
+                seq: cause == .hidden ? record.seq : sequence.last, time: now.wall,
                 online: isPresence ? effects.devices.count..<effects.devices.count : nil))
     }
 
