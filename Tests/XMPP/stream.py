@@ -31,6 +31,18 @@ class Stream:
         found, self.rest = self.rest[:end], self.rest[end:]
         return found
 
+    def expect(self, pattern):
+        """Takes what was received next, which must be `pattern`."""
+        while not (found := pattern.match(self.rest)):
+            try:
+                received = self.socket.recv(65536)
+            except TimeoutError:
+                received = b""
+            if not received:
+                raise AssertionError("received %r, not %s" % (self.rest, pattern.pattern))
+            self.rest += received.decode()
+        self.rest = self.rest[found.end():]
+
     def end(self):
         """What was received until the service closed the connection."""
         while received := self.socket.recv(65536):
