@@ -8,8 +8,8 @@ import subprocess
 import tempfile
 import time
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-UNPACKED = os.path.join(ROOT, ".build", "prosody")
+import debian
+
 PACKAGES = (
     "prosody", "lua5.4", "lua-expat", "lua-filesystem", "lua-sec", "lua-socket", "lua-bitop")
 
@@ -30,44 +30,25 @@ VirtualHost "localhost"
 """
 
 
-class Missing(Exception):
-    """There is no Prosody, and none can be had."""
-
-
 def command():
     """How Prosody is started, and the environment that it needs."""
     installed = shutil.which("prosody")
     if installed:
         return [installed], None
-    unpack()
-    lua = glob.glob(UNPACKED + "/usr/lib/*/lua/5.4")
-    share = UNPACKED + "/usr/share/lua/5.4/"
+    folder, is_new = debian.unpacked("prosody", *PACKAGES)
+    script = folder + "/usr/bin/prosody"
+    if is_new:
+        with open(script) as file:
+            text = file.read().replace("'/usr/lib/prosody", "'%s/usr/lib/prosody" % folder)
+        with open(script, "w") as file:
+            file.write(text)
+    share = folder + "/usr/share/lua/5.4/"
+    modules = glob.glob(folder + "/usr/lib/*/lua/5.4")
     environment = dict(
-        os.environ, LD_LIBRARY_PATH=":".join(glob.glob(UNPACKED + "/usr/lib/*-linux-gnu")),
+        os.environ, LD_LIBRARY_PATH=debian.libraries(folder),
         LUA_PATH_5_4="%s?.lua;%s?/init.lua;;" % (share, share),
-        LUA_CPATH_5_4="".join(folder + "/?.so;" for folder in lua) + ";")
-    return [UNPACKED + "/usr/bin/lua5.4", UNPACKED + "/usr/bin/prosody"], environment
-
-
-def unpack():
-    """Downloads what is missing, installs nothing."""
-    script = UNPACKED + "/usr/bin/prosody"
-    if os.path.exists(script):
-        return
-    shutil.rmtree(UNPACKED, ignore_errors=True)
-    os.makedirs(UNPACKED)
-    try:
-        subprocess.run(["apt-get", "download", "-qq", *PACKAGES], cwd=UNPACKED, check=True,
-                       capture_output=True, timeout=120)
-        for package in glob.glob(UNPACKED + "/*.deb"):
-            subprocess.run(["dpkg", "-x", package, UNPACKED], check=True, capture_output=True)
-    except (OSError, subprocess.SubprocessError) as error:
-        shutil.rmtree(UNPACKED, ignore_errors=True)
-        raise Missing("Prosody is not installed, and Debian's packages cannot be had: %s" % error)
-    with open(script) as file:
-        text = file.read().replace("'/usr/lib/prosody", "'%s/usr/lib/prosody" % UNPACKED)
-    with open(script, "w") as file:
-        file.write(text)
+        LUA_CPATH_5_4="".join(path + "/?.so;" for path in modules) + ";")
+    return [folder + "/usr/bin/lua5.4", script], environment
 
 
 class Prosody:
@@ -107,7 +88,7 @@ class Prosody:
         with open(self.log.name, errors="replace") as file:
             text = file.read()[-2000:]
         self.close()
-        raise Missing("Prosody does not start: " + text)
+        raise debian.Missing("Prosody does not start: " + text)
 
     def close(self):
         if self.process.poll() is None:
