@@ -17,19 +17,23 @@ extension [UInt8] {
     /// Appends an event, or a state, as presences; nothing if it is none for XMPP clients.
     mutating func appendStanzas(of event: Event, in effects: borrowing Effects) {
         var template = PresenceTemplate()
-        template.append(event, in: copy effects, at: [TemplateMark.domain])
+        template.append(event, in: effects, at: [TemplateMark.domain])
         template.append(to: [TemplateMark.receiver], into: &self)
     }
 
     /// Appends presences as the receiver with a bare JID gets them.
     mutating func append(_ presences: borrowing DividedStanzas, to jid: [UInt8]) {
+        // Each array is looked at once: every access to it may be a retain and a release.
+        let bytes = presences.bytes.span
+        let gaps = presences.gaps.span
+        let name = jid.span
         var start = 0
-        for gap in presences.gaps {
-            append(presences.bytes.span.extracting(start..<gap))
-            append(jid.span)
-            start = gap
+        for place in gaps.indices {
+            append(bytes.extracting(start..<gaps[place]))
+            append(name)
+            start = gaps[place]
         }
-        append(presences.bytes.span.extracting(start..<presences.bytes.count))
+        append(bytes.extracting(start..<bytes.count))
     }
 }
 

@@ -136,13 +136,14 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// Sends a connection what it has not asked for. That is counted while it does not read.
     mutating func push(_ body: Span<UInt8>, to slot: Int) {
-        push(to: slot) { $0.append(body) }
+        let before = connections[slot].output.outbox.bytes.count
+        send(to: slot) { $0.append(body) }
+        noteHeldBack(slot, since: before)
     }
 
-    /// Sends a connection what it has not asked for: the body that `encode` appends.
-    mutating func push(to slot: Int, _ encode: (inout [UInt8]) -> Void) {
-        let before = connections[slot].output.outbox.bytes.count
-        send(to: slot, encode)
+    /// Counts what was appended to an outbox that had `before` bytes, if the socket does not accept
+    /// it now.
+    mutating func noteHeldBack(_ slot: Int, since before: Int) {
         guard connections[slot].output.isBlocked else { return }
         let count = connections[slot].output.outbox.bytes.count - before
         bytesHeldBack += count

@@ -46,7 +46,7 @@ public struct PresenceTemplate: Hashable, Sendable {
     /// Appends what an event or a state is for subscribers, with JIDs of `domain`. Nothing if its
     /// type is not presence.
     public mutating func append(
-        _ event: Event, in effects: Effects, at domain: [UInt8]
+        _ event: Event, in effects: borrowing Effects, at domain: [UInt8]
     ) {
         guard event.type == .presence else { return }
         let source = Source(event, effects, domain)
@@ -55,7 +55,10 @@ public struct PresenceTemplate: Hashable, Sendable {
             guard let origin = event.origin else { return append(state: event, source, effects) }
             appendAvailable(origin, source, effects)
         case .logout, .disconnect, .kicked, .restart:
-            let farewell = event.origin?.availability.map { effects.availabilities[Int($0)] }
+            var farewell: Availability?
+            if let number = event.origin?.availability {
+                farewell = effects.availabilities[Int(number)]
+            }
             appendUnavailable(event.origin, farewell: farewell, source, effects)
         case .publish, .cleared, .expired:
             for device in devices(event.online, effects) {
@@ -77,13 +80,16 @@ public struct PresenceTemplate: Hashable, Sendable {
         /// When it was so, if the receiver did not see that happen.
         var since: Wall?
 
-        init(_ event: Event, _ effects: Effects, _ domain: [UInt8]) {
+        init(_ event: Event, _ effects: borrowing Effects, _ domain: [UInt8]) {
             account = effects.text(event.publisher)
             self.domain = domain
-            status = event.status.map { status in
-                StatusContent(
-                    value: status.value, expires: status.expires,
-                    ext: status.ext.map { Array(effects.text($0)) } ?? [])
+            if let status = event.status {
+                var ext: [UInt8] = []
+                if let range = status.ext { ext += effects.text(range) }
+                self.status = StatusContent(
+                    value: status.value, expires: status.expires, ext: ext)
+            } else {
+                status = nil
             }
             // Since when a device shows itself as it does is not known.
             if event.cause == .sync { since = event.lastSeen }
@@ -91,13 +97,14 @@ public struct PresenceTemplate: Hashable, Sendable {
     }
 
     private func devices(
-        _ range: Range<Int>?, _ effects: Effects
+        _ range: Range<Int>?, _ effects: borrowing Effects
     ) -> ArraySlice<DeviceEntry> {
-        range.map { effects.devices[$0] } ?? []
+        guard let range else { return [] }
+        return effects.devices[range]
     }
 
     private mutating func append(
-        state event: Event, _ source: Source, _ effects: Effects
+        state event: Event, _ source: Source, _ effects: borrowing Effects
     ) {
         let online = devices(event.online, effects)
         for device in online { appendAvailable(device, source, effects) }
@@ -105,7 +112,7 @@ public struct PresenceTemplate: Hashable, Sendable {
     }
 
     private mutating func appendAvailable(
-        _ device: DeviceEntry, _ source: Source, _ effects: Effects
+        _ device: DeviceEntry, _ source: Source, _ effects: borrowing Effects
     ) {
         appendStart(device, source, effects)
         var availability = Availability()
@@ -118,18 +125,18 @@ public struct PresenceTemplate: Hashable, Sendable {
     /// Of a device, or of an account without one.
     private mutating func appendUnavailable(
         _ device: DeviceEntry?, farewell: Availability? = nil, _ source: Source,
-        _ effects: Effects
+        _ effects: borrowing Effects
     ) {
         appendStart(device, source, effects)
         bytes.appendUnavailableRest(farewell, since: source.since)
     }
 
     private mutating func appendStart(
-        _ device: DeviceEntry?, _ source: Source, _ effects: Effects
+        _ device: DeviceEntry?, _ source: Source, _ effects: borrowing Effects
     ) {
-        bytes.appendPresenceStart(
-            from: source.account, device: device.map { effects.text($0.name) },
-            at: source.domain)
+        var name: ArraySlice<UInt8>?
+        if let device { name = effects.text(device.name) }
+        bytes.appendPresenceStart(from: source.account, device: name, at: source.domain)
         gaps.append(bytes.count)
     }
 }
@@ -143,7 +150,7 @@ extension Effects {
 
 extension RosterItem {
     /// A contact as a list or a change has it.
-    public init(_ contact: ContactEntry, in effects: Effects) {
+    public init(_ contact: ContactEntry, in effects: borrowing Effects) {
         self.init(
             account: Array(effects.text(contact.account)),
             label: ContactLabel(stored: Array(effects.text(contact.label))),
@@ -154,11 +161,13 @@ extension RosterItem {
 extension [UInt8] {
     /// Appends what a contact has said to the account of `client`.
     public mutating func append(
-        _ word: RelationWord, of contact: ContactEntry, in effects: Effects,
+        _ word: RelationWord, of contact: ContactEntry, in effects: borrowing Effects,
         to client: StanzaSender
     ) {
+        var text: ArraySlice<UInt8>?
+        if word == .subscribe, let range = contact.requestText { text = effects.text(range) }
         appendWord(
             word, from: effects.text(contact.account), to: client.account, at: client.domain,
-            text: word == .subscribe ? contact.requestText.map { effects.text($0) } : nil)
+            text: text)
     }
 }

@@ -1,4 +1,5 @@
 import Containers
+import Outboxes
 import PresenceCore
 import PresenceWire
 import PresenceXMPP
@@ -49,7 +50,7 @@ extension ConnectionLoop where Link: ~Copyable {
         case (.roster(let head, var result), .contacts(let entries, _, let cursor)):
             for index in entries where effects.contacts[index].isContact {
                 result.append(
-                    RosterItem(effects.contacts[index], in: copy effects), at: client.stream.domain)
+                    RosterItem(effects.contacts[index], in: effects), at: client.stream.domain)
             }
             if let cursor {
                 return askForContacts(slot, for: .roster(head, result), after: cursor)
@@ -121,7 +122,7 @@ extension ConnectionLoop where Link: ~Copyable {
     ) {
         guard let sender = client.sender else { return }
         var stanza: [UInt8] = []
-        stanza.append(word, of: contact, in: copy effects, to: sender)
+        stanza.append(word, of: contact, in: effects, to: sender)
         push(stanza.span, to: slot)
     }
 
@@ -134,7 +135,7 @@ extension ConnectionLoop where Link: ~Copyable {
         var stanza: [UInt8] = []
         stanza.appendRosterPushStart(number: client.nextNumber(), to: sender)
         if contact.isContact {
-            stanza.append(RosterItem(contact, in: copy effects), at: sender.domain)
+            stanza.append(RosterItem(contact, in: effects), at: sender.domain)
         } else {
             stanza.appendRemovedItem(effects.text(contact.account), at: sender.domain)
         }
@@ -153,6 +154,9 @@ extension ConnectionLoop where Link: ~Copyable {
         swap(&divided, &stanzas)
         defer { swap(&divided, &stanzas) }
         divided.removeAll()
+        let domains = xmpp?.service.settings.domains ?? []
+        // With one domain, no receiver has to be asked for its own.
+        if domains.count == 1 { divided.divide(template, at: domains[0]) }
         for receiver in receivers where connections[Int(receiver)].phase == .serving {
             let slot = Int(receiver)
             let hasRoom = hasRoom(slot)
@@ -162,21 +166,23 @@ extension ConnectionLoop where Link: ~Copyable {
                 note(topic, seq, missedBy: slot)
                 continue
             }
-            if divided.domain != client.stream.domain {
+            if domains.count > 1, divided.domain != client.stream.domain {
                 divided.divide(template, at: client.stream.domain)
             }
-            push(to: slot) { $0.append(divided, to: client.bareJID) }
+            let start = beginMessage(to: slot)
+            connections[slot].output.outbox.bytes.append(divided, to: client.bareJID)
+            endMessage(start, to: slot)
+            noteHeldBack(slot, since: start)
         }
     }
 
     /// Sends a client states.
     mutating func sendStanzas(_ states: Range<Int>, to slot: Int, in effects: borrowing Effects) {
         guard let client = xmpp?[slot] else { return }
-        let all = copy effects
         var presences = PresenceTemplate()
         for index in states {
             presences.removeAll()
-            presences.append(all.events[index], in: all, at: client.stream.domain)
+            presences.append(effects.events[index], in: effects, at: client.stream.domain)
             send(to: slot) { presences.append(to: client.bareJID, into: &$0) }
         }
     }
