@@ -93,8 +93,8 @@ extension Engine {
         }
     }
 
-    /// Appends the state of an unknown account in the place of a topic's. Its `seq` tells nothing of
-    /// the topic: those who do not see it could count its events otherwise.
+    /// Appends the state of an unknown account in the place of a topic's. Its `seq` tells nothing
+    /// of the topic: those who do not see it could count its events otherwise.
     func appendHidden(
         _ topic: TopicHandle, _ cause: Cause, at now: Moment, into effects: inout Effects
     ) {
