@@ -1,5 +1,6 @@
 # make run        install what is missing, build, serve on 127.0.0.1:7400, HTTP on 7401
 # make run-tls    the same over TLS, with a test certificate: prints what to type next
+# make run-xmpp   the same for XMPP clients, with the same certificate
 # make build      install what is missing, build .build/release/porchlight
 # make test       install what is missing, build, run every test: about 30 minutes
 # make check      lint, build, quick tests: at most 3 minutes after the build
@@ -15,7 +16,7 @@
 # make outdated   list dependencies that have newer versions
 # make clean      remove everything that was built
 
-.PHONY: help run run-tls build test check test-js test-js-full test-runtimes test-browser test-browser-full demo simulate static install outdated setup clean
+.PHONY: help run run-tls run-xmpp build test check test-js test-js-full test-runtimes test-browser test-browser-full demo simulate static install outdated setup clean
 .DEFAULT_GOAL := help
 
 PREFIX ?= /usr/local
@@ -30,6 +31,9 @@ run: build
 
 run-tls: build
 	exec scripts/run-tls
+
+run-xmpp: build
+	exec scripts/run-xmpp
 
 build: setup
 	swift build -c release --product porchlight
