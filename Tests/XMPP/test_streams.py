@@ -54,5 +54,55 @@ class Encryption(unittest.TestCase):
                     plain, server_hostname=DOMAIN)
 
 
+class Limits(unittest.TestCase):
+    """What a client cannot do, before its login and after it."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.service = XMPPService(plain=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.service.close()
+
+    def stream(self):
+        stream = Stream(self.service.xmpp_port)
+        self.addCleanup(stream.close)
+        return stream
+
+    def test_a_stanza_before_authentication_ends_the_stream(self):
+        stream = self.stream()
+        stream.send(HEADER + "<presence to='ida@localhost' type='subscribe'/>")
+        self.assertIn("<not-authorized ", stream.end())
+
+    def test_a_stanza_before_bind_ends_the_stream(self):
+        stream = self.stream()
+        stream.authenticate("ida")
+        stream.until("<success")
+        stream.send(HEADER + "<iq type='get' id='1'><query xmlns='jabber:iq:roster'/></iq>")
+        self.assertIn("<not-authorized ", stream.end())
+
+    def test_nobody_speaks_for_another_account(self):
+        ida, eve = self.stream(), self.stream()
+        ida.login("ida", "d1")
+        eve.login("eve", "d1")
+        eve.send("<iq from='max@localhost/d1' to='ida@localhost/d1' type='get' id='1'>"
+                 "<ping xmlns='urn:xmpp:ping'/></iq>")
+        self.assertIn("<invalid-from ", eve.end())
+        ida.send("<iq type='get' id='2'><ping xmlns='urn:xmpp:ping'/></iq>")
+        self.assertNotIn("max@localhost", ida.until("id='2'"))
+
+    def test_entities_and_depth_end_the_stream(self):
+        for hostile, condition in (
+                ("<!DOCTYPE a [<!ENTITY b 'c'>]>", "restricted-xml"),
+                ("<iq type='get' id='1'>" + "<a>" * 1000, "policy-violation"),
+                ("<presence><status>" + "a" * 2_000_000, "policy-violation")):
+            with self.subTest(condition=condition):
+                stream = self.stream()
+                stream.login("ida", "d1")
+                stream.send(hostile)
+                self.assertIn("<%s " % condition, stream.end())
+
+
 if __name__ == "__main__":
     unittest.main()
