@@ -154,14 +154,16 @@ extension ConnectionLoop where Link: ~Copyable {
         swap(&divided, &stanzas)
         defer { swap(&divided, &stanzas) }
         divided.removeAll()
-        let domains = xmpp?.service.settings.domains ?? []
+        // Looked up once: each use of the property would retain all that is in it.
+        guard let clients = xmpp else { return }
+        let domains = clients.service.settings.domains
         // With one domain, no receiver has to be asked for its own.
         if domains.count == 1 { divided.divide(template, at: domains[0]) }
         for receiver in receivers where connections[Int(receiver)].phase == .serving {
             let slot = Int(receiver)
             let hasRoom = hasRoom(slot)
             // That may have written to it, and found it closed.
-            guard connections[slot].phase == .serving, let client = xmpp?[slot] else { continue }
+            guard connections[slot].phase == .serving, let client = clients[slot] else { continue }
             guard hasRoom else {
                 note(topic, seq, missedBy: slot)
                 continue
