@@ -1,0 +1,73 @@
+"""How native and XMPP subscribers learn that an XMPP client is gone: rows of docs/XMPP.md."""
+
+import unittest
+
+import walk
+from service import XMPPService
+from stream import Stream
+
+
+class Departures(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.service = XMPPService("--disconnect-grace", "0", plain=True)
+        cls.addClassCleanup(cls.service.close)
+
+    def people(self, stem):
+        """anna, which sees ben; ben; and a native client that has subscribed to ben."""
+        anna, ben = walk.pair(self.service.xmpp_port, stem)
+        native = self.service.login(stem + "-native")
+        native.subscribe(ben.name)
+        for client in (anna, ben, native):
+            self.addCleanup(client.close)
+        walk.reach("T", anna, ben)
+        anna.take()
+        return anna, ben, native
+
+    def cause(self, native, value):
+        return native.events_until(lambda event: event["value"] == value)[-1]["cause"]
+
+    def assertGone(self, anna):
+        stanza = anna.stanza()
+        self.assertEqual((stanza.tag, stanza.get("type")), (walk.CLIENT + "presence",
+                                                            "unavailable"))
+
+    def test_a_lost_connection(self):
+        anna, ben, native = self.people("lost")
+        ben.close()
+        self.assertEqual(self.cause(native, 3), "disconnect")
+        self.assertGone(anna)
+
+    def test_the_end_of_the_stream(self):
+        anna, ben, native = self.people("ended")
+        ben.stream.send("</stream:stream>")
+        self.assertEqual(self.cause(native, 2), "logout")
+        self.assertGone(anna)
+
+    def test_a_kick(self):
+        anna, ben, native = self.people("kicked")
+        server = self.service.server()
+        self.addCleanup(server.close)
+        server.ok("kick", {"account": ben.name, "reason": "maintenance"})
+        self.assertEqual(self.cause(native, 2), "kicked")
+        self.assertGone(anna)
+        ben.stream.until("<policy-violation ")
+        self.assertIn(">maintenance</text>", ben.stream.end())
+
+    def test_a_contact_that_was_gone_before(self):
+        anna, ben, native = self.people("before")
+        ben.close()
+        self.cause(native, 3)
+        anna.close()
+        again = Stream(self.service.xmpp_port)
+        self.addCleanup(again.close)
+        again.login(anna.name, "d2")
+        for stanza in ("<presence/>", "<presence to='%s' type='probe'/>" % ben.bare):
+            again.send(stanza)
+            self.assertIn("<delay ", again.until(
+                "from='%s' to='%s' type='unavailable'>" % (ben.bare, anna.bare)
+            ) + again.until("</presence>"))
+
+
+if __name__ == "__main__":
+    unittest.main()
