@@ -308,7 +308,8 @@ import Testing
             var effects = Effects()
             return world.withEngine {
                 $0.relay(
-                    to: Array(account.utf8), device: Array(device.utf8), from: from,
+                    to: Array(account.utf8), device: Array(device.utf8), isQuestion: true,
+                    from: from,
                     into: &effects)
             }
         }
@@ -317,8 +318,67 @@ import Testing
         #expect(relay("carol", "c", from: alice) == nil)
         #expect(relay("nobody", "c", from: alice) == nil)
         #expect(relay("bob", "b", from: world.connect()) == nil)
+        world.setVisibility(world.appServer(), .hidden, for: "bob")
+        #expect(relay("bob", "b", from: alice) == nil)
+        world.setVisibility(world.appServer(), nil, for: "bob")
         world.drop(bob)
         #expect(relay("bob", "b", from: alice) == nil)
         _ = native
+    }
+
+    @Test func `what is missed while hidden does not deafen a session that shows itself`() {
+        let alice = befriend()
+        let bob = bind("bob")
+        world.handle(.show(Availability()), from: bob)
+        world.publish(alice, 10_001)
+        world.handle(.hide(farewell: Availability()), from: bob)
+        world.missLast(bob)
+        world.handle(.show(Availability()), from: bob)
+        world.drain(bob)
+        _ = world.take(bob)
+        world.publish(alice, 10_002)
+        #expect(world.events(bob).map(\.value) == [10_002])
+        world.checkInvariants()
+    }
+
+    @Test func `a session that did not keep up is told that the sight of a contact has ended`() {
+        let alice = befriend()
+        let bob = bind("bob")
+        world.handle(.show(Availability()), from: bob)
+        _ = world.take(bob)
+        world.missesEvents = [bob]
+        world.publish(alice, 10_001)
+        world.say(alice, .unsubscribed, to: "bob")
+        world.missesEvents = []
+        world.drain(bob)
+        let states = world.take(bob).flatMap { seen -> [State] in
+            if case .states(let states) = seen { states } else { [] }
+        }
+        #expect(states.map(\.withdrawn) == [["ios:d1"]])
+        world.publish(alice, 10_002)
+        #expect(world.events(bob).isEmpty)
+    }
+
+    @Test func `a device that came back in between is told to have gone`() {
+        let server = world.appServer()
+        let alice = bind("alice", "a")
+        world.say(server, .subscribe, to: "bob", for: "alice")
+        world.say(server, .subscribed, to: "alice", for: "bob")
+        let bob = bind("bob", "one")
+        for connection in [alice, bob] {
+            world.handle(.show(Availability()), from: connection)
+        }
+        _ = world.take(alice)
+        world.missesEvents = [alice]
+        world.publish(server, 10_001, for: "bob")
+        let again = bind("bob", "one")
+        world.handle(.show(Availability()), from: again)
+        world.handle(.logout, from: again)
+        world.missesEvents = []
+        world.drain(alice)
+        let states = world.take(alice).flatMap { seen -> [State] in
+            if case .states(let states) = seen { states } else { [] }
+        }
+        #expect(states.map(\.withdrawn).first == ["xmpp:one"])
     }
 }

@@ -20,7 +20,10 @@ extension Engine {
         let origin = deviceEntry(of: session, into: &effects)
         emit(
             EventDraft(value: shownValue(of: topic), cause: .changed, origin: origin),
-            on: topic, alsoTo: .allBut(connection), at: now, into: &effects)
+            on: topic,
+            // An XMPP client is sent its own presence, too (RFC 6121, section 4.4.2).
+            alsoTo: .allBut(sessions[session].client == .xmpp ? nil : connection), at: now,
+            into: &effects)
     }
 
     /// The value of the state of an account that is online.

@@ -21,7 +21,10 @@ extension Engine {
         _ topic: TopicHandle, seq: UInt64, by connection: ConnectionID, at now: Wall
     ) {
         // Forgets no accounts: the caller may be in the middle of effects that name them.
-        guard case .client(let session, let account) = caller(of: connection) else { return }
+        // A session that is not shown is sent a list when it shows itself.
+        guard case .client(let session, let account) = caller(of: connection),
+            sessions[session].phase == .connected
+        else { return }
         if conflations[session] == nil { beginConflation(of: session, fromEvent: seq, at: now) }
         note(topic, seq, missedBy: session, of: account)
         guard conflations[session]?.topics.isEmpty == true else { return }
@@ -128,8 +131,12 @@ extension Engine {
             guard effects.events.count - start < settings.limits.statesPerFrameMax else { break }
             visited += 1
             let ended = conflation.takeEnded(of: topic)
-            guard matters(topic, to: account, listed: conflation.cursor) else { continue }
             if !ended.isEmpty { appendEnds(of: ended, on: topic, at: now, into: &effects) }
+            if hasLostSight(of: topic, session, account) {
+                appendWithdrawal(topic, at: now, into: &effects)
+                continue
+            }
+            guard matters(topic, to: account, listed: conflation.cursor) else { continue }
             appendState(topic, asSeenBy: session, at: now, into: &effects)
             noteKnown(topic, to: session)
         }
@@ -140,6 +147,32 @@ extension Engine {
         guard conflation.topics.isEmpty else { return }
         endConflation(of: session, at: now.wall)
         effects.items.append(.caughtUp(connection))
+    }
+
+    /// Whether a session that hears of contacts does not see a publisher of which it has missed an
+    /// event: that may have been the end of the sight.
+    private func hasLostSight(
+        of topic: TopicHandle, _ session: UInt32, _ account: AccountHandle
+    ) -> Bool {
+        Int(topic.index) < topics.elements.count && topics[topic.index].type == .presence
+            && links[Int(session)].hears.contains(.approved)
+            && topics[topic.index].account != account.index
+            && self.topic(.presence, of: AccountHandle(index: topics[topic.index].account)) == topic
+            && !sees(topic, session)
+    }
+
+    /// Appends the end of the sight of a publisher.
+    private func appendWithdrawal(
+        _ topic: TopicHandle, at now: Moment, into effects: inout Effects
+    ) {
+        let start = effects.devices.count
+        for session in allSessions(of: AccountHandle(index: topics[topic.index].account))
+        where sessions[session].phase != .hidden {
+            effects.devices.append(deviceEntry(of: session, into: &effects))
+        }
+        let devices = start..<effects.devices.count
+        appendHidden(topic, .hidden, at: now, into: &effects)
+        effects.events[effects.events.count - 1].withdrawn = devices
     }
 
     /// Appends that devices have ended which are not online again.

@@ -96,7 +96,10 @@ extension Engine {
         let event = effects.events.count - 1
         let start = effects.receivers.count
         collectSessions(of: watcher, viewers, for: topic, into: &effects)
-        noteKnown(topic, toAllOf: AccountHandle(index: watcher.account))
+        for session in allSessions(of: AccountHandle(index: watcher.account))
+        where viewers.include(watcher.leases.intersection(links[Int(session)].hears)) {
+            noteKnown(topic, to: session)
+        }
         let receivers = start..<effects.receivers.count
         stats.deliveries += receivers.count
         history.events.append(

@@ -10,7 +10,7 @@ extension Engine {
     enum OwnReceivers {
         case nobody
         /// All but the one on this connection.
-        case allBut(ConnectionID)
+        case allBut(ConnectionID?)
         /// Those of XMPP clients, but not the one on this connection (RFC 6121, section 4.2.2).
         case resources(but: ConnectionID?)
     }

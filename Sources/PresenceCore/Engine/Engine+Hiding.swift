@@ -37,7 +37,13 @@ extension Engine {
         into effects: inout Effects
     ) throws(Refusal) {
         var known = session(of: account, on: login.device)
-        if let session = known, sessions[session].phase == .pushOnly {
+        // A device that was another kind of client is another one for those who see it.
+        if let session = known, sessions[session].client != .xmpp {
+            if let old = connectionID(of: session) {
+                detach(old, .replaced, at: now)
+                effects.items.append(.close(old, .replaced))
+                sessions[session].lastHeard = now.wall
+            }
             endUnconnected(session, at: now, into: &effects)
             known = nil
         }
@@ -102,6 +108,7 @@ extension Engine {
         put(availability, of: session)
         cancelTimer(of: session)
         if before == .hidden { reveal(session, of: account) }
+        dropConflation(of: session)
         enter(.connected, session)
         persist(session, into: &effects)
         effects.answer(connection, .shown(.begins))
@@ -166,12 +173,12 @@ extension Engine {
         _ farewell: Availability, from connection: ConnectionID, at now: Moment,
         into effects: inout Effects
     ) throws(Refusal) {
-        guard case .client(let session, let account) = caller(of: connection) else {
+        guard case .client(let session, _) = caller(of: connection) else {
             throw Refusal(.forbidden)
         }
+        // Never refused: each was preceded by a show, which has a pace.
         effects.answer(connection, .shown(.continues))
         guard sessions[session].phase != .hidden else { return }
-        try checkPublishPace(of: account, at: now)
         let isListing = sessions[session].phase == .connected && !listCursor(of: session).isComplete
         hide(
             session, farewell, value: OwnValue.logout, cause: .logout, at: now, into: &effects)
@@ -205,25 +212,27 @@ extension Engine {
         put(Availability(), of: session)
         withholdList(of: session)
         announceEnd(
-            of: account, origin, began: sessions[session].id, value: value, cause: cause,
+            of: account, origin, began: sessions[session].shownSince, value: value, cause: cause,
             lastSeen: now.wall, at: now, into: &effects)
     }
 
     // MARK: Between clients
 
     /// Answers whether a device of an account is connected to be handed a stanza, and returns its
-    /// connection if it is. It may be hidden: whoever knows its name may write to it.
+    /// connection if it is. It need not be shown. A question, which the device answers by itself,
+    /// is only for those whom the account lets see it.
     ///
     /// To be carried out by the caller, which has the stanza.
     public mutating func relay(
-        to account: [UInt8], device: [UInt8], from connection: ConnectionID,
+        to account: [UInt8], device: [UInt8], isQuestion: Bool, from connection: ConnectionID,
         into effects: inout Effects
     ) -> ConnectionID? {
-        guard case .client = caller(of: connection) else {
+        guard case .client(_, let sender) = caller(of: connection) else {
             effects.items.append(.refuse(connection, Refusal(.notLoggedIn)))
             return nil
         }
-        guard let account = find(account.span), let session = session(of: account, on: device),
+        guard let account = find(account.span), !isQuestion || mayAsk(account, sender),
+            let session = session(of: account, on: device),
             sessions[session].client == .xmpp, let target = connectionID(of: session)
         else {
             effects.items.append(.refuse(connection, Refusal(.unknownContact)))
@@ -231,6 +240,16 @@ extension Engine {
         }
         effects.answer(connection, .done)
         return target
+    }
+
+    /// Whether the devices of an account answer questions of another.
+    private func mayAsk(_ account: AccountHandle, _ sender: AccountHandle) -> Bool {
+        guard account != sender else { return true }
+        return switch visibility(of: account.index) {
+        case .open: true
+        case .approved: relations.relation(of: sender, to: account)?.seen == .active
+        case .hidden: false
+        }
     }
 
     /// Tells since when an account is offline that the session sees (XEP-0012).

@@ -76,6 +76,8 @@ extension Engine {
     ) -> Arrival {
         let before = sessions[session]
         takeOver(session, login, at: now, into: &effects)
+        // What an XMPP client shows is its own.
+        if before.client == .xmpp { put(Availability(), of: session) }
         if before.phase == .hidden {
             reveal(session, of: account)
             enter(.connected, session)

@@ -186,9 +186,11 @@ extension Engine {
     ) {
         guard owner != contact else { return }
         var pair = pair(owner, contact)
+        let approvesBefore = approvesBefore && pair.other.seen == .none
+        let isListed = isListed || approvesBefore
         pair.own = PairSide(
             seen: seen, requestText: requestText, isListed: isListed,
-            approvesBefore: approvesBefore && pair.other.seen == .none, label: label)
+            approvesBefore: approvesBefore, label: isListed ? label : .none)
         if seen != .none { pair.other.approvesBefore = false }
         set(pair, of: owner, contact, at: now)
     }

@@ -29,6 +29,7 @@ extension Engine {
     /// Appends a session to its account's list.
     mutating func link(_ session: UInt32, to account: AccountHandle) {
         links[Int(session)].next = none
+        sessions[session].shownSince = SessionID(ordinal: sequence.last)
         let number = Int(account.index)
         accounts[number].sessionCount += 1
         guard firstSession[number] != none else {
@@ -144,7 +145,7 @@ extension Engine {
         countResource(record.client, -1)
         sessions.remove(session)
         announceEnd(
-            of: account, origin, began: record.id, value: value, cause: cause,
+            of: account, origin, began: record.shownSince, value: value, cause: cause,
             lastSeen: lastSeen, at: now, into: &effects)
     }
 

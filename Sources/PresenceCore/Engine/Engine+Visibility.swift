@@ -93,8 +93,8 @@ extension Engine {
         }
     }
 
-    /// Appends the state of an unknown account in the place of a topic's. Its `seq` tells nothing
-    /// of the topic: those who do not see it could count its events otherwise.
+    /// Appends the state of an unknown account in the place of a topic's, under its number: what is
+    /// sent when the topic is seen again must not have a lower one.
     func appendHidden(
         _ topic: TopicHandle, _ cause: Cause, at now: Moment, into effects: inout Effects
     ) {
@@ -103,8 +103,7 @@ extension Engine {
         effects.events.append(
             Event(
                 type: record.type, publisher: effects.copyName(of: record.account, from: self),
-                value: OwnValue.unknown, cause: cause,
-                seq: cause == .hidden ? record.seq : sequence.last, time: now.wall,
+                value: OwnValue.unknown, cause: cause, seq: record.seq, time: now.wall,
                 online: isPresence ? effects.devices.count..<effects.devices.count : nil))
     }
 

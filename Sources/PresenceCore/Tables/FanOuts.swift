@@ -68,8 +68,11 @@ struct FanOuts {
             return (nil, true)
         }
         var dropped: UInt64?
+        let isFull = walk.events.count > 4 * Self.waitingMax
         if walk.events.count > Self.waitingMax,
-            let place = walk.events.dropFirst().firstIndex(where: { !$0.isOfHiding && !$0.isOfEnd })
+            let place = walk.events.dropFirst().firstIndex(where: {
+                isFull || !$0.isOfHiding && !$0.isOfEnd
+            })
         {
             dropped = walk.events.remove(at: place).seq
         }

@@ -8,6 +8,8 @@ struct Session {
     var loggedIn: Wall
     /// When it was last heard; up to date only once the connection has ended.
     var lastHeard: Wall
+    /// The last number when others began to see it, which they have since without a gap.
+    var shownSince = SessionID(ordinal: 0)
     /// Its account.
     var account: UInt32
     /// Fires when the current phase ends; none while connected.

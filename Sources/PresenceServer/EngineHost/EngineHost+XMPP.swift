@@ -18,6 +18,8 @@ struct RelayedStanza: Sendable {
     var connection: ConnectionID
     var account: [UInt8]
     var device: [UInt8]
+    /// Whether the receiver is to answer it.
+    var isQuestion: Bool
     /// As the receiver is sent it.
     var bytes: [UInt8]
 }
@@ -53,8 +55,8 @@ extension EngineHost {
     /// Hands a stanza to the device that it is for, unless that is on a loop that stands still.
     mutating func relay(_ stanza: RelayedStanza, at now: Moment) {
         let target = engine.relay(
-            to: stanza.account, device: stanza.device, from: stanza.connection,
-            into: &output.shared.effects)
+            to: stanza.account, device: stanza.device, isQuestion: stanza.isQuestion,
+            from: stanza.connection, into: &output.shared.effects)
         guard let target, stillLoops & 1 << UInt64(loops.loop(of: target.slot)) == 0 else { return }
         let body = output.shared.add { output, _ in output += stanza.bytes }
         output.append(.relay(body: body, target), for: target)

@@ -32,7 +32,11 @@ extension Oracle {
             return refuse(connection, .rateLimited)
         }
         var known = accounts[name]?.sessions.firstIndex { $0.device == device }
-        if let place = known, accounts[name]?.sessions[place].isPushOnly == true {
+        if let place = known, accounts[name]?.sessions[place].client != .xmpp {
+            if let old = accounts[name]?.sessions[place].connection {
+                replace(old)
+                accounts[name]?.sessions[place].lastHeard = wall
+            }
             end(name, place, value: 3, cause: .disconnect)
             known = nil
         }

@@ -20,6 +20,7 @@ extension Oracle {
             }
             let wasPushOnly = session.isPushOnly
             isNoticed = wasPushOnly || session.client != client
+            if session.client == .xmpp { session.availability = Availability() }
             session.client = client
             session.reach = reach
             session.hearsContacts = hearsContacts

@@ -37,7 +37,7 @@ extension ConnectionLoop where Link: ~Copyable {
                 .relay(
                     RelayedStanza(
                         connection: connectionID(slot), account: account, device: device,
-                        bytes: bytes)))
+                        isQuestion: wantsAnswer, bytes: bytes)))
         case .listContacts:
             var result: [UInt8] = []
             result.appendRosterStart(head, to: sender)
@@ -47,16 +47,17 @@ extension ConnectionLoop where Link: ~Copyable {
         }
     }
 
-    /// The most bytes of a stanza as another client is sent it.
-    private var relayedBytesMax: Int { xmpp?.service.settings.bytesMax ?? 0 }
+    /// The most bytes of a stanza as another client is sent it; with `XMPPConnection.relayedPace`
+    /// this bounds what strangers can have a client on a slow line receive.
+    private var relayedBytesMax: Int { 8_192 }
 
     /// Asks for a page of the contacts of a client.
     mutating func askForContacts(
         _ slot: Int, for question: XMPPQuestion, after cursor: UInt64?
     ) {
-        let countMax = configuration.engine.limits.pageEntriesMax
+        // In one piece: a push must not be older than a part of the result that follows it.
         ask(slot, for: question) { _ in
-            .contacts(account: nil, ListContacts(cursor: cursor, entriesMax: countMax))
+            .contacts(account: nil, ListContacts(cursor: cursor, entriesMax: .max))
         }
     }
 

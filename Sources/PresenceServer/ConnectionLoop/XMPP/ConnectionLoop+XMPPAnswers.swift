@@ -17,7 +17,9 @@ extension ConnectionLoop where Link: ~Copyable {
                 to: batch.own.receivers[receivers])
         case .relay(let body, let connection):
             guard let slot = slot(of: connection), connections[slot].phase == .serving,
-                hasRoom(slot), connections[slot].phase == .serving
+                let client = xmpp?[slot], client.mayBeSentRelayed(at: now().mono),
+                !connections[slot].output.isBlocked, hasRoom(slot),
+                connections[slot].phase == .serving
             else { return }
             push(batch.shared.bytes.span.extracting(batch.shared.range(of: body)), to: slot)
         case .contact(let notice, let receivers):
