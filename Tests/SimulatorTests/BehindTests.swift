@@ -46,7 +46,7 @@ import Testing
             $0.connection.progressSeconds = 600
             $0.engine.heartbeatSeconds = 600
         }
-        let slow = service.login("alice", roomBytes: 500)
+        let slow = service.login("alice", roomBytes: 700)
         let backend = service.connectAppServer()
         let publishers: [JSON] = ["bob", "carol"]
         for name in publishers {
