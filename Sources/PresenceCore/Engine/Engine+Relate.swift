@@ -206,11 +206,6 @@ extension Relation {
     var seen: RelationState {
         flags.contains(.sees) ? .active : flags.contains(.asks) ? .pending : .none
     }
-
-    /// Whether the contact sees the account.
-    var isSeenBy: RelationState {
-        flags.contains(.isSeen) ? .active : flags.contains(.isAsked) ? .pending : .none
-    }
 }
 
 extension Relation.Flags {

@@ -197,11 +197,6 @@ public struct RelationRecord: Hashable, Sendable {
     /// The text of the owner's request, while it is pending.
     public var requestText: [UInt8]?
 
-    /// Whether it says nothing.
-    public var isEmpty: Bool {
-        seen == .none && !isListed && !approvesBefore && label == .none
-    }
-
     /// What an owner keeps of a contact.
     public init(
         owner: AccountHandle, contact: AccountHandle, seen: RelationState, isListed: Bool,
