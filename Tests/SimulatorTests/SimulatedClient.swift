@@ -212,6 +212,10 @@ final class SimulatedClient {
     /// After it was told that it does not see a publisher any more, nothing of it is said until a
     /// state is, or until it is told that it sees it again.
     ///
+    /// What a state says does not matter: to a client that fell behind, one without a status
+    /// takes the place of `shown`. `checkView` finds who is told on after a state of somebody
+    /// that it may not see.
+    ///
     /// The owner alone knows: the others see what it subscribes to without being told the state.
     private func checkSight(_ key: String, _ event: JSON, isState: Bool) {
         switch event["cause"]?.string {
@@ -231,7 +235,7 @@ final class SimulatedClient {
             unseen.remove(key)
         default:
             if isState {
-                if !event.isOfUnknown { unseen.remove(key) }
+                unseen.remove(key)
             } else if isOwner, unseen.contains(key) {
                 violations.append("\(key): told \(event.text), which it may not see")
             }
