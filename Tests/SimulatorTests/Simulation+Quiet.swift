@@ -10,6 +10,7 @@ extension Simulation {
     /// Lets everything run out and checks what must hold then.
     func quiet() {
         settle()
+        service.checkInvariants()
         for client in clients { checkTruth(client) }
         // A caller in process needs no login and is bound by no pace.
         let auditor = service.caller
