@@ -92,7 +92,7 @@ let package = Package(
         .target(
             name: "PresenceServer",
             dependencies: [
-                "Containers", "EventLoop", "Outboxes", "PresenceCore", "PresenceStore",
+                "Containers", "EventLoop", "Outboxes", "Passwords", "PresenceCore", "PresenceStore",
                 "PresenceWire", "PresenceXMPP", "PrometheusText", "SecureLoop", "TLSSessions",
                 "XML",
                 .product(name: "Logging", package: "swift-log"),

@@ -24,6 +24,9 @@ struct Spelled: Equatable {
         case .question(.stats), .question(.metrics): break
         case .refresh(let request):
             text(request.token, 0...65_536, decoder)
+        case .password(let change):
+            name(change.account, decoder)
+            text(change.password, 0...65_536, decoder)
         case .feed(let cursor):
             numbers.append(Int64(bitPattern: cursor?.seq ?? 0))
         case .question(.why(let request)):

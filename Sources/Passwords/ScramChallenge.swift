@@ -5,7 +5,8 @@ public struct ScramChallenge: Hashable, Sendable {
     /// The message for the client: nonce, salt, iterations.
     public let message: [UInt8]
     private let request: ScramRequest
-    private let hash: ScramHash
+    /// The hash function of the mechanism.
+    public let hash: ScramHash
     private let keys: ScramKeys
     /// The nonces of both sides.
     private let nonce: [UInt8]

@@ -28,6 +28,10 @@ public struct AdmissionLimits: Sendable {
     public var tokensMax = 1_000
     /// The same for tokens from an address of which too many logins have failed.
     public var suspectTokensMax = 100
+    /// Registrations from one address, ten of which make one; beyond, they are refused.
+    public var registrationPace: Pace? = Pace(perSecond: 1, burst: 50)
+    /// Accounts with a password; beyond, none can be registered.
+    public var passwordsMax = 1_000_000
     /// Bytes that the process may have in memory; beyond, logins and subscriptions are refused.
     public var memoryBytesMax: UInt64?
 
@@ -67,6 +71,7 @@ public struct AdmissionLimits: Sendable {
         limits.appServerRequestPace = nil
         limits.loginPace = nil
         limits.failedLoginPace = nil
+        limits.registrationPace = nil
         limits.connectionsPerAddressMax = nil
         return limits
     }

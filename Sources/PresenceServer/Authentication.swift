@@ -40,6 +40,15 @@ public enum AccessMode: Sendable {
     case credentials
 }
 
+/// Whether accounts may log in with a password that is stored here.
+public enum PasswordUse: Sendable {
+    case none
+    /// Or with a token.
+    case besideTokens
+    /// And with nothing else.
+    case only
+}
+
 /// A token that a request waits to have verified.
 struct TokenRequest: Sendable {
     let connection: ConnectionID

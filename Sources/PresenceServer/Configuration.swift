@@ -25,6 +25,8 @@ public struct Configuration: Sendable {
     public var durability = Durability.full
     /// Which credentials are required.
     public var access = AccessMode.open
+    /// Whether accounts may log in with a password.
+    public var passwords = PasswordUse.none
     /// Origins of the web pages that may connect, such as `https://app.example.com`; nil: those of
     /// this machine where identities are claimed, and all where credentials are required.
     public var webSocketOrigins: Set<[UInt8]>?

@@ -55,6 +55,12 @@ final class Driver: LoopHandler {
         let contents = mailbox.take()
         report(contents.outcomes)
         connections.withHost { host, now in host.report(contents.tokens, at: now) }
+        if !contents.reads.isEmpty || !contents.passwords.isEmpty {
+            connections.withHost { host, now in
+                host.report(contents.reads, at: now)
+                host.report(contents.passwords, at: now)
+            }
+        }
         for box in contents.boxes { connections.withHost { host, _ in host.add(box) } }
         connections.withHost { host, now in host.takeInProcess(at: now) }
         if var configuration = contents.configuration {

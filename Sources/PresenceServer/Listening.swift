@@ -27,6 +27,8 @@ public struct XMPPListening: Sendable {
     public var domains: [[UInt8]]
     /// Whether clients may authenticate without encryption.
     public var allowsPlaintext = false
+    /// Whether clients may register accounts (XEP-0077), which need passwords.
+    public var allowsRegistration = false
     /// The most bytes of a stanza after the login.
     public var stanzaBytesMax = 262_144
 

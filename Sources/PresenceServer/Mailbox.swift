@@ -1,8 +1,8 @@
 import EventLoop
 import PresenceStore
 
-/// What the store, the verification of tokens and `ServiceControl` have for the engine host. What
-/// loops on other threads have for it crosses by `LinkBox`.
+/// What the store, the threads for tokens and passwords, and `ServiceControl` have for the engine
+/// host. What loops on other threads have for it crosses by `LinkBox`.
 ///
 /// A queue behind a lock, and a wake-up. The engine host's loop takes all of it at once.
 final class Mailbox: Sendable {
@@ -10,6 +10,8 @@ final class Mailbox: Sendable {
     struct Contents: Sendable {
         var outcomes: [Outcome] = []
         var tokens: [TokenResult] = []
+        var reads: [ReadOutcome] = []
+        var passwords: [PasswordResult] = []
         /// Loops in process that are to be added.
         var boxes: [LinkBox] = []
         /// The configuration to go on with; the last one counts.
@@ -39,6 +41,18 @@ final class Mailbox: Sendable {
     /// Leaves what has become of a token. Any thread.
     func post(_ result: TokenResult) {
         contents.withLock { $0.tokens.append(result) }
+        wakeup.wake()
+    }
+
+    /// Leaves what the store has read. Any thread.
+    func post(_ reads: [ReadOutcome]) {
+        contents.withLock { $0.reads.append(contentsOf: reads) }
+        wakeup.wake()
+    }
+
+    /// Leaves what has become of a password. Any thread.
+    func post(_ result: PasswordResult) {
+        contents.withLock { $0.passwords.append(result) }
         wakeup.wake()
     }
 

@@ -4,15 +4,18 @@ import PresenceStore
 // Restores the content of the store into a new engine.
 
 extension Engine {
-    /// An engine with everything that is stored and has not expired.
+    /// An engine with everything that is stored and has not expired, and what is known of
+    /// passwords.
     static func restored(
-        from store: Store, _ settings: Settings, feed: FeedSwitch = .off, at now: Moment
+        from store: Store, _ settings: Settings, feed: FeedSwitch = .off,
+        passwords: inout StoredPasswords, at now: Moment
     ) throws(StoreFileError) -> Engine {
         var generator = SystemRandomNumberGenerator()
         var reader = EngineReader(
             engine: Engine(settings: settings, at: now, seed: generator.next()), now: now)
         reader.engine.setFeed(feed)
         try store.load(&reader)
+        passwords = reader.passwords
         return reader.finish()
     }
 }
@@ -21,6 +24,7 @@ extension Engine {
 struct EngineReader: ~Copyable, StoreReader {
     var engine: Engine
     let now: Moment
+    private(set) var passwords = StoredPasswords()
     private var subscriber: AccountHandle?
     /// Rows are read in the order of their keys, but needed in the order of the logins.
     private var sessions: [SessionRow] = []
@@ -63,6 +67,10 @@ struct EngineReader: ~Copyable, StoreReader {
             seen: RelationState(rawValue: row.state) ?? .none, isListed: row.isListed,
             approvesBefore: row.approvesBefore, label: ContactLabel(stored: row.label),
             requestText: row.requestText, at: now)
+    }
+
+    mutating func passwords(count: Int, secret: [UInt8]) {
+        passwords = StoredPasswords(count: count, secret: secret)
     }
 
     mutating func beginSubscriber(_ name: Span<UInt8>) {

@@ -107,7 +107,8 @@ public final class Service {
         signals: [CInt: SignalMeaning] = [:], ready: @escaping () -> Void
     ) throws(ServiceError) {
         store.start(
-            outcome: { [mailbox] in mailbox.post($0) }, becameIdle: { Loop.returnFreeMemory() })
+            outcome: { [mailbox] in mailbox.post($0) },
+            answered: { [mailbox] in mailbox.post($0) }, becameIdle: { Loop.returnFreeMemory() })
         var failure: ServiceError?
         do throws(UVError) {
             try runner.run(signals, cleaning: cleaning, ready: ready)

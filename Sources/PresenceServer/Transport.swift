@@ -104,14 +104,21 @@ protocol ProcessResources: ThreadClock {
 
 extension Loop: ProcessResources {}
 
-/// Where writes go; their outcomes come back through `EngineHost.report`.
+/// Where writes and questions go; their outcomes come back through `EngineHost.report`.
 protocol Persistence: AnyObject {
     func submit(_ batch: consuming [Submission])
+    func submit(_ read: Read, token: UInt64)
     var counters: StoreCounters { get }
     var commitTimes: DurationHistogram { get }
 }
 
 extension Store: Persistence {}
+
+/// Where passwords are compared and keys derived; the results come back through
+/// `EngineHost.report`.
+protocol PasswordDeriving: AnyObject {
+    func submit(_ work: PasswordWork)
+}
 
 /// Where tokens are verified; the results come back through `EngineHost.report`.
 protocol TokenVerifying: AnyObject {

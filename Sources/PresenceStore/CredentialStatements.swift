@@ -61,12 +61,16 @@ struct CredentialStatements {
 }
 
 extension Store {
-    /// Only the names: the keys of all accounts are not kept in memory.
-    func loadCredentials(_ db: Database, _ reader: inout some StoreReader & ~Copyable) throws {
-        let row = try PreparedStatement(db, "SELECT account FROM credential")
+    /// Only how many there are: the keys of all accounts are not kept in memory.
+    func loadPasswords(_ db: Database, _ reader: inout some StoreReader & ~Copyable) throws {
+        let row = try PreparedStatement(
+            db,
+            """
+            SELECT (SELECT count(*) FROM credential), value
+            FROM service WHERE key = 'passwordSecret'
+            """)
         while try row.next() {
-            let account = unsafe row.text(0)
-            unsafe reader.credential(of: account.span)
+            reader.passwords(count: Int(clamping: row.integer(0)), secret: row.bytes(1))
         }
     }
 }

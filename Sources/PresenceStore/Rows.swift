@@ -133,8 +133,9 @@ public protocol StoreReader: ~Copyable {
     mutating func relation(_ row: RelationRow)
     /// Which of its subscribers see an account, as the caller numbers it.
     mutating func visibility(account: Span<UInt8>, value: UInt8)
-    /// An account that has a password. Its keys are read when they are needed (`Read.credential`).
-    mutating func credential(of account: Span<UInt8>)
+    /// How many accounts have a password, and a secret that no other database has. Keys are read
+    /// when they are needed (`Read.credential`).
+    mutating func passwords(count: Int, secret: [UInt8])
     /// The subscriptions that follow are this subscriber's. Called once for each subscriber,
     /// so that the reader looks its name up once and not for every row.
     mutating func beginSubscriber(_ name: Span<UInt8>)
@@ -144,6 +145,6 @@ public protocol StoreReader: ~Copyable {
 }
 
 extension StoreReader where Self: ~Copyable {
-    /// A reader that has no use for credentials ignores them.
-    public mutating func credential(of account: Span<UInt8>) {}
+    /// A reader that has no use for passwords ignores them.
+    public mutating func passwords(count: Int, secret: [UInt8]) {}
 }

@@ -13,7 +13,7 @@ extension Store {
             try loadStatuses(db, &reader)
             try loadVisibilities(db, &reader)
             try loadRelations(db, &reader)
-            try loadCredentials(db, &reader)
+            try loadPasswords(db, &reader)
             try loadSubscriptions(db, &reader)
         }
     }

@@ -6,11 +6,12 @@ import Testing
     enum Peer: CaseIterable { case anonymous, client, appServer, gone }
 
     static let words = MethodName.allCases.filter {
-        ![.stats, .metrics, .why, .top, .feed].contains($0)
+        ![.setPassword, .removePassword, .stats, .metrics, .why, .top, .feed].contains($0)
     }
 
     static let forbiddenToClients: Set<MethodName> = [
-        .query, .subscribers, .sessions, .kick, .stats, .metrics, .why, .top, .feed,
+        .query, .subscribers, .sessions, .kick, .setPassword, .removePassword, .stats, .metrics,
+        .why, .top, .feed,
     ]
     static let namesAnAccount: Set<MethodName> = [
         .subscribe, .unsubscribe, .subscriptions, .publish, .clear, .relate, .contacts,
@@ -62,7 +63,8 @@ import Testing
             }
         case .sessions: world.handle(from: connection) { .sessions(account: $0.add(bob)) }
         case .kick: world.kick(connection, "bob")
-        case .stats, .metrics, .why, .top, .feed: Issue.record("not for the engine")
+        case .setPassword, .removePassword, .stats, .metrics, .why, .top, .feed:
+            Issue.record("not for the engine")
         }
     }
 

@@ -10,20 +10,31 @@ import Testing
     private func mono(_ seconds: Double) -> Mono { Mono(milliseconds: UInt64(seconds * 1_000)) }
 
     @Test func `make a network suspect for as long as they come too often`() {
-        var failed = FailedLogins(seed: 7)
+        var failed = NetworkBuckets(seed: 7)
         let one = ClientNetwork(address: [192, 0, 2, 1])
         let other = ClientNetwork(address: [192, 0, 2, 2])
         for _ in 0..<5 {
-            #expect(!failed.isSuspect(one, pace, at: mono(1_000)))
-            failed.note(one, pace, at: mono(1_000))
+            #expect(!failed.isEmpty(of: one, pace, at: mono(1_000)))
+            #expect(failed.take(of: one, pace, at: mono(1_000)))
         }
-        #expect(failed.isSuspect(one, pace, at: mono(1_000)))
-        #expect(!failed.isSuspect(other, pace, at: mono(1_000)))
+        #expect(failed.isEmpty(of: one, pace, at: mono(1_000)))
+        #expect(!failed.isEmpty(of: other, pace, at: mono(1_000)))
         // However many there were: nothing is owed.
-        for _ in 0..<100_000 { failed.note(one, pace, at: mono(1_000)) }
-        #expect(!failed.isSuspect(one, pace, at: mono(1_000.1)))
-        #expect(!failed.isSuspect(nil, pace, at: mono(1_000)))
-        #expect(!failed.isSuspect(one, nil, at: mono(1_000)))
+        for _ in 0..<100_000 { #expect(!failed.take(of: one, pace, at: mono(1_000))) }
+        #expect(!failed.isEmpty(of: one, pace, at: mono(1_000.1)))
+        #expect(!failed.isEmpty(of: nil, pace, at: mono(1_000)))
+        #expect(!failed.isEmpty(of: one, nil, at: mono(1_000)))
+    }
+
+    @Test func `count as several if a password was wrong`() {
+        var failed = NetworkBuckets(seed: 7)
+        let network = ClientNetwork(address: [192, 0, 2, 1])
+        #expect(failed.take(3, of: network, pace, at: mono(1_000)))
+        #expect(failed.take(3, of: network, pace, at: mono(1_000)))
+        #expect(!failed.take(3, of: network, pace, at: mono(1_000)))
+        // The five of the burst are there again after half a second, as none is owed.
+        #expect(failed.take(5, of: network, pace, at: mono(1_000.5)))
+        #expect(!failed.take(of: network, pace, at: mono(1_000.5)))
     }
 
     @Test func `do not charge what all logins share`() throws {

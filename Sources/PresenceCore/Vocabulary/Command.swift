@@ -6,7 +6,8 @@
 public enum MethodName: String, CaseIterable, Sendable {
     case login, refresh, logout, ping, subscribe, unsubscribe, subscriptions, publish, clear
     case relate, contacts, setVisibility, setAvailability
-    case query, subscribers, sessions, kick, stats, metrics, why, top, feed
+    case query, subscribers, sessions, kick, setPassword, removePassword
+    case stats, metrics, why, top, feed
 
     /// What applies to the method.
     public var rules: Rules {
@@ -28,6 +29,8 @@ public enum MethodName: String, CaseIterable, Sendable {
         case .subscribers: Rules(.appServers, .notNeeded, .large)
         case .sessions: Rules(.appServers, .notNeeded, .small)
         case .kick: Rules(.appServers, .notNeeded, .small)
+        case .setPassword: Rules(.appServers, .needed, .small)
+        case .removePassword: Rules(.appServers, .needed, .small)
         case .stats: Rules(.appServers, .notNeeded, .large)
         case .metrics: Rules(.appServers, .notNeeded, .large)
         case .why: Rules(.appServers, .notNeeded, .large)

@@ -34,6 +34,12 @@ public enum CredentialError: UInt8, CaseIterable, Hashable, Error, Sendable {
     case subject
     /// The keys cannot be fetched, so it cannot be verified.
     case keysUnavailable
+    /// The service accepts no passwords.
+    case passwordsNotTaken
+    /// The service accepts no self-asserted accounts: a password is required.
+    case passwordNeeded
+    /// The account has another password, or none.
+    case password
 }
 
 extension Refusal {
@@ -44,6 +50,8 @@ extension Refusal {
         switch fault {
         case .expired: self.init(.expiredToken, field: field)
         case .keysUnavailable: self.init(.overloaded, retryAfterSeconds: retryAfterSeconds)
+        case .passwordsNotTaken, .passwordNeeded, .password:
+            self.init(.invalidPassword, field: .password)
         default: self.init(.invalidToken, field: field)
         }
         self.fault = fault

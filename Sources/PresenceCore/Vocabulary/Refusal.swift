@@ -38,6 +38,7 @@ public struct Refusal: Error, Hashable, Sendable {
         case notLoggedIn = "not_logged_in"
         case invalidToken = "invalid_token"
         case expiredToken = "expired_token"
+        case invalidPassword = "invalid_password"
         case alreadyLoggedIn = "already_logged_in"
         case forbidden
         case missingField = "missing_field"
@@ -66,7 +67,7 @@ public struct Refusal: Error, Hashable, Sendable {
         /// The protocol's number; those that NetEase NIM has, too, have the same meaning there.
         public var code: Int {
             switch self {
-            case .notLoggedIn, .invalidToken, .expiredToken, .alreadyLoggedIn: 401
+            case .notLoggedIn, .invalidToken, .expiredToken, .invalidPassword, .alreadyLoggedIn: 401
             case .forbidden, .notPermitted: 403
             case .unknownContact: 404
             case .missingField, .wrongType, .outOfRange, .invalidName, .tooMany,
@@ -88,6 +89,7 @@ public struct Refusal: Error, Hashable, Sendable {
         case type, expiry, subscriber, publisher, publishers, cursor, limit, value, ext, onlineOnly,
             reason
         case contacts, contact, action, text, name, groups, visibility, show, priority
+        case password
     }
 }
 

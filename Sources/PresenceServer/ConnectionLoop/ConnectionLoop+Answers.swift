@@ -40,11 +40,12 @@ extension ConnectionLoop where Link: ~Copyable {
         settle(slot)
     }
 
-    /// Answers a question about the service.
+    /// Answers a question about the service, or a change of a password.
     mutating func answerQuestion(
         _ slot: Int, _ answer: QuestionAnswer, in effects: borrowing Effects
     ) {
         guard let id = connections[slot].input.awaiting else { return }
+        if connections[slot].framing.hasStanzas { return answerStanza(slot, answer) }
         send(to: slot) { body in
             switch answer {
             case .stats(let fields):
@@ -56,6 +57,10 @@ extension ConnectionLoop where Link: ~Copyable {
                     report, subscriber: subscriber, publisher: publisher, to: id, in: effects)
             case .top(let report):
                 body.appendTopBody(report, to: id, in: effects)
+            case .passwordSet(let replaced):
+                body.appendPasswordBody("replaced", replaced, to: id)
+            case .passwordRemoved(let removed):
+                body.appendPasswordBody("removed", removed, to: id)
             }
         }
         settle(slot)

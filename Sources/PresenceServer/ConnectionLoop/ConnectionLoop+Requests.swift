@@ -181,7 +181,7 @@ extension ConnectionLoop where Link: ~Copyable {
         case .refresh, .login:
             if case .refresh = method { connections[slot].token.beginRefresh() }
             return inbound.append(method, of: &decoder, from: connection, at: origin(of: slot))
-        case .command, .question, .feed:
+        case .command, .question, .password, .feed:
             inbound.append(method, of: &decoder, from: connection, at: nil)
         }
     }

@@ -2,7 +2,8 @@ import Logging
 import PresenceCore
 import PresenceWire
 
-// Logins with credentials that are checked here. Those with a token continue in `+Tokens`.
+// Logins with credentials that are checked here. Those with a token continue in `+Tokens`,
+// those with a password in `+Passwords`.
 
 extension EngineHost {
     /// Begins a session of the account or app server that the credentials are for.
@@ -19,9 +20,23 @@ extension EngineHost {
                 device: texts.bytes(device), client: request.client, reach: request.reach,
                 sync: request.sync, hears: request.hears)
             try verify(texts.bytes(token), for: purpose, of: connection, from: origin, at: now)
+        case .password(let account, let password):
+            guard let device = request.device else {
+                throw Refusal(.missingField, field: .device)
+            }
+            let purpose = TokenRequest.Purpose.login(
+                device: texts.bytes(device), client: request.client, reach: request.reach,
+                sync: request.sync, hears: request.hears)
+            try begin(
+                PasswordTask(
+                    connection: connection, account: texts.bytes(account), origin: origin,
+                    goal: .logIn(typed: texts.bytes(password), purpose)),
+                as: .login, at: now)
         case .account(let account):
             guard configuration.access == .open else {
-                throw Refusal(CredentialError.tokenNeeded)
+                let needed: CredentialError =
+                    configuration.passwords == .only ? .passwordNeeded : .tokenNeeded
+                throw Refusal(needed)
             }
             guard let device = request.device else {
                 throw Refusal(.missingField, field: .device)

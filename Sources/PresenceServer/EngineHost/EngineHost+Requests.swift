@@ -25,26 +25,27 @@ extension EngineHost {
     ) {
         switch item {
         case .request(let request, let origin):
-            memory.noteActivity()
             if request.connection.isInProcess { count(request.method.name) }
-            do throws(Refusal) {
-                try perform(request, from: origin, texts[request.texts], at: now)
-            } catch {
-                refuse(request.connection, error)
+            attempt(request.connection) { host throws(Refusal) in
+                try host.perform(request, from: origin, texts[request.texts], at: now)
             }
         case .authenticate(let login):
-            memory.noteActivity()
-            do throws(Refusal) {
-                try authenticate(login, at: now)
-            } catch {
-                refuse(login.connection, error)
+            attempt(login.connection) { host throws(Refusal) in
+                try host.authenticate(login, at: now)
             }
+        case .register(let registration):
+            attempt(registration.connection) { host throws(Refusal) in
+                try host.register(registration, at: now)
+            }
+        case .changePassword(let change):
+            attempt(change.connection) { host throws(Refusal) in
+                try host.changePassword(change, at: now)
+            }
+        case .loginFailed(let network):
+            noteFailedPassword(of: network, at: now.mono)
         case .bind(let connection, let login):
-            memory.noteActivity()
-            do throws(Refusal) {
-                try bind(login, of: connection, at: now)
-            } catch {
-                refuse(connection, error)
+            attempt(connection) { host throws(Refusal) in
+                try host.bind(login, of: connection, at: now)
             }
         case .relay(let stanza):
             memory.noteActivity()
@@ -60,14 +61,7 @@ extension EngineHost {
         case .drained(let connection):
             drained(connection, at: now)
         case .lost(let lost):
-            stopReadingFeed(lost.connection, at: now.mono)
-            tokens.forget(lost.connection)
-            questions.forget(lost.connection)
-            output.stanzaReceivers.remove(lost.connection.slot)
-            guard phase == .serving || phase == .stopping else { return }
-            engine.connectionLost(
-                lost.connection, lost.end, unsentBytes: lost.unsentBytes,
-                lastHeard: lost.lastHeard, at: now, into: &output.shared.effects)
+            forget(lost, at: now)
         case .measured(let report, let question):
             measured(report, for: question, at: now)
         case .readUp(let number):
@@ -77,6 +71,31 @@ extension EngineHost {
         case .finished:
             loopFinished()
         }
+    }
+
+    /// Carries out what a connection waits for, or refuses it.
+    private mutating func attempt(
+        _ connection: ConnectionID, _ body: (inout Self) throws(Refusal) -> Void
+    ) {
+        memory.noteActivity()
+        do throws(Refusal) {
+            try body(&self)
+        } catch {
+            refuse(connection, error)
+        }
+    }
+
+    /// A connection has ended.
+    private mutating func forget(_ lost: LostConnection, at now: Moment) {
+        stopReadingFeed(lost.connection, at: now.mono)
+        tokens.forget(lost.connection)
+        passwords.forget(lost.connection)
+        questions.forget(lost.connection)
+        output.stanzaReceivers.remove(lost.connection.slot)
+        guard phase == .serving || phase == .stopping else { return }
+        engine.connectionLost(
+            lost.connection, lost.end, unsentBytes: lost.unsentBytes,
+            lastHeard: lost.lastHeard, at: now, into: &output.shared.effects)
     }
 
     /// Counts a request of a caller in process. Those of connections are counted by their loops.
@@ -125,6 +144,8 @@ extension EngineHost {
         case .question(let question):
             questions.append(
                 Question(connection: connection, subject: Question.Subject(question, texts)))
+        case .password(let change):
+            try changePassword(change, texts, by: connection, at: now)
         case .feed(let cursor):
             try readFeed(from: cursor, by: connection, at: now)
         }

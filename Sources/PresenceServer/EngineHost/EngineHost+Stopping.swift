@@ -20,7 +20,9 @@ extension EngineHost {
 
     /// Goes on with the end, as far as it can.
     mutating func goOnStopping(at now: Mono) {
-        guard phase == .stopping, engine.changesInFlight == 0 else { return }
+        guard phase == .stopping, engine.changesInFlight == 0, passwords.storingCount == 0 else {
+            return
+        }
         enter(.farewell)
         feed?.readers = []
         output.appendToAll(.farewell)

@@ -3,6 +3,7 @@
 // it ends meanwhile, the result is discarded.
 
 import Containers
+import EventLoop
 import PresenceCore
 import PresenceWire
 
@@ -15,7 +16,8 @@ extension EngineHost {
         guard tokens.verifier != nil, let authenticator = configuration.authenticator else {
             throw Refusal(CredentialError.tokensNotTaken)
         }
-        guard tokens.hasRoom(for: origin.network, configuration.admission, at: now.mono) else {
+        let isSuspect = isSuspect(origin.network, at: now.mono)
+        guard tokens.hasRoom(isSuspect: isSuspect, configuration.admission) else {
             throw Refusal(.overloaded, retryAfterSeconds: retryDelay.seconds())
         }
         let method: MethodName = if case .refresh = purpose { .refresh } else { .login }
@@ -29,7 +31,12 @@ extension EngineHost {
     /// Continues requests whose tokens have been verified.
     mutating func report(_ results: [TokenResult], at now: Moment) {
         for result in results {
-            guard tokens.note(result, configuration.admission, at: now.mono) else { continue }
+            if case .failure(let fault) = result.result {
+                tokens.noteRefused()
+                // The client is not at fault if the keys cannot be fetched.
+                if fault != .keysUnavailable { noteFailedLogin(of: result.network, at: now.mono) }
+            }
+            guard tokens.note(result) else { continue }
             do throws(Refusal) {
                 try proceed(with: result, at: now)
             } catch {
@@ -57,21 +64,46 @@ extension EngineHost {
         let connection = verified.connection
         switch verified.purpose {
         case .login(let device, let client, let reach, let sync, let hears):
-            // Charged only now, so that invalid tokens do not use up the login rate.
-            guard admitLogin(of: connection, at: now) else { return }
-            let login = Login(
-                account: name, device: device, client: client, reach: reach, sync: sync,
-                hears: hears, address: verified.address, term: holder.term)
-            engine.logIn(login, from: connection, at: now, into: &output.shared.effects)
+            logIn(
+                Login(
+                    account: name, device: device, client: client, reach: reach, sync: sync,
+                    hears: hears, address: verified.address, term: holder.term),
+                of: connection, at: now)
         case .authentication(let account):
             guard name == account else {
-                tokens.noteFailure(of: verified.network, configuration.admission, at: now.mono)
+                tokens.noteRefused()
+                noteFailedLogin(of: verified.network, at: now.mono)
                 throw Refusal(CredentialError.subject)
             }
-            output.append(.authenticated(connection, holder.term), for: connection)
+            output.append(.credentials(connection, .token(holder.term)), for: connection)
         case .refresh:
             engine.refresh(
                 name, until: holder.term, from: connection, into: &output.shared.effects)
         }
+    }
+
+    /// Begins the session of a device whose account has been proved.
+    ///
+    /// The login rate is charged only now, so that invalid credentials do not use it up.
+    mutating func logIn(_ login: Login, of connection: ConnectionID, at now: Moment) {
+        guard admitLogin(of: connection, at: now) else { return }
+        engine.logIn(login, from: connection, at: now, into: &output.shared.effects)
+    }
+
+    // MARK: Failed logins
+
+    /// Whether too many logins of a network have failed recently.
+    func isSuspect(_ network: ClientNetwork?, at now: Mono) -> Bool {
+        failedLogins.isEmpty(of: network, configuration.admission.failedLoginPace, at: now)
+    }
+
+    /// Notes that a login has failed.
+    mutating func noteFailedLogin(of network: ClientNetwork?, at now: Mono) {
+        _ = failedLogins.take(of: network, configuration.admission.failedLoginPace, at: now)
+    }
+
+    /// Notes that a password was wrong. It counts as ten tokens: passwords can be guessed.
+    mutating func noteFailedPassword(of network: ClientNetwork?, at now: Mono) {
+        _ = failedLogins.take(10, of: network, configuration.admission.failedLoginPace, at: now)
     }
 }

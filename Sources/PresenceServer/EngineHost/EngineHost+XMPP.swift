@@ -1,14 +1,30 @@
 import Containers
+import Passwords
 import PresenceCore
 import PresenceWire
 
 // XMPP connections: their logins, in two steps, and what they are sent.
 
-/// The token with which an XMPP client says that it is an account.
-struct TokenLogin: Sendable {
+/// The account that an XMPP client says to be, and how it is to prove that.
+struct XMPPAuthentication: Sendable {
     var connection: ConnectionID
     var account: [UInt8]
-    var token: [UInt8]
+    var proof: Proof
+    var origin: ConnectionOrigin
+
+    enum Proof: Sendable {
+        /// By this token or password, which it has sent.
+        case secret([UInt8])
+        /// By SCRAM, for which it is sent a challenge.
+        case challenge
+    }
+}
+
+/// An account that an XMPP client registers, or its account with a new password.
+struct XMPPRegistration: Sendable {
+    var connection: ConnectionID
+    var account: [UInt8]
+    var password: Password
     var origin: ConnectionOrigin
 }
 
@@ -32,12 +48,61 @@ struct KeptEvent: Sendable {
 }
 
 extension EngineHost {
-    /// Has the token of an XMPP client verified. It begins no session: that is `bind`.
-    mutating func authenticate(_ login: TokenLogin, at now: Moment) throws(Refusal) {
+    /// Has an XMPP client prove that it is an account. It begins no session: that is `bind`.
+    mutating func authenticate(_ login: XMPPAuthentication, at now: Moment) throws(Refusal) {
         try checkServing()
-        try verify(
-            login.token, for: .authentication(account: login.account), of: login.connection,
-            from: login.origin, at: now)
+        let purpose = TokenRequest.Purpose.authentication(account: login.account)
+        let goal: PasswordTask.Goal
+        switch login.proof {
+        case .challenge: goal = .challenge
+        case .secret(let secret):
+            guard isPassword(secret) else {
+                return try verify(
+                    secret, for: purpose, of: login.connection, from: login.origin, at: now)
+            }
+            goal = .logIn(typed: secret, purpose)
+        }
+        try begin(
+            PasswordTask(
+                connection: login.connection, account: login.account, origin: login.origin,
+                goal: goal),
+            as: .login, at: now)
+    }
+
+    /// Whether what a client has sent is taken for a password, not for a token. Tokens begin with
+    /// the base64 of `{"` and have two dots.
+    private func isPassword(_ secret: [UInt8]) -> Bool {
+        switch configuration.passwords {
+        case .none: false
+        case .only: true
+        case .besideTokens:
+            !(secret.starts(with: "ey".utf8) && secret.count { $0 == UInt8(ascii: ".") } == 2)
+        }
+    }
+
+    /// Registers an account for a client that has not logged in.
+    mutating func register(_ registration: XMPPRegistration, at now: Moment) throws(Refusal) {
+        try checkServing()
+        let network = registration.origin.network
+        let pace = configuration.admission.registrationPace
+        guard passwords.mayRegister(from: network, pace, at: now.mono) else {
+            throw Refusal(.rateLimited)
+        }
+        try begin(
+            PasswordTask(
+                connection: registration.connection, account: registration.account,
+                origin: registration.origin, goal: .register(registration.password)),
+            as: .setPassword, at: now)
+    }
+
+    /// Changes the password of the account of a client.
+    mutating func changePassword(_ change: XMPPRegistration, at now: Moment) throws(Refusal) {
+        try checkServing()
+        try begin(
+            PasswordTask(
+                connection: change.connection, account: change.account, origin: change.origin,
+                goal: .set(change.password)),
+            as: .setPassword, at: now)
     }
 
     /// Begins the session of an XMPP client that is authenticated.
@@ -62,7 +127,7 @@ extension EngineHost {
         output.append(.relay(body: body, target), for: target)
     }
 
-    private mutating func checkServing() throws(Refusal) {
+    mutating func checkServing() throws(Refusal) {
         guard phase == .serving else {
             throw Refusal(.shuttingDown, retryAfterSeconds: retryDelay.seconds())
         }

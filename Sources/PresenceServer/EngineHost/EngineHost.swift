@@ -38,7 +38,10 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     var kept: [FanOutID: KeptEvent] = [:]
 
     var logins: LoginAdmission
-    var tokens: TokenVerification
+    var tokens = TokenVerification()
+    var passwords: PasswordTasks
+    /// Failed logins of each network.
+    var failedLogins: NetworkBuckets
     /// The feed, while it has readers or had one recently.
     var feed: Feed?
     /// When the feed is next looked at.
@@ -106,7 +109,8 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         loops = LoopCount(heard.count)
         output = HostOutput(loops: heard.count)
         logins = LoginAdmission()
-        tokens = TokenVerification(seed: seed)
+        passwords = PasswordTasks(seed: seed)
+        failedLogins = NetworkBuckets(seed: seed)
         memory = MemoryReturn()
         retryDelay = RetryDelay(seed: seed)
         rates = Rates(begun: now.mono)
@@ -233,6 +237,9 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     }
 
     private mutating func report(_ outcome: Outcome, at now: Moment) {
+        if let number = PasswordTasks.number(of: outcome.ticket) {
+            return reportPassword(number, outcome.result)
+        }
         let ticket = Ticket(number: outcome.ticket)
         switch outcome.result {
         case .committed:

@@ -16,18 +16,10 @@ struct TokenVerification {
     private(set) var refused = 0
     /// Tokens not verified because too many were waiting.
     private(set) var turnedAway = 0
-    private var failedLogins: FailedLogins
-
-    init(seed: UInt64) {
-        failedLogins = FailedLogins(seed: seed)
-    }
 
     /// Whether one more token may wait. Those of a network whose logins fail too often may wait
     /// only while few tokens do: they take what others leave.
-    mutating func hasRoom(
-        for network: ClientNetwork?, _ limits: AdmissionLimits, at now: Mono
-    ) -> Bool {
-        let isSuspect = failedLogins.isSuspect(network, limits.failedLoginPace, at: now)
+    mutating func hasRoom(isSuspect: Bool, _ limits: AdmissionLimits) -> Bool {
         let countMax =
             isSuspect ? min(limits.suspectTokensMax, limits.tokensMax) : limits.tokensMax
         guard underWay >= countMax else { return true }
@@ -56,25 +48,15 @@ struct TokenVerification {
         waiting.remove(connection)
     }
 
-    /// Notes that a token was valid, and of another account.
-    mutating func noteFailure(
-        of network: ClientNetwork?, _ limits: AdmissionLimits, at now: Mono
-    ) {
+    /// Notes that a token was rejected.
+    mutating func noteRefused() {
         refused += 1
-        failedLogins.note(network, limits.failedLoginPace, at: now)
     }
 
     /// Notes that a token has been verified. Returns whether its connection still waits for it.
-    mutating func note(_ result: TokenResult, _ limits: AdmissionLimits, at now: Mono) -> Bool {
+    mutating func note(_ result: TokenResult) -> Bool {
         precondition(underWay > 0, "a token that was not submitted")
         underWay -= 1
-        if case .failure(let fault) = result.result {
-            refused += 1
-            // The client is not at fault if the keys cannot be fetched.
-            if fault != .keysUnavailable {
-                failedLogins.note(result.network, limits.failedLoginPace, at: now)
-            }
-        }
         return waiting.remove(result.connection) != nil
     }
 }

@@ -23,10 +23,9 @@ extension InProcessClient {
             decoder.apply(settings.limits)
         case .farewell:
             end()
-        case .deliver, .deliverAlways, .deliverStanzas, .relay, .contact, .authenticated, .expired,
-            .synced,
-            .caughtUp, .missed, .measure, .callRoll,
-            .trim, .startListening, .serve, .stopListening, .stop:
+        case .deliver, .deliverAlways, .deliverStanzas, .relay, .contact, .credentials, .expired,
+            .synced, .caughtUp, .missed, .measure, .callRoll, .trim, .startListening, .serve,
+            .stopListening, .stop:
             preconditionFailure("an item for a connection")
         }
     }
@@ -62,6 +61,10 @@ extension InProcessClient {
                 report, subscriber: subscriber, publisher: publisher, in: effects)
         case .top(let report):
             bytes.appendTopResult(report, in: effects)
+        case .passwordSet(let replaced):
+            bytes.appendPasswordResult("replaced", replaced)
+        case .passwordRemoved(let removed):
+            bytes.appendPasswordResult("removed", removed)
         }
         complete(id, .result(bytes))
     }

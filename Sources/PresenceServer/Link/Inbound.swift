@@ -79,8 +79,14 @@ struct ConnectionOrigin: Sendable {
 enum InboundItem: Sendable {
     /// A request; the origin is there if it shows a credential.
     case request(ClientRequest, ConnectionOrigin?)
-    /// The token of an XMPP client is to be verified.
-    indirect case authenticate(TokenLogin)
+    /// An XMPP client has to prove that it is an account.
+    indirect case authenticate(XMPPAuthentication)
+    /// An XMPP client registers an account.
+    indirect case register(XMPPRegistration)
+    /// An XMPP client changes the password of its account.
+    indirect case changePassword(XMPPRegistration)
+    /// A client of SCRAM has not proved to know a password.
+    case loginFailed(ClientNetwork?)
     /// An XMPP client that is authenticated begins a session.
     indirect case bind(ConnectionID, Login)
     /// A stanza of an XMPP client for another device.

@@ -1,4 +1,5 @@
 import Containers
+import Passwords
 import PresenceCore
 import PresenceWire
 
@@ -130,8 +131,8 @@ enum OutboundItem: Sendable {
     /// Notify every connection in `receivers[range]`, each an XMPP client, of
     /// `effects.notices[notice]`.
     case contact(notice: Int, receivers: Range<Int>)
-    /// The token of an XMPP client is one of its account.
-    indirect case authenticated(ConnectionID, TokenTerm)
+    /// What has become of the credentials of an XMPP client.
+    indirect case credentials(ConnectionID, CredentialAnswer)
     /// Send the body to an XMPP client that keeps up.
     case relay(body: Int, ConnectionID)
     /// Notify every connection in `receivers[range]` that its subscriptions to `effects.names`
@@ -178,7 +179,7 @@ extension OutboundItem {
         case .answer, .refuse, .answerQuestion, .deliver, .deliverStanzas, .relay, .contact,
             .states, .feed:
             true
-        case .authenticated, .deliverAlways, .expired, .synced, .caughtUp, .missed, .close,
+        case .credentials, .deliverAlways, .expired, .synced, .caughtUp, .missed, .close,
             .measure, .callRoll, .configure, .trim, .startListening, .serve, .stopListening,
             .farewell, .stop:
             false
@@ -207,10 +208,30 @@ struct FeedShare: Sendable {
     var firstTime: Wall?
 }
 
-/// The answer to a question about the service.
+/// The answer to a question about the service, or to a change of a password.
 enum QuestionAnswer: Sendable {
     case stats([StatsField])
     case metrics([UInt8])
     case why(WhyReport, subscriber: [UInt8], publisher: [UInt8])
     case top(TopReport)
+    /// The password is set; whether there was another.
+    case passwordSet(replaced: Bool)
+    /// The password is removed; whether there was one.
+    case passwordRemoved(Bool)
+}
+
+/// What has become of the credentials of an XMPP client, if they were not refused.
+enum CredentialAnswer: Sendable {
+    /// The token is one of the account.
+    case token(TokenTerm)
+    /// The password is that of the account.
+    case password
+    /// The keys of the account, or decoys.
+    case keys(StoredKeys)
+    /// The account is registered.
+    case registered
+    /// The account has a password already.
+    case nameTaken
+    /// There are as many accounts with a password as there may be.
+    case registrationsFull
 }

@@ -70,4 +70,18 @@ enum XMPPLogin: String, CaseIterable, Sendable {
     case claimed = "plain_claimed"
     /// By PLAIN, with a token as password.
     case token = "plain_token"
+    /// By PLAIN, with the password of the account.
+    case password = "plain_password"
+    /// By SCRAM.
+    case scramSHA1 = "scram_sha1"
+    case scramSHA256 = "scram_sha256"
+
+    /// How a client has proved it within its stream.
+    init(_ mechanism: SASLMechanism) {
+        switch mechanism {
+        case .plain: self = .password
+        case .scramSHA1: self = .scramSHA1
+        case .scramSHA256: self = .scramSHA256
+        }
+    }
 }

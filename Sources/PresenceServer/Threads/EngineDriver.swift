@@ -137,6 +137,8 @@ final class EngineDriver: LoopHandler {
             if host.output.byteCount > Self.outputBytesMax { handOver() }
         }
         host.report(contents.tokens, at: now)
+        host.report(contents.reads, at: now)
+        host.report(contents.passwords, at: now)
         for box in contents.boxes { host.add(box) }
         if var configuration = contents.configuration {
             configuration.admission.fillInFromMachine()

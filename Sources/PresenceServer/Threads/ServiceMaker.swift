@@ -64,8 +64,10 @@ struct ServiceMaker {
         _ heard: [HeardTable], at now: Moment
     ) throws(StoreFileError) -> EngineHost<Store, Loop> {
         var log = feedFile.take(stamp: store.stampAtOpening, logger, at: now)
+        var passwords = StoredPasswords()
         var engine = try Engine.restored(
-            from: store, configuration.engine, feed: log == nil ? .off : .on, at: now)
+            from: store, configuration.engine, feed: log == nil ? .off : .on,
+            passwords: &passwords, at: now)
         if let kept = log, kept.head > engine.lastSeq {
             log = nil
             engine.setFeed(.off)
@@ -74,6 +76,8 @@ struct ServiceMaker {
             configuration, engine: engine, heard: heard, store: store, resources: loops.host,
             logger: logger, seed: seed, feed: log, at: now)
         host.tokens.verifier = TokenThread(mailbox)
+        host.passwords = PasswordTasks(
+            stored: passwords, seed: seed, thread: PasswordThread(mailbox))
         return host
     }
 

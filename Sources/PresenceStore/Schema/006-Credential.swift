@@ -3,7 +3,8 @@ internal import GRDB
 extension Schema {
     /// What is kept of the passwords of accounts: salts and keys, never a password.
     ///
-    /// `created` is in milliseconds since 1970.
+    /// `created` is in milliseconds since 1970. The secret makes the salts that are shown for
+    /// accounts without a password: those of another service are different.
     @Sendable static func createCredential(_ db: Database) throws {
         try db.execute(
             sql: """
@@ -18,5 +19,7 @@ extension Schema {
                     created INTEGER NOT NULL
                 ) STRICT, WITHOUT ROWID
                 """)
+        try db.execute(
+            sql: "INSERT INTO service (key, value) VALUES ('passwordSecret', randomblob(32))")
     }
 }

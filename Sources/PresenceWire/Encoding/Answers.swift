@@ -72,6 +72,23 @@ extension [UInt8] {
         endResponse()
     }
 
+    /// Appends the body of the response to a change of a password, unless the request has no id.
+    public mutating func appendPasswordBody(
+        _ field: StaticString, _ value: Bool, to id: RequestID
+    ) {
+        guard id != .none else { return }
+        beginResponse(to: id)
+        appendPasswordResult(field, value)
+        endResponse()
+    }
+
+    /// Appends the `result` of the response to a change of a password: whether there was one.
+    public mutating func appendPasswordResult(_ field: StaticString, _ value: Bool) {
+        append(#"{""#)
+        append(field)
+        append(value ? #"":true}"# : #"":false}"#)
+    }
+
     mutating func beginResponse(to id: RequestID) {
         append(#"{"jsonrpc":"2.0","id":"#)
         append(id)

@@ -41,6 +41,7 @@ extension [UInt8] {
             appendParameterMessage(of: refusal)
         case .notLoggedIn: append("Log in first.")
         case .invalidToken: append("Invalid credentials.")
+        case .invalidPassword: append(CredentialError.password.sentence)
         case .expiredToken: append(CredentialError.expired.sentence)
         case .alreadyLoggedIn: append("This connection is already logged in.")
         case .forbidden: append("Permission denied.")
@@ -91,6 +92,8 @@ extension [UInt8] {
             append(field.kind)
             append(".")
         case .outOfRange: appendRange(refusal, field)
+        case .invalidName where field == .password:
+            append(" must not have control characters, or characters that cannot be seen.")
         case .invalidName:
             let limit = refusal.limit ?? Limits().accountBytesMax
             append(field.isList ? " must hold names of" : " must be")
@@ -182,14 +185,14 @@ extension Refusal.Field {
             "an integer without a fraction or an exponent"
         case .sync: "a boolean; in `login`, a string"
         case .token, .key, .account, .client, .device, .subscriber, .publisher, .cursor, .ext,
-            .reason, .contact, .action, .text, .name, .visibility, .show:
+            .reason, .contact, .action, .text, .name, .visibility, .show, .password:
             "a string"
         }
     }
 
     fileprivate var isList: Bool { self == .publishers || self == .accounts || self == .groups }
 
-    fileprivate var isCredential: Bool { self == .account || self == .key }
+    fileprivate var isCredential: Bool { self == .account || self == .key || self == .password }
 }
 
 extension CredentialError {
@@ -213,6 +216,10 @@ extension CredentialError {
         case .audience: "The token's `aud` does not include this service."
         case .issuer: "The token's `iss` is not the issuer that this service accepts."
         case .subject: "The token's `sub` is not a valid account name."
+        case .passwordsNotTaken:
+            "This service does not accept passwords: it runs without `--passwords`."
+        case .passwordNeeded: "This service requires a `password` to log in as an account."
+        case .password: "The account has another password, or none."
         case .keysUnavailable: "The keys that verify tokens cannot be fetched; try again later."
         }
     }

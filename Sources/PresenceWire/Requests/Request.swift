@@ -34,6 +34,8 @@ public enum Method: Hashable, Sendable {
     case refresh(RefreshRequest)
     /// Answered by the service, about itself.
     case question(ServiceQuestion)
+    /// Sets or removes the password of an account.
+    case password(PasswordChange)
     /// Begins to read the feed. The cursor is nil if it is missing or unknown: the reader is reset.
     case feed(FeedCursor?)
 }
@@ -57,6 +59,7 @@ extension Method {
         case .question(.metrics): .metrics
         case .question(.why): .why
         case .question(.top): .top
+        case .password(let change): change.password == nil ? .removePassword : .setPassword
         case .feed: .feed
         }
     }
@@ -68,6 +71,8 @@ public enum Credential: Hashable, Sendable {
     case token(ByteRange)
     /// A self-asserted account; only with `--auth open`.
     case account(ByteRange)
+    /// An account and its password.
+    case password(account: ByteRange, password: ByteRange)
     /// A server key.
     case key(ByteRange)
     /// An app server without credentials; only with `--auth open`.
@@ -78,7 +83,7 @@ public enum Credential: Hashable, Sendable {
 public struct LoginRequest: Hashable, Sendable {
     /// The credentials.
     public var credential: Credential
-    /// The device; present with `token` and `account`.
+    /// The device; present in logins of accounts.
     public var device: ByteRange?
     /// The kind of client.
     public var client: ClientKind
@@ -94,6 +99,14 @@ public struct LoginRequest: Hashable, Sendable {
 public struct RefreshRequest: Hashable, Sendable {
     /// A JWT whose `sub` is the session's account.
     public var token: ByteRange
+}
+
+/// Parameters of `setPassword` and `removePassword`.
+public struct PasswordChange: Hashable, Sendable {
+    /// The account.
+    public var account: ByteRange
+    /// The new password, as it was given; nil: it is removed.
+    public var password: ByteRange?
 }
 
 /// Parameters of `why`.

@@ -27,6 +27,8 @@ extension RequestDecoder {
         case .subscribers: .command(try readSubscribers())
         case .sessions: .command(.sessions(account: try required(readAccount(), .account)))
         case .kick: .command(try readKick())
+        case .setPassword: .password(try readPasswordChange(isRemoval: false))
+        case .removePassword: .password(try readPasswordChange(isRemoval: true))
         case .stats: .question(.stats)
         case .metrics: .question(.metrics)
         case .why: .question(.why(try readWhy()))
@@ -40,7 +42,7 @@ extension RequestDecoder {
         let credential = try readCredential(client: client)
         let device = try readName(.device, bytesMax: limits.deviceBytesMax)
         switch credential {
-        case .token, .account: _ = try required(device, .device)
+        case .token, .account, .password: _ = try required(device, .device)
         case .key, .appServer: break
         }
         return LoginRequest(
@@ -57,6 +59,12 @@ extension RequestDecoder {
         let token = try readText(.token)
         let account = try readName(.account, bytesMax: limits.accountBytesMax)
         let key = try readText(.key)
+        if let password = try readText(.password) {
+            guard token == nil, key == nil else {
+                throw Refusal(.duplicateField, field: .password)
+            }
+            return .password(account: try required(account, .account), password: password)
+        }
         switch (token, account, key) {
         case (let token?, nil, nil): return .token(token)
         case (nil, let account?, nil): return .account(account)
@@ -67,6 +75,13 @@ extension RequestDecoder {
         default:
             throw Refusal(.duplicateField, field: key == nil ? .account : .key)
         }
+    }
+
+    /// What may be a password is decided where it is prepared.
+    private func readPasswordChange(isRemoval: Bool) throws(Refusal) -> PasswordChange {
+        PasswordChange(
+            account: try required(readAccount(), .account),
+            password: isRemoval ? nil : try required(readText(.password), .password))
     }
 
     private mutating func readSubscribe() throws(Refusal) -> Command {

@@ -87,6 +87,7 @@ struct Parameter {
     static let name = Parameter(.name)
     static let groups = Parameter(.groups)
     static let visibility = Parameter(.visibility)
+    static let password = Parameter(.password)
     static let show = Parameter(.show)
     static let priority = Parameter(.priority)
 }

@@ -12,8 +12,8 @@ extension StanzaError {
         case .tooLong: self = .tooLong("")
         case .notPermitted where refusal.field == .contact:
             self = .badRequest("An account has no relationship with itself.")
-        case .notLoggedIn, .invalidToken, .expiredToken, .alreadyLoggedIn, .forbidden,
-            .notPermitted:
+        case .notLoggedIn, .invalidToken, .expiredToken, .invalidPassword, .alreadyLoggedIn,
+            .forbidden, .notPermitted:
             self = .forbidden
         case .unknownContact: self = .itemNotFound
         case .rateLimited:

@@ -14,6 +14,11 @@ public enum Heard {
     case startTLS
     /// Who is this? The stream reads nothing until it is answered.
     case authenticate(Authentication)
+    /// The client has proved by SCRAM that it knows the password of its account. Call again.
+    case authenticated(SASLMechanism)
+    /// An authentication has failed; the output says why. If that was the last chance, the stream
+    /// was closed with the fault, as by `fault`; else call again.
+    case denied(SASLFailure, StreamFault?)
     /// Register an account; answer with `registered()` or `refuse(registration:)`.
     case register(account: [UInt8], Password)
     /// Begin the session of this device; answer with `bound()` or `refuse(bind:)`.

@@ -33,7 +33,7 @@ extension XMPPStream {
             do throws(SASLError) {
                 let final = try challenge.verify(data)
                 succeed(account, final)
-                return .say
+                return .authenticated(SASLMechanism(challenge.hash))
             } catch { return refuseOnce(SASLFailure(error)) }
         default: return refuseOnce(.malformedRequest)
         }
@@ -87,8 +87,10 @@ extension XMPPStream {
         pending = .nothing
         failures += 1
         output.append(failure)
-        guard failures >= Self.failuresMax else { return .say }
-        return fail(StreamFault(.policyViolation, "Too many failures."))
+        guard failures >= Self.failuresMax else { return .denied(failure, nil) }
+        let fault = StreamFault(.policyViolation, "Too many failures.")
+        _ = fail(fault)
+        return .denied(failure, fault)
     }
 
     // MARK: - Answers
@@ -109,9 +111,7 @@ extension XMPPStream {
         output.appendSASL("challenge", challenge.message)
     }
 
-    /// The account is not authenticated.
-    ///
-    /// Returns `fault` if this was the last chance, otherwise `say`.
+    /// The account is not authenticated: returns `denied`, or `needMore` if none was to be.
     public mutating func refuse(_ failure: SASLFailure) -> Heard {
         switch pending {
         case .password, .keys: return refuseOnce(failure)

@@ -68,7 +68,7 @@ struct KeyFiles: Sendable {
         guard settings.auth == .open else { return [] }
         return [
             "server keys are set, and auth is open: the native port (\(settings.listen)) accepts "
-                + "app servers without a key; --auth jwt makes it require one"
+                + "app servers without a key; --auth jwt or password makes it require one"
         ]
     }
 

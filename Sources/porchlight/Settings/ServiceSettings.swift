@@ -13,6 +13,8 @@ struct ServiceSettings: Sendable {
     var http: String?
     var httpConnectionsMax = 256
     var auth = AuthenticationMode.open
+    /// Whether passwords are accepted beside tokens.
+    var takesPasswords = false
     var isKnownToBeOpen = false
     var isKnownToBePlain = false
     /// The file or URL with the keys for tokens.
@@ -28,7 +30,18 @@ struct ServiceSettings: Sendable {
     var logLevel = Logger.Level.notice
 }
 
-enum AuthenticationMode: String, CaseIterable { case open, jwt }
+enum AuthenticationMode: String, CaseIterable { case open, jwt, password }
+
+extension ServiceSettings {
+    /// Whether accounts may log in with a password.
+    var passwords: PasswordUse {
+        switch auth {
+        case .open: .none
+        case .jwt: takesPasswords ? .besideTokens : .none
+        case .password: .only
+        }
+    }
+}
 
 extension ServiceSettings {
     /// Whether there is an HTTP API, with or without TLS.
@@ -114,6 +127,7 @@ extension ServiceSettings {
         configuration.xmpp = xmppListening
         configuration.version = programVersion
         configuration.access = auth == .open ? .open : .credentials
+        configuration.passwords = passwords
         configuration.admission.descriptorsElsewhere = DescriptorBudget(self).elsewhere
         if !areRatesLimited { configuration.switchOffPace() }
         return configuration

@@ -20,6 +20,7 @@ struct SettingFlags: ParsableArguments {
     @Option(help: .of("http-tls")) var httpTls: String?
     @Option(help: .of("data")) var data: String?
     @Option(help: .of("auth")) var auth: String?
+    @Flag(help: .of("passwords")) var passwords = false
     @Flag(help: .of("i-know-this-is-open")) var iKnowThisIsOpen = false
     @Flag(help: .of("i-know-this-is-plain")) var iKnowThisIsPlain = false
     @Option(help: .of("jwt-key")) var jwtKey: String?
@@ -40,6 +41,7 @@ struct SettingFlags: ParsableArguments {
     @Option(help: .of("xmpp-tls-listen")) var xmppTlsListen: String?
     @Option(help: .of("xmpp-domain")) var xmppDomain: String?
     @Flag(help: .of("xmpp-plaintext")) var xmppPlaintext = false
+    @Flag(help: .of("xmpp-registration")) var xmppRegistration = false
     @Option(help: .of("rate-limits")) var rateLimits: String?
     @Option(help: .of("log-level")) var logLevel: String?
 
@@ -60,9 +62,11 @@ struct SettingFlags: ParsableArguments {
     ]
 
     private static let switches: [(name: String, path: any KeyPath<Self, Bool> & Sendable)] = [
+        ("passwords", \.passwords),
         ("i-know-this-is-open", \.iKnowThisIsOpen),
         ("i-know-this-is-plain", \.iKnowThisIsPlain),
         ("xmpp-plaintext", \.xmppPlaintext),
+        ("xmpp-registration", \.xmppRegistration),
     ]
 
     /// The settings that have a flag.

@@ -21,6 +21,16 @@ struct SettingRule: Sendable {
             holds: { $0.auth != .jwt || $0.tokenKeyPlace != nil },
             remedy: "--auth jwt needs the keys of tokens: give a file or a URL with --jwt-key"),
         Self(
+            names: ["auth", "passwords"],
+            holds: { $0.auth != .open || !$0.takesPasswords },
+            remedy: "with --auth open, accounts are believed without a password: use "
+                + "--auth password, or --auth jwt to accept tokens and passwords"),
+        Self(
+            names: ["auth", "jwt-key"],
+            holds: { $0.auth != .password || $0.tokenKeyPlace == nil },
+            remedy: "--auth password accepts no tokens: use --auth jwt with --passwords to accept "
+                + "both"),
+        Self(
             names: [
                 "listen-tls", "http-tls", "xmpp-tls-listen", "xmpp-listen", "tls-certificate",
                 "tls-key",
@@ -38,13 +48,14 @@ struct SettingRule: Sendable {
             ],
             holds: { $0.auth != .open || $0.isKnownToBeOpen || $0.isOnLoopback },
             remedy: "with --auth open, any client that reaches this address can log in as any "
-                + "account: use --auth jwt, listen on 127.0.0.1, or add --i-know-this-is-open"),
+                + "account: use --auth jwt or password, listen on 127.0.0.1, or add "
+                + "--i-know-this-is-open"),
         Self(
             names: ["listen", "http", "auth", "i-know-this-is-plain"],
-            holds: { $0.auth != .jwt || $0.isKnownToBePlain || $0.isPlainOnLoopback },
-            remedy: "without TLS, tokens and keys can be read and used by others on the way: let "
-                + "clients use listen-tls and app servers http-tls, and listen on 127.0.0.1 "
-                + "otherwise; or, if a proxy in front of it terminates TLS, add "
+            holds: { $0.auth == .open || $0.isKnownToBePlain || $0.isPlainOnLoopback },
+            remedy: "without TLS, tokens, passwords and keys can be read and used by others on the "
+                + "way: let clients use listen-tls and app servers http-tls, and listen on "
+                + "127.0.0.1 otherwise; or, if a proxy in front of it terminates TLS, add "
                 + "--i-know-this-is-plain"),
         Self(
             names: ["websocket-origins"],

@@ -22,6 +22,10 @@ extension SettingTable {
             .onOff(
                 "xmpp-plaintext", \.xmpp.allowsPlaintext,
                 "Allow XMPP clients to authenticate without TLS.", takesEffect: .atRestart),
+            .onOff(
+                "xmpp-registration", \.xmpp.allowsRegistration,
+                "Allow any client to register an account with a password (XEP-0077).",
+                takesEffect: .atRestart),
             .count(
                 "xmpp-stanza-bytes", \.xmpp.stanzaBytesMax, 10_000...1_048_576, .bytes,
                 "Bytes of a stanza after login; above, the stream is closed.",
@@ -34,6 +38,7 @@ struct XMPPChoices: Sendable {
     /// The domains, with commas between them.
     var domainList: String?
     var allowsPlaintext = false
+    var allowsRegistration = false
     var stanzaBytesMax = 262_144
 
     /// The domains in small letters.
@@ -59,6 +64,7 @@ extension ServiceSettings {
         listening.plain = place(tls.xmpp)
         listening.encrypted = place(tls.xmppOverTLS)
         listening.allowsPlaintext = xmpp.allowsPlaintext
+        listening.allowsRegistration = xmpp.allowsRegistration
         listening.stanzaBytesMax = xmpp.stanzaBytesMax
         return listening
     }
@@ -70,6 +76,10 @@ extension SettingRule {
             names: ["xmpp-listen", "xmpp-tls-listen", "xmpp-domain"],
             holds: { !$0.servesXMPP || !$0.xmpp.domains.isEmpty },
             remedy: "XMPP needs the domain of its JIDs: set xmpp-domain"),
+        Self(
+            names: ["xmpp-registration", "auth"],
+            holds: { !$0.xmpp.allowsRegistration || $0.auth == .password },
+            remedy: "who registers gets an account with a password, which needs --auth password"),
         Self(
             names: ["xmpp-domain"],
             holds: { $0.xmpp.domains.allSatisfy(XMPPListening.isDomain) },

@@ -72,7 +72,12 @@ enum SettingTable {
                 takesEffect: .atRestart),
             .choice(
                 "auth", \.auth,
-                "Authentication. open: any client as any account; jwt: by token or server key.",
+                "Authentication. open: any client as any account; jwt: accounts by token; "
+                    + "password: accounts by password; app servers by server key.",
+                takesEffect: .atRestart),
+            .onOff(
+                "passwords", \.takesPasswords,
+                "With --auth jwt, accept passwords of accounts besides tokens.",
                 takesEffect: .atRestart),
             .text(
                 "jwt-key", \.tokenKeyPlace, .text, unset: "none",
@@ -92,7 +97,8 @@ enum SettingTable {
                 takesEffect: .atRestart),
             .onOff(
                 "i-know-this-is-plain", \.isKnownToBePlain,
-                "Allow --auth jwt without TLS on an address that other machines can reach.",
+                "Allow --auth jwt and password without TLS on an address that other machines can "
+                    + "reach.",
                 takesEffect: .atRestart),
             // The file is read again. Whether there is one decides at startup who may use HTTP.
             .text(

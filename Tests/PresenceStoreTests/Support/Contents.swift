@@ -25,8 +25,9 @@ struct Contents: StoreReader, Equatable {
     /// By owner and contact.
     var relations: [[String]: RelationRow] = [:]
     var visibilities: [String: UInt8] = [:]
-    /// The accounts that have a password.
-    var credentials: Set<String> = []
+    /// How many accounts have a password, and how long the secret of the database is.
+    var passwordCount = 0
+    var secretBytes = 0
     private var subscriber = ""
 
     init() {}
@@ -53,8 +54,6 @@ struct Contents: StoreReader, Equatable {
         statuses["\(text(row.account)) \(row.type)"] = row
     }
 
-    mutating func credential(of account: Span<UInt8>) { credentials.insert(text(account)) }
-
     mutating func beginSubscriber(_ name: Span<UInt8>) { subscriber = text(name) }
 
     mutating func subscription(
@@ -73,6 +72,10 @@ struct Contents: StoreReader, Equatable {
 }
 
 extension Contents {
+    mutating func passwords(count: Int, secret: [UInt8]) {
+        passwordCount = count
+        secretBytes = secret.count
+    }
     mutating func relation(_ row: RelationRow) {
         relations[[text(row.owner), text(row.contact)]] = row
     }

@@ -93,7 +93,7 @@ struct StreamPeer {
             default: nil
             }
         switch heard {
-        case .end, .fault: isEnded = true
+        case .end, .fault, .denied(_, _?): isEnded = true
         default: break
         }
         waiting = answer
@@ -113,7 +113,7 @@ struct StreamPeer {
         case .password(let name, let secret):
             if accounts.contains(text(name)), text(secret) == "pencil" {
                 stream.authenticated()
-            } else if case .fault(let fault) = stream.refuse(.notAuthorized) {
+            } else if case .denied(_, let fault?) = stream.refuse(.notAuthorized) {
                 log.append("fault \(fault.condition.rawValue)")
                 isEnded = true
             }
@@ -140,6 +140,9 @@ struct StreamPeer {
         case .authenticate(.password(let name, let secret)):
             "password \(text(name)) \(text(secret))"
         case .authenticate(.keys(let name)): "keys \(text(name))"
+        case .authenticated(let mechanism): "authenticated \(mechanism.rawValue)"
+        case .denied(let failure, let fault):
+            "denied \(failure.rawValue)" + (fault.map { " \($0.condition.rawValue)" } ?? "")
         case .register(let name, _): "register \(text(name))"
         case .bind(let resource): "bind \(text(resource))"
         case .request(_, let head, let element): "\(head.kind) \(written(element))"

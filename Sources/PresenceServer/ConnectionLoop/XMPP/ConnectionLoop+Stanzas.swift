@@ -38,6 +38,8 @@ extension ConnectionLoop where Link: ~Copyable {
                     RelayedStanza(
                         connection: connectionID(slot), account: account, device: device,
                         isQuestion: wantsAnswer, bytes: bytes)))
+        case .changePassword(let typed):
+            changePassword(typed, head, of: sender, in: slot)
         case .listContacts:
             var result: [UInt8] = []
             result.appendRosterStart(head, to: sender)
@@ -97,7 +99,7 @@ extension ConnectionLoop where Link: ~Copyable {
     private static func refusal(of request: XMPPRequest) -> StanzaError? {
         switch request {
         case .lastSeen: .forbidden
-        case .registrationForm, .changePassword, .unregister: .notAllowed
+        case .registrationForm, .unregister: .notAllowed
         case .answer, .ignore, .direct: nil
         default: .serviceUnavailable
         }

@@ -26,9 +26,9 @@ extension ConnectionLoop where Link: ~Copyable {
             notify(
                 batch.shared.effects.notices[notice], to: batch.own.receivers[receivers],
                 in: batch.shared.effects)
-        case .authenticated(let connection, let term):
+        case .credentials(let connection, let answer):
             guard let slot = slot(of: connection) else { return }
-            authenticated(slot, until: term)
+            take(answer, for: slot)
         default: preconditionFailure("an item for other connections")
         }
     }
@@ -72,6 +72,16 @@ extension ConnectionLoop where Link: ~Copyable {
         settle(slot)
     }
 
+    /// Answers a client that has changed the password of its account.
+    mutating func answerStanza(_ slot: Int, _ answer: QuestionAnswer) {
+        guard let client = xmpp?[slot], case .change(let head) = client.question,
+            case .passwordSet = answer
+        else { return }
+        client.question = nil
+        if let sender = client.sender { send(to: slot) { $0.appendResult(head, to: sender) } }
+        settle(slot)
+    }
+
     /// Refuses what an XMPP client waits for.
     mutating func refuseStanza(_ slot: Int, _ refusal: Refusal) {
         guard let client = xmpp?[slot], let question = client.question else { return }
@@ -79,6 +89,9 @@ extension ConnectionLoop where Link: ~Copyable {
         count(refusal, of: slot)
         switch question {
         case .authentication: refuse(client, in: slot, SASLFailure(refusal))
+        case .registration:
+            client.stream.refuse(registration: StanzaError(refusal))
+            say(slot)
         case .bind:
             client.stream.refuse(bind: StanzaError(refusal))
             say(slot)

@@ -64,8 +64,12 @@ extension ConnectionLoop where Link: ~Copyable {
             markDirty(slot)
         case .authenticate(let authentication):
             authenticate(authentication, client, in: slot)
-        case .register:
-            client.stream.refuse(registration: .notAllowed)
+        case .authenticated(let mechanism):
+            counters.xmppLogins.count(XMPPLogin(mechanism))
+        case .denied(let failure, let fault):
+            denied(slot, failure, fault)
+        case .register(let account, let password):
+            register(account, password, client, in: slot)
         case .bind(let device):
             bind(device, client, in: slot)
         case .request(let request, let head, let stanza):
@@ -85,7 +89,7 @@ extension ConnectionLoop where Link: ~Copyable {
     }
 
     /// The stream has ended because of what the client has sent.
-    private mutating func endStream(_ slot: Int, after fault: StreamFault) {
+    mutating func endStream(_ slot: Int, after fault: StreamFault) {
         counters.violations += 1
         counters.streamErrors.count(fault.condition)
         end(slot, .protocolViolation, .violation, .whenWritten(code: nil))
@@ -129,46 +133,6 @@ extension ConnectionLoop where Link: ~Copyable {
         _ = connections[slot].input.goOn()
         loop.startReading(id)
         return true
-    }
-
-    // MARK: Authentication
-
-    private mutating func authenticate(
-        _ authentication: Authentication, _ client: XMPPConnection, in slot: Int
-    ) {
-        guard case .password(let account, let secret) = authentication,
-            account.count <= configuration.engine.limits.accountBytesMax
-        else { return refuse(client, in: slot, .notAuthorized) }
-        guard configuration.access == .credentials else {
-            counters.xmppLogins.count(.claimed)
-            return client.stream.authenticated()
-        }
-        wait(slot, for: .authentication)
-        inbound.append(
-            .authenticate(
-                TokenLogin(
-                    connection: connectionID(slot), account: account, token: secret,
-                    origin: origin(of: slot))))
-    }
-
-    /// The token of a client is one of its account.
-    mutating func authenticated(_ slot: Int, until term: TokenTerm) {
-        guard let client = xmpp?[slot], case .authentication = client.question else { return }
-        client.term = term
-        client.question = nil
-        counters.xmppLogins.count(.token)
-        client.stream.authenticated()
-        say(slot)
-        settle(slot)
-    }
-
-    /// Refuses an authentication. After the last chance, the stream has ended.
-    mutating func refuse(
-        _ client: XMPPConnection, in slot: Int, _ failure: SASLFailure
-    ) {
-        let heard = client.stream.refuse(failure)
-        say(slot)
-        if case .fault(let fault) = heard { endStream(slot, after: fault) }
     }
 
     /// Begins the session of a device: what a login is natively.

@@ -20,7 +20,9 @@ struct XMPPConnections {
         guard let listening = configuration.xmpp else { return nil }
         let settings = StreamSettings(
             domains: listening.domains, offersTLS: listening.context != nil,
-            allowsPlaintext: listening.allowsPlaintext, bytesMax: listening.stanzaBytesMax)
+            allowsPlaintext: listening.allowsPlaintext,
+            mechanisms: configuration.passwords == .only ? SASLMechanism.allCases : [.plain],
+            allowsRegistration: listening.allowsRegistration, bytesMax: listening.stanzaBytesMax)
         service = StreamService(settings, hashSalt: UInt.random(in: 1...UInt.max))
         description = ServiceDescription(
             name: Array("Porchlight".utf8), version: Array(configuration.version.utf8))
@@ -94,6 +96,7 @@ enum XMPPQuestion {
     /// TLS begins when everything is written.
     case encryption
     case authentication
+    case registration
     case bind
     case logout
     /// How it presents itself, or a probe: what is not answered.

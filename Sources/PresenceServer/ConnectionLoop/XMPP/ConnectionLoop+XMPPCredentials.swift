@@ -1,0 +1,119 @@
+import Passwords
+import PresenceCore
+import PresenceXMPP
+
+// How XMPP clients prove to be an account, and register one.
+
+extension ConnectionLoop where Link: ~Copyable {
+    /// Has the engine host decide whether a client is the account that it names.
+    mutating func authenticate(
+        _ authentication: Authentication, _ client: XMPPConnection, in slot: Int
+    ) {
+        let (account, proof) = authentication.parts
+        guard account.count <= configuration.engine.limits.accountBytesMax else {
+            return refuse(client, in: slot, .notAuthorized)
+        }
+        if case .secret = proof, configuration.access == .open {
+            counters.xmppLogins.count(.claimed)
+            return client.stream.authenticated()
+        }
+        wait(slot, for: .authentication)
+        inbound.append(
+            .authenticate(
+                XMPPAuthentication(
+                    connection: connectionID(slot), account: account, proof: proof,
+                    origin: origin(of: slot))))
+    }
+
+    /// Has the engine host register an account.
+    mutating func register(
+        _ account: [UInt8], _ password: Password, _ client: XMPPConnection, in slot: Int
+    ) {
+        guard account.count <= configuration.engine.limits.accountBytesMax else {
+            return client.stream.refuse(
+                registration: .notAcceptable("The name is too long."))
+        }
+        wait(slot, for: .registration)
+        inbound.append(
+            .register(
+                XMPPRegistration(
+                    connection: connectionID(slot), account: account, password: password,
+                    origin: origin(of: slot))))
+    }
+
+    /// Goes on with what a client has waited for.
+    mutating func take(_ answer: CredentialAnswer, for slot: Int) {
+        guard let client = xmpp?[slot], let question = client.question else { return }
+        client.question = nil
+        switch (question, answer) {
+        case (.authentication, .token(let term)):
+            client.term = term
+            counters.xmppLogins.count(.token)
+            client.stream.authenticated()
+        case (.authentication, .password):
+            counters.xmppLogins.count(.password)
+            client.stream.authenticated()
+        case (.authentication, .keys(let keys)):
+            var random = SystemRandomNumberGenerator()
+            client.stream.challenge(with: keys, using: &random)
+        case (.registration, .registered):
+            client.stream.registered()
+        case (.registration, .nameTaken):
+            client.stream.refuse(registration: StanzaError(.cancel, .conflict))
+        case (.registration, .registrationsFull):
+            client.stream.refuse(
+                registration: StanzaError(.wait, .resourceConstraint, "No account is free."))
+        default: preconditionFailure("credentials that were not asked for")
+        }
+        say(slot)
+        settle(slot)
+    }
+
+    /// Refuses an authentication. After the last chance, the stream has ended.
+    mutating func refuse(
+        _ client: XMPPConnection, in slot: Int, _ failure: SASLFailure
+    ) {
+        let heard = client.stream.refuse(failure)
+        say(slot)
+        if case .denied(_, let fault?) = heard { endStream(slot, after: fault) }
+    }
+
+    /// An authentication has failed within the stream.
+    mutating func denied(_ slot: Int, _ failure: SASLFailure, _ fault: StreamFault?) {
+        if failure == .notAuthorized {
+            inbound.append(.loginFailed(origin(of: slot).network))
+        }
+        if let fault { endStream(slot, after: fault) }
+    }
+
+    /// Changes the password of a client's account.
+    mutating func changePassword(
+        _ typed: [UInt8], _ head: StanzaHead, of sender: StanzaSender, in slot: Int
+    ) {
+        guard configuration.passwords != .none else {
+            counters.stanzaErrors.count(.notAllowed)
+            return send(to: slot) { $0.append(.notAllowed, head, to: sender) }
+        }
+        guard let password = try? Password(typed) else {
+            let error = StanzaError.notAcceptable("The password is not allowed.")
+            counters.stanzaErrors.count(error.condition)
+            return send(to: slot) { $0.append(error, head, to: sender) }
+        }
+        wait(slot, for: .change(head))
+        inbound.append(
+            .changePassword(
+                XMPPRegistration(
+                    connection: connectionID(slot), account: sender.account, password: password,
+                    origin: origin(of: slot))))
+    }
+}
+
+extension Authentication {
+    /// The account, and how it is proved.
+    fileprivate var parts: (account: [UInt8], proof: XMPPAuthentication.Proof) {
+        switch self {
+        case .password(let account, let secret): (account, .secret(secret))
+        case .keys(let account): (account, .challenge)
+        }
+    }
+}

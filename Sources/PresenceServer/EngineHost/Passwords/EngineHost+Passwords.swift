@@ -1,0 +1,239 @@
+// Passwords. Keys are not kept in memory: a task reads them from the store, has what was typed
+// compared or new keys derived on a thread for that, and has them stored. Its connection waits like
+// one whose token is verified. If it ends meanwhile, nothing further is begun for it.
+
+import Containers
+import Logging
+import Passwords
+import PresenceCore
+import PresenceStore
+import PresenceWire
+
+extension EngineHost {
+    /// Begins a task; the answer follows. `method` says what room it needs.
+    mutating func begin(
+        _ task: PasswordTask, as method: MethodName, at now: Moment
+    ) throws(Refusal) {
+        guard configuration.passwords != .none, passwords.thread != nil else {
+            throw Refusal(CredentialError.passwordsNotTaken)
+        }
+        try checkRoom(for: method, at: now)
+        // Guessing must not pay: an address that has failed too often has to wait, even with the
+        // right password.
+        let isSuspect = !task.goal.isChange && isSuspect(task.origin.network, at: now.mono)
+        guard !isSuspect, passwords.count < configuration.admission.tokensMax,
+            let number = passwords.begin(task)
+        else {
+            passwords.counters.turnedAway += 1
+            throw Refusal(.overloaded, retryAfterSeconds: retryDelay.seconds())
+        }
+        store.submit(.credential(account: task.account), token: number)
+    }
+
+    /// Sets or removes the password of an account, for an app server.
+    mutating func changePassword(
+        _ change: PasswordChange, _ texts: TextSource, by connection: ConnectionID, at now: Moment
+    ) throws(Refusal) {
+        let goal: PasswordTask.Goal
+        if let password = change.password {
+            goal = .set(try Refusal.password(texts.bytes(password)))
+        } else {
+            goal = .remove
+        }
+        try begin(
+            PasswordTask(
+                connection: connection, account: texts.bytes(change.account),
+                origin: ConnectionOrigin(address: [], network: nil), goal: goal),
+            as: .setPassword, at: now)
+    }
+
+    // MARK: Steps
+
+    /// Goes on with tasks whose keys have been read.
+    mutating func report(_ outcomes: [ReadOutcome], at now: Moment) {
+        for outcome in outcomes {
+            carryOut(outcome.token) { host throws(Refusal) in
+                try host.proceed(outcome.token, with: outcome.result)
+            }
+            sort(at: now)
+        }
+    }
+
+    /// Goes on with tasks whose passwords have been compared or keys derived.
+    mutating func report(_ results: [PasswordResult], at now: Moment) {
+        for result in results {
+            carryOut(result.number) { host throws(Refusal) in
+                try host.proceed(with: result, at: now)
+            }
+            sort(at: now)
+        }
+    }
+
+    /// Takes a step of a task, unless nobody waits for it any more.
+    private mutating func carryOut(
+        _ number: UInt64, _ step: (inout Self) throws(Refusal) -> Void
+    ) {
+        let task = passwords.running(number).task
+        guard passwords.isAwaited(task) else {
+            _ = passwords.end(number)
+            return
+        }
+        do throws(Refusal) {
+            try checkServing()
+            try step(&self)
+        } catch {
+            _ = passwords.end(number)
+            refuse(task.connection, error)
+        }
+    }
+
+    private mutating func proceed(
+        _ number: UInt64, with result: ReadOutcome.Result
+    ) throws(Refusal) {
+        let task = passwords.running(number).task
+        let row: CredentialRow?
+        switch result {
+        case .credential(let found): row = found
+        case .failed(let fault):
+            counters.storeFailures += 1
+            logger.log(
+                .error, "cannot read from the database", times: counters.storeFailures,
+                error: fault)
+            throw Refusal(.storeUnavailable, retryAfterSeconds: retryDelay.seconds())
+        }
+        switch task.goal {
+        case .logIn(let typed, _):
+            derive(.compare(typed: typed, keys(in: row, of: task)), number, hadKeys: row != nil)
+        case .challenge:
+            answer(number, .credentials(task.connection, .keys(keys(in: row, of: task))))
+        case .register(let password):
+            guard row == nil else {
+                return answer(number, .credentials(task.connection, .nameTaken))
+            }
+            guard passwords.storedCount < configuration.admission.passwordsMax else {
+                return answer(number, .credentials(task.connection, .registrationsFull))
+            }
+            derive(.derive(password), number, hadKeys: false)
+        case .set(let password):
+            derive(.derive(password), number, hadKeys: row != nil)
+        case .remove:
+            guard row != nil else {
+                return answer(
+                    number, .answerQuestion(task.connection, .passwordRemoved(false)))
+            }
+            store(.removeCredential(account: task.account), number, hadKeys: true)
+        }
+    }
+
+    private mutating func proceed(
+        with result: PasswordResult, at now: Moment
+    ) throws(Refusal) {
+        let running = passwords.running(result.number)
+        guard case .deriving(let hadKeys) = running.step else {
+            preconditionFailure("a password that was not to be compared")
+        }
+        switch (running.task.goal, result.kind) {
+        case (.logIn(_, let purpose), .compared(let isPassword)):
+            passwords.counters.compared += 1
+            guard isPassword else {
+                passwords.counters.mismatched += 1
+                noteFailedPassword(of: running.task.origin.network, at: now.mono)
+                throw Refusal(CredentialError.password)
+            }
+            _ = passwords.end(result.number)
+            logIn(running.task, purpose, at: now)
+        case (.register, .derived(let keys)), (.set, .derived(let keys)):
+            let row = CredentialRow(account: running.task.account, keys, created: now.wall)
+            store(.putCredential(row), result.number, hadKeys: hadKeys)
+        default: preconditionFailure("the result of another task")
+        }
+    }
+
+    /// The change of a task is stored, or cannot be.
+    mutating func reportPassword(_ number: UInt64, _ result: Outcome.Result) {
+        let running = passwords.running(number)
+        guard case .storing(let hadKeys) = running.step else {
+            preconditionFailure("a password that was not to be stored")
+        }
+        let task = running.task
+        switch result {
+        case .committed:
+            passwords.noteStored(task.goal, hadKeys: hadKeys)
+            switch task.goal {
+            case .register:
+                answer(number, .credentials(task.connection, .registered))
+            case .remove:
+                answer(number, .answerQuestion(task.connection, .passwordRemoved(true)))
+            default:
+                answer(
+                    number, .answerQuestion(task.connection, .passwordSet(replaced: hadKeys)))
+            }
+        case .failed(let fault):
+            counters.storeFailures += 1
+            logger.log(
+                .error, "cannot write to the database", times: counters.storeFailures,
+                error: fault)
+            guard passwords.end(number) else { return }
+            refuse(
+                task.connection,
+                Refusal(.storeUnavailable, retryAfterSeconds: retryDelay.seconds()))
+        }
+    }
+
+    // MARK: Parts of steps
+
+    private func keys(in row: CredentialRow?, of task: PasswordTask) -> StoredKeys {
+        row.flatMap { StoredKeys($0) } ?? passwords.decoys(for: task.account)
+    }
+
+    private mutating func derive(_ work: PasswordWork.Kind, _ number: UInt64, hadKeys: Bool) {
+        passwords.enter(number, .deriving(hadKeys: hadKeys))
+        passwords.thread?.submit(PasswordWork(number: number, kind: work))
+    }
+
+    private mutating func store(_ write: Write, _ number: UInt64, hadKeys: Bool) {
+        passwords.enter(number, .storing(hadKeys: hadKeys))
+        submissions.append(Submission(ticket: PasswordTasks.ticket(of: number), write: write))
+    }
+
+    /// Ends a task with an answer, if its connection waits for one.
+    private mutating func answer(_ number: UInt64, _ item: OutboundItem) {
+        let connection = passwords.running(number).task.connection
+        guard passwords.end(number) else { return }
+        output.append(item, for: connection)
+    }
+
+    private mutating func logIn(
+        _ task: PasswordTask, _ purpose: TokenRequest.Purpose, at now: Moment
+    ) {
+        switch purpose {
+        case .login(let device, let client, let reach, let sync, let hears):
+            logIn(
+                Login(
+                    account: task.account, device: device, client: client, reach: reach,
+                    sync: sync, hears: hears, address: task.origin.address),
+                of: task.connection, at: now)
+        case .authentication:
+            output.append(.credentials(task.connection, .password), for: task.connection)
+        case .refresh: preconditionFailure("a session is not continued with a password")
+        }
+    }
+}
+
+extension Refusal {
+    /// The password, prepared; or why it cannot be one.
+    static func password(_ typed: [UInt8]) throws(Refusal) -> Password {
+        do throws(PasswordError) {
+            return try Password(typed)
+        } catch {
+            switch error {
+            case .empty: throw Refusal(.missingField, field: .password)
+            case .tooLong:
+                throw Refusal(
+                    .tooLong, field: .password, limit: Password.bytesMax, count: typed.count)
+            case .notUTF8, .forbiddenCharacter:
+                throw Refusal(.invalidName, field: .password)
+            }
+        }
+    }
+}
