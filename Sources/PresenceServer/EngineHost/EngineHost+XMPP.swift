@@ -86,7 +86,7 @@ extension EngineHost {
         let network = registration.origin.network
         let pace = configuration.admission.registrationPace
         guard passwords.mayRegister(from: network, pace, at: now.mono) else {
-            throw Refusal(.rateLimited)
+            throw Refusal(.rateLimited, retryAfterSeconds: 10)
         }
         try begin(
             PasswordTask(

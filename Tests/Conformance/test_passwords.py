@@ -1,0 +1,163 @@
+"""§3.5: accounts with passwords, which app servers set."""
+
+import os
+import sqlite3
+import tempfile
+
+from passwords import app_server, key_file
+from porchlight import Case
+from test_tokens import SECRET, token
+
+
+class Passwords(Case):
+    flags = None
+
+    def setUp(self):
+        super().setUp()
+        self.key = key_file()
+        self.addCleanup(os.unlink, self.key)
+
+    def with_passwords(self, *flags, **options):
+        """One with --auth password, and its app server."""
+        service = self.fresh("--auth", "password", "--server-key", self.key, *flags, **options)
+        return service, self.keep(app_server(service))
+
+    def log_in(self, service, account, password, device="d1"):
+        return self.keep(service.connect()).call(
+            "login", {"account": account, "password": password, "device": device})
+
+    def allowed(self, service, account, password):
+        got = self.log_in(service, account, password)
+        self.assertEqual(got.get("result", {}).get("account"), account, got)
+
+    def denied(self, service, account, password):
+        self.refused(self.log_in(service, account, password), 401, "invalid_password",
+                     field="password")
+
+    def test_an_account_logs_in_with_its_password_alone(self):
+        service, server = self.with_passwords()
+        self.assertEqual(server.ok("setPassword", {"account": "amy", "password": "pencil"}),
+                         {"replaced": False})
+        self.allowed(service, "amy", "pencil")
+        for account, password in (("amy", "Pencil"), ("amy", "pencil "), ("amy", ""),
+                                  ("amy", "x" * 5000), ("amy", "\u0000"), ("bob", "pencil")):
+            with self.subTest(account=account, password=password):
+                self.denied(service, account, password)
+        for params, reason, field in (
+                ({"account": "amy"}, "invalid_password", "password"),
+                ({"token": "pencil"}, "invalid_token", "token"),
+                ({"client": "server"}, "invalid_token", "key")):
+            with self.subTest(params=params):
+                got = self.keep(service.connect()).call("login", {"device": "d", **params})
+                self.refused(got, 401, reason, field=field)
+
+    def test_a_password_is_one_credential(self):
+        service, _ = self.with_passwords()
+        for extra, field in (({"token": "t"}, "password"), ({"key": "k"}, "password")):
+            got = self.keep(service.connect()).call(
+                "login", {"account": "amy", "password": "pencil", "device": "d", **extra})
+            self.refused(got, 414, "duplicate_field", field=field)
+        got = self.keep(service.connect()).call("login", {"password": "pencil", "device": "d"})
+        self.refused(got, 414, "missing_field", field="account")
+        got = self.keep(service.connect()).call("login", {"account": "amy", "password": 5})
+        self.refused(got, 414, "wrong_type", field="password")
+
+    def test_it_is_changed_and_removed(self):
+        service, server = self.with_passwords()
+        server.ok("setPassword", {"account": "amy", "password": "first"})
+        amy = self.keep(service.connect())
+        amy.ok("login", {"account": "amy", "password": "first", "device": "d"})
+        self.assertEqual(server.ok("setPassword", {"account": "amy", "password": "second"}),
+                         {"replaced": True})
+        self.denied(service, "amy", "first")
+        self.allowed(service, "amy", "second")
+        self.assertEqual(server.ok("removePassword", {"account": "amy"}), {"removed": True})
+        self.assertEqual(server.ok("removePassword", {"account": "amy"}), {"removed": False})
+        self.denied(service, "amy", "second")
+        # Sessions are ended by `kick`, if they are to end.
+        amy.ok("ping")
+
+    def test_what_cannot_be_a_password_is_refused_and_changes_nothing(self):
+        service, server = self.with_passwords()
+        server.ok("setPassword", {"account": "amy", "password": "pencil"})
+        for password, reason in (("", "missing_field"), ("x" * 1025, "too_long"),
+                                 ("pen\ncil", "invalid_name"), ("pen\u200bcil", "invalid_name")):
+            with self.subTest(password=password):
+                self.refused(server.call("setPassword", {"account": "amy", "password": password}),
+                             414, reason, field="password")
+        self.refused(server.call("setPassword", {"account": "amy"}), 414, "missing_field",
+                     field="password")
+        self.refused(server.call("setPassword", {"password": "x"}), 414, "missing_field",
+                     field="account")
+        self.allowed(service, "amy", "pencil")
+
+    def test_clients_may_not_set_them(self):
+        service, server = self.with_passwords()
+        server.ok("setPassword", {"account": "amy", "password": "pencil"})
+        amy = self.keep(service.connect())
+        amy.ok("login", {"account": "amy", "password": "pencil", "device": "d"})
+        for method in ("setPassword", "removePassword"):
+            self.refused(amy.call(method, {"account": "amy", "password": "x"}), 403, "forbidden")
+            self.refused(self.keep(service.connect()).call(method, {"account": "amy"}),
+                         401, "not_logged_in")
+
+    def test_composed_in_another_way_it_is_the_same(self):
+        service, server = self.with_passwords()
+        server.ok("setPassword", {"account": "amy", "password": "caf\u00e9"})
+        self.allowed(service, "amy", "cafe\u0301")
+
+    def test_they_outlive_the_service_and_are_stored_as_keys(self):
+        service, server = self.with_passwords()
+        server.ok("setPassword", {"account": "amy", "password": "a long password"})
+        service.kill()
+        service.start()
+        self.allowed(service, "amy", "a long password")
+        service.terminate()
+        path = os.path.join(service.data, "porchlight.sqlite")
+        with open(path, "rb") as file:
+            self.assertNotIn(b"a long password", file.read())
+        with sqlite3.connect(path) as database:
+            row = database.execute(
+                "SELECT account, iterations, length(storedSHA256) FROM credential").fetchone()
+        self.assertEqual(row, ("amy", 4096, 32))
+        self.assertNotIn("a long password", service.log_text())
+
+    def test_guessing_ends(self):
+        """An address that has guessed too often is not answered by whether it is right."""
+        service, server = self.with_passwords()
+        server.ok("setPassword", {"account": "amy", "password": "pencil"})
+        guesser = self.keep(service.connect())
+        reasons = []
+        for number in range(200):
+            guess = {"account": "amy", "device": "d", "password": "guess %d" % number}
+            got = guesser.call("login", guess)
+            reasons.append(got["error"]["data"]["reason"])
+            if reasons[-1] == "overloaded":
+                break
+        # Ten, and those for which there was time: one more a second.
+        self.assertIn("overloaded", reasons)
+        self.assertGreaterEqual(reasons.count("invalid_password"), 10)
+        self.refused(guesser.call("login", {"account": "amy", "password": "pencil",
+                                            "device": "d"}), 503, "overloaded")
+
+    def test_beside_tokens(self):
+        folder = tempfile.mkdtemp()
+        path = os.path.join(folder, "secret")
+        with open(path, "wb") as file:
+            file.write(SECRET + b"\n")
+        os.chmod(path, 0o600)
+        service = self.fresh("--auth", "jwt", "--jwt-key", path, "--passwords",
+                             "--server-key", self.key)
+        server = self.keep(app_server(service))
+        server.ok("setPassword", {"account": "amy", "password": "pencil"})
+        self.allowed(service, "amy", "pencil")
+        self.denied(service, "amy", "pen")
+        self.keep(service.connect()).ok("login", {"token": token("amy"), "device": "d2"})
+
+    def test_without_passwords_they_are_refused(self):
+        service = self.fresh()
+        got = self.log_in(service, "amy", "pencil")
+        self.refused(got, 401, "invalid_password", field="password")
+        self.assertIn("does not accept passwords", got["error"]["message"])
+        self.refused(self.keep(service.server()).call(
+            "setPassword", {"account": "amy", "password": "x"}), 401, "invalid_password")

@@ -1,0 +1,212 @@
+"""Accounts with passwords: SCRAM and PLAIN, registration, and a change of the password."""
+
+import asyncio
+import base64
+import os
+import unittest
+
+import aioxmpp
+from aioxmpp import connector
+from passwords import app_server, key_file
+from service import XMPPService
+from stream import HEADER, SASL, Stream
+from test_slixmpp import WAIT, Person, ended
+
+REGISTER = "jabber:iq:register"
+
+
+def base64_of(text):
+    return base64.b64encode(text.encode()).decode()
+
+
+class WithPasswords:
+    """Services with an account `amy`, whose password is `pencil`."""
+
+    flags = ()
+
+    @classmethod
+    def setUpClass(cls):
+        cls.key = key_file()
+        flags = ("--auth", "password", "--server-key", cls.key, *cls.flags)
+        cls.service = XMPPService(*flags)
+        cls.plain = XMPPService(*flags, plain=True)
+        for service in (cls.service, cls.plain):
+            server = app_server(service)
+            server.ok("setPassword", {"account": "amy", "password": "pencil"})
+            server.close()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.service.close()
+        cls.plain.close()
+        os.unlink(cls.key)
+
+    def stream(self, service=None):
+        stream = Stream((service or self.plain).xmpp_port)
+        self.addCleanup(stream.close)
+        return stream
+
+    def opened(self):
+        """A stream, and the features that it was offered."""
+        stream = self.stream()
+        stream.send(HEADER)
+        return stream, stream.until("</stream:features>")
+
+
+class Authentication(WithPasswords, unittest.IsolatedAsyncioTestCase):
+    async def test_slixmpp_by_each_mechanism(self):
+        for mechanism in ("SCRAM-SHA-256", "SCRAM-SHA-1", "PLAIN"):
+            for password, is_right in (("pencil", True), ("pen", False)):
+                with self.subTest(mechanism=mechanism, password=password):
+                    person = Person("amy", authority=self.service.authority)
+                    person["feature_mechanisms"].use_mech = mechanism
+                    person.credentials["password"] = person.password = password
+                    person.connect("127.0.0.1", self.service.xmpp_port)
+                    self.addAsyncCleanup(ended, person)
+                    event = person.started if is_right else person.failed
+                    await asyncio.wait_for(event.wait(), WAIT)
+                    self.assertEqual(person.started.is_set(), is_right)
+
+    async def test_slixmpp_chooses_scram(self):
+        person = Person("amy", authority=self.service.authority)
+        person.credentials["password"] = person.password = "pencil"
+        await person.begin(self.service.xmpp_port)
+        self.addAsyncCleanup(ended, person)
+        self.assertTrue(person["feature_mechanisms"].mech.name.startswith("SCRAM-SHA-256"))
+
+    async def test_aioxmpp(self):
+        security = aioxmpp.make_security_layer("pencil", no_verify=True)
+        client = aioxmpp.PresenceManagedClient(
+            aioxmpp.JID.fromstr("amy@localhost/d1"), security,
+            override_peer=[("127.0.0.1", self.service.xmpp_port, connector.STARTTLSConnector())])
+        async with client.connected():
+            self.assertEqual(str(client.local_jid), "amy@localhost/d1")
+
+
+class ByHand(WithPasswords, unittest.TestCase):
+    def test_the_mechanisms_in_the_order_of_their_strength(self):
+        features = self.opened()[1]
+        places = [features.index("<mechanism>%s<" % name)
+                  for name in ("SCRAM-SHA-256", "SCRAM-SHA-1", "PLAIN")]
+        self.assertEqual(places, sorted(places))
+        self.assertNotIn("register", features)
+
+    def challenge(self, name):
+        """What is asked of a client of SCRAM with this name, but for the nonce."""
+        stream, _ = self.opened()
+        first = base64_of("n,,n=%s,r=0123456789" % name)
+        stream.send("<auth xmlns='%s' mechanism='SCRAM-SHA-256'>%s</auth>" % (SASL, first))
+        text = stream.until("</challenge>")
+        text = base64.b64decode(text[text.index(">") + 1:text.index("</challenge>")]).decode()
+        self.assertTrue(text.startswith("r=0123456789"), text)
+        return stream, text[text.index(",s="):]
+
+    def test_a_name_that_is_not_there_looks_the_same(self):
+        real, decoy = self.challenge("amy")[1], self.challenge("nobody")[1]
+        self.assertEqual(len(real), len(decoy))
+        self.assertEqual(real, self.challenge("amy")[1])
+        self.assertEqual(decoy, self.challenge("nobody")[1])
+        self.assertNotEqual(decoy, self.challenge("nobody2")[1])
+        self.plain.terminate()
+        self.plain.start()
+        self.assertEqual(decoy, self.challenge("nobody")[1])
+
+    def test_a_false_proof(self):
+        for name in ("amy", "nobody"):
+            stream, _ = self.challenge(name)
+            proof = base64.b64encode(bytes(32)).decode()
+            stream.send("<response xmlns='%s'>%s</response>" % (
+                SASL, base64_of("c=biws,r=0123456789,p=" + proof)))
+            self.assertIn("<not-authorized/>", stream.until("</failure>"))
+
+    def test_registration_is_off(self):
+        stream, _ = self.opened()
+        stream.send("<iq type='get' id='r'><query xmlns='%s'/></iq>" % REGISTER)
+        self.assertIn("<not-allowed ", stream.until("</iq>"))
+
+    def test_an_account_changes_its_password(self):
+        server = app_server(self.plain)
+        self.addCleanup(server.close)
+        server.ok("setPassword", {"account": "eve", "password": "old"})
+        stream = self.stream()
+        stream.login("eve", "d", "old")
+        for query, answer in (
+                ("<username>amy</username><password>mine</password>", "<not-allowed "),
+                ("<username>eve</username>", "<not-acceptable "),
+                ("<username>eve</username><password>a&#x9;b</password>", "<not-acceptable "),
+                ("<remove/>", "<not-allowed "),
+                ("<username>eve</username><password>new</password>", "type='result'")):
+            with self.subTest(query=query):
+                stream.send("<iq type='set' id='c'><query xmlns='%s'>%s</query></iq>" % (
+                    REGISTER, query))
+                self.assertIn(answer, stream.until("</iq>" if "<" in answer else "/>"))
+        again = self.stream()
+        again.authenticate("eve", "old")
+        self.assertIn("<not-authorized/>", again.until("</failure>"))
+        self.stream().login("eve", "d2", "new")
+
+
+class Registration(WithPasswords, unittest.TestCase):
+    flags = ("--xmpp-registration", "--rate-limits", "off")
+
+    def register(self, stream, name, password="secret", attributes="id='r'"):
+        stream.send(
+            "<iq type='set' %s><query xmlns='%s'><username>%s</username>"
+            "<password>%s</password></query></iq>" % (attributes, REGISTER, name, password))
+        answer = stream.until("<iq ") + stream.until(">")
+        return answer if answer.endswith("/>") else answer + stream.until("</iq>")
+
+    def test_an_account_is_registered_and_logs_in(self):
+        stream, features = self.opened()
+        self.assertIn("<register xmlns='http://jabber.org/features/iq-register'/>", features)
+        stream.send("<iq type='get' id='f'><query xmlns='%s'/></iq>" % REGISTER)
+        self.assertIn("<username/><password/>", stream.until("</iq>"))
+        self.assertEqual(self.register(stream, "una"), "<iq type='result' id='r'/>")
+        # On the same stream, as clients do.
+        stream.send("<auth xmlns='%s' mechanism='PLAIN'>%s</auth>" % (
+            SASL, base64_of("\0una\0secret")))
+        stream.until("<success")
+        self.stream().login("una", "d", "secret")
+
+    def test_what_is_refused(self):
+        stream, _ = self.opened()
+        self.assertEqual(self.register(stream, "uwe", attributes=""), "<iq type='result'/>")
+        for name, password, condition in (
+                ("uwe", "x", "conflict"), ("amy", "x", "conflict"),
+                ("", "x", "not-acceptable"), ("ute", "", "not-acceptable"),
+                ("u te", "x", "not-acceptable"), ("ute", "x" * 1025, "not-acceptable"),
+                ("u" * 129, "x", "not-acceptable")):
+            with self.subTest(name=name, password=password):
+                self.assertIn("<%s " % condition, self.register(stream, name, password))
+        stream = self.stream()
+        stream.authenticate("uwe", "x")
+        self.assertIn("<not-authorized/>", stream.until("</failure>"))
+
+    def test_few_are_registered_at_once_from_one_address(self):
+        service = XMPPService("--auth", "password", "--xmpp-registration", plain=True)
+        self.addCleanup(service.close)
+        stream = self.stream(service)
+        stream.send(HEADER)
+        stream.until("</stream:features>")
+        answers = [self.register(stream, "n%d" % number) for number in range(12)]
+        made = [number for number, answer in enumerate(answers) if "type='result'" in answer]
+        self.assertGreaterEqual(len(made), 5)
+        self.assertLess(len(made), 12)
+        refused = [answer for number, answer in enumerate(answers) if number not in made]
+        self.assertTrue(all("<policy-violation " in answer for answer in refused), refused)
+        # Nothing of the others is left.
+        stream.send("<auth xmlns='%s' mechanism='PLAIN'>%s</auth>" % (
+            SASL, base64_of("\0n%d\0secret" % made[0])))
+        stream.until("<success")
+
+    def test_two_streams_register_one_name(self):
+        streams = [self.opened()[0] for _ in range(4)]
+        for stream in streams:
+            stream.send("<iq type='set' id='r'><query xmlns='%s'><username>ina</username>"
+                        "<password>secret</password></query></iq>" % REGISTER)
+        answers = [stream.until("<iq type=") + stream.until(" ") for stream in streams]
+        self.assertEqual(sum("'result'" in answer for answer in answers), 1, answers)
+
+
+if __name__ == "__main__":
+    unittest.main()
