@@ -18,7 +18,8 @@ pidfile = "%(folder)s/prosody.pid"
 data_path = "%(folder)s/data"
 log = { error = "%(folder)s/prosody.log" }
 run_as_root = true
-modules_enabled = { "roster", "saslauth", "presence" }
+modules_enabled = {
+    "roster", "saslauth", "presence", "ping", "disco", "version", "time", "uptime", "lastactivity" }
 modules_disabled = { "s2s", "tls", "offline" }
 authentication = "internal_plain"
 allow_unencrypted_plain_auth = true
