@@ -2,7 +2,9 @@
 
 import contextlib
 import os
+import select
 import shutil
+import signal
 import socket
 import subprocess
 import tempfile
@@ -15,6 +17,8 @@ PATIENCE_SECONDS = 180
 # What a server needs to do its work is not what a connection costs: Porchlight gives its
 # database's cache back three seconds after the last write.
 REST_SECONDS = 4
+# What a server has started may take as long to end when the server has.
+ENDING_SECONDS = 5
 
 
 def free_port():
@@ -55,6 +59,7 @@ def end(process):
     """Ends what was started here, and nothing else."""
     if process is None:
         return
+    descendants = open_descendants(process.pid)
     process.terminate()
     try:
         process.wait(timeout=10)
@@ -63,6 +68,29 @@ def end(process):
         process.wait()
     process.stdin.close()
     process.stdout.close()
+    end_descendants(descendants)
+
+
+def open_descendants(pid):
+    """A file descriptor of each process that a server has started: a number may be used again."""
+    found = []
+    for descendant in clocks.family(pid)[1:]:
+        with contextlib.suppress(ProcessLookupError):
+            found.append(os.pidfd_open(descendant))
+    return found
+
+
+def end_descendants(descendants):
+    """Those of ejabberd end with it, some a moment later."""
+    deadline = time.monotonic() + ENDING_SECONDS
+    for descendant in descendants:
+        # Readable once the process has ended.
+        left = max(0, deadline - time.monotonic())
+        if not select.select([descendant], [], [], left)[0]:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(descendant, signal.SIGKILL)
+            select.select([descendant], [], [], 5)
+        os.close(descendant)
 
 
 class Sample:

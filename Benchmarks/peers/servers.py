@@ -1,5 +1,6 @@
 """The servers that are compared: how each is installed, started, asked for its version."""
 
+import glob
 import os
 import re
 import shutil
@@ -219,9 +220,58 @@ class Prosody(Server):
                 file.write("};\n")
 
 
+class Ejabberd(Server):
+    title, protocol, config = "ejabberd (XMPP)", "ejabberd", "ejabberd.yml"
+    package, program = "ejabberd", "ejabberdctl"
+    rounds_max = 2
+    rosters = os.path.join(HERE, "config", "ejabberd_rosters.eval")
+    # The database of a workload, made once for all rounds.
+    made = {}
+
+    def command(self, folder, port, workload):
+        """Erlang without a node name: it starts no epmd and listens to no other node.
+
+        Its threads do not spin while they wait: that would be counted as the cost of a delivery.
+        """
+        libraries = glob.glob("/usr/lib/*/ejabberd-*/ebin")
+        if not libraries:
+            raise Failure("ejabberd is not where Debian puts it.")
+        environment = {
+            "ERL_LIBS": os.path.dirname(os.path.dirname(libraries[0])),
+            "ERL_CRASH_DUMP_SECONDS": "0",
+            "EJABBERD_CONFIG_PATH": self.write_config(folder, port),
+            "EJABBERD_LOG_PATH": os.path.join(folder, "ejabberd.log"),
+            "SPOOL_DIR": os.path.join(folder, "data"),
+        }
+        return [
+            "env", *(f"{name}={value}" for name, value in environment.items()),
+            find_program("erl"), "-noinput", "+sbwt", "none", "+sbwtdcpu", "none", "+sbwtdio",
+            "none", "-mnesia", "dir", f'"{folder}/data"', "-s", "ejabberd"]
+
+    def provision(self, folder, workload):
+        size = (workload["accounts"], workload["group"])
+        if size not in self.made:
+            self.made[size] = self.make_rosters(*size)
+        shutil.copytree(
+            os.path.join(self.made[size].name, "data"), os.path.join(folder, "data"))
+
+    def make_rosters(self, accounts, group):
+        template = tempfile.TemporaryDirectory(prefix="porchlight-peers-")
+        os.mkdir(os.path.join(template.name, "data"))
+        command = self.command(template.name, 0, None) + [
+            "-accounts", str(accounts), "-group", str(group), "-eval",
+            f'ok = ejabberd:start_app(ejabberd), ok = file:eval("{self.rosters}").']
+        done = subprocess.run(
+            command, cwd=template.name, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+            timeout=120, check=False)
+        if "rosters made" not in done.stdout:
+            raise Failure(f"ejabberd makes no rosters; it said {done.stdout[-2000:]!r}.")
+        return template
+
+
 ALL = [
     Floor, Ours, OursOverWebSocket, UWebSockets, OursOverTLS, OursOverSecureWebSocket,
-    UWebSocketsOverTLS, Redis, Mosquitto, Nats, OursOverXMPP, Prosody,
+    UWebSocketsOverTLS, Redis, Mosquitto, Nats, OursOverXMPP, Prosody, Ejabberd,
 ]
 
 

@@ -5,14 +5,15 @@ import platform
 import statistics
 
 from servers import (
-    Floor, Ours, OursOverSecureWebSocket, OursOverTLS, OursOverWebSocket, OursOverXMPP, Prosody,
-    UWebSockets, UWebSocketsOverTLS)
+    Ejabberd, Floor, Ours, OursOverSecureWebSocket, OursOverTLS, OursOverWebSocket, OursOverXMPP,
+    Prosody, UWebSockets, UWebSocketsOverTLS)
 
 # What is compared in a line of its own: the same protocol, or the same server over TLS.
 PAIRS = [
     (OursOverWebSocket, UWebSockets), (OursOverSecureWebSocket, UWebSocketsOverTLS),
     (OursOverTLS, Ours), (OursOverSecureWebSocket, OursOverWebSocket),
     (UWebSocketsOverTLS, UWebSockets), (OursOverXMPP, Ours), (Prosody, OursOverXMPP),
+    (Ejabberd, OursOverXMPP),
 ]
 
 

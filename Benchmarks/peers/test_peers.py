@@ -1,5 +1,6 @@
 """python3 Benchmarks/peers/test_peers.py: what measures is itself measured."""
 
+import contextlib
 import os
 import sys
 import tempfile
@@ -7,15 +8,23 @@ import unittest
 
 sys.dont_write_bytecode = True
 
+import clocks
 import install
+import measure as measuring
 import table
-from measure import figures, measure
-from servers import Failure, Floor, Ours
+from measure import end, figures, measure, running, start
+from servers import HERE, Ejabberd, Failure, Floor, Ours, Server, find_program
 
 WORKLOAD = {
     "accounts": 20, "group": 10, "window": 900, "payload": 100, "single": 0.05,
     "saturated": 0.05, "patience": 1,
 }
+
+
+def setUpModule():
+    # Memory is not what is tested.
+    measuring.REST_SECONDS = 0
+    measuring.ENDING_SECONDS = 1
 
 
 class FaultyFloor(Floor):
@@ -49,6 +58,89 @@ class Load(unittest.TestCase):
     def test_finds_a_doubled_delivery(self):
         with self.assertRaises(Failure):
             measure(self.faulty("double"), WORKLOAD)
+
+
+class FakeXMPP(Server):
+    """A server of presences that does one thing wrong, once."""
+
+    title, fault = "fake XMPP", ""
+
+    def command(self, folder, port, workload):
+        return [sys.executable, "-B", os.path.join(HERE, "fake_xmpp.py"), str(port), self.fault]
+
+
+class XMPPLoad(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.tools = {"load": install.build_load()}
+
+    def measured(self, protocol, fault):
+        server = FakeXMPP(self.tools)
+        server.protocol, server.fault = protocol, fault
+        return measure(server, dict(WORKLOAD, accounts=10))
+
+    def test_takes_what_is_right(self):
+        result = self.measured("xmpp", "")
+        self.assertEqual(result["saturated"]["deliveries"], result["saturated"]["events"] * 9)
+
+    def test_finds_lost_and_doubled_deliveries(self):
+        for protocol in ("ours-xmpp", "xmpp", "ejabberd"):
+            for fault in ("lose", "double"):
+                with self.subTest(protocol=protocol, fault=fault), self.assertRaises(Failure):
+                    self.measured(protocol, fault)
+
+    def test_only_ejabberd_may_repeat_an_initial_presence(self):
+        self.measured("ejabberd", "repeat")
+        for protocol in ("ours-xmpp", "xmpp"):
+            with self.subTest(protocol=protocol), self.assertRaises(Failure):
+                self.measured(protocol, "repeat")
+
+
+class Processes(unittest.TestCase):
+    def test_a_server_ends_with_what_it_has_started(self):
+        process = start(["sh", "-c", "sleep 600 & echo $!; exec sleep 600"], 0)
+        child = int(process.stdout.readline())
+        end(process)
+        self.assertEqual(running_of([child]), [])
+
+
+@unittest.skipUnless(find_program("ejabberdctl"), "ejabberd is not installed")
+class EjabberdAlone(unittest.TestCase):
+    def test_it_listens_on_one_loopback_port_and_starts_no_epmd(self):
+        with running(Ejabberd({}), {"accounts": 4, "group": 2}) as (process, port):
+            family = clocks.family(process.pid)
+            self.assertEqual(listening(family), {("127.0.0.1", port)})
+            self.assertNotIn("epmd", [status(pid)[0] for pid in family])
+        self.assertEqual(running_of(family), [])
+
+
+def status(pid):
+    """The name of a process and its state, `Z` if nobody has taken note of its end."""
+    with open(f"/proc/{pid}/stat") as file:
+        name, rest = file.read().split("(", 1)[1].rsplit(")", 1)
+    return name, rest.split()[0]
+
+
+def running_of(processes):
+    return [pid for pid in processes if os.path.exists(f"/proc/{pid}") and status(pid)[1] != "Z"]
+
+
+def listening(processes):
+    """The addresses that processes listen on, TCP over IPv4 and IPv6."""
+    sockets = set()
+    for pid in processes:
+        for file in os.scandir(f"/proc/{pid}/fd"):
+            with contextlib.suppress(OSError):
+                sockets.add(os.readlink(file.path))
+    found = set()
+    for table_of in ("tcp", "tcp6"):
+        with open(f"/proc/{processes[0]}/net/{table_of}") as file:
+            for fields in (line.split() for line in file):
+                if fields[3] == "0A" and f"socket:[{fields[9]}]" in sockets:
+                    address, port = fields[1].split(":")
+                    host = bytes.fromhex(address)[::-1]
+                    found.add((".".join(map(str, host)), int(port, 16)))
+    return found
 
 
 class FakeSample:

@@ -193,7 +193,7 @@ static const struct driver *driver_named(const char *name) {
     size_t count = strlen(name) - (is_secure(name) ? strlen(tls_suffix) : 0);
     static const struct driver *const all[] = {
         &ours_driver, &ours_ws_driver, &uws_driver, &redis_driver, &mqtt_driver, &nats_driver,
-        &ours_xmpp_driver, &xmpp_driver, &floor_driver,
+        &ours_xmpp_driver, &xmpp_driver, &ejabberd_driver, &floor_driver,
     };
     for (size_t index = 0; index < sizeof all / sizeof *all; index++)
         if (strlen(all[index]->name) == count && memcmp(all[index]->name, name, count) == 0)

@@ -49,7 +49,7 @@ struct driver {
 };
 
 extern const struct driver ours_driver, ours_ws_driver, uws_driver, redis_driver, mqtt_driver, nats_driver, xmpp_driver,
-    ours_xmpp_driver, floor_driver;
+    ours_xmpp_driver, ejabberd_driver, floor_driver;
 
 struct settings {
     const struct driver *driver;

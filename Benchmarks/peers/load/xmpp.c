@@ -5,6 +5,7 @@
 #include "load.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { OPENED = 1, REOPENED, BOUND };
@@ -87,6 +88,24 @@ static bool is_own(const struct client *client, const char *stanza, size_t count
     return has(stanza, count, from);
 }
 
+// Whether this contact's initial presence has come before. ejabberd sends one twice, as what the
+// contact says and as the answer to a probe, where both become available at the same time.
+static bool is_repeated(const struct client *client, const char *stanza, size_t count) {
+    static const char opening[] = "from='u";
+    static bool *heard;
+    if (!heard && !(heard = calloc(settings.accounts, settings.group))) fail("out of memory");
+    const char *from = memmem(stanza, count, opening, sizeof opening - 1);
+    if (!from) fail("a presence without sender: %.*s", (int)count, stanza);
+    uint32_t contact = digits(from + sizeof opening - 1, NAME_BYTES - 1);
+    uint32_t first = group_first(client->account);
+    if (contact < first || contact - first >= settings.group)
+        fail("a presence of another group: %.*s", (int)count, stanza);
+    bool *mark = &heard[(size_t)client->account * settings.group + (contact - first)];
+    bool before = *mark;
+    *mark = true;
+    return before;
+}
+
 static void presence_came(struct client *client, const char *stanza, size_t count) {
     static const char opening[] = "<status>", closing[] = "</status>";
     // Of contacts who have not come yet.
@@ -99,10 +118,11 @@ static void presence_came(struct client *client, const char *stanza, size_t coun
         const char *end =
             memmem(status, count - (size_t)(status - stanza), closing, sizeof closing - 1);
         payload_delivered(client, status, (size_t)(end - status));
+    } else if (is_repeated(client, stanza, count)) {
+        if (settings.driver != &ejabberd_driver)
+            fail("a presence came once more: %.*s", (int)count, stanza);
     } else if (++client->heard == settings.group - 1) {
         client_subscribed(client);
-    } else if (client->heard >= settings.group) {
-        fail("a presence came once more: %.*s", (int)count, stanza);
     }
 }
 
@@ -160,3 +180,4 @@ static size_t consume(struct client *client, const char *bytes, size_t count) {
 const struct driver xmpp_driver = {"xmpp", false, begin, subscribe, publish, consume};
 // The same clients, of our service.
 const struct driver ours_xmpp_driver = {"ours-xmpp", false, begin, subscribe, publish, consume};
+const struct driver ejabberd_driver = {"ejabberd", false, begin, subscribe, publish, consume};
