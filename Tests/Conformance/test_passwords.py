@@ -160,4 +160,4 @@ class Passwords(Case):
         self.refused(got, 401, "invalid_password", field="password")
         self.assertIn("does not accept passwords", got["error"]["message"])
         self.refused(self.keep(service.server()).call(
-            "setPassword", {"account": "amy", "password": "x"}), 401, "invalid_password")
+            "setPassword", {"account": "amy", "password": "x"}), 403, "forbidden")

@@ -133,6 +133,26 @@ class Operations(Case):
             cursor = page.get("cursor") and "&cursor=" + quote(page["cursor"])
         self.assertEqual(sorted(seen), ["c%d" % n for n in range(5)])
 
+    def test_the_password_of_an_account(self):
+        service = Service("--auth", "password")
+        self.addCleanup(service.close)
+        path = "/v1/accounts/amy/password"
+        for password, replaced in (("first", False), ("second", True)):
+            answer = service.ask("PUT", path, {"password": password})
+            self.assertEqual((answer.status, answer.json), (200, {"replaced": replaced}))
+        amy = service.connect()
+        amy.ok("login", {"account": "amy", "password": "second", "device": "d"})
+        for body, status, reason in (({}, 422, "missing_field"),
+                                     ({"password": "x" * 1025}, 422, "too_long"),
+                                     ({"password": "a\tb"}, 422, "invalid_name")):
+            answer = service.ask("PUT", path, body)
+            self.assertEqual((answer.status, answer.reason), (status, reason), answer)
+        for removed in (True, False):
+            answer = service.ask("DELETE", path)
+            self.assertEqual((answer.status, answer.json), (200, {"removed": removed}))
+        # The service of the other tests believes everybody.
+        self.problem(403, "forbidden", "PUT", path, {"password": "x"})
+
     def test_the_visibility_of_an_account(self):
         path = "/v1/accounts/shy/visibility"
         subscriptions = "/v1/accounts/curious/subscriptions"

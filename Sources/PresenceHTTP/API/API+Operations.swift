@@ -63,6 +63,10 @@ extension API {
             return removal
         case .setVisibility:
             return try call.call(.setVisibility, path: [account])
+        case .setPassword:
+            return try call.call(.setPassword, path: [account])
+        case .removePassword:
+            return try call.call(.removePassword, path: [account])
         case .listSessions:
             return try call.call(.sessions, path: [account])
         case .kickAccount:

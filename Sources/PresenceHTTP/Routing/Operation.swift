@@ -8,6 +8,7 @@ enum Operation: String, CaseIterable, Sendable {
     case listSubscriptions, subscribe, unsubscribe
     case listSubscribers
     case listContacts, relate, removeContact, setVisibility
+    case setPassword, removePassword
     case listSessions, kickAccount, kickSession
     case getStats, readFeed
     case getMetrics, getLiveness, getReadiness, getDescription
@@ -24,6 +25,7 @@ enum Operation: String, CaseIterable, Sendable {
         case .listContacts: "/v1/accounts/{account}/contacts"
         case .relate, .removeContact: "/v1/accounts/{account}/contacts/{contact}"
         case .setVisibility: "/v1/accounts/{account}/visibility"
+        case .setPassword, .removePassword: "/v1/accounts/{account}/password"
         case .listSessions, .kickAccount: "/v1/accounts/{account}/sessions"
         case .kickSession: "/v1/accounts/{account}/sessions/{device}"
         case .getStats: "/v1/stats"
@@ -40,8 +42,10 @@ enum Operation: String, CaseIterable, Sendable {
     var method: HTTPRequest.Method {
         switch self {
         case .queryStates, .subscribe, .relate: .post
-        case .publishStatus, .setVisibility: .put
-        case .clearStatus, .unsubscribe, .removeContact, .kickAccount, .kickSession: .delete
+        case .publishStatus, .setVisibility, .setPassword: .put
+        case .clearStatus, .unsubscribe, .removeContact, .removePassword, .kickAccount,
+            .kickSession:
+            .delete
         default: .get
         }
     }
@@ -62,6 +66,7 @@ enum Operation: String, CaseIterable, Sendable {
         case .subscribe: [.type, .expiry, .publishers, .sync]
         case .relate: [.action, .text, .name, .groups]
         case .setVisibility: [.visibility]
+        case .setPassword: [.password]
         default: nil
         }
     }

@@ -153,6 +153,9 @@ extension EngineHost {
         tokens.add(to: &measured.counters)
         measured.counters.memoryReturns = memory.returnCount
         measured.tokensUnderWay = tokens.underWay
+        measured.passwords = passwords.counters
+        measured.passwordsStored = passwords.storedCount
+        measured.passwordsWaiting = passwords.count
         measured.engine = engine.currentStats
         measured.tallies = engine.tallies
         measured.historyBytes = engine.historyBytes

@@ -73,6 +73,10 @@ struct HostMeasurements: Sendable {
     /// Memory of the engine's history.
     var historyBytes = 0
     var feed = FeedMeasurements()
+    /// Tasks with passwords.
+    var passwords = PasswordTasks.Counters()
+    var passwordsStored = 0
+    var passwordsWaiting = 0
     /// Token verifications in progress.
     var tokensUnderWay = 0
     var store = StoreCounters()

@@ -112,8 +112,9 @@ extension MetricTable {
                     Metric.Value("judges", stats: .refusedForInquiries) {
                         $0.count(\.refusedForInquiries)
                     },
+                    Metric.Value("passwords") { $0.host.passwords.turnedAway },
                 ]),
-        ] + tokens
+        ] + tokens + passwords
 
     private static let tokens: [Metric] = [
         Metric(stats: .inquiries) { $0.count(\.inquiries) },
@@ -129,5 +130,28 @@ extension MetricTable {
             stats: .inquiriesUnderWay
         ) { $0.host.tokensUnderWay },
         Metric(stats: .tokensExpired) { $0.count(\.tokensExpired) },
+    ]
+
+    private static let passwords: [Metric] = [
+        Metric(.gauge, "porchlight_passwords", "Accounts with a password.") {
+            $0.host.passwordsStored
+        },
+        Metric(
+            .gauge, "porchlight_passwords_waiting",
+            "Logins with a password, and changes of passwords, in progress."
+        ) { $0.host.passwordsWaiting },
+        Metric(
+            .counter, "porchlight_passwords_compared_total",
+            "Passwords that clients have sent, by result. Those of SCRAM are not sent.",
+            by: "result",
+            [
+                Metric.Value("right") {
+                    $0.host.passwords.compared - $0.host.passwords.mismatched
+                },
+                Metric.Value("wrong") { $0.host.passwords.mismatched },
+            ]),
+        Metric(
+            .counter, "porchlight_registrations_total", "Accounts registered by XMPP clients."
+        ) { $0.host.passwords.registered },
     ]
 }

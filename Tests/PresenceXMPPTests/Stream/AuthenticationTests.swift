@@ -100,7 +100,10 @@ import Testing
         var peer = peer()
         peer.answers = false
         peer.receive(Client.login)
-        #expect("\(peer.stream.refuse(reason))" == "say")
+        guard case .denied(reason, nil) = peer.stream.refuse(reason) else {
+            Issue.record("not denied")
+            return
+        }
         #expect(text(peer.stream.takeOutput()) == failure(reason.rawValue))
         #expect(peer.stream.phase == .secured)
     }

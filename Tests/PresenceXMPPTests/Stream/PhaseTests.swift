@@ -67,7 +67,9 @@ import Testing
         ("fault \(condition)", "<stream:error><\(condition) ")
     }
 
-    private func failure(_ condition: String) -> Expected { ("say", "<\(condition)/></failure>") }
+    private func failure(_ condition: String) -> Expected {
+        ("denied \(condition)", "<\(condition)/></failure>")
+    }
 
     /// What does not depend on the phase.
     private func always(_ input: Input) -> Expected? {

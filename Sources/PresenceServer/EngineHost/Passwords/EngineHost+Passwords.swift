@@ -34,6 +34,12 @@ extension EngineHost {
     mutating func changePassword(
         _ change: PasswordChange, _ texts: TextSource, by connection: ConnectionID, at now: Moment
     ) throws(Refusal) {
+        guard configuration.passwords != .none else {
+            // The key is right; there is nothing that it could change.
+            var refusal = Refusal(.forbidden)
+            refusal.fault = .passwordsNotTaken
+            throw refusal
+        }
         let goal: PasswordTask.Goal
         if let password = change.password {
             goal = .set(try Refusal.password(texts.bytes(password)))

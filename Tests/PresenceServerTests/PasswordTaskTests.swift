@@ -1,0 +1,104 @@
+import Containers
+import Passwords
+import PresenceCore
+import PresenceStore
+import Testing
+
+@testable import PresenceServer
+
+@Suite struct `Tasks with passwords` {
+    private func task(
+        _ account: String, _ goal: PasswordTask.Goal, of slot: UInt32 = 1
+    ) -> PasswordTask {
+        PasswordTask(
+            connection: ConnectionID(slot: slot, generation: 1), account: Array(account.utf8),
+            origin: ConnectionOrigin(address: [], network: nil), goal: goal)
+    }
+
+    @Test func `change an account one at a time, and are read beside each other`() throws {
+        var tasks = PasswordTasks(seed: 7)
+        let password = try Password(Array("pencil".utf8))
+        let begun = tasks.begin(task("amy", .set(password)))
+        let first = try #require(begun)
+        #expect(tasks.begin(task("amy", .remove, of: 2)) == nil)
+        #expect(tasks.begin(task("amy", .register(password), of: 3)) == nil)
+        let others = [
+            tasks.begin(task("amy", .challenge, of: 4)), tasks.begin(task("bob", .remove, of: 5)),
+        ]
+        #expect(others.allSatisfy { $0 != nil })
+        #expect(tasks.count == 3)
+        let isAwaited = tasks.end(first)
+        #expect(isAwaited)
+        let next = tasks.begin(task("amy", .remove, of: 2))
+        #expect(next != nil)
+    }
+
+    @Test func `of a connection that has ended give their account back`() throws {
+        var tasks = PasswordTasks(seed: 7)
+        let begun = tasks.begin(task("amy", .remove))
+        let number = try #require(begun)
+        tasks.forget(task("amy", .remove).connection)
+        #expect(!tasks.isAwaited(tasks.running(number).task))
+        let isAwaited = tasks.end(number)
+        #expect(!isAwaited)
+        let next = tasks.begin(task("amy", .remove))
+        #expect(next != nil)
+    }
+
+    @Test func `count what is stored`() {
+        var tasks = PasswordTasks(stored: StoredPasswords(count: 3, secret: [1]), seed: 7)
+        tasks.noteStored(.remove, hadKeys: true)
+        #expect(tasks.storedCount == 2)
+        if let password = try? Password(Array("pencil".utf8)) {
+            tasks.noteStored(.register(password), hadKeys: false)
+            tasks.noteStored(.set(password), hadKeys: true)
+            tasks.noteStored(.set(password), hadKeys: false)
+        }
+        #expect(tasks.storedCount == 4)
+        #expect(tasks.counters.registered == 1)
+    }
+
+    @Test func `being stored are counted until they are`() throws {
+        var tasks = PasswordTasks(seed: 7)
+        let begun = tasks.begin(task("amy", .remove))
+        let number = try #require(begun)
+        tasks.enter(number, .storing(hadKeys: true))
+        #expect(tasks.storingCount == 1)
+        _ = tasks.end(number)
+        #expect(tasks.storingCount == 0)
+    }
+
+    @Test func `have tickets that the engine has not`() {
+        #expect(PasswordTasks.number(of: PasswordTasks.ticket(of: 5)) == 5)
+        #expect(PasswordTasks.number(of: 5) == nil)
+        #expect(PasswordTasks.number(of: Ticket.start.number) == nil)
+    }
+
+    @Test func `make decoys that stay with the database`() {
+        let tasks = PasswordTasks(stored: StoredPasswords(count: 0, secret: [1, 2]), seed: 7)
+        let again = PasswordTasks(stored: StoredPasswords(count: 0, secret: [1, 2]), seed: 8)
+        let other = PasswordTasks(stored: StoredPasswords(count: 0, secret: [3]), seed: 7)
+        let name = Array("nobody".utf8)
+        #expect(tasks.decoys(for: name) == again.decoys(for: name))
+        #expect(tasks.decoys(for: name) != other.decoys(for: name))
+    }
+
+    @Test func `compare and derive`() throws {
+        let password = try Password(Array("pencil".utf8))
+        let derived = PasswordWork(number: 1, kind: .derive(password)).result()
+        guard case .derived(let keys) = derived.kind else { throw UnexpectedError() }
+        // As the row of the store has them.
+        let row = CredentialRow(account: [97], keys, created: Wall(milliseconds: 5))
+        let stored = try #require(StoredKeys(row))
+        #expect(stored == keys)
+        for (typed, isRight) in [("pencil", true), ("Pencil", false), ("", false)] {
+            let result = PasswordWork(
+                number: 2, kind: .compare(typed: Array(typed.utf8), stored)
+            ).result()
+            guard case .compared(let matches) = result.kind else { throw UnexpectedError() }
+            #expect(matches == isRight)
+        }
+    }
+
+    struct UnexpectedError: Error {}
+}
