@@ -52,7 +52,8 @@ import Testing
         #expect(
             names.joined(separator: " ") == """
                 accounts accountsOnline sessions sessionsConnected appServers subscriptions \
-                statuses deadlines awaitingStore deferred events deliveries eventsConflated \
+                statuses relationshipsActive relationshipsPending deadlines awaitingStore \
+                deferred events deliveries eventsConflated \
                 fanOuts expiries accountsForgotten subscriptionBytes nameBytes connections \
                 connectionsAccepted acceptFailures requests violations closedTooSlow turnedAway \
                 loginsDelayed refusedForMemory refusedForStore throttled inquiries \

@@ -59,6 +59,32 @@ import Testing
         }
     }
 
+    @Test func `count relationships, by state and by what changed them`() throws {
+        try withService { service in
+            let alice = try service.login("alice", "phone", ["contacts": true])
+            let bob = try service.login("bob", "phone", ["contacts": true])
+            for contact in ["bob", "carol", "dave"] {
+                _ = try alice.call("relate", ["contact": .string(contact), "action": "request"])
+            }
+            // Of what is asked already nothing changes.
+            _ = try alice.call("relate", ["contact": "carol", "action": "request"])
+            _ = try alice.call("relate", ["contact": "dave", "action": "cancel"])
+            _ = try bob.call("relate", ["contact": "alice", "action": "accept"])
+            // A request that was accepted before it was made.
+            _ = try alice.call("relate", ["contact": "bob", "action": "accept"])
+            _ = try bob.call("relate", ["contact": "alice", "action": "request"])
+            let samples = try samples(service)
+            for (name, expected) in [
+                ("porchlight_relationships{state=\"active\"}", 2),
+                ("porchlight_relationships{state=\"pending\"}", 1),
+                ("porchlight_relationship_changes_total{action=\"request\"}", 3),
+                ("porchlight_relationship_changes_total{action=\"cancel\"}", 1),
+                ("porchlight_relationship_changes_total{action=\"accept\"}", 2),
+                ("porchlight_relationship_changes_total{action=\"deny\"}", 0),
+            ] { #expect(samples[name] == Double(expected), "\(name)") }
+        }
+    }
+
     @Test func `have a family for each sample, and each family has a help`() throws {
         try withService { service in
             var kinds: [String: String] = [:]

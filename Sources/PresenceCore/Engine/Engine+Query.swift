@@ -158,6 +158,8 @@ extension Engine {
         stats.sessions = sessions.count
         stats.subscriptions = index.timedCount
         stats.statuses = statuses.count
+        stats.relationshipsActive = relations.activeCount
+        stats.relationshipsPending = relations.pendingCount
         stats.deadlines = wheel.count
         stats.fanOuts = fanOuts.turns.count
         stats.awaitingStore = inFlight.count

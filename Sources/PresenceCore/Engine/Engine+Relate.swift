@@ -111,6 +111,7 @@ extension Engine {
             listEntry(contact, account, before.other, before.own)
         )
         set(change.pair, of: account, contact, at: now)
+        for word in change.words(from: before) { tallies.count(word) }
         answerRelated(account, contact, change.pair, on: connection, into: &effects)
         let shown = (
             listEntry(account, contact, change.pair.own, change.pair.other),

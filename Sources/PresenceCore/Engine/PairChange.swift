@@ -35,6 +35,13 @@ struct PairChange: Hashable {
     /// Whether the actor is answered `subscribed`: it sees the other now, or did before.
     var isAnswered = false
 
+    /// The words by which a direction has changed. A request that was accepted before it was made
+    /// is an acceptance.
+    func words(from before: Pair) -> [RelationWord] {
+        let isAccepted = isAnswered && before.own.seen == .none
+        return isAccepted ? told + [.subscribed] : told
+    }
+
     /// What `action` does to a pair.
     init(_ pair: Pair, _ action: ContactAction) {
         self.pair = pair

@@ -138,6 +138,10 @@ public struct Stats: Hashable, Sendable {
     public var subscriptions = 0
     /// Statuses in force now.
     public var statuses = 0
+    /// Directions of relationships that are accepted now.
+    public var relationshipsActive = 0
+    /// Directions of relationships that are asked for now.
+    public var relationshipsPending = 0
     /// Deadlines in the wheel now.
     public var deadlines = 0
     /// Requests that wait for the store now.

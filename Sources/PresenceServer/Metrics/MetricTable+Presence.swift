@@ -6,7 +6,7 @@ import PrometheusText
 
 extension MetricTable {
     static let presence: [Metric] =
-        sessions + subscriptions
+        sessions + subscriptions + relationships
         + [
             Metric(stats: .events, top: .count(.events)) { $0.host.engine.events },
             Metric(
@@ -82,6 +82,27 @@ extension MetricTable {
             .gauge, "porchlight_requests_deferred",
             "Requests waiting for an earlier request of the same account.", stats: .deferred
         ) { $0.host.engine.deferred },
+    ]
+
+    private static let relationships: [Metric] = [
+        Metric(
+            .gauge, "porchlight_relationships",
+            "Directions of relationships, by state: accepted (active) or asked for (pending).",
+            by: "state",
+            [
+                Metric.Value("active", stats: .relationshipsActive) {
+                    $0.host.engine.relationshipsActive
+                },
+                Metric.Value("pending", stats: .relationshipsPending) {
+                    $0.host.engine.relationshipsPending
+                },
+            ]),
+        Metric(
+            .counter, "porchlight_relationship_changes_total",
+            "Changes of directions of relationships, by action.", by: "action",
+            Metric.Value.each(RelationWord.allCases, \.action.description) {
+                $0.host.tallies.relationChanges($1)
+            }),
     ]
 
     private static let memory: [Metric.Value] = [

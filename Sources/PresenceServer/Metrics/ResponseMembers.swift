@@ -4,7 +4,8 @@
 /// A member of the response to `stats`.
 enum StatsMember: String, CaseIterable, Sendable {
     case accounts, accountsOnline, sessions, sessionsConnected, appServers
-    case subscriptions, statuses, deadlines, awaitingStore, deferred
+    case subscriptions, statuses, relationshipsActive, relationshipsPending
+    case deadlines, awaitingStore, deferred
     case events, deliveries, eventsConflated, fanOuts, expiries, accountsForgotten
     case subscriptionBytes, nameBytes
     case connections, connectionsAccepted, acceptFailures, requests, violations, closedTooSlow
