@@ -381,4 +381,82 @@ import Testing
         }
         #expect(states.map(\.withdrawn).first == ["xmpp:one"])
     }
+
+    /// The states that a connection has been sent since it was last asked.
+    private func states(_ connection: ConnectionID) -> [State] {
+        world.take(connection).flatMap { seen -> [State] in
+            if case .states(let states) = seen { states } else { [] }
+        }
+    }
+
+    @Test func `the end of a sight that was missed names the devices of that time`() {
+        let server = world.appServer()
+        let alice = befriend()
+        let bob = bind("bob")
+        world.handle(.show(Availability()), from: bob)
+        _ = world.take(bob)
+        world.missesEvents = [bob]
+        world.say(alice, .unsubscribed, to: "bob")
+        // Of what follows bob may not know anything.
+        world.handle(.logout, from: alice)
+        world.login("alice", "secret")
+        world.missesEvents = []
+        world.drain(bob)
+        #expect(states(bob).map(\.withdrawn) == [["ios:d1"]])
+        _ = server
+    }
+
+    @Test func `what was missed is not said of an account that has the topic's number now`() {
+        let alice = befriend()
+        let bob = bind("bob")
+        world.handle(.show(Availability()), from: bob)
+        _ = world.take(bob)
+        world.missesEvents = [bob]
+        world.publish(alice, 10_001)
+        world.handle(.logout, from: alice)
+        let server = world.appServer()
+        world.say(server, .unsubscribe, to: "alice", for: "bob")
+        world.relate(server, "bob", .remove, for: "alice")
+        world.pass(seconds: 7_200)
+        world.login("stranger", "phone")
+        world.missesEvents = []
+        world.drain(bob)
+        let told = states(bob)
+        #expect(told.map(\.publisher) == ["alice"])
+        #expect(told.map(\.withdrawn) == [["ios:d1"]])
+    }
+
+    @Test func `the end of a sight is told however much else was missed`() {
+        let alice = world.login("alice", hears: .all)
+        let bob = world.login("bob")
+        let carol = world.login("carol")
+        for (contact, name) in [(bob, "bob"), (carol, "carol")] {
+            world.say(alice, .subscribe, to: name)
+            world.say(contact, .subscribed, to: "alice")
+        }
+        _ = world.take(alice)
+        world.missesEvents = [alice]
+        world.say(bob, .unsubscribed, to: "alice")
+        world.publish(carol, 10_001)
+        world.publish(world.login("alice", "other"), 10_002)
+        world.missesEvents = []
+        world.drain(alice)
+        #expect(states(alice).map(\.short).contains("bob 0 hidden []"))
+    }
+
+    @Test func `a session is told nothing of whom only another one of its account hears`() {
+        let phone = world.login("alice", "phone")
+        let tablet = world.login("alice", "tablet", hears: .all)
+        let bob = world.login("bob")
+        world.say(tablet, .subscribe, to: "bob")
+        world.say(bob, .subscribed, to: "alice")
+        world.subscribe(phone, ["bob"])
+        world.missesEvents = [phone]
+        world.publish(bob, 10_001)
+        world.unsubscribe(tablet, ["bob"])
+        world.missesEvents = []
+        _ = world.take(phone)
+        world.drain(phone)
+        #expect(states(phone).isEmpty)
+    }
 }

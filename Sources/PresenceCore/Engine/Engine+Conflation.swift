@@ -106,18 +106,28 @@ extension Engine {
     ) {
         tallies.eventsConflated += 1
         conflations[session]?.note(topic)
-        if sessions[session].client == .xmpp,
-            let entry = endedDevices.entry(ofEvent: seq, topic)
-        {
-            conflations[session]?.note(entry)
+        for entry in departures.entries(ofEvent: seq) {
+            note(entry, of: topic, missedBy: session)
         }
         guard let conflation = conflations[session],
-            conflation.topics.count > topicCountMax(of: account)
+            conflation.topics.count > topicCountMax(of: account) + conflation.departed.count
         else { return }
         // The account does not subscribe to all of them any more.
         var kept = conflation
-        kept.keep { matters($0, to: account, listed: conflation.cursor) }
+        kept.keep { matters($0, to: session, of: account, listed: conflation.cursor) }
         conflations[session] = kept
+    }
+
+    private mutating func note(
+        _ entry: Departures.Entry, of topic: TopicHandle, missedBy session: UInt32
+    ) {
+        switch entry.part {
+        case .device where sessions[session].client != .xmpp: break
+        case .sight where !links[Int(session)].hears.contains(.approved): break
+        case .device, .sight:
+            conflations[session]?.note(
+                entry, of: topic, sightsMax: settings.limits.contactsPerAccountMax)
+        }
     }
 
     private mutating func sendMissed(
@@ -130,13 +140,13 @@ extension Engine {
         for topic in conflation.topics {
             guard effects.events.count - start < settings.limits.statesPerFrameMax else { break }
             visited += 1
-            let ended = conflation.takeEnded(of: topic)
-            if !ended.isEmpty { appendEnds(of: ended, on: topic, at: now, into: &effects) }
-            if hasLostSight(of: topic, session, account) {
-                appendWithdrawal(topic, at: now, into: &effects)
+            let departed = conflation.takeDeparted(of: topic)
+            appendDepartures(departed, to: session, at: now, into: &effects)
+            guard matters(topic, to: session, of: account, listed: conflation.cursor) else {
                 continue
             }
-            guard matters(topic, to: account, listed: conflation.cursor) else { continue }
+            // That it does not see the publisher any more says it all.
+            if departed.contains(where: { $0.part == .sight }), !sees(topic, session) { continue }
             appendState(topic, asSeenBy: session, at: now, into: &effects)
             noteKnown(topic, to: session)
         }
@@ -147,53 +157,6 @@ extension Engine {
         guard conflation.topics.isEmpty else { return }
         endConflation(of: session, at: now.wall)
         effects.items.append(.caughtUp(connection))
-    }
-
-    /// Whether a session that hears of contacts does not see a publisher of which it has missed an
-    /// event: that may have been the end of the sight.
-    private func hasLostSight(
-        of topic: TopicHandle, _ session: UInt32, _ account: AccountHandle
-    ) -> Bool {
-        Int(topic.index) < topics.elements.count && topics[topic.index].type == .presence
-            && links[Int(session)].hears.contains(.approved)
-            && topics[topic.index].account != account.index
-            && self.topic(.presence, of: AccountHandle(index: topics[topic.index].account)) == topic
-            && !sees(topic, session)
-    }
-
-    /// Appends the end of the sight of a publisher.
-    private func appendWithdrawal(
-        _ topic: TopicHandle, at now: Moment, into effects: inout Effects
-    ) {
-        let start = effects.devices.count
-        for session in allSessions(of: AccountHandle(index: topics[topic.index].account))
-        where sessions[session].phase != .hidden {
-            effects.devices.append(deviceEntry(of: session, into: &effects))
-        }
-        let devices = start..<effects.devices.count
-        appendHidden(topic, .hidden, at: now, into: &effects)
-        effects.events[effects.events.count - 1].withdrawn = devices
-    }
-
-    /// Appends that devices have ended which are not online again.
-    private func appendEnds(
-        of ended: [[UInt8]], on topic: TopicHandle, at now: Moment, into effects: inout Effects
-    ) {
-        let account = AccountHandle(index: topics[topic.index].account)
-        let start = effects.devices.count
-        for device in ended {
-            if let session = session(of: account, on: device),
-                sessions[session].phase != .hidden
-            {
-                continue
-            }
-            effects.devices.append(
-                DeviceEntry(client: .xmpp, name: effects.copy(device), reach: .connection))
-        }
-        guard start < effects.devices.count else { return }
-        let devices = start..<effects.devices.count
-        appendHidden(topic, .hidden, at: now, into: &effects)
-        effects.events[effects.events.count - 1].withdrawn = devices
     }
 
     /// How many topics can matter to the sessions of an account: those that it subscribes to, and
@@ -207,11 +170,12 @@ extension Engine {
     /// Whether the state of a topic is to be sent to a session that has missed changes of it. A
     /// number may have been reused for another topic: its state is as correct as any.
     private func matters(
-        _ topic: TopicHandle, to account: AccountHandle, listed: ListCursor
+        _ topic: TopicHandle, to session: UInt32, of account: AccountHandle, listed: ListCursor
     ) -> Bool {
         guard Int(topic.index) < topics.elements.count else { return false }
-        let isSubscribed = index.position(of: topic, by: account) != nil
-        return isSubscribed ? listed.covers(topic) : isOwn(topic, account)
+        let leases = index.leases(on: topic, by: account)
+        let isHeard = !leases.isDisjoint(with: links[Int(session)].hears)
+        return isHeard ? listed.covers(topic) : isOwn(topic, account)
     }
 
     private func isOwn(_ topic: TopicHandle, _ account: AccountHandle) -> Bool {

@@ -152,7 +152,7 @@ extension Engine {
         let added = fanOuts.add(
             FanOuts.Waiting(
                 seq: seq, viewers: viewers, isOfHiding: effects.events[event].cause == .hidden,
-                isOfEnd: endedDevices.entry(ofEvent: seq, topic) != nil),
+                isOfEnd: !departures.entries(ofEvent: seq).isEmpty),
             of: topic)
         if let dropped = added.dropped {
             stats.eventsConflated += 1

@@ -149,17 +149,6 @@ extension Engine {
             lastSeen: lastSeen, at: now, into: &effects)
     }
 
-    /// Notes which device the next event ends.
-    private mutating func noteEnd(
-        of origin: DeviceEntry, began: SessionID, on topic: TopicHandle, in effects: Effects
-    ) {
-        let name = Int(origin.name.start)..<Int(origin.name.start + origin.name.count)
-        endedDevices.append(
-            EndedDevices.Entry(
-                seq: sequence.last + 1, topic: topic, began: began.ordinal,
-                device: Array(effects.bytes[name])))
-    }
-
     /// Notifies the subscribers that a session has ended, or that they do not see it any more.
     mutating func announceEnd(
         of account: AccountHandle, _ origin: DeviceEntry, began: SessionID, value: Int32,
@@ -172,11 +161,7 @@ extension Engine {
             effects.persist(.putAccount(account: account, value: value, lastSeen: lastSeen))
         }
         let topic = makeTopic(.presence, of: account)
-        if resourceCount > 0 {
-            noteEnd(of: origin, began: began, on: topic, in: effects)
-        } else {
-            endedDevices.removeAll()
-        }
+        noteEnd(of: origin, began: began, on: topic, in: effects)
         let draft = EventDraft(
             value: value, cause: cause,
             origin: DeviceEntry(

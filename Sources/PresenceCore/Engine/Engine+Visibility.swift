@@ -184,6 +184,7 @@ extension Engine {
         effects.events.removeLast()
         appendHidden(topic, .hidden, at: now, into: &effects)
         effects.events[event].withdrawn = devices
+        noteEndOfSight(of: topic)
     }
 
     private mutating func note(_ event: Event, _ fanned: FannedOut, of topic: TopicHandle) {

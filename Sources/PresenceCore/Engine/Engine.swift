@@ -43,8 +43,8 @@ public struct Engine: ~Copyable {
     var resourceCount = 0
     /// What sessions have missed that do not keep up; by session.
     var conflations: [UInt32: Conflation] = [:]
-    /// Which devices have ended lately.
-    var endedDevices = EndedDevices()
+    /// What has lately gone, for sessions that have missed it.
+    var departures = Departures()
     var strings = ByteSlab()
     /// How devices present themselves that do it otherwise than as available.
     var availabilities = Slab<Availability>()

@@ -8,14 +8,16 @@ struct Conflation {
     let delay: Int?
     /// The first event that it has missed.
     let beginning: UInt64
-    /// The devices that it knew and that have ended since; for clients that see devices one by one.
-    /// Not more than the sessions that the publishers had when it began.
-    private(set) var ended: [EndedDevice] = []
+    /// What has gone since that the client can have known. Devices: not more than the publishers
+    /// had when it began. Sights: not more than an account can have contacts at a time; of more,
+    /// the account has got the rest meanwhile.
+    private(set) var departed: [Departed] = []
 
-    /// A device of a publisher that has ended.
-    struct EndedDevice: Hashable {
+    /// A part of a publisher that has gone.
+    struct Departed: Hashable {
         let topic: TopicHandle
-        let device: [UInt8]
+        let publisher: [UInt8]
+        let part: Departures.Part
     }
 
     init(cursor: ListCursor, delay: Int?, fromEvent seq: UInt64) {
@@ -24,19 +26,25 @@ struct Conflation {
         beginning = seq
     }
 
-    /// Notes that a device has ended, if the client can have known it. O(devices that have ended).
-    mutating func note(_ entry: EndedDevices.Entry) {
-        let device = EndedDevice(topic: entry.topic, device: entry.device)
-        guard entry.began < beginning, !ended.contains(device) else { return }
-        ended.append(device)
+    /// Notes what has gone, if the client can have known it. O(what has gone).
+    mutating func note(_ entry: Departures.Entry, of topic: TopicHandle, sightsMax: Int) {
+        let part = Departed(topic: topic, publisher: entry.publisher, part: entry.part)
+        guard !departed.contains(where: { $0.isSame(as: part) }) else { return }
+        switch entry.part {
+        case .device(_, _, let began):
+            guard began < beginning else { return }
+        case .sight:
+            guard departed.count(where: { $0.part == .sight }) < sightsMax else { return }
+        }
+        departed.append(part)
     }
 
-    /// Takes out the devices of a topic that have ended.
-    mutating func takeEnded(of topic: TopicHandle) -> [[UInt8]] {
-        guard !ended.isEmpty else { return [] }
-        let devices = ended.filter { $0.topic == topic }.map(\.device)
-        if !devices.isEmpty { ended.removeAll { $0.topic == topic } }
-        return devices
+    /// Takes out what has gone that events of a topic told.
+    mutating func takeDeparted(of topic: TopicHandle) -> [Departed] {
+        guard !departed.isEmpty else { return [] }
+        let parts = departed.filter { $0.topic == topic }
+        if !parts.isEmpty { departed.removeAll { $0.topic == topic } }
+        return parts
     }
 
     /// Notes that a topic has changed. O(topics).
@@ -51,9 +59,23 @@ struct Conflation {
         topics.removeFirst(count)
     }
 
-    /// Forgets topics that do not matter to the session.
+    /// Forgets topics that do not matter to the session, unless something of them has gone.
     mutating func keep(where matters: (TopicHandle) -> Bool) {
-        topics.removeAll { !matters($0) }
-        ended.removeAll { !matters($0.topic) }
+        let departed = departed
+        topics.removeAll { topic in
+            !matters(topic) && !departed.contains { $0.topic == topic }
+        }
+    }
+}
+
+extension Conflation.Departed {
+    /// Whether both are the same device, whenever it began, or the same sight.
+    fileprivate func isSame(as other: Self) -> Bool {
+        guard topic == other.topic, publisher == other.publisher else { return false }
+        return switch (part, other.part) {
+        case (.device(let one, _, _), .device(let another, _, _)): one == another
+        case (.sight, .sight): true
+        case (.device, .sight), (.sight, .device): false
+        }
     }
 }

@@ -1,0 +1,44 @@
+import Containers
+
+/// What subscribers have lately been told to have gone: devices, and the sight of publishers.
+///
+/// A client that has missed such an event is sent the newest state, which does not say it. A state
+/// names the devices that are online, and one of XMPP must be told which device has gone. Of a
+/// publisher that it does not see any more, a client is sent no state.
+///
+/// Everything is kept by the names of that time: until a client catches up, the number of a topic
+/// may be that of another account's, and the publisher may have devices that the client never saw.
+struct Departures {
+    /// Entries that are kept: a client reports what it has missed within some turns.
+    static let countMax = 4_096
+
+    /// What has gone.
+    enum Part: Hashable {
+        /// A device whose session has ended, is not shown any more, or cannot be seen any more.
+        /// `began` is when others began to see it, among all numbers.
+        case device([UInt8], ClientKind, began: UInt64)
+        /// The sight of the publisher.
+        case sight
+    }
+
+    struct Entry {
+        /// The `seq` of the event.
+        let seq: UInt64
+        let publisher: [UInt8]
+        let part: Part
+    }
+
+    private var entries: [Entry] = []
+
+    /// Adds the newest.
+    mutating func append(_ entry: Entry) {
+        if entries.count == Self.countMax { entries.removeFirst(Self.countMax / 2) }
+        entries.append(entry)
+    }
+
+    /// What the event with this `seq` tells to have gone. O(log n).
+    func entries(ofEvent seq: UInt64) -> ArraySlice<Entry> {
+        guard let last = entries.last, last.seq >= seq else { return [] }
+        return entries[entries.partitionPoint { $0.seq < seq }...].prefix { $0.seq == seq }
+    }
+}
