@@ -71,7 +71,7 @@ struct Conflation {
 extension Conflation.Departed {
     /// Whether both are the same device, whenever it began, or the same sight.
     fileprivate func isSame(as other: Self) -> Bool {
-        guard topic == other.topic, publisher == other.publisher else { return false }
+        guard publisher == other.publisher else { return false }
         return switch (part, other.part) {
         case (.device(let one, _, _), .device(let another, _, _)): one == another
         case (.sight, .sight): true

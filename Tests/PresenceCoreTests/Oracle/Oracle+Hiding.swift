@@ -89,6 +89,7 @@ extension Oracle {
             guard mayPublish(connection, name) else { return }
             var session = hidden(name)[place]
             session.availability = availability
+            session.shown = eventsSent
             accounts[name]?.hidden.remove(at: place)
             accounts[name]?.sessions.append(session)
             emitShown(topic, session, value: 1, .login, connection)
@@ -121,12 +122,12 @@ extension Oracle {
     private func emitShown(
         _ topic: Topic, _ session: Session, value: Int, _ cause: Cause, _ connection: ConnectionID
     ) {
-        let before = seen[connection]
-        emit(
-            topic, value: value, cause: cause,
-            origin: "\(session.client):\(session.device)" + words(session.availability),
-            ownBut: connection)
-        seen[connection] = before
+        withoutTelling(connection) {
+            emit(
+                topic, value: value, cause: cause,
+                origin: "\(session.client):\(session.device)" + words(session.availability),
+                ownBut: connection)
+        }
     }
 
     func hide(_ connection: ConnectionID) {
@@ -140,6 +141,7 @@ extension Oracle {
     func hide(_ name: String, _ place: Int, value: Int32, cause: Cause) {
         guard var session = accounts[name]?.sessions[place] else { return }
         accounts[name]?.sessions[place].lastHeard = wall
+        if let connection = session.connection { behind[connection] = nil }
         end(name, place, value: value, cause: cause)
         session.isReturning = false
         session.ends = nil

@@ -94,14 +94,15 @@ extension Oracle {
             return all
         }
         let before = seeing()
+        let gone = departures(of: publisher)
         change()
         let after = seeing()
         for topic in topics {
             for connection in (before[topic] ?? []).subtracting(after[topic] ?? []) {
-                note(.event(hiddenState(topic, .hidden)), connection)
+                tell(hiddenState(topic, .hidden), gone: topic.type == 1 ? gone : [], connection)
             }
             for connection in (after[topic] ?? []).subtracting(before[topic] ?? []) {
-                note(.event(state(topic, cause: .shown)), connection)
+                tell(state(topic, cause: .shown), connection)
             }
         }
     }
@@ -253,7 +254,7 @@ extension Oracle {
             guard !byTime || session.client == .xmpp, let connection = session.connection else {
                 continue
             }
-            note(.event(state(topic, cause: .shown)), connection)
+            tell(state(topic, cause: .shown), connection)
         }
     }
 

@@ -32,6 +32,7 @@ extension Oracle {
             account.sessions[place] = session
             if wasPushOnly {
                 account.sessions.remove(at: place)
+                session.shown = eventsSent
                 account.sessions.append(session)
             }
         } else {
@@ -50,7 +51,8 @@ extension Oracle {
             account.sessions.append(
                 Session(
                     device: device, client: client, reach: reach, hearsContacts: hearsContacts,
-                    isInterested: hearsContacts, connection: connection, lastHeard: wall))
+                    isInterested: hearsContacts, connection: connection, lastHeard: wall,
+                    shown: eventsSent))
         }
         accounts[name] = account
         peers[connection] = Peer(account: name)
@@ -135,7 +137,7 @@ extension Oracle {
         }
         emit(
             Topic(publisher: name, type: 1), value: Int(value), cause: cause,
-            origin: "\(session.client):\(session.device)")
+            origin: "\(session.client):\(session.device)", gone: [departure(of: name, session)])
     }
 
     func kick(_ connection: ConnectionID, _ name: String, device: String?) {

@@ -21,6 +21,8 @@ final class Oracle {
         /// When the phase without connection ends.
         var ends: UInt64?
         var lastHeard: Int64
+        /// When others began to see it, among all events that were sent.
+        var shown = 0
     }
 
     struct Topic: Hashable {
@@ -95,6 +97,11 @@ final class Oracle {
     var pending: [(connection: ConnectionID, account: String, change: Change)] = []
     var deferred: [(connection: ConnectionID, account: String, again: () -> Void)] = []
     var closed: Set<ConnectionID> = []
+    /// Connections that take no events now.
+    var missing: Set<ConnectionID> = []
+    var behind: [ConnectionID: Behind] = [:]
+    /// How many events were sent, or missed.
+    var eventsSent = 0
     /// What accounts keep of each other, by owner and contact.
     var relations: [Pairing: Keeping] = [:]
     /// Every change of state, watched or not.
@@ -151,7 +158,7 @@ final class Oracle {
 
     func emit(
         _ topic: Topic, value: Int, cause: Cause, origin: String? = nil, ext: String? = nil,
-        ownBut connection: ConnectionID? = nil, own: OwnSessions = .notTold
+        gone: [Departure] = [], ownBut connection: ConnectionID? = nil, own: OwnSessions = .notTold
     ) {
         var event = state(topic, cause: cause)
         event.value = value
@@ -175,7 +182,7 @@ final class Oracle {
                 .compactMap(\.connection) ?? []
             told.formUnion(others.filter { $0 != connection })
         }
-        for receiver in told { note(.event(event), receiver) }
+        for receiver in told { tell(event, gone: gone, receiver) }
         feed.append(event)
     }
 

@@ -231,6 +231,13 @@ final class World {
         carryOut()
     }
 
+    /// A connection has written everything, again and again, until it has caught up.
+    func drainAll(_ connection: ConnectionID) {
+        caughtUp.remove(connection)
+        for _ in 0..<1_000 where !caughtUp.contains(connection) { drain(connection) }
+        #expect(caughtUp.contains(connection))
+    }
+
     // MARK: Login lists
 
     func continueLists() {
@@ -269,6 +276,7 @@ final class World {
                 listing.insert(connection)
                 sessionIDs[connection] = login.session
             }
+            if case .shown(.begins) = answer { listing.insert(connection) }
             note(batch.seen(answer), for: connection)
             if case .subscribed(_, _, let states?) = answer {
                 for event in batch.events[states] { learn(batch.state(event), event, connection) }
@@ -397,6 +405,13 @@ final class World {
         var bytes: [UInt8] = []
         engine.appendName(of: account, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// What `connection` has seen since it had seen so much.
+    func take(_ connection: ConnectionID, after count: Int) -> [Seen] {
+        let all = seen[connection] ?? []
+        seen[connection] = Array(all.prefix(count))
+        return Array(all.dropFirst(count))
     }
 
     /// What `connection` has seen since the last call.
