@@ -83,6 +83,7 @@ extension Engine {
         guard !retired.isEmpty, effects.items.isEmpty else { return }
         for number in retired where names.contains(number) && !isReferenced(number) {
             names.remove(number)
+            if !sightChanges.isEmpty { sightChanges[number] = nil }
         }
         // A whole restore has many of them, a command few.
         retired.removeAll(keepingCapacity: retired.capacity <= Self.retiredCapacityMax)

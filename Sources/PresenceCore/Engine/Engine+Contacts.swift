@@ -75,6 +75,8 @@ extension Engine {
     ) {
         let hasChanged = (before == .active) != (after == .active)
         guard hasChanged || again, let topic = topic(.presence, of: contact) else { return }
+        // Also if nobody is there to be told: it may be asked later.
+        if hasChanged { renumber(topic) }
         let visible = visibility(of: contact.index).leases
         let leases = index.leases(on: topic, by: account)
         let others = leases.subtracting(.approved).intersection(visible)
@@ -83,6 +85,7 @@ extension Engine {
         let watcher = Watcher(account: account.index, leases: .all)
         let cause: Cause = after == .active ? .shown : .hidden
         emit(cause, topic, to: viewers, of: watcher, at: now, into: &effects)
+        if hasChanged { noteSightChange(of: contact) }
         releaseIfIdle(topic)
     }
 

@@ -57,10 +57,7 @@ extension Engine {
         into effects: inout Effects
     ) {
         let account = find(publisher.span)
-        let topic = account.flatMap { self.topic(.presence, of: $0) }
-        let isSeen =
-            account?.index == sessions[session].account
-            || topic.map { sees($0, session) } == true
+        let isSeen = account.map { isInSight($0, of: session) } == true
         let start = effects.devices.count
         for case .device(let device, let client, _) in parts
         where !isSeen || !isShown(device, of: account) {
@@ -71,10 +68,27 @@ extension Engine {
         guard !devices.isEmpty || !isSeen && parts.contains(.sight) else { return }
         var event = Event(
             type: .presence, publisher: effects.copy(publisher), value: OwnValue.unknown,
-            cause: .hidden, seq: topic.map { topics[$0.index].seq } ?? sequence.next(),
+            cause: .hidden, seq: numberOfEnd(account, isSeen: isSeen, for: session),
             time: now.wall, online: effects.devices.count..<effects.devices.count)
         event.withdrawn = devices
         effects.events.append(event)
+    }
+
+    private mutating func numberOfEnd(
+        _ account: AccountHandle?, isSeen: Bool, for session: UInt32
+    ) -> UInt64 {
+        guard let account else { return sequence.next() }
+        guard let topic = topic(.presence, of: account) else {
+            return sightChanges[account.index] ?? sequence.next()
+        }
+        guard !isSeen else { return topics[topic.index].seq }
+        return numberOfHidden(topic, for: AccountHandle(index: sessions[session].account))
+    }
+
+    /// Whether a session sees an account, or is one of it.
+    private func isInSight(_ account: AccountHandle, of session: UInt32) -> Bool {
+        guard account.index != sessions[session].account else { return true }
+        return topic(.presence, of: account).map { sees($0, session) } == true
     }
 
     /// Whether others see a device of an account.

@@ -79,7 +79,9 @@ extension Engine {
             if isSeen || topics[topic.index].account == account.index {
                 appendState(topic, at: now, into: &effects)
             } else {
-                appendHidden(topic, .sync, at: now, into: &effects)
+                appendHidden(
+                    topic, .sync, seq: numberOfHidden(topic, for: account), at: now,
+                    into: &effects)
             }
             if hasFanOuts { known.append(topic) }
         }

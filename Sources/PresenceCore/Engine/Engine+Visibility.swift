@@ -89,21 +89,23 @@ extension Engine {
         if isOwn || sees(topic, session) {
             appendState(topic, at: now, into: &effects)
         } else {
-            appendHidden(topic, .sync, at: now, into: &effects)
+            let account = AccountHandle(index: sessions[session].account)
+            appendHidden(
+                topic, .sync, seq: numberOfHidden(topic, for: account), at: now, into: &effects)
         }
     }
 
-    /// Appends the state of an unknown account in the place of a topic's, under its number: what is
-    /// sent when the topic is seen again must not have a lower one.
+    /// Appends the state of an unknown account in the place of a topic's.
     func appendHidden(
-        _ topic: TopicHandle, _ cause: Cause, at now: Moment, into effects: inout Effects
+        _ topic: TopicHandle, _ cause: Cause, seq: UInt64, at now: Moment,
+        into effects: inout Effects
     ) {
         let record = topics[topic.index]
         let isPresence = record.type == .presence
         effects.events.append(
             Event(
                 type: record.type, publisher: effects.copyName(of: record.account, from: self),
-                value: OwnValue.unknown, cause: cause, seq: record.seq, time: now.wall,
+                value: OwnValue.unknown, cause: cause, seq: seq, time: now.wall,
                 online: isPresence ? effects.devices.count..<effects.devices.count : nil))
     }
 
@@ -135,10 +137,13 @@ extension Engine {
             leases: before.subtracting(after), excluded: after, includesPublisher: false)
         let gaining = Viewers(
             leases: after.subtracting(before), excluded: before, includesPublisher: false)
+        guard before != after else { return }
         forEachTopic(of: change.account) { engine, topic in
+            engine.renumber(topic)
             engine.announce(.hidden, topic, to: losing, at: now, into: &effects)
             engine.announce(.shown, topic, to: gaining, at: now, into: &effects)
         }
+        noteSightChange(of: change.account)
     }
 
     private mutating func forEachTopic(
@@ -182,7 +187,8 @@ extension Engine {
         // What the receivers could see stays for protocols that end it device by device.
         let devices = start..<effects.devices.count
         effects.events.removeLast()
-        appendHidden(topic, .hidden, at: now, into: &effects)
+        appendHidden(
+            topic, .hidden, seq: topics[topic.index].seq, at: now, into: &effects)
         effects.events[event].withdrawn = devices
         noteEndOfSight(of: topic)
     }

@@ -9,6 +9,8 @@ struct Numbering {
     /// The size of a block.
     static let blockCount: UInt64 = 1 << 32
 
+    /// A number above those of earlier runs, and not above what this one assigns.
+    let first: UInt64
     /// The last number that was assigned.
     private(set) var last: UInt64
     /// The end of the last block that was requested.
@@ -16,6 +18,7 @@ struct Numbering {
 
     /// Continues after the blocks that an earlier run has used.
     init(after reserved: UInt64) {
+        first = reserved + 1
         last = reserved
         self.reserved = reserved
     }

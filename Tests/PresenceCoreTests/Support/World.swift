@@ -15,8 +15,11 @@ final class World {
     private(set) var seen: [ConnectionID: [Seen]] = [:]
     /// What each connection knows of each topic by now: the newest that it was told.
     private(set) var view: [ConnectionID: [String: State]] = [:]
-    /// The highest `seq` that each connection has seen of each topic.
-    private var newest: [ConnectionID: [String: UInt64]] = [:]
+    /// The highest `seq` that each device has seen of each topic: a client keeps it when it
+    /// reconnects, whatever it logs in with.
+    private var newest: [String: [String: UInt64]] = [:]
+    /// The account and device of each connection.
+    private var clients: [ConnectionID: String] = [:]
     /// The `seq` of every event that each connection was handed.
     private(set) var delivered: [ConnectionID: Set<UInt64>] = [:]
     /// Which session logged in on each connection.
@@ -132,7 +135,15 @@ final class World {
         carryOut()
     }
 
+    /// The newest `seq` of the presence of a publisher that a device was told.
+    func newestSeq(of publisher: String, toldTo client: String) -> UInt64? {
+        newest[client]?["1/\(publisher)"]
+    }
+
     func logIn(_ login: Login, from connection: ConnectionID) {
+        clients[connection] =
+            String(decoding: login.account, as: UTF8.self) + "/"
+            + String(decoding: login.device, as: UTF8.self)
         engine.logIn(login, from: connection, at: now, into: &effects)
         carryOut()
     }
@@ -362,9 +373,10 @@ final class World {
     private func learn(_ state: State, _ event: Event, _ connection: ConnectionID) {
         guard openSlots[connection.slot] == connection else { return }
         let topic = "\(state.type)/\(state.publisher)"
-        let before = newest[connection]?[topic] ?? 0
+        let client = clients[connection] ?? ""
+        let before = newest[client]?[topic] ?? 0
         #expect(event.seq >= before, "seq fell for \(topic)")
-        newest[connection, default: [:]][topic] = event.seq
+        newest[client, default: [:]][topic] = event.seq
         view[connection, default: [:]][topic] = state
     }
 

@@ -1,0 +1,36 @@
+// The numbers of what is told of publishers that an account may not see.
+//
+// They must not rise with what the publisher does: a subscriber could count that by asking again
+// and again. Nor may they be lower than what the subscriber knows, or higher than what it is sent
+// when it sees the publisher again. So the number is that of the last change of who sees the
+// publisher, whoever that was, and each such change gives the publisher's topics a number, too.
+//
+// It is asked for the account, not for the session: if another session of the account may see the
+// publisher, there is nothing to conceal, and a client can log in as either.
+
+import Containers
+
+extension Engine {
+    /// The number of the state of an unknown account that an account is sent in the place of a
+    /// publisher's.
+    func numberOfHidden(_ topic: TopicHandle, for account: AccountHandle) -> UInt64 {
+        let record = topics[topic.index]
+        let leases = index.leases(on: topic, by: account)
+        guard leases.isDisjoint(with: visibility(of: record.account).leases) else {
+            return record.seq
+        }
+        // What an earlier run has told is below the first number.
+        return sightChanges[record.account] ?? sequence.first
+    }
+
+    /// Gives a topic a new number: what is told of it from now on is newer than what anybody was
+    /// told while they did not see it.
+    mutating func renumber(_ topic: TopicHandle) {
+        topics[topic.index].seq = sequence.next()
+    }
+
+    /// Notes that who sees an account has changed, after those who have lost the sight were told.
+    mutating func noteSightChange(of account: AccountHandle) {
+        sightChanges[account.index] = sequence.last
+    }
+}
