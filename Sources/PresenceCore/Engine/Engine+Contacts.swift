@@ -105,11 +105,8 @@ extension Engine {
         }
         let receivers = start..<effects.receivers.count
         stats.deliveries += receivers.count
-        history.events.append(
-            EventNote(
-                seq: effects.events[event].seq, time: now.wall,
-                of: historyAccount(topics[topic.index].account), .presence,
-                value: effects.events[event].value, cause, receivers: receivers.count, .atOnce))
+        let fanned = FannedOut(receivers: receivers.count, walk: .atOnce)
+        note(topic, value: effects.events[event].value, cause, fanned, at: now.wall)
         guard !receivers.isEmpty else { return }
         effects.items.append(.deliver(event: event, topic: topic, receivers: receivers))
     }

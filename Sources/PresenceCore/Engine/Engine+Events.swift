@@ -28,7 +28,6 @@ extension Engine {
         topics[topic.index].seq = seq
         stats.events += 1
         tallies.count(draft.cause)
-        let record = topics[topic.index]
         let viewers = viewers(of: topic)
         let hasReceivers = hasReceivers(topic, viewers, own)
         var fanned = FannedOut(receivers: 0, walk: .atOnce)
@@ -37,11 +36,7 @@ extension Engine {
             if hasReceivers { fanned = fanOut(topic, to: viewers, alsoTo: own, into: &effects) }
             if feed == .on { effects.feedLast(topic) }
         }
-        history.events.append(
-            EventNote(
-                seq: seq, time: now.wall, of: historyAccount(record.account), record.type,
-                value: draft.value, draft.cause, receivers: fanned.receivers,
-                fanned.walk))
+        note(topic, value: draft.value, draft.cause, fanned, at: now.wall)
         return seq
     }
 

@@ -169,7 +169,8 @@ extension Engine {
         guard !viewers.leases.isEmpty, index.subscriberCount(of: topic) > 0 else { return }
         beginSight(cause, of: topic, at: now, into: &effects)
         let fanned = fanOut(topic, to: viewers, alsoTo: .nobody, into: &effects)
-        note(effects.events[effects.events.count - 1], fanned, of: topic)
+        let value = effects.events[effects.events.count - 1].value
+        note(topic, value: value, cause, fanned, at: now.wall)
     }
 
     /// Appends the event with which the sight of a publisher begins or ends.
@@ -191,13 +192,5 @@ extension Engine {
             topic, .hidden, seq: topics[topic.index].seq, at: now, into: &effects)
         effects.events[event].withdrawn = devices
         noteEndOfSight(of: topic)
-    }
-
-    private mutating func note(_ event: Event, _ fanned: FannedOut, of topic: TopicHandle) {
-        history.events.append(
-            EventNote(
-                seq: event.seq, time: event.time,
-                of: historyAccount(topics[topic.index].account), event.type, value: event.value,
-                event.cause, receivers: fanned.receivers, fanned.walk))
     }
 }

@@ -8,6 +8,19 @@ extension Engine {
         HistoryAccount(number: account, generation: accounts[Int(account)].generation & 0x3FF)
     }
 
+    // MARK: Events
+
+    /// Records the newest event of a topic.
+    mutating func note(
+        _ topic: TopicHandle, value: Int32, _ cause: Cause, _ fanned: FannedOut, at time: Wall
+    ) {
+        let record = topics[topic.index]
+        history.events.append(
+            EventNote(
+                seq: record.seq, time: time, of: historyAccount(record.account), record.type,
+                value: value, cause, receivers: fanned.receivers, fanned.walk))
+    }
+
     // MARK: Subscriptions
 
     /// Records that subscriptions of a request have begun to deliver.

@@ -125,9 +125,7 @@ extension EngineHost {
     ) throws(Refusal) {
         let connection = request.connection
         try authorise(request, texts)
-        guard phase == .serving else {
-            throw Refusal(.shuttingDown, retryAfterSeconds: retryDelay.seconds())
-        }
+        try checkServing()
         switch request.method {
         case .command(let command):
             try checkRoom(for: command.name, at: now)
@@ -148,6 +146,13 @@ extension EngineHost {
             try changePassword(change, texts, by: connection, at: now)
         case .feed(let cursor):
             try readFeed(from: cursor, by: connection, at: now)
+        }
+    }
+
+    /// Rejects what comes while the service stops.
+    mutating func checkServing() throws(Refusal) {
+        guard phase == .serving else {
+            throw Refusal(.shuttingDown, retryAfterSeconds: retryDelay.seconds())
         }
     }
 

@@ -47,9 +47,7 @@ extension EngineHost {
     }
 
     private mutating func proceed(with verified: TokenResult, at now: Moment) throws(Refusal) {
-        guard phase == .serving else {
-            throw Refusal(.shuttingDown, retryAfterSeconds: retryDelay.seconds())
-        }
+        try checkServing()
         let holder: TokenHolder
         switch verified.result {
         case .success(let found): holder = found

@@ -127,12 +127,6 @@ extension EngineHost {
         output.append(.relay(body: body, target), for: target)
     }
 
-    mutating func checkServing() throws(Refusal) {
-        guard phase == .serving else {
-            throw Refusal(.shuttingDown, retryAfterSeconds: retryDelay.seconds())
-        }
-    }
-
     /// Hands an event to those of its receivers that are XMPP clients.
     mutating func deliverStanzas(
         _ body: Int?, _ seq: UInt64, of topic: TopicHandle, to receivers: Range<Int>

@@ -54,18 +54,10 @@ extension RequestDecoder {
     }
 
     private func isName(_ range: ByteRange) -> Bool {
-        let start = Int(range.start)
-        let bytes = text.span
-        let last = start + Int(range.count) - 1
-        guard last >= start, bytes[start] != 0x20, bytes[last] != 0x20 else { return false }
-        if isPlain(start, Int(range.count)) { return true }
-        for index in start...last {
-            let byte = bytes[index]
-            if byte < 0x20 || byte == 0x7F { return false }
-            // U+0080 to U+009F are C2 80 to C2 9F. The body is UTF-8, so another byte follows.
-            if byte == 0xC2 && index < last && bytes[index + 1] < 0xA0 { return false }
-        }
-        return true
+        let (start, count) = (Int(range.start), Int(range.count))
+        let name = text.span.extracting(start..<start + count)
+        if isPlain(start, count) { return name[0] != 0x20 && name[count - 1] != 0x20 }
+        return NameRule.admits(name)
     }
 
     /// Whether no byte can belong to a control character, eight at a time.

@@ -1,6 +1,6 @@
 internal import PresenceCore
 
-/// The rule for names of accounts and devices, which is that of docs/PROTOCOL.md.
+/// Which names accounts and devices may have, by their bytes and lengths.
 public enum AccountName {
     private static let limits = Limits()
 
@@ -10,13 +10,8 @@ public enum AccountName {
     /// Whether a device may have this name.
     public static func isDevice(_ name: [UInt8]) -> Bool { isName(name, limits.deviceBytesMax) }
 
-    /// UTF-8 without control characters (C0, DEL and C1), and without a space at either end.
     private static func isName(_ name: [UInt8], _ bytesMax: Int) -> Bool {
-        guard let first = name.first, let last = name.last, name.count <= bytesMax,
-            first != 0x20, last != 0x20
-        else { return false }
-        if name.allSatisfy({ (0x20..<0x7F).contains($0) }) { return true }
-        guard let text = String(validating: name, as: UTF8.self) else { return false }
-        return text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+        guard name.count <= bytesMax, NameRule.admits(name.span) else { return false }
+        return name.allSatisfy { $0 < 0x80 } || String(validating: name, as: UTF8.self) != nil
     }
 }

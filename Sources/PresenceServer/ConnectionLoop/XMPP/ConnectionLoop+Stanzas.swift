@@ -41,9 +41,10 @@ extension ConnectionLoop where Link: ~Copyable {
         case .changePassword(let typed):
             changePassword(typed, head, of: sender, in: slot)
         case .listContacts:
-            var result: [UInt8] = []
-            result.appendRosterStart(head, to: sender)
-            askForContacts(slot, for: .roster(head, result), after: nil)
+            // In one piece: a push must not be older than a part of the result that follows it.
+            ask(slot, for: .roster(head)) { _ in
+                .contacts(account: nil, ListContacts(entriesMax: .max))
+            }
         default:
             answerAlone(request, head, sender, in: slot, at: now)
         }
@@ -52,16 +53,6 @@ extension ConnectionLoop where Link: ~Copyable {
     /// The most bytes of a stanza as another client is sent it; with `XMPPConnection.relayedPace`
     /// this bounds what strangers can have a client on a slow line receive.
     private var relayedBytesMax: Int { 8_192 }
-
-    /// Asks for a page of the contacts of a client.
-    mutating func askForContacts(
-        _ slot: Int, for question: XMPPQuestion, after cursor: UInt64?
-    ) {
-        // In one piece: a push must not be older than a part of the result that follows it.
-        ask(slot, for: question) { _ in
-            .contacts(account: nil, ListContacts(cursor: cursor, entriesMax: .max))
-        }
-    }
 
     /// Answers what needs no engine.
     private mutating func answerAlone(

@@ -49,13 +49,13 @@ extension ConnectionLoop where Link: ~Copyable {
             if let sender = client.sender {
                 send(to: slot) { $0.appendResult(head, to: sender) }
             }
-        case (.roster(let head, var result), .contacts(let entries, _, let cursor)):
+        case (.roster(let head), .contacts(let entries, _, _)):
+            guard let sender = client.sender else { break }
+            var result: [UInt8] = []
+            result.appendRosterStart(head, to: sender)
             for index in entries where effects.contacts[index].isContact {
                 result.append(
                     RosterItem(effects.contacts[index], in: effects), at: client.stream.domain)
-            }
-            if let cursor {
-                return askForContacts(slot, for: .roster(head, result), after: cursor)
             }
             result.appendRosterEnd()
             send(to: slot) { $0 += result }
@@ -100,7 +100,7 @@ extension ConnectionLoop where Link: ~Copyable {
             counters.stanzaErrors.count(.serviceUnavailable)
             send(to: slot) { $0.append(.serviceUnavailable, head, to: sender) }
         case .availability(let head), .word(let head), .change(let head), .lastSeen(let head),
-            .roster(let head, _):
+            .roster(let head):
             let error = StanzaError(refusal)
             counters.stanzaErrors.count(error.condition)
             if let sender = client.sender {

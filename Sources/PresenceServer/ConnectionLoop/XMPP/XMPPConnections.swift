@@ -109,6 +109,6 @@ enum XMPPQuestion {
     case lastSeen(StanzaHead)
     /// Whether a stanza for another device could be handed to it; nil: that is not answered.
     case relay(StanzaHead?)
-    /// Its contacts; the result so far.
-    case roster(StanzaHead, [UInt8])
+    /// Its contacts.
+    case roster(StanzaHead)
 }
