@@ -12,7 +12,7 @@ enum Outcome: Equatable {
 }
 
 /// One connection with its splitter.
-struct Reader {
+struct Reader: PieceReader {
     var splitter = FrameSplitter()
     var outcomes: [Outcome] = []
     var bytesFed = 0
@@ -80,25 +80,8 @@ struct Reader {
 public func fuzzFrames(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(start, count: count)
     let bodyBytesMax = input.pick([0, 1, 7, 64, 255, 4_096, 65_536])
-    var cuts = UInt64(input.byte()) &+ 1
+    let cuts = UInt64(input.byte()) &+ 1
     let bytes = input.remainder()
-
-    var whole = Reader(bodyBytesMax: bodyBytesMax)
-    whole.feed(bytes[...], stops: false)
-    var single = Reader(bodyBytesMax: bodyBytesMax)
-    for place in bytes.indices { single.feed(bytes[place...place], stops: place % 3 == 0) }
-    require(single.outcomes == whole.outcomes, "byte by byte is not the same")
-
-    for stops in [false, true] {
-        var split = Reader(bodyBytesMax: bodyBytesMax)
-        var place = 0
-        while place < bytes.count {
-            cuts = cuts &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            let length = 1 + Int(cuts >> 33) % (bytes.count - place)
-            split.feed(bytes[place..<place + length], stops: stops)
-            place += length
-        }
-        require(split.outcomes == whole.outcomes, "split is not the same, stops: \(stops)")
-    }
+    _ = checkCuts(bytes, seed: cuts) { Reader(bodyBytesMax: bodyBytesMax) }
     return 0
 }

@@ -14,7 +14,7 @@ enum Outcome: Equatable {
 }
 
 /// One connection with its splitter.
-struct Reader {
+struct Reader: PieceReader {
     var splitter = InputSplitter()
     var outcomes: [Outcome] = []
     let bodyBytesMax: Int
@@ -103,27 +103,8 @@ public func fuzzWebSockets(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt
     var input = Input(start, count: count)
     let bodyBytesMax = input.pick([0, 1, 7, 64, 255, 4_096, 65_536])
     let isWebSocket = input.pick([false, true])
-    var cuts = UInt64(input.byte()) &+ 1
+    let cuts = UInt64(input.byte()) &+ 1
     let bytes = (isWebSocket ? request : []) + input.remainder()
-
-    var whole = Reader(bodyBytesMax: bodyBytesMax)
-    whole.feed(bytes[...], stops: false)
-    var single = Reader(bodyBytesMax: bodyBytesMax)
-    for place in bytes.indices { single.feed(bytes[place...place], stops: false) }
-    require(single.outcomes == whole.outcomes, "byte by byte is not the same")
-
-    for stops in [false, true] {
-        var split = Reader(bodyBytesMax: bodyBytesMax)
-        var place = 0
-        while place < bytes.count {
-            cuts = cuts &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            let length = 1 + Int(cuts >> 33) % (bytes.count - place)
-            split.feed(bytes[place..<place + length], stops: stops)
-            place += length
-        }
-        // What an owner has paused at, it goes on with before it waits for more.
-        split.feed([], stops: false)
-        require(split.outcomes == whole.outcomes, "split is not the same, stops: \(stops)")
-    }
+    _ = checkCuts(bytes, seed: cuts) { Reader(bodyBytesMax: bodyBytesMax) }
     return 0
 }

@@ -17,7 +17,7 @@ enum Outcome: Equatable {
 }
 
 /// One connection with its splitter.
-struct Reader {
+struct Reader: PieceReader {
     var splitter = StanzaSplitter()
     var outcomes: [Outcome] = []
     /// Where each outcome ends in the chunk.
@@ -206,26 +206,9 @@ public func fuzzXML(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(start, count: count)
     let hasHeader = input.pick([true, false])
     let bytesMax = input.pick([10_000, 10_000, 64, 262_144])
-    var cuts = UInt64(input.byte()) &+ 1
+    let cuts = UInt64(input.byte()) &+ 1
     let bytes = (hasHeader ? header : []) + input.remainder()
-
-    var whole = Reader(bytesMax: bytesMax)
-    whole.feed(bytes[...], stops: false)
-    var single = Reader(bytesMax: bytesMax)
-    for place in bytes.indices { single.feed(bytes[place...place], stops: false) }
-    require(single.outcomes == whole.outcomes, "byte by byte is not the same")
-    for stops in [false, true] {
-        var split = Reader(bytesMax: bytesMax)
-        var place = 0
-        while place < bytes.count {
-            cuts = cuts &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            let length = 1 + Int(cuts >> 33) % (bytes.count - place)
-            split.feed(bytes[place..<place + length], stops: stops)
-            place += length
-        }
-        split.feed([], stops: false)
-        require(split.outcomes == whole.outcomes, "split is not the same, stops: \(stops)")
-    }
+    let whole = checkCuts(bytes, seed: cuts) { Reader(bytesMax: bytesMax) }
     checkReading(bytes, whole)
     return 0
 }
