@@ -39,7 +39,10 @@ struct WhyText {
         }
         if let reason = obstacle { return "\(subscriber) does not see \(seen): \(reason)" }
         guard !connected("subscriber").isEmpty else {
-            return "\(subscriber) would see \(seen), but is not connected."
+            let reason =
+                sessions(of: "subscriber", "hidden").isEmpty
+                ? "is not connected" : "has sent no presence by its XMPP client"
+            return "\(subscriber) would see \(seen), but \(reason)."
         }
         let sessions = connected("subscriber").filter { $0["sees"] != false }
         guard !sessions.isEmpty else {
@@ -86,8 +89,10 @@ struct WhyText {
             + "subscriber and no status; if it had any, they are forgotten."
     }
 
-    private func connected(_ party: String) -> [JSON] {
-        (facts[party]?["sessions"]?.array ?? []).filter { $0["connection"] == "connected" }
+    private func connected(_ party: String) -> [JSON] { sessions(of: party, "connected") }
+
+    private func sessions(of party: String, _ connection: JSON) -> [JSON] {
+        (facts[party]?["sessions"]?.array ?? []).filter { $0["connection"] == connection }
     }
 
     // MARK: Subscriptions
@@ -123,10 +128,11 @@ struct WhyText {
         }
         let sessions = facts[party]?["sessions"]?.array ?? []
         var lines = sessions.map { session(of: name, $0) }
-        if sessions.isEmpty {
+        if sessions.allSatisfy({ $0["connection"] == "hidden" }) {
             let last = name == publisher ? facts["state"]?["lastSeen"] : nil
+            let which = sessions.isEmpty ? "no session" : "no session that others see"
             lines.append(
-                "\(name) has no session" + (last.map { "; last seen \(time($0))" } ?? "") + ".")
+                "\(name) has \(which)" + (last.map { "; last seen \(time($0))" } ?? "") + ".")
         }
         lines += (facts[party]?["pastConnections"]?.array ?? []).map { past in
             "\(name) was on \(device(past)) from \(time(past["since"])) to "
@@ -143,6 +149,8 @@ struct WhyText {
         case "connected": return "\(place), \(last)\(difficulties(session))."
         case "grace":
             return "\(place), but the connection was lost a moment ago, \(last)."
+        case "hidden":
+            return "\(place), \(last), and has sent no presence: others do not see this session."
         case "push": return "\(place), reachable by push only, \(last)."
         default: return "\(place), and has not returned since the service restarted."
         }
@@ -210,6 +218,11 @@ struct WhyText {
 
     private func fates(of event: JSON) -> [String] {
         switch event["subscribed"]?.string {
+        case "no" where facts["relationship"] == "accepted":
+            return [
+                "sent to sessions with `contacts`, if \(publisher) had accepted \(subscriber) "
+                    + "by then"
+            ]
         case "no": return ["not sent: \(subscriber) was not subscribed to \(seen) at that time"]
         case "unknown":
             return ["unknown whether \(subscriber) was subscribed to \(seen) at that time"]

@@ -32,6 +32,29 @@ import Testing
         #expect(report.subscriber.sessions.map(\.isSeeing) == [false, false])
     }
 
+    @Test func `what a relationship changes for one account is no event of the publisher`() {
+        let world = World()
+        let alice = world.login("alice", "phone")
+        world.subscribe(alice, ["bob"])
+        let bob = world.login("bob")
+        world.say(world.login("carol", hears: .all), .subscribe, to: "bob")
+        world.say(bob, .subscribed, to: "carol")
+        world.say(bob, .unsubscribed, to: "carol")
+        #expect(world.fates("alice", "bob") == [#"login yes ["phone sent"]"#])
+    }
+
+    @Test func `sessions that others do not see are told of, too`() {
+        let world = World()
+        world.login("alice", "phone", hears: .all)
+        let connection = world.connect()
+        world.bind("alice", "desk", on: connection)
+        let (report, effects) = world.why("alice", "bob")
+        let sessions = report.subscriber.sessions
+        #expect(sessions.map { effects.text($0.entry.device) } == ["phone", "desk"])
+        #expect(sessions.map(\.entry.connection) == [.connected, .hidden])
+        #expect(sessions.map(\.isListing) == [false, false])
+    }
+
     @Test func `who was not connected is told by the next login list`() {
         let world = World()
         let alice = world.login("alice", "phone")

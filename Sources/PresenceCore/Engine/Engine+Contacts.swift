@@ -105,8 +105,7 @@ extension Engine {
         }
         let receivers = start..<effects.receivers.count
         stats.deliveries += receivers.count
-        let fanned = FannedOut(receivers: receivers.count, walk: .atOnce)
-        note(topic, value: effects.events[event].value, cause, fanned, at: now.wall)
+        // Not an event of the publisher's history: it is one subscriber's.
         guard !receivers.isEmpty else { return }
         effects.items.append(.deliver(event: event, topic: topic, receivers: receivers))
     }

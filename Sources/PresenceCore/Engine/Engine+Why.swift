@@ -72,16 +72,15 @@ extension Engine {
     ) -> WhyParty {
         var party = WhyParty(isKnown: account != nil, sessions: [], ended: [])
         guard let account else { return party }
-        var session = firstSession[Int(account.index)]
-        while session != none {
+        for session in allSessions(of: account) {
             let entry = sessionEntry(session, at: now, into: &effects)
+            let isConnected = sessions[session].phase == .connected
             party.sessions.append(
                 WhySession(
                     entry: entry,
-                    isListing: !listCursor(of: session).isComplete,
+                    isListing: isConnected && !listCursor(of: session).isComplete,
                     isSeeing: isSeeing(session, topic),
                     behind: conflations[session]?.topics.count ?? 0))
-            session = links[Int(session)].next
         }
         let wanted = historyAccount(account.index)
         history.connections.forEachNewestFirst { note in
@@ -96,9 +95,12 @@ extension Engine {
         return party
     }
 
-    /// Whether a session sees a publisher; nil while it has no connection.
+    /// Whether a session sees a publisher; nil while it has no connection, or is hidden: it is sent
+    /// nothing then.
     private func isSeeing(_ session: UInt32, _ topic: TopicHandle?) -> Bool? {
-        guard let topic, links[Int(session)].connection != none else { return nil }
+        guard let topic, links[Int(session)].connection != none,
+            sessions[session].phase != .hidden
+        else { return nil }
         return sees(topic, session)
     }
 

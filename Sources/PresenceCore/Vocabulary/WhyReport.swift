@@ -55,7 +55,7 @@ public struct WhyReach: Hashable, Sendable {
 public struct WhyParty: Hashable, Sendable {
     /// Whether the service knows the name now: a forgotten account may have been known.
     public var isKnown: Bool
-    /// Sessions, connected or not, in order of login.
+    /// Sessions, connected or not, in order of login; those that others do not see come last.
     public var sessions: [WhySession]
     /// Connections that have ended, newest first.
     public var ended: [WhyConnection]
@@ -67,8 +67,8 @@ public struct WhySession: Hashable, Sendable {
     public var entry: SessionEntry
     /// Whether its login list is still being sent.
     public var isListing: Bool
-    /// Whether it sees the publisher; nil for a session that has no connection, and for the
-    /// publisher's own.
+    /// Whether it sees the publisher; nil for a session that has no connection or is hidden, and
+    /// for the publisher's own.
     public var isSeeing: Bool?
     /// Topics whose newest states are still to be sent to it.
     public var behind: Int
