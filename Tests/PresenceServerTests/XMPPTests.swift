@@ -4,20 +4,11 @@ import Testing
 
 /// XMPP clients of a service that is reached over loopback without TLS.
 @Suite struct `XMPP clients` {
-    /// A service that believes whoever connects, on as many loops.
     private func service(
         loops: Int = 1, _ adjust: @escaping @Sendable (inout Configuration) -> Void = { _ in },
         _ body: (RunningService) throws -> Void
     ) throws {
-        try withService(
-            { configuration in
-                configuration.loops = loops
-                var listening = XMPPListening(domains: [Array("localhost".utf8)])
-                listening.plain = XMPPListening.Place(host: "127.0.0.1", port: 0)
-                listening.allowsPlaintext = true
-                configuration.xmpp = listening
-                adjust(&configuration)
-            }, body)
+        try withXMPPService(loops: loops, adjust, body)
     }
 
     private func credentials(_ configuration: inout Configuration) {

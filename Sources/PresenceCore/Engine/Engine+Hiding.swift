@@ -13,6 +13,27 @@
 import Containers
 
 extension Engine {
+    /// Carries out a command that only XMPP clients have.
+    mutating func carryOut(
+        ofXMPP command: Command, _ texts: TextSource, from connection: ConnectionID,
+        at now: Moment, into effects: inout Effects
+    ) throws(Refusal) {
+        switch command {
+        case .show(let availability):
+            try show(availability, from: connection, at: now, into: &effects)
+        case .hide(let farewell):
+            try hide(farewell, from: connection, at: now, into: &effects)
+        case .probe(let name):
+            probe(find(name, texts), from: connection, at: now, into: &effects)
+        case .lastSeen(let name):
+            try lastSeen(of: find(name, texts), from: connection, into: &effects)
+        case .sees(let name):
+            _ = try seen(find(name, texts), from: connection)
+            effects.answer(connection, .done)
+        default: preconditionFailure("a command of every protocol")
+        }
+    }
+
     /// The sessions of an account that others do not see.
     func hiddenSessions(of account: AccountHandle) -> [UInt32] {
         hidden.isEmpty ? [] : hidden[account.index] ?? []
@@ -252,13 +273,21 @@ extension Engine {
         }
     }
 
+    /// A contact that the session sees. Unknown ones are refused as those that it does not see.
+    func seen(
+        _ contact: AccountHandle?, from connection: ConnectionID
+    ) throws(Refusal) -> AccountHandle {
+        guard case .client(let session, let account) = caller(of: connection), let contact,
+            let topic = topic(.presence, of: contact), contact == account || sees(topic, session)
+        else { throw Refusal(.forbidden) }
+        return contact
+    }
+
     /// Tells since when an account is offline that the session sees (XEP-0012).
     func lastSeen(
         of contact: AccountHandle?, from connection: ConnectionID, into effects: inout Effects
     ) throws(Refusal) {
-        guard case .client(let session, let account) = caller(of: connection), let contact,
-            let topic = topic(.presence, of: contact), contact == account || sees(topic, session)
-        else { throw Refusal(.forbidden) }
+        let contact = try seen(contact, from: connection)
         let isOnline = firstSession[Int(contact.index)] != none
         let record = accounts[Int(contact.index)]
         guard isOnline || record.lastValue != 0 else { throw Refusal(.unknownContact) }

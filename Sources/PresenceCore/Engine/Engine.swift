@@ -239,14 +239,8 @@ public struct Engine: ~Copyable {
                 .setVisibility(visibility), of: account, from: connection, at: now, into: &effects)
         case .setAvailability(let availability):
             try setAvailability(availability, from: connection, at: now, into: &effects)
-        case .show(let availability):
-            try show(availability, from: connection, at: now, into: &effects)
-        case .hide(let farewell):
-            try hide(farewell, from: connection, at: now, into: &effects)
-        case .lastSeen(let name):
-            try lastSeen(of: find(name, texts), from: connection, into: &effects)
-        case .probe(let name):
-            probe(find(name, texts), from: connection, at: now, into: &effects)
+        case .show, .hide, .probe, .lastSeen, .sees:
+            try carryOut(ofXMPP: command, texts, from: connection, at: now, into: &effects)
         case .query(let type, let names):
             query(type, names, texts, from: connection, at: now, into: &effects)
         case .subscribers(let request):

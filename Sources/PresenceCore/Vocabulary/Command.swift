@@ -121,6 +121,8 @@ public enum Command: Hashable, Sendable {
     case probe(ByteRange)
     /// Tell since when a contact that the session sees is offline.
     case lastSeen(ByteRange)
+    /// Answer whether the session sees a contact.
+    case sees(ByteRange)
     /// Read states.
     case query(EventType, accounts: NameList)
     /// List the subscribers of a publisher.
@@ -146,7 +148,7 @@ extension Command {
         case .contacts: .contacts
         case .setVisibility: .setVisibility
         case .setAvailability, .show, .hide: .setAvailability
-        case .probe, .lastSeen: .contacts
+        case .probe, .lastSeen, .sees: .contacts
         case .query: .query
         case .subscribers: .subscribers
         case .sessions: .sessions
@@ -165,7 +167,7 @@ extension Command {
         case .relate(let account, _, _): .account(account)
         case .contacts(let account, _): .account(account)
         case .setVisibility(let account, _): .account(account)
-        case .logout, .ping, .setAvailability, .show, .hide, .probe, .lastSeen, .query,
+        case .logout, .ping, .setAvailability, .show, .hide, .probe, .lastSeen, .sees, .query,
             .subscribers, .sessions, .kick:
             .none
         }

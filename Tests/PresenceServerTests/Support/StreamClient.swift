@@ -1,21 +1,45 @@
 import Containers
 import EventLoop
 import Glibc
+import PresenceServer
 import Testing
+
+/// Runs `body` with a service that believes whoever connects, on as many loops.
+func withXMPPService(
+    loops: Int = 1, domains: [String] = ["localhost"],
+    _ adjust: @escaping @Sendable (inout Configuration) -> Void = { _ in },
+    _ body: (RunningService) throws -> Void
+) throws {
+    try withService(
+        { configuration in
+            configuration.loops = loops
+            var listening = XMPPListening(domains: domains.map { Array($0.utf8) })
+            listening.plain = XMPPListening.Place(host: "127.0.0.1", port: 0)
+            listening.allowsPlaintext = true
+            configuration.xmpp = listening
+            adjust(&configuration)
+        }, body)
+}
 
 /// A blocking XMPP client, for tests: it sends texts, and waits for texts.
 final class StreamClient {
-    static let header = """
-        <stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams' \
-        to='localhost' version='1.0'>
-        """
+    static let header = header(to: "localhost")
 
+    private static func header(to domain: String) -> String {
+        """
+        <stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams' \
+        to='\(domain)' version='1.0'>
+        """
+    }
+
+    private let domain: String
     private let descriptor: CInt
     private var received = ""
     private static let waitSeconds = 10
 
     /// Connects to a service.
-    init(_ service: RunningService) throws {
+    init(_ service: RunningService, domain: String = "localhost") throws {
+        self.domain = domain
         descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
         let place = try #require(service.xmppAddress)
         var address = sockaddr_in()
@@ -82,7 +106,7 @@ final class StreamClient {
 
     /// Says who it is.
     func authenticate(_ name: String, _ secret: String = "x") throws {
-        try send(Self.header)
+        try send(Self.header(to: domain))
         try until("</stream:features>")
         let data = String(
             decoding: Base64.encoded(Array("\0\(name)\0\(secret)".utf8)), as: UTF8.self)
@@ -95,7 +119,7 @@ final class StreamClient {
     func login(_ name: String, _ device: String = "d1", secret: String = "x") throws -> String {
         try authenticate(name, secret)
         try until("<success xmlns='urn:ietf:params:xml:ns:xmpp-sasl'></success>")
-        try send(Self.header)
+        try send(Self.header(to: domain))
         try until("</stream:features>")
         try send(
             """

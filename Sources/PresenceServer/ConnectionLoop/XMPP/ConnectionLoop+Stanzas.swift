@@ -25,6 +25,10 @@ extension ConnectionLoop where Link: ~Copyable {
             ask(slot, for: isWord ? .word(head) : .change(head)) { texts in
                 .relate(account: nil, contact: texts.add(account), action)
             }
+        case .discoverFeatures(let account?) where account != sender.account:
+            ask(slot, for: .discovery(head, .features)) { .sees($0.add(account)) }
+        case .discoverItems(let account?) where account != sender.account:
+            ask(slot, for: .discovery(head, .items)) { .sees($0.add(account)) }
         case .lastSeen(let account) where account != sender.account:
             ask(slot, for: .lastSeen(head)) { .lastSeen($0.add(account)) }
         case .relayIQ(let account, let device, let wantsAnswer):
@@ -66,10 +70,9 @@ extension ConnectionLoop where Link: ~Copyable {
             send(to: slot) { $0.appendResult(head, to: sender) }
         case .discoverFeatures(nil):
             send(to: slot) { $0.appendServiceFeatures(head, to: sender, description) }
-        case .discoverFeatures(sender.account):
-            send(to: slot) { $0.appendAccountFeatures(head, to: sender) }
+        case .discoverFeatures(sender.account): discover(.features, head, sender, in: slot)
         case .discoverItems(nil), .discoverItems(sender.account):
-            send(to: slot) { $0.appendNoItems(head, to: sender) }
+            discover(.items, head, sender, in: slot)
         case .uptime:
             let seconds = Int((now.mono.milliseconds - xmpp.begun.milliseconds) / 1_000)
             send(to: slot) { $0.appendLast(head, to: sender, seconds: seconds) }
@@ -83,6 +86,16 @@ extension ConnectionLoop where Link: ~Copyable {
             guard let error = Self.refusal(of: request) else { return }
             counters.stanzaErrors.count(error.condition)
             send(to: slot) { $0.append(error, head, to: sender) }
+        }
+    }
+
+    /// Tells what an account has that the client sees.
+    mutating func discover(
+        _ subject: Discovered, _ head: StanzaHead, _ sender: StanzaSender, in slot: Int
+    ) {
+        switch subject {
+        case .features: send(to: slot) { $0.appendAccountFeatures(head, to: sender) }
+        case .items: send(to: slot) { $0.appendNoItems(head, to: sender) }
         }
     }
 

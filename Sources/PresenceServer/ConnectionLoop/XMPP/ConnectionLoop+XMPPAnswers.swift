@@ -65,6 +65,8 @@ extension ConnectionLoop where Link: ~Copyable {
             if let sender = client.sender {
                 send(to: slot) { $0.appendLast(head, to: sender, seconds: seconds) }
             }
+        case (.discovery(let head, let subject), .done):
+            if let sender = client.sender { discover(subject, head, sender, in: slot) }
         case (.availability, .shown(.begins)):
             connections[slot].pulling.beginList()
         default: break
@@ -99,6 +101,14 @@ extension ConnectionLoop where Link: ~Copyable {
             guard let head, let sender = client.sender else { break }
             counters.stanzaErrors.count(.serviceUnavailable)
             send(to: slot) { $0.append(.serviceUnavailable, head, to: sender) }
+        case .discovery(let head, _):
+            // As of an account that does not exist.
+            let error =
+                refusal.reason == .forbidden ? .serviceUnavailable : StanzaError(refusal)
+            counters.stanzaErrors.count(error.condition)
+            if let sender = client.sender {
+                send(to: slot) { $0.append(error, head, to: sender) }
+            }
         case .availability(let head), .word(let head), .change(let head), .lastSeen(let head),
             .roster(let head):
             let error = StanzaError(refusal)

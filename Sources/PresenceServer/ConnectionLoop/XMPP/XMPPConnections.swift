@@ -107,8 +107,16 @@ enum XMPPQuestion {
     case change(StanzaHead)
     /// Since when a contact is offline.
     case lastSeen(StanzaHead)
+    /// What an account has, which is only for those who see it.
+    case discovery(StanzaHead, Discovered)
     /// Whether a stanza for another device could be handed to it; nil: that is not answered.
     case relay(StanzaHead?)
     /// Its contacts.
     case roster(StanzaHead)
+}
+
+/// What is asked of an account by XEP-0030.
+enum Discovered {
+    case features
+    case items
 }
