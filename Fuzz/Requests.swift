@@ -87,7 +87,7 @@ struct Spelled: Equatable {
             number(Int(availability.priority), -128...127)
             numbers.append(Int64(availability.show.rawValue))
             text(availability.text, 0...1_024)
-        case .show, .hide, .probe, .lastSeen, .sees:
+        case .show, .hide, .direct, .probe, .lastSeen, .sees:
             require(false, "a command of another protocol")
         case .query(let type, let accounts):
             self.type(type)

@@ -145,6 +145,11 @@ private func checkStanza(_ bytes: [UInt8]) {
         switch request {
         case .show(let availability): checkShown(availability, isAvailable: true)
         case .hide(let availability): checkShown(availability, isAvailable: false)
+        case .direct(let account, _, let presentation):
+            require(AccountName.isAccount(account), "a presence for what is no account")
+            var isAvailable = false
+            if case .available = presentation { isAvailable = true }
+            checkShown(presentation.availability, isAvailable: isAvailable)
         case .relate(let account, .describe(let label)): checkContact(account, label)
         case .relate(let account, .say(let word, let text)):
             require(AccountName.isAccount(account), "a relationship with what is no account")

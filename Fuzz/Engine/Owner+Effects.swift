@@ -66,6 +66,10 @@ extension Owner {
                 let hears = open[slot].flatMap { peers[$0] }?.hears
                 require(hears?.contains(.approved) == true, "told of a contact unasked")
             }
+        case .direct(_, let receivers):
+            let slots = effects.receivers[receivers]
+            require(Set(slots).count == slots.count, "sent a presence twice")
+            for slot in slots { require(open[slot] != nil, "a presence for nobody") }
         case .feed(let event, _):
             require(effects.events[event].seq > fedUpTo, "the feed is not in order")
             fedUpTo = effects.events[event].seq

@@ -21,6 +21,13 @@ extension [UInt8] {
         template.append(to: [TemplateMark.receiver], into: &self)
     }
 
+    /// Appends a presence for receivers that need not subscribe.
+    mutating func appendStanzas(of presence: DirectedPresence, in effects: borrowing Effects) {
+        var template = PresenceTemplate()
+        template.append(presence, in: effects, at: [TemplateMark.domain])
+        template.append(to: [TemplateMark.receiver], into: &self)
+    }
+
     /// Appends presences as the receiver with a bare JID gets them.
     mutating func append(_ presences: borrowing DividedStanzas, to jid: [UInt8]) {
         // Each array is looked at once: every access to it may be a retain and a release.

@@ -100,6 +100,27 @@ import Testing
         }
     }
 
+    @Test func `copies directed presences for a loop that stands still`() {
+        var output = HostOutput(loops: 2)
+        _ = output.shared.add { bytes, _ in bytes += Array(repeating: 1, count: 100_000) }
+        let body = output.shared.add { bytes, _ in bytes += [1, 2, 3] }
+        let brief = output.shared.add { bytes, _ in bytes += [4] }
+        let connection = LoopNumber(index: 1, of: 2).connection(StreamID(slot: 5, generation: 1))
+        output.shared.effects.receivers = [connection.slot]
+        output.append(to: 0..<1) { .direct(body: body, brief: brief, receivers: $0) }
+        output.append(to: 0..<1) { .direct(body: body, brief: body, receivers: $0) }
+        output.append(to: 0..<1) { .direct(body: body, brief: nil, receivers: $0) }
+        let part = output.take(still: 0b10)[1]
+        #expect(part.byteCount < 1_000)
+        let copied = part.own.items.map { item -> [[UInt8]?] in
+            guard case .direct(let body, let brief, _) = item else { return [] }
+            return [body, brief].map { number in
+                number.map { Array(part.shared.bytes[part.shared.range(of: $0)]) }
+            }
+        }
+        #expect(copied == [[[1, 2, 3], [4]], [[1, 2, 3], [1, 2, 3]], [[1, 2, 3], nil]])
+    }
+
     @Test func `keeps nothing when no item refers to it`() {
         var output = HostOutput(loops: 1)
         _ = output.shared.add { bytes, _ in bytes += [1, 2, 3] }

@@ -98,10 +98,20 @@ import Testing
     @Test func `reads presence for one account`() throws {
         #expect(
             try request("<presence to='bob@example.org'/>")
-                == .direct(account: bytes("bob"), device: nil, isAvailable: true))
+                == .direct(account: bytes("bob"), device: nil, .available(Availability())))
         #expect(
-            try request("<presence to='bob@example.org/a b' type='unavailable'/>")
-                == .direct(account: bytes("bob"), device: bytes("a b"), isAvailable: false))
+            try request("<presence to='bob@example.org'><show>away</show><x xmlns='u'/></presence>")
+                == .direct(
+                    account: bytes("bob"), device: nil,
+                    .available(Availability(show: .away, extra: bytes("<x xmlns='u'/>")))))
+        #expect(
+            try request(
+                "<presence to='bob@example.org/a b' type='unavailable' xml:lang='en'>"
+                    + "<status>bye</status></presence>")
+                == .direct(
+                    account: bytes("bob"), device: bytes("a b"),
+                    .unavailable(
+                        farewell: Availability(text: bytes("bye"), language: bytes("en")))))
         #expect(
             try request("<presence to='bob@example.org' type='probe'/>")
                 == .probe(account: bytes("bob")))

@@ -38,6 +38,15 @@ private final class Stage {
         return event
     }
 
+    /// A presence for one address, as its receiver gets it.
+    func written(_ presence: DirectedPresence) -> String {
+        var template = PresenceTemplate()
+        template.append(presence, in: effects, at: bytes("example.org"))
+        var output: [UInt8] = []
+        template.append(to: bytes("alice@example.org"), into: &output)
+        return text(output)
+    }
+
     /// The presences of an event, as one receiver gets them.
     func presences(_ event: Event) throws -> [String] {
         var template = PresenceTemplate()
@@ -125,6 +134,24 @@ private final class Stage {
         var event = stage.event(.hidden, value: 0)
         event.withdrawn = start..<start + 2
         #expect(try stage.presences(event) == ["unavailable phone", "unavailable tab"])
+    }
+
+    @Test func `go to one address`() {
+        let away = Availability(show: .away, text: bytes("<&>"), extra: bytes("<x xmlns='u'/>"))
+        var presence = DirectedPresence(
+            sender: stage.range("Bob"), device: stage.device("a'b", away), kind: .available)
+        let start = "<presence from='\\42ob@example.org/a&apos;b' to='alice@example.org"
+        let content = "<status>&lt;&amp;&gt;</status><x xmlns='u'/></presence>"
+        #expect(stage.written(presence) == start + "'><show>away</show>" + content)
+        presence.addressed = stage.range("my 'phone'")
+        #expect(
+            stage.written(presence)
+                == start + "/my &apos;phone&apos;'><show>away</show>" + content)
+        presence.kind = .unavailable
+        presence.addressed = nil
+        #expect(stage.written(presence) == start + "' type='unavailable'>" + content)
+        presence.device.availability = nil
+        #expect(stage.written(presence) == start + "' type='unavailable'/>")
     }
 
     @Test func `are only those of presence`() throws {

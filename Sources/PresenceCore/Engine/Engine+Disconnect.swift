@@ -13,7 +13,7 @@ extension Engine {
         guard !connection.isInProcess else { return }
         detach(connection, .logout, at: now)
         guard case .client(let session, _) = caller else { return }
-        guard sessions[session].phase != .hidden else { return endHidden(session) }
+        guard sessions[session].phase != .hidden else { return endHidden(session, into: &effects) }
         endSession(
             session, value: OwnValue.logout, cause: .logout, lastSeen: now.wall, at: now,
             into: &effects)
@@ -56,7 +56,7 @@ extension Engine {
         of session: UInt32?, lastHeard: Wall, at now: Moment, into effects: inout Effects
     ) {
         guard let session else { return }
-        guard sessions[session].phase != .hidden else { return endHidden(session) }
+        guard sessions[session].phase != .hidden else { return endHidden(session, into: &effects) }
         cancelTimer(of: session)
         sessions[session].lastHeard = lastHeard
         enter(.inGrace, session)
@@ -142,7 +142,7 @@ extension Engine {
             detach(connection, .kicked, at: now)
             effects.items.append(.close(connection, .kicked(reason: reason)))
         }
-        guard sessions[session].phase != .hidden else { return endHidden(session) }
+        guard sessions[session].phase != .hidden else { return endHidden(session, into: &effects) }
         endSession(
             session, value: OwnValue.logout, cause: .kicked, lastSeen: lastSeen, at: now,
             into: &effects)

@@ -79,6 +79,19 @@ extension Engine {
         }
     }
 
+    /// The device of a session, with what it says in place of what it shows.
+    func deviceEntry(
+        of session: UInt32, presenting availability: Availability, into effects: inout Effects
+    ) -> DeviceEntry {
+        var entry = deviceEntry(of: session, into: &effects)
+        entry.availability = nil
+        if availability != Availability() {
+            entry.availability = Int32(effects.availabilities.count)
+            effects.availabilities.append(availability)
+        }
+        return entry
+    }
+
     /// The device of a session as other accounts see it.
     func deviceEntry(of session: UInt32, into effects: inout Effects) -> DeviceEntry {
         let record = sessions[session]

@@ -23,6 +23,8 @@ extension Engine {
             try show(availability, from: connection, at: now, into: &effects)
         case .hide(let farewell):
             try hide(farewell, from: connection, at: now, into: &effects)
+        case .direct(let request):
+            try direct(request, texts, from: connection, at: now, into: &effects)
         case .probe(let name):
             probe(find(name, texts), from: connection, at: now, into: &effects)
         case .lastSeen(let name):
@@ -72,7 +74,12 @@ extension Engine {
         if let known {
             session = known
             takeOver(known, login, at: now, into: &effects)
-            if sessions[session].phase != .hidden { beginReturning(session, at: now) }
+            if sessions[session].phase == .hidden {
+                // It has no grace, so its end is told, though the device is back.
+                withdrawDirected(from: session, into: &effects)
+            } else {
+                beginReturning(session, at: now)
+            }
         } else {
             try makeRoomForSession(of: account, at: now, into: &effects)
             session = insertSession(login, of: account, phase: .hidden, at: now)
@@ -199,7 +206,9 @@ extension Engine {
         }
         // Never refused: each was preceded by a show, which has a pace.
         effects.answer(connection, .shown(.continues))
-        guard sessions[session].phase != .hidden else { return }
+        guard sessions[session].phase != .hidden else {
+            return withdrawDirected(from: session, farewell, into: &effects)
+        }
         let isListing = sessions[session].phase == .connected && !listCursor(of: session).isComplete
         hide(
             session, farewell, value: OwnValue.logout, cause: .logout, at: now, into: &effects)
@@ -217,13 +226,9 @@ extension Engine {
         _ session: UInt32, _ farewell: Availability, value: Int32, cause: Cause, at now: Moment,
         into effects: inout Effects
     ) {
+        withdrawDirected(from: session, farewell, into: &effects)
         let account = AccountHandle(index: sessions[session].account)
-        var origin = deviceEntry(of: session, into: &effects)
-        origin.availability = nil
-        if farewell != Availability() {
-            origin.availability = Int32(effects.availabilities.count)
-            effects.availabilities.append(farewell)
-        }
+        let origin = deviceEntry(of: session, presenting: farewell, into: &effects)
         cancelTimer(of: session)
         dropConflation(of: session)
         unlink(session)
@@ -241,7 +246,7 @@ extension Engine {
 
     /// Answers whether a device of an account is connected to be handed a stanza, and returns its
     /// connection if it is. It need not be shown. A question, which the device answers by itself,
-    /// is only for those whom the account lets see it.
+    /// is only for those whom the account lets see it, and to whom the device has presented itself.
     ///
     /// To be carried out by the caller, which has the stanza.
     public mutating func relay(
@@ -252,9 +257,9 @@ extension Engine {
             effects.items.append(.refuse(connection, Refusal(.notLoggedIn)))
             return nil
         }
-        guard let account = find(account.span), !isQuestion || mayAsk(account, sender),
-            let session = session(of: account, on: device),
-            sessions[session].client == .xmpp, let target = connectionID(of: session)
+        guard let account = find(account.span), let session = session(of: account, on: device),
+            sessions[session].client == .xmpp, let target = connectionID(of: session),
+            !isQuestion || mayAsk(account, sender) || hasDirected(session, to: sender)
         else {
             effects.items.append(.refuse(connection, Refusal(.unknownContact)))
             return nil
@@ -295,8 +300,9 @@ extension Engine {
     }
 
     /// Ends a session that others do not see, and that has no connection any more.
-    mutating func endHidden(_ session: UInt32) {
+    mutating func endHidden(_ session: UInt32, into effects: inout Effects) {
         precondition(links[Int(session)].connection == none, "ended while connected")
+        withdrawDirected(from: session, into: &effects)
         let record = sessions[session]
         removeHidden(session, of: AccountHandle(index: record.account))
         strings.remove(record.device)

@@ -18,6 +18,7 @@ extension Engine {
             checkTopics(of: AccountHandle(index: number))
         }
         checkHolds()
+        checkDirected()
         relations.checkInvariants { account, contact in
             topic(.presence, of: contact).map {
                 index.leases(on: $0, by: account).contains(.approved)
@@ -45,6 +46,18 @@ extension Engine {
             let held = counts[AccountHandle(index: UInt32(number)), default: 0]
             precondition(accounts[number].holdCount == held, "an account that nothing holds")
             precondition(held == 0 || names.contains(UInt32(number)), "forgotten while held")
+        }
+    }
+
+    /// Only sessions of XMPP clients have presented themselves to addresses.
+    private func checkDirected() {
+        for (session, count) in directed.counts {
+            precondition(
+                (1...Limits.directedAddressesMax).contains(count), "addresses beyond the limit")
+            let account = AccountHandle(index: sessions[session].account)
+            precondition(
+                sessions[session].client == .xmpp && names.contains(account.index)
+                    && allSessions(of: account).contains(session), "addresses of no session")
         }
     }
 

@@ -75,8 +75,9 @@ extension Engine {
         into effects: inout Effects
     ) -> Arrival {
         let before = sessions[session]
-        takeOver(session, login, at: now, into: &effects)
         // What an XMPP client shows is its own.
+        if before.client == .xmpp { withdrawDirected(from: session, into: &effects) }
+        takeOver(session, login, at: now, into: &effects)
         if before.client == .xmpp { put(Availability(), of: session) }
         if before.phase == .hidden {
             reveal(session, of: account)

@@ -132,6 +132,7 @@ extension Engine {
         into effects: inout Effects
     ) {
         precondition(links[Int(session)].connection == none, "ended while connected")
+        withdrawDirected(from: session, into: &effects)
         let record = sessions[session]
         let account = AccountHandle(index: record.account)
         var origin = deviceEntry(of: session, into: &effects)

@@ -50,6 +50,8 @@ public struct Engine: ~Copyable {
     var strings = ByteSlab()
     /// How devices present themselves that do it otherwise than as available.
     var availabilities = Slab<Availability>()
+    /// To whom sessions have presented themselves besides their subscribers.
+    var directed = DirectedAddresses()
     var relations = Relations()
     /// By slot of the connection.
     var connections: [ConnectionSlot] = []
@@ -239,7 +241,7 @@ public struct Engine: ~Copyable {
                 .setVisibility(visibility), of: account, from: connection, at: now, into: &effects)
         case .setAvailability(let availability):
             try setAvailability(availability, from: connection, at: now, into: &effects)
-        case .show, .hide, .probe, .lastSeen, .sees:
+        case .show, .hide, .direct, .probe, .lastSeen, .sees:
             try carryOut(ofXMPP: command, texts, from: connection, at: now, into: &effects)
         case .query(let type, let names):
             query(type, names, texts, from: connection, at: now, into: &effects)

@@ -117,6 +117,8 @@ public enum Command: Hashable, Sendable {
     /// Hide the device of the session, which stays connected. The subscribers are sent the
     /// farewell.
     case hide(farewell: Availability)
+    /// Present the device of the session to one address, whether or not that subscribes.
+    indirect case direct(Direct)
     /// Send the session the state of a contact, if it sees it.
     case probe(ByteRange)
     /// Tell since when a contact that the session sees is offline.
@@ -147,7 +149,7 @@ extension Command {
         case .relate: .relate
         case .contacts: .contacts
         case .setVisibility: .setVisibility
-        case .setAvailability, .show, .hide: .setAvailability
+        case .setAvailability, .show, .hide, .direct: .setAvailability
         case .probe, .lastSeen, .sees: .contacts
         case .query: .query
         case .subscribers: .subscribers
@@ -167,8 +169,8 @@ extension Command {
         case .relate(let account, _, _): .account(account)
         case .contacts(let account, _): .account(account)
         case .setVisibility(let account, _): .account(account)
-        case .logout, .ping, .setAvailability, .show, .hide, .probe, .lastSeen, .sees, .query,
-            .subscribers, .sessions, .kick:
+        case .logout, .ping, .setAvailability, .show, .hide, .direct, .probe, .lastSeen, .sees,
+            .query, .subscribers, .sessions, .kick:
             .none
         }
     }

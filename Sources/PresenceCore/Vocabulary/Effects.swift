@@ -33,6 +33,8 @@ public struct Effects: Sendable {
     public var contacts: [ContactEntry] = []
     /// What `Effect.contact` refers to.
     public var notices: [ContactNotice] = []
+    /// What `Effect.direct` refers to.
+    public var directed: [DirectedPresence] = []
 
     /// An empty buffer.
     public init() {}
@@ -53,6 +55,7 @@ public struct Effects: Sendable {
         availabilities.clear()
         contacts.clear()
         notices.clear()
+        directed.clear()
     }
 }
 
@@ -82,6 +85,9 @@ public enum Effect: Hashable, Sendable {
     case expired(EventType, names: Range<Int>, receivers: Range<Int>)
     /// Tell every connection in `receivers[range]` of `notices[notice]`. Never left out.
     case contact(notice: Int, receivers: Range<Int>)
+    /// Send `directed[index]` to every connection in `receivers[range]`, each an XMPP client. That
+    /// a device is available may be left out for those that do not keep up; its end may not.
+    case direct(Int, receivers: Range<Int>)
     /// Store `records[index]`; if there is a ticket, report when it is durable or has failed.
     case persist(Ticket?, index: Int)
     /// Close the connection; `nil` if it knows why.

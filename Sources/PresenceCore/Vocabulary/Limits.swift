@@ -30,6 +30,8 @@ public struct Limits: Hashable, Sendable {
     public var requestTextBytesMax = 512
     /// Bytes of UTF-8 in the text of an availability.
     public var availabilityTextBytesMax = 1_024
+    /// Addresses to which one session has presented itself besides its subscribers; XMPP only.
+    public static let directedAddressesMax = 32
     /// Accounts that the service knows: online, subscribed, subscribed to, or seen before.
     public var accountsMax = 20_000_000
     /// Entries on one page of a list.

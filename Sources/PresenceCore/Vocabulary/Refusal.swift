@@ -57,6 +57,7 @@ public struct Refusal: Error, Hashable, Sendable {
         case feedQuota = "feed_quota"
         case contactQuota = "contact_quota"
         case requestQuota = "request_quota"
+        case directedQuota = "directed_quota"
         case notPermitted = "not_permitted"
         case unknownContact = "unknown_contact"
         case `internal`
@@ -75,7 +76,7 @@ public struct Refusal: Error, Hashable, Sendable {
                 414
             case .rateLimited: 416
             case .subscriptionQuota, .subscriberQuota, .sessionQuota, .statusQuota, .feedQuota,
-                .contactQuota, .requestQuota:
+                .contactQuota, .requestQuota, .directedQuota:
                 419
             case .internal: 500
             case .storeUnavailable, .overloaded, .shuttingDown: 503

@@ -93,7 +93,7 @@ extension ConnectionLoop where Link: ~Copyable {
         case .close(let connection, let reason, let seconds):
             guard let slot = slot(of: connection) else { return }
             close(slot, reason, retryAfterSeconds: seconds)
-        case .deliverStanzas, .relay, .contact, .credentials:
+        case .deliverStanzas, .relay, .direct, .contact, .credentials:
             carryOut(ofXMPP: item, of: batch)
         case .callRoll, .measure, .configure, .trim, .startListening, .serve, .stopListening,
             .farewell, .stop:

@@ -90,22 +90,28 @@ extension EngineHost {
         case .expired(let type, let names, let receivers):
             output.append(to: receivers) { .expired(type, names: names, receivers: $0) }
         case .contact(let notice, let receivers):
-            let (native, xmpp) = output.divide(receivers)
-            if !native.isEmpty {
-                let body = output.shared.add { bytes, effects in
-                    bytes.appendContactBody(effects.notices[notice], in: effects)
-                }
-                output.append(to: native) { .deliverAlways(body: body, receivers: $0) }
-            }
-            if !xmpp.isEmpty {
-                output.append(to: xmpp) { .contact(notice: notice, receivers: $0) }
-            }
+            tell(notice, to: receivers)
+        case .direct(let index, let receivers):
+            direct(index, to: receivers)
         case .persist(let ticket, let index):
             let record = output.shared.effects.records[index]
             submissions.append(Submission(ticket: ticket?.number, write: write(for: record)))
         case .close(let connection, let reason):
             output.append(
                 .close(connection, reason, retryAfterSeconds: nil), for: connection)
+        }
+    }
+
+    private mutating func tell(_ notice: Int, to receivers: Range<Int>) {
+        let (native, xmpp) = output.divide(receivers)
+        if !native.isEmpty {
+            let body = output.shared.add { bytes, effects in
+                bytes.appendContactBody(effects.notices[notice], in: effects)
+            }
+            output.append(to: native) { .deliverAlways(body: body, receivers: $0) }
+        }
+        if !xmpp.isEmpty {
+            output.append(to: xmpp) { .contact(notice: notice, receivers: $0) }
         }
     }
 

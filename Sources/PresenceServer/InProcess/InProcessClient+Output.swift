@@ -23,9 +23,9 @@ extension InProcessClient {
             decoder.apply(settings.limits)
         case .farewell:
             end()
-        case .deliver, .deliverAlways, .deliverStanzas, .relay, .contact, .credentials, .expired,
-            .synced, .caughtUp, .missed, .measure, .callRoll, .trim, .startListening, .serve,
-            .stopListening, .stop:
+        case .deliver, .deliverAlways, .deliverStanzas, .relay, .direct, .contact, .credentials,
+            .expired, .synced, .caughtUp, .missed, .measure, .callRoll, .trim, .startListening,
+            .serve, .stopListening, .stop:
             preconditionFailure("an item for a connection")
         }
     }

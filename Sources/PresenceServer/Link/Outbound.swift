@@ -59,6 +59,13 @@ struct SharedOutput: Sendable {
         return ends.count - 1
     }
 
+    /// Copies bytes of another output, and returns their number.
+    mutating func copyBytes(_ number: Int, from other: borrowing SharedOutput) -> Int {
+        bytes += other.bytes[other.range(of: number)]
+        ends.append(bytes.count)
+        return ends.count - 1
+    }
+
     /// Copies a name of another output.
     mutating func copyName(_ index: Int, from other: borrowing SharedOutput) {
         let name = other.effects.names[index]
@@ -128,6 +135,9 @@ enum OutboundItem: Sendable {
     case deliverAlways(body: Int, receivers: Range<Int>)
     /// Send the stanzas of an event to every connection in `receivers[range]`, each an XMPP client.
     case deliverStanzas(body: Int, seq: UInt64, topic: TopicHandle, receivers: Range<Int>)
+    /// Send the first body to every connection in `receivers[range]`, each an XMPP client that
+    /// keeps up; to the others the second, if there is one.
+    case direct(body: Int, brief: Int?, receivers: Range<Int>)
     /// Notify every connection in `receivers[range]`, each an XMPP client, of
     /// `effects.notices[notice]`.
     case contact(notice: Int, receivers: Range<Int>)
@@ -172,14 +182,14 @@ enum OutboundItem: Sendable {
 }
 
 extension OutboundItem {
-    /// Whether it refers to something in `SharedOutput`, other than expired names and bodies that
-    /// are always delivered.
+    /// Whether it refers to something in `SharedOutput`, other than expired names, bodies that are
+    /// always delivered and directed presences.
     var refersToAnswers: Bool {
         switch self {
         case .answer, .refuse, .answerQuestion, .deliver, .deliverStanzas, .relay, .contact,
             .states, .feed:
             true
-        case .credentials, .deliverAlways, .expired, .synced, .caughtUp, .missed, .close,
+        case .credentials, .deliverAlways, .direct, .expired, .synced, .caughtUp, .missed, .close,
             .measure, .callRoll, .configure, .trim, .startListening, .serve, .stopListening,
             .farewell, .stop:
             false

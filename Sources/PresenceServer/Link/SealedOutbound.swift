@@ -26,9 +26,9 @@ struct SealedOutbound: Sendable {
 
     /// What there is for a loop that stands still, with a copy of what it refers to.
     ///
-    /// Expired names and bodies that are always delivered are copied. Whatever else refers to
-    /// something answers a request that was in progress when the loop stood still, and keeps all
-    /// that is shared.
+    /// Expired names, bodies that are always delivered and directed presences are copied. Whatever
+    /// else refers to something answers a request that was in progress when the loop stood still,
+    /// and keeps all that is shared.
     init(ofItsOwn sealed: Shared, _ own: LoopOutput) {
         guard !own.items.contains(where: \.refersToAnswers) else {
             self.init(sealed, own)
@@ -43,10 +43,15 @@ struct SealedOutbound: Sendable {
                 items[index] = .expired(
                     type, names: start..<copied.effects.names.count, receivers: receivers)
             case .deliverAlways(let body, let receivers):
-                let copy = copied.add { bytes, _ in
-                    bytes += sealed.output.bytes[sealed.output.range(of: body)]
-                }
+                let copy = copied.copyBytes(body, from: sealed.output)
                 items[index] = .deliverAlways(body: copy, receivers: receivers)
+            case .direct(let body, let brief, let receivers):
+                let copy = copied.copyBytes(body, from: sealed.output)
+                var briefCopy = brief == body ? copy : nil
+                if let brief, brief != body {
+                    briefCopy = copied.copyBytes(brief, from: sealed.output)
+                }
+                items[index] = .direct(body: copy, brief: briefCopy, receivers: receivers)
             default: break
             }
         }

@@ -40,7 +40,7 @@ extension MetricTable {
 
     /// Why requests are refused, but no login.
     private static let neverOfLogins: [Refusal.Reason] = [
-        .notLoggedIn, .contactQuota, .requestQuota, .notPermitted, .unknownContact,
+        .notLoggedIn, .contactQuota, .requestQuota, .directedQuota, .notPermitted, .unknownContact,
     ]
 
     private static let logins: [Metric.Value] =

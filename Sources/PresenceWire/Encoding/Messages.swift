@@ -58,6 +58,8 @@ extension [UInt8] {
             appendQuota("The account", "contacts", refusal)
         case .requestQuota:
             appendQuota("The contact", "unanswered requests", refusal)
+        case .directedQuota:
+            appendQuota("The session", "addresses of directed presence", refusal)
         case .notPermitted:
             append(
                 refusal.field == .contact

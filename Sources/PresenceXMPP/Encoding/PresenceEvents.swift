@@ -72,6 +72,24 @@ public struct PresenceTemplate: Hashable, Sendable {
         }
     }
 
+    /// Appends a presence for receivers that need not subscribe. It says what its sender has said:
+    /// the status of the account is for subscribers.
+    public mutating func append(
+        _ presence: DirectedPresence, in effects: borrowing Effects, at domain: [UInt8]
+    ) {
+        var source = Source(account: effects.text(presence.sender), domain: domain)
+        source.addressed = presence.addressed.map { effects.text($0) }
+        switch presence.kind {
+        case .available: appendAvailable(presence.device, source, effects)
+        case .unavailable:
+            var farewell: Availability?
+            if let number = presence.device.availability {
+                farewell = effects.availabilities[Int(number)]
+            }
+            appendUnavailable(presence.device, farewell: farewell, source, effects)
+        }
+    }
+
     /// What all presences of an event have in common.
     private struct Source {
         let account: ArraySlice<UInt8>
@@ -79,6 +97,14 @@ public struct PresenceTemplate: Hashable, Sendable {
         let status: StatusContent?
         /// When it was so, if the receiver did not see that happen.
         var since: Wall?
+        /// The device to which it was addressed.
+        var addressed: ArraySlice<UInt8>?
+
+        init(account: ArraySlice<UInt8>, domain: [UInt8]) {
+            self.account = account
+            self.domain = domain
+            status = nil
+        }
 
         init(_ event: Event, _ effects: borrowing Effects, _ domain: [UInt8]) {
             account = effects.text(event.publisher)
@@ -138,6 +164,9 @@ public struct PresenceTemplate: Hashable, Sendable {
         if let device { name = effects.text(device.name) }
         bytes.appendPresenceStart(from: source.account, device: name, at: source.domain)
         gaps.append(bytes.count)
+        guard let device = source.addressed else { return }
+        bytes.append(UInt8(ascii: "/"))
+        bytes.appendXML(attributeValue: device)
     }
 }
 

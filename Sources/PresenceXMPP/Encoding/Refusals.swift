@@ -23,6 +23,12 @@ extension StanzaError {
             .contactQuota, .requestQuota:
             let limit = refusal.limit.map { "The limit is \($0)." }
             self.init(.wait, .resourceConstraint, limit ?? "")
+        case .directedQuota:
+            let limit = refusal.limit ?? Limits.directedAddressesMax
+            self.init(
+                .wait, .resourceConstraint,
+                "Directed presence is limited to \(limit) addresses at a time. "
+                    + "Send unavailable to one of them first.")
         case .internal, .storeUnavailable, .overloaded, .shuttingDown:
             self.init(.wait, .internalServerError)
         }

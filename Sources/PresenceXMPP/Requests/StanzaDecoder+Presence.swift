@@ -56,15 +56,16 @@ extension StanzaDecoder {
         _ stanza: XMLElement, to target: StanzaAddress, _ sender: StanzaSender,
         isAvailable: Bool
     ) throws(StanzaError) -> XMPPRequest {
-        // Limits hold for what is relayed, too.
         let availability = try availability(stanza, sender)
+        let presentation =
+            isAvailable
+            ? Presentation.available(availability) : .unavailable(farewell: availability)
         return switch target {
         case .none: isAvailable ? .show(availability) : .hide(availability)
         case .service: .ignore
-        case .account(let account):
-            .direct(account: account, device: nil, isAvailable: isAvailable)
+        case .account(let account): .direct(account: account, device: nil, presentation)
         case .device(let account, let device):
-            .direct(account: account, device: device, isAvailable: isAvailable)
+            .direct(account: account, device: device, presentation)
         }
     }
 

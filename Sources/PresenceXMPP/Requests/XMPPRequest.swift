@@ -21,9 +21,8 @@ public enum XMPPRequest: Hashable, Sendable {
     case show(Availability)
     /// Present the device as unavailable.
     case hide(Availability)
-    /// Present the device to one account, or to one device of it, which need not subscribe; nil as
-    /// availability: as unavailable. The stanza is relayed.
-    case direct(account: [UInt8], device: [UInt8]?, isAvailable: Bool)
+    /// Present the device to one account, or to one device of it, which need not subscribe.
+    case direct(account: [UInt8], device: [UInt8]?, Presentation)
     /// Change the relationship with an account: a word, or a change of the roster.
     case relate(account: [UInt8], ContactAction)
     /// Report the state of an account.

@@ -29,6 +29,9 @@ enum Seen: Hashable {
     case availabilitySet
     case shown
     case lastSeen(Int64?)
+    /// A presence that was addressed to it: the JID of the sender without its domain, and how the
+    /// device presents itself, or takes leave.
+    case directed(String, DirectedPresence.Kind, String)
     case done
 }
 
@@ -109,6 +112,13 @@ extension Effects {
             },
             lastSeen: event.lastSeen?.milliseconds,
             withdrawn: event.withdrawn.map { devices[$0].map(device) })
+    }
+
+    func seen(_ presence: DirectedPresence) -> Seen {
+        let availability = presence.device.availability.map { inWords(availabilities[Int($0)]) }
+        return .directed(
+            text(presence.sender) + "/" + text(presence.device.name), presence.kind,
+            availability ?? "")
     }
 
     func states(_ range: Range<Int>) -> [State] { events[range].map(state) }

@@ -36,6 +36,32 @@ extension World {
         handle(from: connection) { .probe($0.add(contact)) }
     }
 
+    /// Presents the device to an account or, behind a slash, to a device of it.
+    func direct(
+        _ connection: ConnectionID, _ address: String, _ availability: Availability = .init()
+    ) {
+        direct(connection, address, presenting: .available(availability))
+    }
+
+    func withdraw(
+        _ connection: ConnectionID, _ address: String, _ farewell: Availability = .init()
+    ) {
+        direct(connection, address, presenting: .unavailable(farewell: farewell))
+    }
+
+    private func direct(
+        _ connection: ConnectionID, _ address: String, presenting presentation: Presentation
+    ) {
+        let parts = address.split(separator: "/", maxSplits: 1).map(String.init)
+        handle(from: connection) { texts in
+            .direct(
+                Direct(
+                    account: texts.add(parts[0]),
+                    device: parts.count > 1 ? texts.add(parts[1]) : nil,
+                    presentation: presentation))
+        }
+    }
+
     func appServer() -> ConnectionID {
         let connection = connect()
         logInAppServer(from: connection)

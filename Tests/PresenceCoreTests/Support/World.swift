@@ -334,6 +334,8 @@ final class World {
                 guard let connection = openSlots[slot] else { continue }
                 note(.contact(batch.line(notice.contact), notice.word), for: connection)
             }
+        case .direct(let index, let receivers):
+            present(batch.seen(batch.directed[index]), to: batch.receivers[receivers])
         case .persist(let ticket, let index):
             stored.append(
                 StoredChange(
@@ -361,6 +363,16 @@ final class World {
             note(.event(state), for: connection)
             delivered[connection, default: []].insert(event.seq)
             learn(state, event, connection)
+        }
+    }
+
+    private func present(_ presence: Seen, to slots: ArraySlice<UInt32>) {
+        for slot in slots {
+            guard let connection = openSlots[slot] else {
+                Issue.record("a presence for a slot that is closed")
+                continue
+            }
+            note(presence, for: connection)
         }
     }
 

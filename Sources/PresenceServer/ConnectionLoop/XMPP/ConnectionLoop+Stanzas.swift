@@ -25,6 +25,8 @@ extension ConnectionLoop where Link: ~Copyable {
             ask(slot, for: isWord ? .word(head) : .change(head)) { texts in
                 .relate(account: nil, contact: texts.add(account), action)
             }
+        case .direct(let account, let device, let presentation):
+            direct(presentation, to: account, device, head, stanza, of: sender, in: slot)
         case .discoverFeatures(let account?) where account != sender.account:
             ask(slot, for: .discovery(head, .features)) { .sees($0.add(account)) }
         case .discoverItems(let account?) where account != sender.account:
@@ -34,7 +36,7 @@ extension ConnectionLoop where Link: ~Copyable {
         case .relayIQ(let account, let device, let wantsAnswer):
             var bytes: [UInt8] = []
             guard bytes.appendRelayed(stanza, from: sender, bytesMax: relayedBytesMax) else {
-                return send(to: slot) { $0.append(.tooLong("It is too long."), head, to: sender) }
+                return refuseLong(head, sender, in: slot)
             }
             wait(slot, for: .relay(wantsAnswer ? head : nil))
             inbound.append(
@@ -56,7 +58,14 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// The most bytes of a stanza as another client is sent it; with `XMPPConnection.relayedPace`
     /// this bounds what strangers can have a client on a slow line receive.
-    private var relayedBytesMax: Int { 8_192 }
+    var relayedBytesMax: Int { 8_192 }
+
+    /// Refuses to relay a stanza.
+    mutating func refuseLong(_ head: StanzaHead, _ sender: StanzaSender, in slot: Int) {
+        let error = StanzaError.tooLong("It is too long.")
+        counters.stanzaErrors.count(error.condition)
+        send(to: slot) { $0.append(error, head, to: sender) }
+    }
 
     /// Answers what needs no engine.
     private mutating func answerAlone(
@@ -104,7 +113,7 @@ extension ConnectionLoop where Link: ~Copyable {
         switch request {
         case .lastSeen: .forbidden
         case .registrationForm, .unregister: .notAllowed
-        case .answer, .ignore, .direct: nil
+        case .answer, .ignore: nil
         default: .serviceUnavailable
         }
     }

@@ -17,11 +17,13 @@ extension ConnectionLoop where Link: ~Copyable {
                 to: batch.own.receivers[receivers])
         case .relay(let body, let connection):
             guard let slot = slot(of: connection), connections[slot].phase == .serving,
-                let client = xmpp?[slot], client.mayBeSentRelayed(at: now().mono),
-                !connections[slot].output.isBlocked, hasRoom(slot),
+                let client = xmpp?[slot], takesRelayed(client, in: slot),
                 connections[slot].phase == .serving
             else { return }
             push(batch.shared.bytes.span.extracting(batch.shared.range(of: body)), to: slot)
+        case .direct(let body, let brief, let receivers):
+            deliverDirected(
+                body, brief: brief, of: batch.shared, to: batch.own.receivers[receivers])
         case .contact(let notice, let receivers):
             notify(
                 batch.shared.effects.notices[notice], to: batch.own.receivers[receivers],

@@ -1,0 +1,174 @@
+// Presence for one address (RFC 6121, section 4.6): a session presents itself to an account, or to
+// a device, that need not subscribe.
+//
+// It goes to the XMPP clients that are there at that moment. What is kept is the address, so that
+// whoever is there in the end is told that the session is gone. It is kept whether or not anybody
+// is there: a limit that counted only accounts that exist would show which do. While a session is
+// in grace nothing is told, as to subscribers. Neither the receivers nor the addresses survive a
+// restart: all streams have ended, so there is nothing to withdraw.
+
+import Containers
+
+extension Engine {
+    /// An address as it was sent.
+    private struct AddressText {
+        let account: [UInt8]
+        /// Nil: the account.
+        let device: [UInt8]?
+    }
+
+    /// Presents the device of a session to an address.
+    mutating func direct(
+        _ request: Direct, _ texts: TextSource, from connection: ConnectionID, at now: Moment,
+        into effects: inout Effects
+    ) throws(Refusal) {
+        guard case .client(let session, let account) = caller(of: connection),
+            sessions[session].client == .xmpp
+        else { throw Refusal(.forbidden) }
+        let address = AddressText(
+            account: texts.bytes(request.account), device: request.device.map { texts.bytes($0) })
+        switch request.presentation {
+        case .available:
+            try remember(address, of: session, account, at: now)
+        case .unavailable:
+            // Never refused if there is something to withdraw: that had a pace.
+            if !forget(address, of: session) { try checkPublishPace(of: account, at: now) }
+        }
+        effects.answer(connection, .done)
+        var presence = DirectedPresence(
+            sender: effects.copyName(of: account.index, from: self),
+            device: deviceEntry(
+                of: session, presenting: request.presentation.availability, into: &effects),
+            kind: request.presentation.kind)
+        presence.addressed = address.device.map { effects.copy($0) }
+        send(presence, to: receivers(at: address), into: &effects)
+    }
+
+    /// Tells those to whom a session has presented itself that it is gone, but not those who are
+    /// told as subscribers. To be called before the event for these.
+    mutating func withdrawDirected(
+        from session: UInt32, _ farewell: Availability = Availability(),
+        into effects: inout Effects
+    ) {
+        var gone: [UInt32] = []
+        for address in directed.removeAll(of: session) {
+            for receiver in receivers(at: text(of: address))
+            where !isTold(receiver, ofTheEndOf: session) && !gone.contains(receiver) {
+                gone.append(receiver)
+            }
+            release(address)
+        }
+        guard !gone.isEmpty else { return }
+        let presence = DirectedPresence(
+            sender: effects.copyName(of: sessions[session].account, from: self),
+            device: deviceEntry(of: session, presenting: farewell, into: &effects),
+            kind: .unavailable)
+        send(presence, to: gone, into: &effects)
+    }
+
+    /// Whether a session has presented itself to an account or to a device of it.
+    func hasDirected(_ session: UInt32, to account: AccountHandle) -> Bool {
+        directed[session].contains { find(text(of: $0).account.span) == account }
+    }
+
+    // MARK: Addresses
+
+    private mutating func remember(
+        _ address: AddressText, of session: UInt32, _ account: AccountHandle, at now: Moment
+    ) throws(Refusal) {
+        let isKnown = place(of: address, session) != nil
+        let limit = Limits.directedAddressesMax
+        guard isKnown || directed[session].count < limit else {
+            throw Refusal(.directedQuota, limit: limit, count: limit)
+        }
+        try checkPublishPace(of: account, at: now)
+        guard !isKnown else { return }
+        directed.append(
+            DirectedAddresses.Address(
+                account: strings.insert(address.account.span),
+                device: address.device.map { strings.insert($0.span) } ?? .none),
+            of: session)
+    }
+
+    /// Forgets an address of a session; returns whether it knew it.
+    private mutating func forget(_ address: AddressText, of session: UInt32) -> Bool {
+        guard let place = place(of: address, session),
+            let removed = directed.remove(at: place, of: session)
+        else { return false }
+        release(removed)
+        return true
+    }
+
+    private mutating func release(_ address: DirectedAddresses.Address) {
+        strings.remove(address.account)
+        if address.device != .none { strings.remove(address.device) }
+    }
+
+    private func place(of address: AddressText, _ session: UInt32) -> Int? {
+        directed[session].firstIndex { known in
+            guard strings.equals(known.account, address.account.span) else { return false }
+            guard let device = address.device else { return known.device == .none }
+            return known.device != .none && strings.equals(known.device, device.span)
+        }
+    }
+
+    private func text(of address: DirectedAddresses.Address) -> AddressText {
+        var account: [UInt8] = []
+        strings.append(address.account, to: &account)
+        guard address.device != .none else { return AddressText(account: account, device: nil) }
+        var device: [UInt8] = []
+        strings.append(address.device, to: &device)
+        return AddressText(account: account, device: device)
+    }
+
+    // MARK: Receivers
+
+    /// The sessions of XMPP clients at an address: of an account those that are available, and the
+    /// device that is named, available or not.
+    private func receivers(at address: AddressText) -> [UInt32] {
+        guard let account = find(address.account.span) else { return [] }
+        guard let device = address.device else {
+            return allSessions(of: account).filter {
+                canBeTold($0) && sessions[$0].phase == .connected
+            }
+        }
+        guard let session = session(of: account, on: device), canBeTold(session) else { return [] }
+        return [session]
+    }
+
+    /// Its connection is asked for: a session that is ending has lost it, whatever its phase.
+    private func canBeTold(_ session: UInt32) -> Bool {
+        sessions[session].client == .xmpp && links[Int(session)].connection != none
+    }
+
+    /// Whether a session is sent the event with which others learn of the end of another.
+    private func isTold(_ receiver: UInt32, ofTheEndOf session: UInt32) -> Bool {
+        guard sessions[session].phase != .hidden, sessions[receiver].phase == .connected else {
+            return false
+        }
+        let account = AccountHandle(index: sessions[session].account)
+        guard sessions[receiver].account != account.index else { return true }
+        guard let topic = topic(.presence, of: account) else { return false }
+        return sees(topic, receiver) && listCursor(of: receiver).covers(topic)
+    }
+
+    private func send(
+        _ presence: DirectedPresence, to receivers: [UInt32], into effects: inout Effects
+    ) {
+        guard !receivers.isEmpty else { return }
+        let start = effects.receivers.count
+        for receiver in receivers { effects.receivers.append(links[Int(receiver)].connection) }
+        effects.directed.append(presence)
+        effects.items.append(
+            .direct(effects.directed.count - 1, receivers: start..<effects.receivers.count))
+    }
+}
+
+extension Presentation {
+    fileprivate var kind: DirectedPresence.Kind {
+        switch self {
+        case .available: .available
+        case .unavailable: .unavailable
+        }
+    }
+}

@@ -1,0 +1,59 @@
+// Presence for one address, which need not subscribe (RFC 6121, section 4.6).
+
+/// What a device says of itself to an address.
+public enum Presentation: Hashable, Sendable {
+    /// It is there.
+    case available(Availability)
+    /// It is not there any more. Of the farewell the text and further content are said.
+    case unavailable(farewell: Availability)
+
+    /// How it presents itself, or takes leave.
+    public var availability: Availability {
+        switch self {
+        case .available(let availability), .unavailable(let availability): availability
+        }
+    }
+}
+
+/// Parameters of `direct`.
+public struct Direct: Hashable, Sendable {
+    /// The account that is addressed.
+    public var account: ByteRange
+    /// Its device that is addressed; nil: all that are available.
+    public var device: ByteRange?
+    /// What the device of the session says.
+    public var presentation: Presentation
+
+    /// A presence for an address.
+    public init(account: ByteRange, device: ByteRange?, presentation: Presentation) {
+        self.account = account
+        self.device = device
+        self.presentation = presentation
+    }
+}
+
+/// A presence for receivers that need not subscribe; names in `Effects.bytes`.
+public struct DirectedPresence: Hashable, Sendable {
+    /// The account of the sender.
+    public var sender: ByteRange
+    /// The device of the sender, and how it presents itself, or takes leave.
+    public var device: DeviceEntry
+    /// Whether the device is there.
+    public var kind: Kind
+    /// The device that was addressed; nil: it was the account, or it is the end of the session.
+    public var addressed: ByteRange?
+
+    /// Whether a device is there.
+    public enum Kind: UInt8, Sendable {
+        case available
+        case unavailable
+    }
+
+    /// A presence.
+    public init(sender: ByteRange, device: DeviceEntry, kind: Kind, addressed: ByteRange? = nil) {
+        self.sender = sender
+        self.device = device
+        self.kind = kind
+        self.addressed = addressed
+    }
+}

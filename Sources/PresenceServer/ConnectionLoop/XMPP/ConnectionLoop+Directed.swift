@@ -1,0 +1,61 @@
+import Outboxes
+import PresenceCore
+import PresenceXMPP
+import XML
+
+// Presence for one address: what a client sends, and what it is sent of others. A stranger may send
+// it, so it is bounded as relayed iqs are.
+
+extension ConnectionLoop where Link: ~Copyable {
+    /// Has the device of a client presented to an address. One that no session can have is not
+    /// there, like one that is offline.
+    mutating func direct(
+        _ presentation: Presentation, to account: [UInt8], _ device: [UInt8]?, _ head: StanzaHead,
+        _ stanza: XMLElement, of sender: StanzaSender, in slot: Int
+    ) {
+        let limits = configuration.engine.limits
+        guard account.count <= limits.accountBytesMax,
+            device?.count ?? 0 <= limits.deviceBytesMax
+        else { return }
+        var bytes: [UInt8] = []
+        guard bytes.appendRelayed(stanza, from: sender, bytesMax: relayedBytesMax) else {
+            return refuseLong(head, sender, in: slot)
+        }
+        ask(slot, for: .availability(head)) { texts in
+            .direct(
+                Direct(
+                    account: texts.add(account), device: device.map { texts.add($0) },
+                    presentation: presentation))
+        }
+    }
+
+    /// Whether a client is sent a stanza of another client now: it has not had too many, and keeps
+    /// up. This may write to it, and find it closed.
+    mutating func takesRelayed(_ client: XMPPConnection, in slot: Int) -> Bool {
+        client.mayBeSentRelayed(at: now().mono) && !connections[slot].output.isBlocked
+            && hasRoom(slot)
+    }
+
+    /// Sends clients a presence that was addressed to them: all of it, or, if it must not be lost,
+    /// at least the brief one, which says only that the device is gone.
+    mutating func deliverDirected(
+        _ body: Int, brief: Int?, of shared: borrowing SharedOutput,
+        to receivers: ArraySlice<UInt32>
+    ) {
+        var divided = DividedStanzas()
+        for receiver in receivers where connections[Int(receiver)].phase == .serving {
+            let slot = Int(receiver)
+            guard let client = xmpp?[slot] else { continue }
+            let takesAll = takesRelayed(client, in: slot)
+            guard connections[slot].phase == .serving, let number = takesAll ? body : brief else {
+                continue
+            }
+            let bytes = shared.bytes.span.extracting(shared.range(of: number))
+            divided.divide(bytes, at: client.stream.domain)
+            let start = beginMessage(to: slot)
+            connections[slot].output.outbox.bytes.append(divided, to: client.bareJID)
+            endMessage(start, to: slot)
+            noteHeldBack(slot, since: start)
+        }
+    }
+}
