@@ -205,8 +205,9 @@ extension Engine {
             throw Refusal(.forbidden)
         }
         // Never refused: each was preceded by a show, which has a pace.
-        effects.answer(connection, .shown(.continues))
-        guard sessions[session].phase != .hidden else {
+        let isSeen = sessions[session].phase != .hidden
+        effects.answer(connection, .shown(isSeen ? .ends : .continues))
+        guard isSeen else {
             return withdrawDirected(from: session, farewell, into: &effects)
         }
         let isListing = sessions[session].phase == .connected && !listCursor(of: session).isComplete

@@ -85,6 +85,13 @@ extension [UInt8] {
         append(literal: "</presence>")
     }
 
+    /// Appends the presence of a device that is not available any more, for itself.
+    public mutating func appendUnavailable(_ farewell: Availability, of client: StanzaSender) {
+        appendPresenceStart(from: client.account, device: client.device, at: client.domain)
+        appendJID(of: client.account, at: client.domain)
+        appendUnavailableRest(farewell)
+    }
+
     /// Appends what an account says to another about their relationship.
     public mutating func appendWord(
         _ word: RelationWord, from account: some Collection<UInt8>,

@@ -17,7 +17,7 @@ extension ConnectionLoop where Link: ~Copyable {
         case .show(let availability):
             ask(slot, for: .availability(head)) { _ in .show(availability) }
         case .hide(let farewell):
-            ask(slot, for: .availability(head)) { _ in .hide(farewell: farewell) }
+            ask(slot, for: .hiding(head, farewell)) { _ in .hide(farewell: farewell) }
         case .probe(let account):
             ask(slot, for: .availability(head)) { .probe($0.add(account)) }
         case .relate(let account, let action):

@@ -69,6 +69,11 @@ extension ConnectionLoop where Link: ~Copyable {
             }
         case (.discovery(let head, let subject), .done):
             if let sender = client.sender { discover(subject, head, sender, in: slot) }
+        case (.hiding(_, let farewell), .shown(.ends)):
+            // RFC 6121, 4.5.2: as each available resource of the account, this one included.
+            if let sender = client.sender {
+                send(to: slot) { $0.appendUnavailable(farewell, of: sender) }
+            }
         case (.availability, .shown(.begins)):
             connections[slot].pulling.beginList()
         default: break
@@ -111,7 +116,8 @@ extension ConnectionLoop where Link: ~Copyable {
             if let sender = client.sender {
                 send(to: slot) { $0.append(error, head, to: sender) }
             }
-        case .availability(let head), .word(let head), .change(let head), .lastSeen(let head),
+        case .availability(let head), .hiding(let head, _), .word(let head), .change(let head),
+            .lastSeen(let head),
             .roster(let head):
             let error = StanzaError(refusal)
             counters.stanzaErrors.count(error.condition)

@@ -101,6 +101,8 @@ enum XMPPQuestion {
     case logout
     /// How it presents itself, or a probe: what is not answered.
     case availability(StanzaHead)
+    /// That it is not available any more, and how it says so.
+    case hiding(StanzaHead, Availability)
     /// A word to a contact, which is not answered.
     case word(StanzaHead)
     /// A change of a contact, which is answered.
