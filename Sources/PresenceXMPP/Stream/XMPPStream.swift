@@ -153,7 +153,8 @@ public struct XMPPStream: Sendable {
         using random: inout some RandomNumberGenerator
     ) -> Heard {
         if !isOpened {
-            answerHeader(domain: settings.domains[0], to: nil as [UInt8]?, using: &random)
+            let domain = domain.isEmpty ? settings.domains[0] : domain
+            answerHeader(domain: domain, to: nil as [UInt8]?, using: &random)
         }
         return fail(fault)
     }

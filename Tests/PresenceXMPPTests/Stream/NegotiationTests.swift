@@ -154,6 +154,16 @@ import Testing
         #expect(peer.receive(other).contains("host-unknown"))
     }
 
+    @Test func `an error before the second header is of the domain of the first`() {
+        var peer = StreamPeer()
+        let header = Client.header.replacing("example.org", with: "192.168.1.1")
+        peer.receive(header + Client.login)
+        let said = peer.receive("<a")
+        #expect(said.isEmpty)
+        peer.stream.close(StreamFault(.connectionTimeout), of: peer.service, using: &peer.random)
+        #expect(text(peer.stream.output).contains(" from='192.168.1.1'>"))
+    }
+
     @Test func `a resource is honoured or made`() {
         func bound(_ resource: String) -> String {
             var peer = StreamPeer()
