@@ -149,7 +149,9 @@ final class SimulatedService {
         return loops[index]
     }
 
-    func accept(_ id: StreamID) { assign(id).value.accept(id) }
+    func accept(_ id: StreamID, on listener: ListenerKind = .native) {
+        assign(id).value.accept(id, on: listener)
+    }
 
     func receive(_ bytes: RawSpan, from id: StreamID) {
         loop(of: id).value.receive(bytes, from: id)

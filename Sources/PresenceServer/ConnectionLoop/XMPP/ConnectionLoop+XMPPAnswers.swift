@@ -125,7 +125,9 @@ extension ConnectionLoop where Link: ~Copyable {
                 send(to: slot) { $0.append(error, head, to: sender) }
             }
         // The stream has ended already.
-        case .logout: end(slot, .logout, .lost, .whenWritten(code: nil))
+        case .logout:
+            say(slot)
+            end(slot, .logout, .lost, .whenWritten(code: nil))
         case .encryption: break
         }
         guard connections[slot].phase != .closing else { return }

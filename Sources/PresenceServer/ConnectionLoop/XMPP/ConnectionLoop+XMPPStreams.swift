@@ -26,7 +26,8 @@ extension ConnectionLoop where Link: ~Copyable {
             turnWorkLeft -= 1
             guard mayBeRead(slot) else { return }
             let heard = nextPart(of: client, service, chunk, from: &offset)
-            say(slot)
+            // The end of the stream is said when nothing can follow it.
+            if case .end = heard {} else { say(slot) }
             if case .needMore = heard {
                 return watchFrame(of: slot, isNew: partCount > 0)
             }
@@ -79,9 +80,11 @@ extension ConnectionLoop where Link: ~Copyable {
             counters.stanzaErrors.count(error.condition)
         case .end:
             guard connections[slot].phase == .serving else {
+                say(slot)
                 return end(slot, .logout, .lost, .whenWritten(code: nil))
             }
-            ask(slot, for: .logout) { _ in .logout }
+            // Until its answer there may be events under way to the client.
+            return ask(slot, for: .logout) { _ in .logout }
         case .fault(let fault):
             endStream(slot, after: fault)
         }
@@ -152,9 +155,10 @@ extension ConnectionLoop where Link: ~Copyable {
 
     // MARK: Ending
 
-    /// Tells an XMPP client why its connection ends, and closes it when that has been written.
+    /// Tells an XMPP client why its connection ends, and closes it when that has been written. If
+    /// the client has ended its stream, it is told only that ours has ended, too.
     mutating func closeStream(_ slot: Int, _ reason: CloseReason?) {
-        if let reason { sayLast(slot, reason) }
+        if let reason { sayLast(slot, reason) } else { say(slot) }
         end(
             slot, reason.map(Ending.init) ?? .logout, ConnectionEnd(reason),
             .whenWritten(code: nil))
