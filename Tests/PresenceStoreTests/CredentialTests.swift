@@ -260,6 +260,16 @@ import Testing
         }
     }
 
+    @Test func `a database keeps a secret of its own`() throws {
+        try start().stop()
+        let secret = try Contents(of: directory.data).secret.bytes
+        #expect(secret.count == 32)
+        #expect(try Contents(of: directory.data).secret.bytes == secret)
+        let other = TemporaryDirectory()
+        try Store.open(directory: other.data, durability: .full).stop()
+        #expect(try Contents(of: other.data).secret.bytes != secret)
+    }
+
     @Test func `a database of before has no credentials`() throws {
         try start().stop()
         let older = try DatabaseQueue(path: directory.database)
@@ -267,6 +277,7 @@ import Testing
             try db.execute(
                 sql: """
                     DROP TABLE credential;
+                    DELETE FROM service WHERE key = 'passwordSecret';
                     DELETE FROM grdb_migrations WHERE identifier = '006 credential';
                     """)
         }

@@ -25,9 +25,10 @@ struct Contents: StoreReader, Equatable {
     /// By owner and contact.
     var relations: [[String]: RelationRow] = [:]
     var visibilities: [String: UInt8] = [:]
-    /// How many accounts have a password, and how long the secret of the database is.
+    /// How many accounts have a password.
     var passwordCount = 0
-    var secretBytes = 0
+    /// Of the database: equal contents have different ones.
+    var secret = Secret()
     private var subscriber = ""
 
     init() {}
@@ -72,9 +73,15 @@ struct Contents: StoreReader, Equatable {
 }
 
 extension Contents {
+    struct Secret: Equatable {
+        var bytes: [UInt8] = []
+
+        static func == (one: Secret, other: Secret) -> Bool { true }
+    }
+
     mutating func passwords(count: Int, secret: [UInt8]) {
         passwordCount = count
-        secretBytes = secret.count
+        self.secret.bytes = secret
     }
     mutating func relation(_ row: RelationRow) {
         relations[[text(row.owner), text(row.contact)]] = row
