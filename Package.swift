@@ -276,7 +276,7 @@ let package = Package(
             name: "SimulatorTests",
             dependencies: [
                 "Containers", "EventLoop", "Outboxes", "PresenceClient", "PresenceCore",
-                "PresenceServer", "PresenceStore", "PresenceWire",
+                "PresenceServer", "PresenceStore", "PresenceWire", "XML",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: common),

@@ -2,22 +2,15 @@ import EventLoop
 import PresenceClient
 
 /// A client: what it does, what it has been told, and what it may hold the service to.
-final class SimulatedClient {
-    let account: String
-    let device: String
+final class SimulatedClient: SimulatedPeer {
     /// A backend that reads the feed, rather than somebody's device.
     let isReader: Bool
     /// What a reader keeps.
     private(set) var table = SimulatedTable()
-    var stream: StreamID?
     private var received: [UInt8] = []
     private var lastID: Int64 = 0
     /// Requests that are not answered yet, in order.
     private(set) var asked: [(id: Int64, method: String, params: JSON)] = []
-    /// Whether a connection of it has ended while it waited for a response. The service does not
-    /// read from a connection that waits for the disk, and so does not notice its end.
-    var hasLeftUnanswered = false
-    var isLoggedIn = false
     /// Whether its session is sent what its account sees as a contact.
     private(set) var hearsContacts = false
     /// The accounts that wait for an answer of its account, as far as it knows.
@@ -26,17 +19,6 @@ final class SimulatedClient {
     private var unseen: Set<String> = []
     /// Whether its login list is complete.
     var isSynced = false
-    /// It has vanished: it neither reads nor sends nor says so.
-    var isDead = false
-    /// It does not read for now.
-    var isStalled = false
-    /// When the token ends that its session was begun or refreshed with last; nil: it has none.
-    private(set) var tokenEnds: Int64?
-    /// When the service last got something from it.
-    var lastAlive: UInt64 = 0
-    var violations: [String] = []
-    /// Methods that have succeeded, reasons of refusals, and of closes: how often.
-    private(set) var met: [String: Int] = [:]
     /// By type and publisher: the newest state that it was told, over all its connections.
     private(set) var view: [String: JSON] = [:]
     private(set) var seqs: [String: Int64] = [:]
@@ -49,10 +31,13 @@ final class SimulatedClient {
     private(set) var isStatusCertain = true
 
     init(account: String, device: String, isReader: Bool = false) {
-        self.account = account
-        self.device = device
         self.isReader = isReader
+        super.init(account: account, device: device)
     }
+
+    override var isWaiting: Bool { !asked.isEmpty }
+
+    override var hasList: Bool { isSynced }
 
     /// The bytes of a request.
     func request(_ method: String, _ params: JSON) -> [UInt8] {
@@ -82,21 +67,16 @@ final class SimulatedClient {
         }
     }
 
-    func connectionEnded() {
-        hasLeftUnanswered = hasLeftUnanswered || !asked.isEmpty
-        stream = nil
+    override func connectionEnded() {
+        super.connectionEnded()
         received = []
         asked = []
-        tokenEnds = nil
-        isLoggedIn = false
         hearsContacts = false
         unseen = []
         isSynced = false
-        isDead = false
-        isStalled = false
     }
 
-    func receive(_ bytes: [UInt8]) {
+    override func receive(_ bytes: [UInt8]) {
         received += bytes
         while received.count >= 4 {
             let length = received[0..<4].reduce(0) { $0 << 8 | Int($1) }
@@ -118,10 +98,10 @@ final class SimulatedClient {
             }
             asked.removeFirst()
             if let result = message["result"] {
-                met[first.method, default: 0] += 1
+                meet(first.method)
                 succeed(first.method, first.params, result)
             } else {
-                met[message["error"]?["data"]?["reason"]?.string ?? "", default: 0] += 1
+                meet(message["error"]?["data"]?["reason"]?.string ?? "")
             }
             // Those that are still under way may change what this one has made certain.
             for request in asked { doubt(request.method, request.params) }
@@ -139,12 +119,12 @@ final class SimulatedClient {
             }
         case "contact":
             if !hearsContacts { violations.append("told of a contact, unasked") }
-            met["contact", default: 0] += 1
+            meet("contact")
             note(params["contact"] ?? [:])
         case "synced":
             isSynced = true
         case "close":
-            met["close \(params["reason"]?.string ?? "")", default: 0] += 1
+            meet("close \(params["reason"]?.string ?? "")")
         case "feed":
             violations += table.apply(params)
         default: break
@@ -227,11 +207,11 @@ final class SimulatedClient {
         }
         switch event["cause"]?.string {
         case "hidden":
-            met["hidden", default: 0] += 1
+            meet("hidden")
             unseen.insert(key)
             if !event.isOfUnknown { violations.append("\(key): hidden with \(event.text)") }
         case "shown":
-            met["shown", default: 0] += 1
+            meet("shown")
             unseen.remove(key)
         default:
             if isState {

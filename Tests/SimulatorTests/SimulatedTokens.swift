@@ -7,7 +7,11 @@ import PresenceCore
 struct SimulatedAuthenticator: Authenticator {
     static func token(of account: String, until end: Int64) -> String { "\(account).\(end)" }
 
-    func name(ofServerKey candidate: [UInt8]) -> String? { nil }
+    static let serverKey = "a key of a backend"
+
+    func name(ofServerKey candidate: [UInt8]) -> String? {
+        candidate == Array(Self.serverKey.utf8) ? "backend" : nil
+    }
 
     func verify(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialError> {
         result(for: token, at: now)

@@ -8,6 +8,9 @@ import PresenceClient
 extension Simulation {
     /// Some client does something.
     func act() {
+        if chance(3), let client = xmppClients.randomElement(using: &random) {
+            return act(as: client)
+        }
         guard let client = clients.randomElement(using: &random) else { return }
         if client.isReader { return actAsReader(client) }
         guard let id = client.stream else { return logIn(client) }
@@ -18,7 +21,7 @@ extension Simulation {
             return
         }
         switch Int.random(in: 0..<60, using: &random) {
-        case 0: finish(client, id)
+        case 0: finish(id)
         case 1: vanish(client, id)
         case 2: client.isDead = true
         case 3: ask(client, "logout", [:])
@@ -38,11 +41,13 @@ extension Simulation {
     private func actAsReader(_ client: SimulatedClient) {
         guard let id = client.stream else {
             _ = open(client)
-            ask(client, "login", ["client": "server"])
+            let isBelieved = configuration.access == .open && chance(2)
+            let key = JSON.string(SimulatedAuthenticator.serverKey)
+            ask(client, "login", isBelieved ? ["client": "server"] : ["key": key])
             return readFeed(client)
         }
         switch Int.random(in: 0..<30, using: &random) {
-        case 0: finish(client, id)
+        case 0: finish(id)
         case 1: vanish(client, id)
         case 2: client.isDead = true
         case 3 where client.asked.isEmpty: readFeed(client)
@@ -62,10 +67,11 @@ extension Simulation {
             "device": .string(client.device), "sync": .string(client.isOwner ? "all" : list),
             "contacts": .bool(chance(2)),
         ]
-        if chance(2) {
+        // Where a token is needed, the name is refused.
+        if chance(configuration.access == .open ? 2 : 15) {
             params["account"] = .string(client.account)
         } else {
-            params["token"] = token(for: client)
+            params["token"] = .string(token(of: client.account).text)
         }
         ask(client, "login", .object(params))
     }
@@ -73,33 +79,35 @@ extension Simulation {
     private func refresh(_ client: SimulatedClient) {
         // Now and then with another account's, which is refused.
         let other = clients.randomElement(using: &random) ?? client
-        ask(client, "refresh", ["token": token(for: chance(5) ? other : client)])
+        let token = token(of: chance(5) ? other.account : client.account)
+        ask(client, "refresh", ["token": .string(token.text)])
     }
 
-    private func token(for client: SimulatedClient) -> JSON {
-        if chance(30) { return "no token" }
+    /// A token of an account, and when it ends; now and then none.
+    func token(of account: String) -> (text: String, ends: Int64) {
         let end = network.wallMilliseconds + Int64.random(in: -5_000...300_000, using: &random)
-        return .string(SimulatedAuthenticator.token(of: client.account, until: end))
+        if chance(30) { return ("no token", end) }
+        return (SimulatedAuthenticator.token(of: account, until: end), end)
     }
 
     func ask(_ client: SimulatedClient, _ method: String, _ params: JSON) {
         guard let id = client.stream else { return }
         count()
-        let bytes = client.request(method, params)
-        _ = network.withStream(id) { $0.toServer += bytes }
+        send(client.request(method, params), on: id)
     }
 
-    private func finish(_ client: SimulatedClient, _ id: StreamID) {
+    /// It sends no more.
+    func finish(_ id: StreamID) {
         _ = network.withStream(id) { $0.hasClientFinished = true }
     }
 
     /// The connection breaks; both ends notice.
-    private func vanish(_ client: SimulatedClient, _ id: StreamID) {
+    func vanish(_ peer: SimulatedPeer, _ id: StreamID) {
         _ = network.withStream(id) { stream in
             stream.isReset = true
             stream.toClient = []
         }
-        client.connectionEnded()
+        peer.connectionEnded()
         service.streamEnded(id, .failed(UVError(code: -104, operation: "read")))
     }
 
@@ -109,8 +117,7 @@ extension Simulation {
             UInt8.random(in: 0...255, using: &random)
         }
         // As the body of a frame it is refused; the connection stays.
-        let frame = [0, 0, 0, UInt8(bytes.count)] + bytes
-        _ = network.withStream(id) { $0.toServer += frame }
+        send([0, 0, 0, UInt8(bytes.count)] + bytes, on: id)
     }
 
     private func some(_ count: Int) -> JSON {

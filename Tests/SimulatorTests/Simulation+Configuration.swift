@@ -11,7 +11,7 @@ extension Simulation {
     enum Bound {
         static let outboxBytesMax = 3_000
         static let subscriptionsPerAccountMax = 12
-        static let sessionsPerAccountMax = 3
+        static let sessionsPerAccountMax = 4
         static let disconnectGraceSeconds = 5
         static let restartGraceSeconds = 30
         static let statesPerFrameMax = 5
@@ -21,6 +21,7 @@ extension Simulation {
         var configuration = Configuration()
         configuration.switchOffPace()
         configuration.authenticator = SimulatedAuthenticator()
+        drawXMPP(&configuration, &random)
         drawPaces(&configuration, &random)
         configuration.engine.subscribersPerSlice = Int.random(in: 1...4, using: &random)
         configuration.engine.limits.statesPerFrameMax = Int.random(
@@ -28,7 +29,7 @@ extension Simulation {
         configuration.engine.limits.subscriptionsPerAccountMax = Int.random(
             in: 6...Bound.subscriptionsPerAccountMax, using: &random)
         configuration.engine.limits.sessionsPerAccountMax = Int.random(
-            in: 1...Bound.sessionsPerAccountMax, using: &random)
+            in: 2...Bound.sessionsPerAccountMax, using: &random)
         configuration.engine.limits.contactsPerAccountMax = Int.random(in: 2...6, using: &random)
         configuration.engine.limits.requestsPerAccountMax = Int.random(in: 1...4, using: &random)
         configuration.engine.disconnectGraceSeconds = Int.random(
@@ -37,6 +38,8 @@ extension Simulation {
             in: 0...Bound.restartGraceSeconds, using: &random)
         configuration.connection.outboxBytesMax = Int.random(
             in: 500...Bound.outboxBytesMax, using: &random)
+        // A login of XMPP has four round trips.
+        configuration.connection.loginSeconds = Int.random(in: 10...100, using: &random)
         configuration.connection.listFramesPerTurn = Int.random(in: 1...3, using: &random)
         configuration.connection.shares.bytesMax = Int.random(in: 0...2_000, using: &random)
         configuration.connection.shares.shareCountMax = Int.random(in: 0...20, using: &random)
@@ -50,6 +53,21 @@ extension Simulation {
         configuration.feed.topicsPerFrame = Int.random(in: 1...9, using: &random)
         configuration.feed.eventsPerFrameMax = Int.random(in: 1...9, using: &random)
         return configuration
+    }
+
+    /// XMPP on one domain or two, and in a quarter of the configurations credentials for everybody.
+    private static func drawXMPP(
+        _ configuration: inout Configuration, _ random: inout SplitMix64
+    ) {
+        let count = Int.random(in: 1...2, using: &random)
+        let domains = ["home.example", "other.example"].prefix(count)
+        var listening = XMPPListening(domains: domains.map { Array($0.utf8) })
+        listening.plain = XMPPListening.Place(host: "127.0.0.1", port: 0)
+        listening.allowsPlaintext = true
+        listening.stanzaBytesMax = Int.random(in: 3_000...10_000, using: &random)
+        configuration.xmpp = listening
+        let needsCredentials = Int.random(in: 0..<4, using: &random) == 0
+        configuration.access = needsCredentials ? .credentials : .open
     }
 
     /// Each pace, and the cap on watchers, in half of the configurations.

@@ -21,6 +21,7 @@ extension Simulation {
             checkView(client, auditor)
         }
         for client in clients where client.isReader { checkTable(client, auditor) }
+        checkXMPP(auditor)
         checkDisk(auditor)
         checkRelations(auditor)
         checkTokens()
@@ -28,14 +29,15 @@ extension Simulation {
     }
 
     private func settle() {
-        for client in clients { client.isStalled = false }
+        for peer in peers { peer.isStalled = false }
+        pingXMPP()
         for _ in 0..<400 {
             for id in network.ids { deliver(id, bytesMax: .max) }
             settleDisk(.sound)
             while !verifier.isIdle { verifyOne() }
             endTurn()
             service.settleLinks()
-            for client in clients { read(client, bytesMax: .max) }
+            for peer in peers { read(peer, bytesMax: .max) }
             if isSettled { return }
             // What is throttled waits for time to pass.
             pass(milliseconds: 100)
@@ -47,13 +49,13 @@ extension Simulation {
         guard disk.isIdle, service.isAtRest, areTablesComplete, verifier.isIdle,
             service.nextWake.map({ $0 > now }) ?? true
         else { return false }
-        return clients.allSatisfy { client in
-            guard let id = client.stream, !client.isDead else { return true }
+        return peers.allSatisfy { peer in
+            guard let id = peer.stream, !peer.isDead else { return true }
             let stream = network.streams[id]
-            return client.asked.isEmpty && stream?.toClient.isEmpty != false
+            return !peer.isWaiting && stream?.toClient.isEmpty != false
                 && stream?.toServer.isEmpty != false
                 // A login may have been refused.
-                && (client.isSynced || !client.isLoggedIn)
+                && (peer.hasList || !peer.isLoggedIn)
         }
     }
 
@@ -73,18 +75,21 @@ extension Simulation {
             auditor, .query,
             ["type": 1, "accounts": .array(accounts.map { .string($0) })])
         let silence = configuration.engine.silenceMillisecondsMax
-        let bound =
-            silence + UInt64(Bound.disconnectGraceSeconds) * 1_000
+        let grace = UInt64(Bound.disconnectGraceSeconds) * 1_000
         let restart = UInt64(Bound.restartGraceSeconds) * 1_000
         for state in result?["states"]?.array ?? [] {
             let name = state["publisher"]?.string ?? ""
             let online = state["online"]?.array?.compactMap { $0["device"]?.string } ?? []
-            for client in clients where client.account == name && client.isLoggedIn {
-                if !client.isDead, !online.contains(client.device) {
-                    violation("\(name)/\(client.device) is here and shown offline")
+            for peer in peers where peer.account == name && peer.isShown {
+                if !online.contains(peer.device) {
+                    violation("\(peer.name) is here and shown offline")
                 }
             }
             for device in online {
+                let speaksXMPP = peers.contains {
+                    $0.speaksXMPP && $0.account == name && $0.device == device
+                }
+                let bound = max(silence, speaksXMPP ? XMPPSilence.millisecondsMax : 0) + grace
                 let key = "\(name)/\(device)"
                 let isOver =
                     now > wholeSince(key) + bound + 1_000
@@ -170,7 +175,7 @@ extension Simulation {
     }
 
     /// The contacts that an account sees if they let it.
-    private func contactsSeen(by account: String, _ auditor: SimulatedCaller) -> Set<String> {
+    func contactsSeen(by account: String, _ auditor: SimulatedCaller) -> Set<String> {
         let list = answer(auditor, .contacts, ["account": .string(account), "limit": 1_000])
         return Set(
             (list?["contacts"]?.array ?? [])
@@ -178,7 +183,7 @@ extension Simulation {
                 .compactMap { $0["account"]?.string })
     }
 
-    private func visibility(of account: String) -> Visibility {
+    func visibility(of account: String) -> Visibility {
         disk.durable.visibilities[.init(account: Array(account.utf8))]
             .flatMap { Visibility(rawValue: $0) } ?? configuration.engine.visibility
     }

@@ -26,7 +26,9 @@ extension Simulation {
             let sessions = answer(auditor, .sessions, ["account": .string(account)])
             compare(
                 "sessions of \(account)",
-                (sessions?["sessions"]?.array ?? []).map { $0["device"]?.string ?? "" },
+                // Of a session that is not shown nothing is kept.
+                (sessions?["sessions"]?.array ?? []).filter { $0["connection"] != "hidden" }
+                    .map { $0["device"]?.string ?? "" },
                 disk.durable.sessions.keys.filter { $0.account == name }.map {
                     String(decoding: $0.other, as: UTF8.self)
                 })
@@ -96,11 +98,11 @@ extension Simulation {
     /// No session outlives its token.
     func checkTokens() {
         guard !hasClockJumped else { return }
-        for client in clients where client.stream != nil && client.isLoggedIn && !client.isDead {
-            guard let end = client.tokenEnds, network.wallMilliseconds > end + 1_000 else {
+        for peer in peers where peer.stream != nil && peer.isLoggedIn && !peer.isDead {
+            guard let end = peer.tokenEnds, network.wallMilliseconds > end + 1_000 else {
                 continue
             }
-            violation("\(client.account)/\(client.device) is in with a token that has ended")
+            violation("\(peer.name) is in with a token that has ended")
         }
     }
 

@@ -5,13 +5,16 @@ import Outboxes
 import PresenceClient
 import PresenceCore
 import PresenceStore
+import XML
 
 @testable import PresenceServer
 
 // Random, adversarial clients against the real frames, outboxes and engine, over a network and a
-// disk that misbehave, in simulated time. One seed is one run, to the byte.
+// disk that misbehave, in simulated time. One seed is one run, to the byte but for the ids of XMPP
+// streams.
 //
-// What must hold is checked from outside, by what clients were told:
+// Clients are native and XMPP, on the same accounts. What must hold is checked from outside, by
+// what clients were told:
 //     answers come in the order of requests; what is sent is JSON              SimulatedClient
 //     nothing older follows something newer, also over reconnections and crashes  SimulatedClient
 //     one event is the same for everybody who is told of it                     checkTruth
@@ -20,6 +23,9 @@ import PresenceStore
 //     both sides of every relationship agree, on the disk and in memory         checkRelations
 //     who may not see an account is told nothing of it               checkSight, checkView
 //     nobody is shown online longer than the bound, nobody offline who is not   checkPresence
+//     what XMPP clients are sent is well-formed; answers are in order     SimulatedXMPPClient
+//     an older presence of a device never follows a newer one             SimulatedSight
+//     rosters, and the devices that each XMPP client knows, are the truth  checkXMPP
 //     the table of a backend that reads the feed is the truth                   checkTable
 //     no outbox holds more than the formula says; the counters add up           checkMemory
 
@@ -36,10 +42,14 @@ final class Simulation {
     /// The engine is reached over links that delay, with so many connection loops; nil: inline.
     private let loopCount: Int?
     private(set) var verifier = SimulatedVerifier()
+    /// All that connect, whatever they speak.
+    private(set) var peers: [SimulatedPeer] = []
     private(set) var clients: [SimulatedClient] = []
+    private(set) var xmppClients: [SimulatedXMPPClient] = []
     private(set) var violations: [String] = []
     private(set) var commandCount = 0
     private var turnCount = 0
+    private var presenceCount = 0
     private var lastStart: UInt64 = 0
     /// By type, publisher and `seq`: the state that somebody was told first.
     private var told: [String: String] = [:]
@@ -64,6 +74,13 @@ final class Simulation {
         for name in ["backend-1", "backend-2"] {
             clients.append(SimulatedClient(account: name, device: "r", isReader: true))
         }
+        // Devices of both kinds, and two clients that take one from each other.
+        clients.append(SimulatedClient(account: "ann", device: "p"))
+        let reader = XMLReader(hashSalt: 1)
+        xmppClients = ["ann", "ben", "cid", "dot", "dot"].enumerated().map { number, account in
+            SimulatedXMPPClient(account: account, device: "p", number: number, reader: reader)
+        }
+        peers = clients + xmppClients
     }
 
     private static let turnsPerInvariants = 16
@@ -143,9 +160,8 @@ final class Simulation {
 
     /// The disk reports. Who waited for it could not be heard meanwhile, dead or alive.
     func settleDisk(_ health: Health = .asItIs) {
-        for client in clients
-        where client.stream != nil && !client.asked.isEmpty || client.hasLeftUnanswered {
-            lastWhole["\(client.account)/\(client.device)"] = now
+        for peer in peers where peer.stream != nil && peer.isWaiting || peer.hasLeftUnanswered {
+            lastWhole[peer.name] = now
         }
         let isFailing = health == .asItIs && chance(8)
         let lies = health == .asItIs && chance(3)
@@ -154,7 +170,7 @@ final class Simulation {
         }
         // A change may have waited for another, and be on its way to the disk only now.
         guard disk.isIdle, service.hub.host.engine.changesInFlight == 0 else { return }
-        for client in clients { client.hasLeftUnanswered = false }
+        for peer in peers { peer.hasLeftUnanswered = false }
     }
 
     private func verifySome() {
@@ -164,8 +180,8 @@ final class Simulation {
     func verifyOne() {
         guard !verifier.isIdle else { return }
         // A session counts as heard when its token is found valid.
-        for client in clients where client.stream != nil && !client.asked.isEmpty {
-            lastWhole["\(client.account)/\(client.device)"] = now
+        for peer in peers where peer.stream != nil && peer.isWaiting {
+            lastWhole[peer.name] = now
         }
         let place = Int.random(in: 0..<100, using: &random)
         let result = verifier.verify(place, isFailing: chance(10))
@@ -177,6 +193,8 @@ final class Simulation {
         var new = Self.someConfiguration(&random)
         // Fixed at the start.
         new.feed = configuration.feed
+        new.access = configuration.access
+        new.xmpp = configuration.xmpp
         configuration = new
         let cap = new.engine.subscribersPerPublisherMax
         subscribersMax = subscribersMax.flatMap { old in cap.map { max($0, old) } }
@@ -189,9 +207,9 @@ final class Simulation {
         // Each check goes over all tables, and what is wrong in one does not go away.
         if turnCount.isMultiple(of: Self.turnsPerInvariants) { service.checkInvariants() }
         for id in network.ids { settleStream(id) }
-        for client in clients where !client.violations.isEmpty {
-            client.violations.forEach { violation("\(client.account)/\(client.device) \($0)") }
-            client.violations = []
+        for peer in peers where !peer.violations.isEmpty {
+            peer.violations.forEach { violation("\(peer.name) \($0)") }
+            peer.violations = []
         }
         checkMemory()
     }
@@ -201,9 +219,9 @@ final class Simulation {
         let isOut = stream.isLingering && stream.pending.isEmpty
         guard stream.isClosed || isOut else { return }
         // What is on its way still arrives, unless the client is gone.
-        if let client = clients.first(where: { $0.stream == id }) {
-            if !stream.isReset, !client.isDead { client.receive(stream.toClient) }
-            client.connectionEnded()
+        if let peer = peer(on: id) {
+            if !stream.isReset, !peer.isDead { peer.receive(stream.toClient) }
+            peer.connectionEnded()
         }
         network.remove(id)
         service.streamClosed(id)
@@ -223,21 +241,26 @@ final class Simulation {
     private func tick(to end: UInt64) {
         network.wallMilliseconds += Int64(end - now)
         network.monotonicMilliseconds = end
-        for client in clients { keepAlive(client) }
+        for peer in peers { keepAlive(peer) }
     }
 
     /// Clients that are well give a sign of life long before the heartbeat is over.
-    private func keepAlive(_ client: SimulatedClient) {
-        guard let id = client.stream, client.isLoggedIn, !client.isDead,
-            now - client.lastAlive > 15_000
+    private func keepAlive(_ peer: SimulatedPeer) {
+        guard let id = peer.stream, peer.isLoggedIn, !peer.isDead, now - peer.lastAlive > 15_000
         else { return }
-        client.lastAlive = now
-        lastWhole["\(client.account)/\(client.device)"] = now
+        noteAlive(peer)
         let stream = network.streams[id]
         if stream?.toServer.isEmpty == true, stream?.isReading == true {
-            service.receive([0, 0, 0, 0].span.bytes, from: id)
+            service.receive(peer.signOfLife.span.bytes, from: id)
         }
     }
+
+    private func noteAlive(_ peer: SimulatedPeer) {
+        peer.lastAlive = now
+        lastWhole[peer.name] = now
+    }
+
+    private func peer(on id: StreamID) -> SimulatedPeer? { peers.first { $0.stream == id } }
 
     /// Since then what an answer said of times by the wall clock does not hold any more.
     private(set) var hasClockJumped = false
@@ -255,7 +278,10 @@ final class Simulation {
     private func restart(_ end: End) {
         var feed: [UInt8]?
         switch end {
-        case .afterCrash: disk.crash()
+        case .afterCrash:
+            disk.crash()
+            // How a device is shown is not durable.
+            for client in xmppClients { client.sight.forgetOrder() }
         case .inOrder:
             service.settleLinks()
             while !disk.isIdle {
@@ -268,9 +294,9 @@ final class Simulation {
             }
         }
         for id in network.ids {
-            if let client = clients.first(where: { $0.stream == id }) {
-                lastWhole["\(client.account)/\(client.device)"] = now
-                client.connectionEnded()
+            if let peer = peer(on: id) {
+                lastWhole[peer.name] = now
+                peer.connectionEnded()
             }
         }
         let before = network
@@ -295,10 +321,7 @@ final class Simulation {
         let bytes = Array(stream.toServer.prefix(bytesMax))
         if !bytes.isEmpty {
             _ = network.withStream(id) { $0.toServer.removeFirst(bytes.count) }
-            if let client = clients.first(where: { $0.stream == id }) {
-                client.lastAlive = now
-                lastWhole["\(client.account)/\(client.device)"] = now
-            }
+            if let peer = peer(on: id) { noteAlive(peer) }
             service.receive(bytes.span.bytes, from: id)
         } else if stream.hasClientFinished, !stream.isEndTold {
             _ = network.withStream(id) { $0.isEndTold = true }
@@ -307,16 +330,23 @@ final class Simulation {
     }
 
     private func readSome() {
-        for client in clients where !client.isStalled && chance(2) {
-            read(client, bytesMax: Int.random(in: 1...2_000, using: &random))
+        for peer in peers where !peer.isStalled && chance(2) {
+            read(peer, bytesMax: Int.random(in: 1...2_000, using: &random))
         }
     }
 
-    func read(_ client: SimulatedClient, bytesMax: Int) {
-        guard let id = client.stream, !client.isDead else { return }
+    func read(_ peer: SimulatedPeer, bytesMax: Int) {
+        guard let id = peer.stream, !peer.isDead else { return }
         let (bytes, isDrained) = network.read(id, bytesMax: bytesMax)
-        client.receive(bytes)
+        peer.receive(bytes)
+        send(peer.takeReplies(), on: id)
         if isDrained { service.streamDrained(id) }
+    }
+
+    /// Has bytes of a client be on their way.
+    func send(_ bytes: [UInt8], on id: StreamID) {
+        guard !bytes.isEmpty else { return }
+        _ = network.withStream(id) { $0.toServer += bytes }
     }
 
     // MARK: Checks
@@ -368,12 +398,20 @@ final class Simulation {
     func wholeSince(_ device: String) -> UInt64 { lastWhole[device] ?? 0 }
     var startedAt: UInt64 { lastStart }
     func count() { commandCount += 1 }
-    func open(_ client: SimulatedClient, roomBytes: Int? = nil) -> StreamID {
+    /// The number of another presence.
+    func nextPresence() -> Int {
+        presenceCount += 1
+        return presenceCount
+    }
+
+    func open(
+        _ peer: SimulatedPeer, on listener: ListenerKind = .native, roomBytes: Int? = nil
+    ) -> StreamID {
         let id = network.open(
             roomBytes: roomBytes ?? Int.random(in: 200...4_000, using: &random))
-        client.stream = id
-        client.lastAlive = now
-        service.accept(id)
+        peer.stream = id
+        peer.lastAlive = now
+        service.accept(id, on: listener)
         return id
     }
 }

@@ -1,0 +1,64 @@
+import EventLoop
+
+/// What connects to the service: what the simulation knows of it, whatever it speaks.
+class SimulatedPeer {
+    let account: String
+    let device: String
+    var stream: StreamID?
+    /// Whether a connection of it has ended while it waited for a response. The service does not
+    /// read from a connection that waits for the disk, and so does not notice its end.
+    var hasLeftUnanswered = false
+    var isLoggedIn = false
+    /// It has vanished: it neither reads nor sends nor says so.
+    var isDead = false
+    /// It does not read for now.
+    var isStalled = false
+    /// When the token ends that its session was begun or refreshed with last; nil: it has none.
+    var tokenEnds: Int64?
+    /// When the service last got something from it.
+    var lastAlive: UInt64 = 0
+    var violations: [String] = []
+    /// Methods that have succeeded, reasons of refusals, and of closes: how often.
+    private(set) var met: [String: Int] = [:]
+
+    init(account: String, device: String) {
+        self.account = account
+        self.device = device
+    }
+
+    /// Where its session is known by the service.
+    var name: String { "\(account)/\(device)" }
+
+    /// What it speaks.
+    var speaksXMPP: Bool { false }
+
+    /// Whether something that it has sent is not answered yet.
+    var isWaiting: Bool { false }
+
+    /// Whether its list of states is complete, or it is sent none.
+    var hasList: Bool { true }
+
+    /// Whether its device must be shown online.
+    var isShown: Bool { isLoggedIn && !isDead }
+
+    /// What it sends while it has nothing to say.
+    var signOfLife: [UInt8] { [0, 0, 0, 0] }
+
+    /// Takes in what the service has sent.
+    func receive(_ bytes: [UInt8]) {}
+
+    /// What it has to send because of what it has received.
+    func takeReplies() -> [UInt8] { [] }
+
+    func connectionEnded() {
+        hasLeftUnanswered = hasLeftUnanswered || isWaiting
+        stream = nil
+        tokenEnds = nil
+        isLoggedIn = false
+        isDead = false
+        isStalled = false
+    }
+
+    /// Notes that something has happened that a run should meet.
+    func meet(_ what: String) { met[what, default: 0] += 1 }
+}

@@ -1,0 +1,154 @@
+import XML
+
+// What an XMPP client is told once its device is bound.
+
+extension SimulatedXMPPClient {
+    func hearStanza(_ stanza: XMLElement, _ name: String) {
+        let isError = stanza.text("type") == "error"
+        if name == "iq", stanza.text("id") == "bind" { return hearBound(stanza, isError: isError) }
+        guard isLoggedIn else { return violations.append("\(name) while \(phase)") }
+        switch name {
+        case "presence" where !isError: hearPresence(stanza)
+        case "iq" where stanza.text("type") == "get": hearQuestion(stanza)
+        case "iq" where stanza.text("type") == "set": hearPush(stanza)
+        default: hearAnswer(stanza, name, isError: isError)
+        }
+    }
+
+    /// The account and device of a JID of its own domain.
+    private func party(_ jid: String?) -> (account: String, device: String?)? {
+        guard let parts = jid?.split(separator: "@", maxSplits: 1), parts.count == 2 else {
+            return nil
+        }
+        let rest = parts[1].split(separator: "/", maxSplits: 1).map { String($0) }
+        guard rest.first == domain else { return nil }
+        return (String(parts[0]), rest.count > 1 ? rest[1] : nil)
+    }
+
+    // MARK: Answers
+
+    private func hearAnswer(_ stanza: XMLElement, _ name: String, isError: Bool) {
+        guard let id = stanza.text("id"), stanza.text("to") == fullJID else {
+            return violations.append("\(name) to \(stanza.text("to") ?? "nobody")")
+        }
+        // The answer of another device, at any time.
+        if !isError, relayed.remove(id) != nil { return meet("relay answered") }
+        // That to a question of the client that had its device before.
+        if !isError, !id.hasPrefix(idPrefix) { return meet("relay answered late") }
+        guard let asked = answered(id, isError: isError) else {
+            return violations.append("an answer to \(id), which was not asked, or answered before")
+        }
+        if isError {
+            relayed.remove(id)
+            return meet("\(name) \(stanza.nameOfError)")
+        }
+        guard asked.isAnswered else { return violations.append("an answer to \(id)") }
+        if case .roster = asked.kind { learnRoster(stanza) }
+    }
+
+    private func learnRoster(_ result: XMLElement) {
+        guard let query = result.first("query", in: "jabber:iq:roster") else {
+            return violations.append("a roster without a query")
+        }
+        meet("roster")
+        roster = [:]
+        for item in query.elements { learn(item) }
+    }
+
+    private func learn(_ item: XMLElement) {
+        guard let contact = party(item.text("jid")), contact.device == nil else {
+            return violations.append("a contact \(item.text("jid") ?? "")")
+        }
+        let isRemoved = item.text("subscription") == "remove"
+        roster?[contact.account] = isRemoved ? nil : SimulatedContact(item)
+    }
+
+    // MARK: Questions
+
+    private func hearPush(_ iq: XMLElement) {
+        guard let query = iq.first("query", in: "jabber:iq:roster") else {
+            return hearRelayed(iq)
+        }
+        guard roster != nil else { return violations.append("a push, unasked") }
+        noteNumber(iq.text("id"), after: "push-")
+        meet("push")
+        for item in query.elements { learn(item) }
+        if pushNumber.isMultiple(of: 2), let id = iq.text("id") {
+            reply("<iq type='result' id='\(id)'/>")
+        }
+    }
+
+    private func hearQuestion(_ iq: XMLElement) {
+        guard iq.text("from") == domain else { return hearRelayed(iq) }
+        noteNumber(iq.text("id"), after: "ping-")
+        meet("pinged")
+        if let id = iq.text("id") { reply("<iq type='result' id='\(id)' to='\(domain)'/>") }
+    }
+
+    /// The numbers of pushes and pings of the service rise.
+    private func noteNumber(_ id: String?, after prefix: String) {
+        let number = id.flatMap { $0.hasPrefix(prefix) ? Int($0.dropFirst(prefix.count)) : nil }
+        guard let number, number > pushNumber else {
+            return violations.append("\(id ?? "no id") after number \(pushNumber)")
+        }
+        pushNumber = number
+    }
+
+    /// The question of another device, perhaps with another domain.
+    private func hearRelayed(_ iq: XMLElement) {
+        guard let from = iq.text("from"), let id = iq.text("id"), from.contains("@"),
+            from.contains("/"), iq.text("to")?.hasPrefix("\(account)@") == true,
+            iq.text("to")?.hasSuffix("/\(device)") == true
+        else { return violations.append("an iq that is not for it") }
+        meet("relayed")
+        reply("<iq type='result' id='\(id)' to='\(from)'/>")
+    }
+
+    // MARK: Presence
+
+    private func hearPresence(_ presence: XMLElement) {
+        guard let from = party(presence.text("from")), presence.text("to") == bareJID else {
+            return violations.append("a presence from \(presence.text("from") ?? "nobody")")
+        }
+        switch presence.text("type") {
+        case nil:
+            guard let device = from.device else {
+                return violations.append("\(from.account) is available without a device")
+            }
+            checkSight(of: from.account)
+            meet("presence")
+            note(sight.noteAvailable(from.account, device, ShownDevice(presence)))
+        case "unavailable":
+            checkIsShown("\(from.account) is unavailable")
+            meet("unavailable")
+            note(sight.noteUnavailable(from.account, from.device, ShownDevice(presence)))
+        case let word?: hear(word, of: from.account)
+        }
+    }
+
+    private func note(_ violation: String?) {
+        if let violation { violations.append(violation) }
+    }
+
+    /// What may be received of an account, as far as a client knows that: its roster changes before
+    /// what follows from the change. `checkPresences` knows its visibility, too.
+    private func checkSight(of other: String) {
+        checkIsShown("\(other) is available")
+        guard other != account, let roster, roster[other]?.isSeen != true else { return }
+        violations.append("\(other) is available, which is not seen")
+    }
+
+    /// While its device is not shown, a client is told of nobody.
+    private func checkIsShown(_ what: String) {
+        guard shown == nil, !asked.contains(where: \.isShow) else { return }
+        violations.append("\(what), and it has not shown itself")
+    }
+
+    private func hear(_ word: String, of contact: String) {
+        guard ["subscribe", "subscribed", "unsubscribe", "unsubscribed"].contains(word) else {
+            return violations.append("a presence of type \(word)")
+        }
+        meet("told \(word)")
+        if word == "subscribe" { asking.insert(contact) } else { asking.remove(contact) }
+    }
+}

@@ -1,0 +1,361 @@
+import Containers
+import EventLoop
+import XML
+
+// An XMPP client: what it sends, what it has been told, and what it may hold the service to. Here
+// are its stream and the login; what it is told once its device is bound is in `+Stanzas`, what it
+// sends in `+Sending`.
+//
+// A stanza that is not answered is known to have been carried out when a later iq is answered, or
+// an error about a later stanza arrives: the service does one thing at a time.
+
+/// An XMPP client.
+final class SimulatedXMPPClient: SimulatedPeer {
+    /// How far its login has come.
+    enum Phase {
+        case closed
+        /// It waits for the features of its first stream.
+        case opening
+        /// It may authenticate.
+        case open
+        case authenticating
+        /// It waits for the features of its second stream.
+        case opensAgain
+        /// It may bind its device.
+        case authenticated
+        case binding
+        case bound
+        /// A login that was sent in one piece was refused.
+        case refused
+        /// The service has ended the stream.
+        case over
+    }
+
+    private(set) var phase = Phase.closed
+    private(set) var domain = ""
+    /// It has ended its stream.
+    var isEnding = false
+    /// Whether it has sent its login in one piece.
+    private var isPipelining = false
+    /// The token with which it logs in, and when that ends; nil: it need not have one.
+    private var credential = Credential()
+    private let reader: XMLReader
+    private var splitter = StanzaSplitter()
+    private var scope = StreamScope.standard
+    private var replies: [UInt8] = []
+    /// What its ids begin with: another client may take its device, and be sent answers to it.
+    let idPrefix: String
+    private var lastID = 0
+    /// What is not known to have been carried out yet, in order.
+    private(set) var asked: [Asked] = []
+    /// The ids of questions to other devices that were not answered, over all its connections.
+    var relayed: Set<String> = []
+    /// What it has built from the result and the pushes; nil: it has not asked for it.
+    var roster: [String: SimulatedContact]?
+    /// The number of the last push or ping.
+    var pushNumber = 0
+    /// How its device is shown, as far as it knows; nil: it is not.
+    private(set) var shown: ShownDevice?
+    /// Whether it has hidden its device, and nobody sees it.
+    private(set) var hasHidden = false
+    /// What it is told of others, and of its own account.
+    var sight = SimulatedSight()
+    /// The accounts that have asked to see its account.
+    var asking: Set<String> = []
+
+    /// What it shows as a password.
+    struct Credential {
+        var secret = "x"
+        /// When it ends; nil: the service believes everybody.
+        var ends: Int64?
+    }
+
+    init(account: String, device: String, number: Int, reader: XMLReader) {
+        self.reader = reader
+        idPrefix = "c\(number)-"
+        super.init(account: account, device: device)
+    }
+
+    override var speaksXMPP: Bool { true }
+
+    override var isWaiting: Bool {
+        switch phase {
+        case .opening, .authenticating, .opensAgain, .binding: true
+        case .closed, .open, .authenticated, .refused, .over: false
+        case .bound: !asked.isEmpty
+        }
+    }
+
+    override var isShown: Bool { isLoggedIn && !isDead && shown != nil }
+
+    override var signOfLife: [UInt8] { [0x20] }
+
+    var bareJID: String { "\(account)@\(domain)" }
+    var fullJID: String { "\(account)@\(domain)/\(device)" }
+
+    override func takeReplies() -> [UInt8] {
+        defer { replies = [] }
+        return replies
+    }
+
+    override func connectionEnded() {
+        super.connectionEnded()
+        endStream(.closed)
+        splitter = StanzaSplitter()
+        scope = .standard
+        replies = []
+        isEnding = false
+        isPipelining = false
+        roster = nil
+        pushNumber = 0
+        shown = nil
+        hasHidden = false
+        sight.forgetAll()
+    }
+
+    private func endStream(_ phase: Phase) {
+        self.phase = phase
+        isLoggedIn = false
+        asked = []
+    }
+
+    func reply(_ text: String) { replies += text.utf8 }
+
+    // MARK: Asking
+
+    /// A stanza that was sent.
+    struct Asked {
+        enum Kind {
+            /// It is answered, in order.
+            case question
+            case roster
+            /// It is answered only if it is refused.
+            case other
+            case show(ShownDevice)
+            case hide
+        }
+
+        let id: String
+        let kind: Kind
+
+        var isAnswered: Bool {
+            switch kind {
+            case .question, .roster: true
+            case .other, .show, .hide: false
+            }
+        }
+
+        var isShow: Bool { if case .show = kind { true } else { false } }
+        var isHide: Bool { if case .hide = kind { true } else { false } }
+    }
+
+    /// The id of a stanza that is sent now.
+    func ask(_ kind: Asked.Kind) -> String {
+        lastID += 1
+        let id = "\(idPrefix)\(lastID)"
+        asked.append(Asked(id: id, kind: kind))
+        return id
+    }
+
+    /// Takes out what is answered, and notes that what was sent before it is carried out.
+    func answered(_ id: String, isError: Bool) -> Asked? {
+        guard let place = asked.firstIndex(where: { $0.id == id }) else { return nil }
+        for earlier in asked[..<place] {
+            if earlier.isAnswered { violations.append("no answer to \(earlier.id) before \(id)") }
+            carriedOut(earlier)
+        }
+        let answered = asked[place]
+        if !isError { carriedOut(answered) }
+        asked.removeFirst(place + 1)
+        return answered
+    }
+
+    private func carriedOut(_ stanza: Asked) {
+        switch stanza.kind {
+        case .show(let device):
+            shown = device
+            hasHidden = false
+        case .hide:
+            shown = nil
+            hasHidden = true
+            // What it is told when it shows itself again is complete.
+            sight.forgetAll()
+        case .question, .roster, .other: break
+        }
+    }
+
+    // MARK: Login
+
+    /// Opens a stream, and with it logs in if it does not wait for the service.
+    func open(at domain: String, with credential: Credential, isPipelining: Bool) -> [UInt8] {
+        self.domain = domain
+        self.credential = credential
+        self.isPipelining = isPipelining
+        phase = .opening
+        guard isPipelining else { return Array(header.utf8) }
+        return Array((header + authentication + header + binding).utf8)
+    }
+
+    /// Authenticates again, after a failure.
+    func authenticate(with credential: Credential) -> [UInt8] {
+        self.credential = credential
+        phase = .authenticating
+        return Array(authentication.utf8)
+    }
+
+    /// Binds its device again, after a refusal.
+    func bind() -> [UInt8] {
+        phase = .binding
+        return Array(binding.utf8)
+    }
+
+    private var header: String {
+        """
+        <?xml version='1.0'?><stream:stream xmlns='jabber:client' \
+        xmlns:stream='http://etherx.jabber.org/streams' to='\(domain)' version='1.0'>
+        """
+    }
+
+    private var authentication: String {
+        let message = Base64.encoded(Array("\0\(account)\0\(credential.secret)".utf8))
+        return """
+            <auth xmlns='urn:ietf:params:xml:ns:xmpp-sasl' \
+            mechanism='PLAIN'>\(String(decoding: message, as: UTF8.self))</auth>
+            """
+    }
+
+    private var binding: String {
+        """
+        <iq type='set' id='bind'><bind xmlns='urn:ietf:params:xml:ns:xmpp-bind'>\
+        <resource>\(device)</resource></bind></iq>
+        """
+    }
+
+    // MARK: Stream
+
+    override func receive(_ bytes: [UInt8]) {
+        var offset = 0
+        while violations.isEmpty, hearNext(in: bytes.span.bytes, from: &offset) {}
+    }
+
+    private func hearNext(in chunk: RawSpan, from offset: inout Int) -> Bool {
+        guard phase != .over else {
+            if offset < chunk.byteCount { violations.append("bytes after the end of the stream") }
+            return false
+        }
+        do throws(XMLError) {
+            switch splitter.next(in: chunk, from: &offset, bytesMax: 1 << 20) {
+            case .needMore: return false
+            case .whiteSpace: break
+            case .streamEnd: endStream(.over)
+            case .refused(let error): throw error
+            case .header(let part):
+                let header = try splitter.withBytes(of: part, in: chunk) {
+                    (bytes) throws(XMLError) in try reader.readHeader(bytes)
+                }
+                scope = header.scope
+                checkHeader(header.element)
+            case .stanza(let part):
+                let element = try splitter.withBytes(of: part, in: chunk) {
+                    (bytes) throws(XMLError) in try reader.readStanza(bytes, in: scope)
+                }
+                hear(element)
+            }
+        } catch { violations.append("XML that is refused: \(error)") }
+        return true
+    }
+
+    private func checkHeader(_ header: XMLElement) {
+        let isWellAddressed =
+            header.text("from") == domain || header.text("from") != nil && phase == .opening
+        guard header.isNamed("stream", in: "http://etherx.jabber.org/streams"),
+            isWellAddressed, header.text("version") == "1.0", header.text("id")?.isEmpty == false
+        else {
+            return violations.append("a header from \(header.text("from") ?? "") while \(phase)")
+        }
+    }
+
+    private func hear(_ element: XMLElement) {
+        let name = String(decoding: element.name, as: UTF8.self)
+        switch String(decoding: element.namespace, as: UTF8.self) {
+        case "http://etherx.jabber.org/streams":
+            name == "features" ? proceed(element) : hearError(element)
+        case "urn:ietf:params:xml:ns:xmpp-sasl":
+            name == "success" ? succeed() : fail(element)
+        case "jabber:client": hearStanza(element, name)
+        case let other: violations.append("\(name) of \(other)")
+        }
+    }
+
+    private func hearError(_ element: XMLElement) {
+        meet("stream error \(element.nameOfFirst)")
+        // Nothing else is answered. The end of the stream follows.
+        asked = []
+    }
+
+    /// Goes on with what the service offers.
+    private func proceed(_ features: XMLElement) {
+        switch phase {
+        case .opening:
+            phase = .authenticating
+            if !isPipelining { reply(authentication) }
+        case .opensAgain:
+            guard features.first("bind", in: "urn:ietf:params:xml:ns:xmpp-bind") != nil else {
+                return violations.append("no bind among the features")
+            }
+            phase = .binding
+            if !isPipelining { reply(binding) }
+        default: violations.append("features while \(phase)")
+        }
+    }
+
+    private func succeed() {
+        guard phase == .authenticating else {
+            return violations.append("authenticated while \(phase)")
+        }
+        tokenEnds = credential.ends
+        phase = .opensAgain
+        splitter.restart()
+        if !isPipelining { reply(header) }
+    }
+
+    private func fail(_ failure: XMLElement) {
+        guard phase == .authenticating else { return violations.append("failed while \(phase)") }
+        meet("SASL \(failure.nameOfFirst)")
+        phase = isPipelining ? .refused : .open
+    }
+
+    /// Its device is bound, or may not be.
+    func hearBound(_ iq: XMLElement, isError: Bool) {
+        guard phase == .binding else { return violations.append("bound while \(phase)") }
+        guard !isError else {
+            meet("bind \(iq.nameOfError)")
+            phase = .authenticated
+            return
+        }
+        let jid =
+            iq.first("bind", in: "urn:ietf:params:xml:ns:xmpp-bind")?
+            .first("jid", in: "urn:ietf:params:xml:ns:xmpp-bind")?.text ?? []
+        guard String(decoding: jid, as: UTF8.self) == fullJID else {
+            return violations.append("bound another device")
+        }
+        meet("bind")
+        phase = .bound
+        isLoggedIn = true
+    }
+}
+
+extension XMLElement {
+    /// The value of an attribute.
+    func text(_ name: StaticString) -> String? {
+        attribute(name).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The name of the first element in it.
+    var nameOfFirst: String {
+        elements.first { _ in true }.map { String(decoding: $0.name, as: UTF8.self) } ?? ""
+    }
+
+    /// The condition of the stanza error in it.
+    var nameOfError: String { first("error", in: "jabber:client")?.nameOfFirst ?? "" }
+}
