@@ -44,6 +44,21 @@ class Departures(unittest.TestCase):
         self.assertEqual(self.cause(native, 2), "logout")
         self.assertGone(anna)
 
+    def test_who_returns_and_hides_at_once_is_sent_no_presence(self):
+        service = XMPPService("--disconnect-grace", "30", plain=True)
+        self.addCleanup(service.close)
+        for has_shown in (True, False):
+            ben = Stream(service.xmpp_port)
+            self.addCleanup(ben.close)
+            ben.login("ben", "d1")
+            if has_shown:
+                ben.send("<presence/>")
+                ben.until("<presence from='ben@localhost/d1' to='ben@localhost'/>")
+                ben.close()
+        ben.send("<presence type='unavailable'/><iq type='get' id='p'>"
+                 "<ping xmlns='urn:xmpp:ping'/></iq>")
+        self.assertNotIn("<presence", ben.until("id='p'"))
+
     def test_a_kick(self):
         anna, ben, native = self.people("kicked")
         server = self.service.server()

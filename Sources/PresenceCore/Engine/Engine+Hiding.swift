@@ -205,9 +205,10 @@ extension Engine {
             throw Refusal(.forbidden)
         }
         // Never refused: each was preceded by a show, which has a pace.
-        let isSeen = sessions[session].phase != .hidden
-        effects.answer(connection, .shown(isSeen ? .ends : .continues))
-        guard isSeen else {
+        // One that is returning has not shown itself: it is sent no presence, not even its own.
+        let hasShown = sessions[session].phase == .connected
+        effects.answer(connection, .shown(hasShown ? .ends : .continues))
+        guard sessions[session].phase != .hidden else {
             return withdrawDirected(from: session, farewell, into: &effects)
         }
         let isListing = sessions[session].phase == .connected && !listCursor(of: session).isComplete

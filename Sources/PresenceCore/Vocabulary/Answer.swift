@@ -40,7 +40,7 @@ public enum Answer: Hashable, Sendable {
 public enum Shown: UInt8, Sendable {
     /// Its list, which ends with `Effect.synced`.
     case begins
-    /// No list any more: others saw it, and do not see it from now on.
+    /// No list any more: it had shown itself, and is not seen from now on.
     case ends
     /// Nothing.
     case continues
