@@ -78,6 +78,7 @@ extension ConnectionLimits {
 extension AdmissionLimits {
     fileprivate mutating func reload(from new: AdmissionLimits) {
         requestPace = new.requestPace
+        registrationPace = new.registrationPace
         appServerRequestPace = new.appServerRequestPace
         loginPace = new.loginPace
         failedLoginPace = new.failedLoginPace

@@ -18,6 +18,12 @@ enum LoginCredentials {
             return try login()
         } catch let error as ClientError {
             guard case .refused(let reply) = error, reply.code == 401 else { throw error }
+            guard reply.reason != "invalid_password" else {
+                throw CommandError(
+                    "This service requires a password to log in as an account, which this command "
+                        + "cannot send. `query`, `why`, `top` and `stats` work with --server-key. "
+                        + "(401)")
+            }
             throw CommandError(sentence(for: error))
         }
     }

@@ -15,30 +15,43 @@ import Testing
         let other = ClientNetwork(address: [192, 0, 2, 2])
         for _ in 0..<5 {
             #expect(!failed.isEmpty(of: one, pace, at: mono(1_000)))
-            let isTaken = failed.take(of: one, pace, at: mono(1_000))
+            let isTaken = failed.take(one, pace, at: mono(1_000))
             #expect(isTaken)
         }
         #expect(failed.isEmpty(of: one, pace, at: mono(1_000)))
         #expect(!failed.isEmpty(of: other, pace, at: mono(1_000)))
         // However many there were: nothing is owed.
-        for _ in 0..<100_000 { _ = failed.take(of: one, pace, at: mono(1_000)) }
+        for _ in 0..<100_000 { _ = failed.take(one, pace, at: mono(1_000)) }
         #expect(!failed.isEmpty(of: one, pace, at: mono(1_000.1)))
         #expect(!failed.isEmpty(of: nil, pace, at: mono(1_000)))
         #expect(!failed.isEmpty(of: one, nil, at: mono(1_000)))
     }
 
-    @Test func `count as several if a password was wrong`() {
+    @Test func `with a wrong password are owed`() {
         var failed = NetworkBuckets(seed: 7)
         let network = ClientNetwork(address: [192, 0, 2, 1])
-        let taken = [
-            failed.take(3, of: network, pace, at: mono(1_000)),
-            failed.take(3, of: network, pace, at: mono(1_000)),
-            failed.take(3, of: network, pace, at: mono(1_000)),
-            // The five of the burst are there again after half a second, as none is owed.
-            failed.take(5, of: network, pace, at: mono(1_000.5)),
-            failed.take(of: network, pace, at: mono(1_000.5)),
-        ]
-        #expect(taken == [true, true, false, true, false])
+        // Ten guesses in progress at once, of ten tokens each: nine seconds and a half are owed.
+        for _ in 0..<10 { failed.charge(10, to: network, pace, at: mono(1_000)) }
+        #expect(failed.isEmpty(of: network, pace, at: mono(1_009.4)))
+        #expect(!failed.isEmpty(of: network, pace, at: mono(1_009.7)))
+        // At most an hour.
+        for _ in 0..<10_000 { failed.charge(10, to: network, pace, at: mono(2_000)) }
+        #expect(failed.isEmpty(of: network, pace, at: mono(5_500)))
+        #expect(!failed.isEmpty(of: network, pace, at: mono(5_700)))
+    }
+
+    @Test func `leave one guess of a password a second`() {
+        var failed = NetworkBuckets(seed: 7)
+        let network = ClientNetwork(address: [192, 0, 2, 1])
+        var guesses = 0
+        // Tried again every ten milliseconds for a minute.
+        for step in 0..<6_000 {
+            let now = mono(1_000 + Double(step) / 100)
+            guard !failed.isEmpty(of: network, pace, at: now) else { continue }
+            failed.charge(10, to: network, pace, at: now)
+            guesses += 1
+        }
+        #expect((60...62).contains(guesses), "\(guesses)")
     }
 
     @Test func `do not charge what all logins share`() throws {

@@ -182,6 +182,21 @@ class Registration(WithPasswords, unittest.TestCase):
         stream.authenticate("uwe", "x")
         self.assertIn("<not-authorized/>", stream.until("</failure>"))
 
+    def test_accounts_that_are_in_use_cannot_be_registered(self):
+        server = app_server(self.plain)
+        self.addCleanup(server.close)
+        # One has logged in, one has a subscription, one has contacts; the last is only named.
+        server.ok("setPassword", {"account": "used1", "password": "x"})
+        self.stream().login("used1", "d", "x")
+        server.ok("removePassword", {"account": "used1"})
+        server.ok("subscribe", {"account": "used2", "type": 1, "expiry": 60,
+                                "publishers": ["named"]})
+        server.ok("relate", {"account": "used3", "contact": "used1", "action": "request"})
+        stream, _ = self.opened()
+        for name in ("used1", "used2", "used3"):
+            self.assertIn("<conflict ", self.register(stream, name))
+        self.assertIn("type='result'", self.register(stream, "named"))
+
     def test_few_are_registered_at_once_from_one_address(self):
         service = XMPPService("--auth", "password", "--xmpp-registration", plain=True)
         self.addCleanup(service.close)

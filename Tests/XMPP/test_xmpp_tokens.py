@@ -20,7 +20,7 @@ class TokensAsPasswords(unittest.IsolatedAsyncioTestCase):
         with open(path, "wb") as file:
             file.write(SECRET + b"\n")
         os.chmod(path, 0o600)
-        cls.service = XMPPService("--auth", "jwt", "--jwt-key", path, plain=True)
+        cls.service = XMPPService("--auth", "jwt", "--jwt-key", path, "--passwords", plain=True)
 
     @classmethod
     def tearDownClass(cls):
@@ -53,6 +53,14 @@ class TokensAsPasswords(unittest.IsolatedAsyncioTestCase):
             with self.subTest(failure=failure):
                 self.assertIn("<%s/>" % failure, await asyncio.to_thread(
                     self.refusal, "zoe", secret))
+
+    async def test_a_token_sets_no_password(self):
+        stream = Stream(self.service.xmpp_port)
+        self.addCleanup(stream.close)
+        stream.login("zoe", "d4", token("zoe"))
+        stream.send("<iq type='set' id='c'><query xmlns='jabber:iq:register'>"
+                    "<username>zoe</username><password>mine</password></query></iq>")
+        self.assertIn("<not-allowed ", stream.until("</iq>"))
 
     async def test_a_session_ends_with_its_token(self):
         # Tokens are accepted for 30 s beyond their expiry, for clocks that differ.

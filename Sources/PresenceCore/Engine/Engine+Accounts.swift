@@ -72,6 +72,16 @@ extension Engine {
         texts.withBytes(name) { find($0) }
     }
 
+    /// Whether an account with this name has logged in, or something is kept for it: it belongs to
+    /// somebody. That others have named it is not enough.
+    public func belongsToSomebody(_ name: Span<UInt8>) -> Bool {
+        guard let account = find(name) else { return false }
+        let known = accounts[Int(account.index)]
+        return known.lastValue != 0 || known.sessionCount != 0 || known.statusCount != 0
+            || known.visibility != nil || index.count(of: account) != 0
+            || relations.contactCount(of: account) != 0
+    }
+
     /// Appends the name of an account.
     public func appendName(of account: AccountHandle, to bytes: inout [UInt8]) {
         names.append(account.index, to: &bytes)

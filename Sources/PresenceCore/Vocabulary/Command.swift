@@ -30,7 +30,7 @@ public enum MethodName: String, CaseIterable, Sendable {
         case .sessions: Rules(.appServers, .notNeeded, .small)
         case .kick: Rules(.appServers, .notNeeded, .small)
         case .setPassword: Rules(.appServers, .needed, .small)
-        case .removePassword: Rules(.appServers, .needed, .small)
+        case .removePassword: Rules(.appServers, .notNeeded, .small)
         case .stats: Rules(.appServers, .notNeeded, .large)
         case .metrics: Rules(.appServers, .notNeeded, .large)
         case .why: Rules(.appServers, .notNeeded, .large)

@@ -97,11 +97,13 @@ extension EngineHost {
 
     /// Notes that a login has failed.
     mutating func noteFailedLogin(of network: ClientNetwork?, at now: Mono) {
-        _ = failedLogins.take(of: network, configuration.admission.failedLoginPace, at: now)
+        _ = failedLogins.take(network, configuration.admission.failedLoginPace, at: now)
     }
 
-    /// Notes that a password was wrong. It counts as ten tokens: passwords can be guessed.
+    /// Notes that a password was wrong. It counts as ten tokens, and what is missing is owed:
+    /// passwords can be guessed, and many guesses may have been in progress.
     mutating func noteFailedPassword(of network: ClientNetwork?, at now: Mono) {
-        _ = failedLogins.take(10, of: network, configuration.admission.failedLoginPace, at: now)
+        failedLogins.charge(
+            10, to: network, configuration.admission.failedLoginPace, at: now)
     }
 }

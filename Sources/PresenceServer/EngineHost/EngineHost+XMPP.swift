@@ -97,6 +97,10 @@ extension EngineHost {
 
     /// Changes the password of the account of a client.
     mutating func changePassword(_ change: XMPPRegistration, at now: Moment) throws(Refusal) {
+        // Its session may have been ended meanwhile.
+        if let refusal = engine.refusal(of: .setAvailability, from: change.connection) {
+            throw refusal
+        }
         try checkServing()
         try begin(
             PasswordTask(

@@ -15,19 +15,36 @@ struct NetworkBuckets {
         self.seed = seed
     }
 
-    /// Takes so many tokens, of which there may be too few. Returns whether there was one at the
-    /// beginning.
-    mutating func take(
-        _ count: Int = 1, of network: ClientNetwork?, _ pace: Pace?, at now: Mono
-    ) -> Bool {
-        guard let network, let pace else { return true }
+    /// Takes a token, if there is one. Returns whether there was.
+    mutating func take(_ network: ClientNetwork?, _ pace: Pace?, at now: Mono) -> Bool {
+        withBucket(of: network, pace) { $0.take($1, at: now) == nil } ?? true
+    }
+
+    /// Takes so many tokens, those that are missing in advance: the network has to wait until they
+    /// are paid back, an hour at most.
+    mutating func charge(
+        _ count: Int, to network: ClientNetwork?, _ pace: Pace?, at now: Mono
+    ) {
+        withBucket(of: network, pace) { bucket, pace in
+            for _ in 0..<count {
+                _ = bucket.charge(
+                    pace, at: now, waitMillisecondsMax: Self.debtMillisecondsMax)
+            }
+        }
+    }
+
+    private static let debtMillisecondsMax: UInt64 = 3_600_000
+
+    @discardableResult
+    private mutating func withBucket<Result>(
+        of network: ClientNetwork?, _ pace: Pace?,
+        _ body: (inout TokenBucket, Pace) -> Result
+    ) -> Result? {
+        guard let network, let pace else { return nil }
         if buckets.isEmpty {
             buckets = Array(repeating: TokenBucket(), count: Self.bucketCount)
         }
-        let bucket = bucket(of: network)
-        guard !buckets[bucket].isEmpty(pace, at: now) else { return false }
-        for _ in 0..<count { _ = buckets[bucket].take(pace, at: now) }
-        return true
+        return body(&buckets[bucket(of: network)], pace)
     }
 
     /// Whether a network has taken as much as it may.

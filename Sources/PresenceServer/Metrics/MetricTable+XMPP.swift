@@ -18,6 +18,12 @@ extension MetricTable {
                 measurements.count { $0.xmppLogins[mechanism] }
             }),
         Metric(
+            .counter, "porchlight_xmpp_authentication_failures_total",
+            "Failed authentications of XMPP clients, by condition.", by: "condition",
+            Metric.Value.each(SASLFailure.allCases, \.rawValue) { measurements, condition in
+                measurements.count { $0.saslFailures[condition] }
+            }),
+        Metric(
             .counter, "porchlight_xmpp_stanzas_total",
             "Valid stanzas received from XMPP clients, by kind.",
             by: "kind",

@@ -60,6 +60,8 @@ struct ServiceCounters: Sendable {
     var stanzaErrors = Tally<StanzaError.Condition>()
     /// Streams of XMPP that were closed with an error, by its condition.
     var streamErrors = Tally<StreamFault.Condition>()
+    /// Authentications of XMPP clients that failed, by condition.
+    var saslFailures = Tally<SASLFailure>()
     /// Authentications of XMPP clients that succeeded, by mechanism.
     var xmppLogins = Tally<XMPPLogin>()
 }

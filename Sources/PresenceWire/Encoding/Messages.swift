@@ -219,7 +219,7 @@ extension CredentialError {
         case .issuer: "The token's `iss` is not the issuer that this service accepts."
         case .subject: "The token's `sub` is not a valid account name."
         case .passwordsNotTaken:
-            "This service does not accept passwords: it runs without `--passwords`."
+            "This service does not accept passwords, unless it runs with `--auth password`."
         case .passwordNeeded: "This service requires a `password` to log in as an account."
         case .password: "The account has another password, or none."
         case .keysUnavailable: "The keys that verify tokens cannot be fetched; try again later."

@@ -43,7 +43,9 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// Goes on with what a client has waited for.
     mutating func take(_ answer: CredentialAnswer, for slot: Int) {
-        guard let client = xmpp?[slot], let question = client.question else { return }
+        guard let client = xmpp?[slot], let question = client.question,
+            connections[slot].phase != .closing
+        else { return }
         client.question = nil
         switch (question, answer) {
         case (.authentication, .token(let term)):
@@ -74,12 +76,14 @@ extension ConnectionLoop where Link: ~Copyable {
         _ client: XMPPConnection, in slot: Int, _ failure: SASLFailure
     ) {
         let heard = client.stream.refuse(failure)
+        counters.saslFailures.count(failure)
         say(slot)
         if case .denied(_, let fault?) = heard { endStream(slot, after: fault) }
     }
 
     /// An authentication has failed within the stream.
     mutating func denied(_ slot: Int, _ failure: SASLFailure, _ fault: StreamFault?) {
+        counters.saslFailures.count(failure)
         if failure == .notAuthorized {
             inbound.append(.loginFailed(origin(of: slot).network))
         }
@@ -90,7 +94,8 @@ extension ConnectionLoop where Link: ~Copyable {
     mutating func changePassword(
         _ typed: [UInt8], _ head: StanzaHead, of sender: StanzaSender, in slot: Int
     ) {
-        guard configuration.passwords != .none else {
+        // A token ends, and must not be exchanged for a password, which does not.
+        guard configuration.passwords != .none, xmpp?[slot]?.term == nil else {
             counters.stanzaErrors.count(.notAllowed)
             return send(to: slot) { $0.append(.notAllowed, head, to: sender) }
         }

@@ -20,11 +20,19 @@ extension EngineHost {
         try checkRoom(for: method, at: now)
         // Guessing must not pay: an address that has failed too often has to wait, even with the
         // right password.
-        let isSuspect = !task.goal.isChange && isSuspect(task.origin.network, at: now.mono)
-        guard !isSuspect, passwords.count < configuration.admission.tokensMax,
-            let number = passwords.begin(task)
-        else {
+        if !task.goal.isChange, isSuspect(task.origin.network, at: now.mono) {
+            throw Refusal(.overloaded, retryAfterSeconds: retryDelay.seconds())
+        }
+        guard passwords.count < configuration.admission.tokensMax else {
             passwords.counters.turnedAway += 1
+            throw Refusal(.overloaded, retryAfterSeconds: retryDelay.seconds())
+        }
+        guard let number = passwords.begin(task) else {
+            // Another is about to register it.
+            if case .register = task.goal {
+                return output.append(
+                    .credentials(task.connection, .nameTaken), for: task.connection)
+            }
             throw Refusal(.overloaded, retryAfterSeconds: retryDelay.seconds())
         }
         store.submit(.credential(account: task.account), token: number)
@@ -50,7 +58,7 @@ extension EngineHost {
             PasswordTask(
                 connection: connection, account: texts.bytes(change.account),
                 origin: ConnectionOrigin(address: [], network: nil), goal: goal),
-            as: .setPassword, at: now)
+            as: change.password == nil ? .removePassword : .setPassword, at: now)
     }
 
     // MARK: Steps
@@ -113,7 +121,8 @@ extension EngineHost {
         case .challenge:
             answer(number, .credentials(task.connection, .keys(keys(in: row, of: task))))
         case .register(let password):
-            guard row == nil else {
+            // Whoever registered it would have the contacts and statuses of somebody else.
+            guard row == nil, !engine.belongsToSomebody(task.account.span) else {
                 return answer(number, .credentials(task.connection, .nameTaken))
             }
             guard passwords.storedCount < configuration.admission.passwordsMax else {

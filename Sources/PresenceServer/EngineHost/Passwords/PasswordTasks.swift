@@ -119,7 +119,9 @@ struct PasswordTasks {
     mutating func mayRegister(
         from network: ClientNetwork?, _ pace: Pace?, at now: Mono
     ) -> Bool {
-        registrations.take(PasswordTasks.registrationCost, of: network, pace, at: now)
+        guard !registrations.isEmpty(of: network, pace, at: now) else { return false }
+        registrations.charge(PasswordTasks.registrationCost, to: network, pace, at: now)
+        return true
     }
 
     /// So that a pace of one per second is one registration in ten seconds.
