@@ -13,6 +13,19 @@ private enum TemplateMark {
     static let domain: UInt8 = 1
 }
 
+extension Span<UInt8> {
+    /// A hash of what a template has before its first receiver: the device that it is from.
+    var hashOfSender: Int {
+        var hasher = Hasher()
+        var index = 0
+        while index < count, self[index] != TemplateMark.receiver {
+            hasher.combine(self[index])
+            index += 1
+        }
+        return hasher.finalize()
+    }
+}
+
 extension [UInt8] {
     /// Appends an event, or a state, as presences; nothing if it is none for XMPP clients.
     mutating func appendStanzas(of event: Event, in effects: borrowing Effects) {

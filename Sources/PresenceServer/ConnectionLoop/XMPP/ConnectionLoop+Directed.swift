@@ -37,19 +37,24 @@ extension ConnectionLoop where Link: ~Copyable {
     }
 
     /// Sends clients a presence that was addressed to them: all of it, or, if it must not be lost,
-    /// at least the brief one, which says only that the device is gone.
+    /// at least the brief one, which says only that the device is gone. That is not for those who
+    /// were not sent that it is there: strangers could send them as many as they like.
     mutating func deliverDirected(
         _ body: Int, brief: Int?, of shared: borrowing SharedOutput,
         to receivers: ArraySlice<UInt32>
     ) {
         var divided = DividedStanzas()
+        let sender = shared.bytes.span.extracting(shared.range(of: body)).hashOfSender
         for receiver in receivers where connections[Int(receiver)].phase == .serving {
             let slot = Int(receiver)
-            guard let client = xmpp?[slot] else { continue }
+            guard let client = xmpp?[slot], brief == nil || client.presented.end(sender) else {
+                continue
+            }
             let takesAll = takesRelayed(client, in: slot)
             guard connections[slot].phase == .serving, let number = takesAll ? body : brief else {
                 continue
             }
+            if brief == nil { client.presented.begin(sender) }
             let bytes = shared.bytes.span.extracting(shared.range(of: number))
             divided.divide(bytes, at: client.stream.domain)
             let start = beginMessage(to: slot)

@@ -62,6 +62,8 @@ final class XMPPConnection {
     var bareJID: [UInt8] = []
     /// The number of the last ping or push.
     private var number: UInt64 = 0
+    /// The devices that have presented themselves to it, other than by a subscription.
+    var presented = PresentedDevices()
     /// The rate limit of stanzas that others send it.
     private var relayed = TokenBucket()
 
