@@ -9,7 +9,8 @@ public struct AdmissionLimits: Sendable {
     public var appServerRequestPace: Pace? = Pace(perSecond: 5_000, burst: 20_000)
     /// Logins in all. Beyond, a connection is closed with 4504 and the time to come back.
     public var loginPace: Pace? = Pace(perSecond: 3_000, burst: 3_000)
-    /// Logins of one address that fail. Beyond, its tokens are verified while few others wait.
+    /// Logins of one address that fail, a wrong password counting as ten. Beyond, its tokens are
+    /// verified while few others wait, and its logins with a password are refused.
     public var failedLoginPace: Pace? = Pace(perSecond: 10, burst: 100)
     /// Connections from one address; beyond, a new one is closed with 4504.
     public var connectionsPerAddressMax: Int? = 4_096

@@ -140,6 +140,11 @@ class Passwords(Case):
         self.refused(guesser.call("login", {"account": "amy", "password": "pencil",
                                             "device": "d"}), 503, "overloaded")
 
+    def test_a_service_without_a_way_to_set_them_warns(self):
+        warning = "auth is password, and no password can be set"
+        self.assertIn(warning, self.fresh("--auth", "password").log_text())
+        self.assertNotIn(warning, self.with_passwords()[0].log_text())
+
     def test_beside_tokens(self):
         folder = tempfile.mkdtemp()
         path = os.path.join(folder, "secret")

@@ -26,7 +26,7 @@ struct KeyFiles: Sendable {
         tokenKeys = try Self.tokenKeys(settings.tokenKeyPlace, occasion)
         guard let path = settings.serverKeyPath else {
             serverKeys = []
-            warnings = []
+            warnings = Self.warningsWithoutKeys(settings)
             return
         }
         let content = try readFile(path, givenWith: "--server-key", occasion)
@@ -69,6 +69,16 @@ struct KeyFiles: Sendable {
         return [
             "server keys are set, and auth is open: the native port (\(settings.listen)) accepts "
                 + "app servers without a key; --auth jwt or password makes it require one"
+        ]
+    }
+
+    /// Passwords are set by app servers, which need a key, or over HTTP, or by who registers.
+    private static func warningsWithoutKeys(_ settings: ServiceSettings) -> [String] {
+        let canBeSet = settings.servesHTTP || settings.xmpp.allowsRegistration
+        guard settings.auth == .password, !canBeSet else { return [] }
+        return [
+            "auth is password, and no password can be set: give app servers a key with "
+                + "--server-key, or let XMPP clients register with --xmpp-registration"
         ]
     }
 

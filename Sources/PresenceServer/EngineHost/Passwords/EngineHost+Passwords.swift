@@ -197,8 +197,14 @@ extension EngineHost {
 
     // MARK: Parts of steps
 
-    private func keys(in row: CredentialRow?, of task: PasswordTask) -> StoredKeys {
-        row.flatMap { StoredKeys($0) } ?? passwords.decoys(for: task.account)
+    private mutating func keys(in row: CredentialRow?, of task: PasswordTask) -> StoredKeys {
+        guard let row else { return passwords.decoys(for: task.account) }
+        guard let keys = StoredKeys(row) else {
+            counters.storeFailures += 1
+            logger.error("stored keys of a password are damaged; set it again")
+            return passwords.decoys(for: task.account)
+        }
+        return keys
     }
 
     private mutating func derive(_ work: PasswordWork.Kind, _ number: UInt64, hadKeys: Bool) {
