@@ -12,6 +12,7 @@ struct HTTPListener: Sendable {
     private let task: Task<Void, Never>
     private let ended: EventLoopFuture<Void>
     private let loop: any EventLoop
+    private let group: MultiThreadedEventLoopGroup
 
     /// Waits until it listens. Not to be called on an event loop.
     init(
@@ -19,6 +20,7 @@ struct HTTPListener: Sendable {
         logger: Logger
     ) throws(HTTPStartError) {
         loop = group.next()
+        self.group = group
         let bound = loop.makePromise(of: (any Channel).self)
         let ended = loop.makePromise(of: Void.self)
         let server = Server(
@@ -51,6 +53,12 @@ struct HTTPListener: Sendable {
     /// Closes every connection. Not to be called on an event loop.
     func stop() {
         // Stop accepting first, so that closing the connections is not an error of the listener.
+        try? channel.setOption(.autoRead, value: false).wait()
+        // A connection that is being set up crosses to its loop and back. If the listener were
+        // closed meanwhile, it would be handed to no task, and its unused writer ends the process.
+        for _ in 0..<2 {
+            for loop in group.makeIterator() { try? loop.submit {}.wait() }
+        }
         try? channel.close().wait()
         task.cancel()
         try? ended.wait()
