@@ -33,6 +33,25 @@ import Testing
         #expect(next != nil)
     }
 
+    @Test func `of one network are a quarter of all`() throws {
+        var tasks = PasswordTasks(seed: 7)
+        var limits = AdmissionLimits()
+        limits.tokensMax = 8
+        let one = ClientNetwork(address: [192, 0, 2, 1])
+        let other = ClientNetwork(address: [192, 0, 2, 2])
+        func begin(_ slot: UInt32) -> UInt64? {
+            var task = task("amy", .challenge, of: slot)
+            task.origin.network = one
+            return tasks.begin(task)
+        }
+        let numbers = [begin(1), begin(2)]
+        #expect(!tasks.hasRoom(for: one, limits))
+        #expect(tasks.hasRoom(for: other, limits))
+        #expect(tasks.hasRoom(for: nil, limits))
+        _ = tasks.end(try #require(numbers[0]))
+        #expect(tasks.hasRoom(for: one, limits))
+    }
+
     @Test func `of a connection that has ended give their account back`() throws {
         var tasks = PasswordTasks(seed: 7)
         let begun = tasks.begin(task("amy", .remove))

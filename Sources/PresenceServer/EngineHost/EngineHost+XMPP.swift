@@ -83,16 +83,23 @@ extension EngineHost {
     /// Registers an account for a client that has not logged in.
     mutating func register(_ registration: XMPPRegistration, at now: Moment) throws(Refusal) {
         try checkServing()
-        let network = registration.origin.network
-        let pace = configuration.admission.registrationPace
-        guard passwords.mayRegister(from: network, pace, at: now.mono) else {
-            throw Refusal(.rateLimited, retryAfterSeconds: 10)
-        }
+        try checkPace(of: registration, at: now)
         try begin(
             PasswordTask(
                 connection: registration.connection, account: registration.account,
                 origin: registration.origin, goal: .register(registration.password)),
             as: .setPassword, at: now)
+    }
+
+    /// Deriving keys costs more than anything else that a client can ask for.
+    private mutating func checkPace(
+        of registration: XMPPRegistration, at now: Moment
+    ) throws(Refusal) {
+        let network = registration.origin.network
+        let pace = configuration.admission.registrationPace
+        guard passwords.mayRegister(from: network, pace, at: now.mono) else {
+            throw Refusal(.rateLimited, retryAfterSeconds: 10)
+        }
     }
 
     /// Changes the password of the account of a client.
@@ -102,6 +109,7 @@ extension EngineHost {
             throw refusal
         }
         try checkServing()
+        try checkPace(of: change, at: now)
         try begin(
             PasswordTask(
                 connection: change.connection, account: change.account, origin: change.origin,

@@ -23,7 +23,7 @@ extension EngineHost {
         if !task.goal.isChange, isSuspect(task.origin.network, at: now.mono) {
             throw Refusal(.overloaded, retryAfterSeconds: retryDelay.seconds())
         }
-        guard passwords.count < configuration.admission.tokensMax else {
+        guard passwords.hasRoom(for: task.origin.network, configuration.admission) else {
             passwords.counters.turnedAway += 1
             throw Refusal(.overloaded, retryAfterSeconds: retryDelay.seconds())
         }
@@ -76,11 +76,22 @@ extension EngineHost {
     /// Goes on with tasks whose passwords have been compared or keys derived.
     mutating func report(_ results: [PasswordResult], at now: Moment) {
         for result in results {
+            note(result, at: now.mono)
             carryOut(result.number) { host throws(Refusal) in
                 try host.proceed(with: result, at: now)
             }
             sort(at: now)
         }
+    }
+
+    /// Counts a password that was compared, whether or not its connection still waits: guesses must
+    /// not become free by that they are given up.
+    private mutating func note(_ result: PasswordResult, at now: Mono) {
+        guard case .compared(let isPassword) = result.kind else { return }
+        passwords.counters.compared += 1
+        guard !isPassword else { return }
+        passwords.counters.mismatched += 1
+        noteFailedPassword(of: passwords.running(result.number).task.origin.network, at: now)
     }
 
     /// Takes a step of a task, unless nobody waits for it any more.
@@ -149,12 +160,7 @@ extension EngineHost {
         }
         switch (running.task.goal, result.kind) {
         case (.logIn(_, let purpose), .compared(let isPassword)):
-            passwords.counters.compared += 1
-            guard isPassword else {
-                passwords.counters.mismatched += 1
-                noteFailedPassword(of: running.task.origin.network, at: now.mono)
-                throw Refusal(CredentialError.password)
-            }
+            guard isPassword else { throw Refusal(CredentialError.password) }
             _ = passwords.end(result.number)
             logIn(running.task, purpose, at: now)
         case (.register, .derived(let keys)), (.set, .derived(let keys)):
@@ -198,11 +204,13 @@ extension EngineHost {
     // MARK: Parts of steps
 
     private mutating func keys(in row: CredentialRow?, of task: PasswordTask) -> StoredKeys {
-        guard let row else { return passwords.decoys(for: task.account) }
+        // Made in any case: the time that they take would tell who has a password.
+        let decoys = passwords.decoys(for: task.account)
+        guard let row else { return decoys }
         guard let keys = StoredKeys(row) else {
             counters.storeFailures += 1
             logger.error("stored keys of a password are damaged; set it again")
-            return passwords.decoys(for: task.account)
+            return decoys
         }
         return keys
     }

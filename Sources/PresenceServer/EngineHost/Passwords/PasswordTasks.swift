@@ -14,6 +14,8 @@ struct PasswordTasks {
     private var lastNumber: UInt64 = 0
     /// The connections that wait for one, each for one.
     private var waiting: Set<ConnectionID> = []
+    /// Tasks of each network, where there are some.
+    private var countsByNetwork: [ClientNetwork: Int] = [:]
     /// The accounts whose stored keys are being changed, each by one task.
     private var accountsInChange: Set<[UInt8]> = []
     private var registrations: NetworkBuckets
@@ -62,6 +64,14 @@ struct PasswordTasks {
     /// Tasks in progress.
     var count: Int { tasks.count }
 
+    /// Whether one more may be begun. A network has a quarter of all, so that others get theirs.
+    func hasRoom(for network: ClientNetwork?, _ limits: AdmissionLimits) -> Bool {
+        guard tasks.count < limits.tokensMax, let network else {
+            return tasks.count < limits.tokensMax
+        }
+        return countsByNetwork[network, default: 0] < max(1, limits.tokensMax / 4)
+    }
+
     /// The keys that an account without a password appears to have.
     func decoys(for account: [UInt8]) -> StoredKeys {
         StoredKeys(decoyFor: account, secret: secret)
@@ -75,6 +85,7 @@ struct PasswordTasks {
         lastNumber += 1
         tasks[lastNumber] = Running(task: task, step: .reading)
         waiting.insert(task.connection)
+        if let network = task.origin.network { countsByNetwork[network, default: 0] += 1 }
         return lastNumber
     }
 
@@ -99,8 +110,14 @@ struct PasswordTasks {
     mutating func end(_ number: UInt64) -> Bool {
         guard let ended = tasks.removeValue(forKey: number) else { return false }
         if case .storing = ended.step { storingCount -= 1 }
+        leave(ended.task.origin.network)
         if ended.task.goal.isChange { accountsInChange.remove(ended.task.account) }
         return waiting.remove(ended.task.connection) != nil
+    }
+
+    private mutating func leave(_ network: ClientNetwork?) {
+        guard let network, let count = countsByNetwork[network] else { return }
+        countsByNetwork[network] = count == 1 ? nil : count - 1
     }
 
     /// Notes that a change is stored.
