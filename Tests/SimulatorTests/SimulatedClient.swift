@@ -11,6 +11,9 @@ final class SimulatedClient: SimulatedPeer {
     private var lastID: Int64 = 0
     /// Requests that are not answered yet, in order.
     private(set) var asked: [(id: Int64, method: String, params: JSON)] = []
+    /// What was known of its password when it last sent one.
+    var passwordKnown: (state: SimulatedPasswords.State, version: Int)?
+    private var passwordOutcomes: [PasswordOutcome] = []
     /// Whether its session is sent what its account sees as a contact.
     private(set) var hearsContacts = false
     /// The accounts that wait for an answer of its account, as far as it knows.
@@ -67,7 +70,44 @@ final class SimulatedClient: SimulatedPeer {
         }
     }
 
+    /// What has become of a request with a password.
+    enum PasswordOutcome {
+        case changed(account: String, password: String?)
+        case refused(account: String)
+        case lost(account: String)
+        case login(typed: String, known: (state: SimulatedPasswords.State, version: Int), Bool)
+    }
+
+    /// What there was since it was last asked.
+    func takePasswordOutcomes() -> [PasswordOutcome] {
+        defer { passwordOutcomes = [] }
+        return passwordOutcomes
+    }
+
+    private func notePassword(_ method: String, _ params: JSON, _ message: JSON) {
+        let account = params["account"]?.string ?? ""
+        let isAccepted = message["result"] != nil
+        switch method {
+        case "setPassword" where isAccepted, "removePassword" where isAccepted:
+            passwordOutcomes.append(
+                .changed(account: account, password: params["password"]?.string))
+        case "setPassword", "removePassword":
+            passwordOutcomes.append(.refused(account: account))
+        case "login":
+            let reason = message["error"]?["data"]?["reason"]?.string
+            guard let typed = params["password"]?.string, let known = passwordKnown,
+                isAccepted || reason == "invalid_password"
+            else { return }
+            meet(isAccepted ? "right password" : "wrong password")
+            passwordOutcomes.append(.login(typed: typed, known: known, isAccepted))
+        default: break
+        }
+    }
+
     override func connectionEnded() {
+        for request in asked where ["setPassword", "removePassword"].contains(request.method) {
+            passwordOutcomes.append(.lost(account: request.params["account"]?.string ?? ""))
+        }
         super.connectionEnded()
         received = []
         asked = []
@@ -97,6 +137,7 @@ final class SimulatedClient: SimulatedPeer {
                 return violations.append("answer \(id) out of order")
             }
             asked.removeFirst()
+            notePassword(first.method, first.params, message)
             if let result = message["result"] {
                 meet(first.method)
                 succeed(first.method, first.params, result)

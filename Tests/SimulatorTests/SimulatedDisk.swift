@@ -29,6 +29,7 @@ final class SimulatedDisk: Persistence {
 
     private(set) var durable = Tables()
     private var queue: [Submission] = []
+    private var reads: [(Read, UInt64)] = []
     /// Lazy writes that failed; they go first next time.
     private var retained: [Submission] = []
     let canary: Canary
@@ -37,12 +38,26 @@ final class SimulatedDisk: Persistence {
 
     init(canary: Canary = .none) { self.canary = canary }
 
-    var isIdle: Bool { queue.isEmpty && retained.isEmpty }
+    var isIdle: Bool { queue.isEmpty && retained.isEmpty && reads.isEmpty }
 
     func submit(_ batch: consuming [Submission]) { queue += batch }
 
-    func submit(_ read: Read, token: UInt64) {
-        preconditionFailure("passwords are not simulated")
+    func submit(_ read: Read, token: UInt64) { reads.append((read, token)) }
+
+    /// Answers everything that was asked, or fails to.
+    func answerReads(isFailing: Bool) -> [ReadOutcome] {
+        let asked = reads
+        reads = []
+        return asked.map { read, token in
+            if isFailing {
+                return ReadOutcome(token: token, result: .failed(StoreError(code: 10)))
+            }
+            switch read {
+            case .credential(let account):
+                let row = durable.credentials[Key(account: account)]
+                return ReadOutcome(token: token, result: .credential(row))
+            }
+        }
     }
 
     /// Commits everything that has gathered, or fails to.
@@ -67,6 +82,7 @@ final class SimulatedDisk: Persistence {
     func crash() {
         queue = []
         retained = []
+        reads = []
     }
 
     private func apply(_ write: Write) {

@@ -52,6 +52,7 @@ extension Simulation {
         case 2: client.isDead = true
         case 3 where client.asked.isEmpty: readFeed(client)
         case 4..<12: client.isStalled.toggle()
+        case 12..<20 where configuration.passwords != .none: changePassword(client)
         default: ask(client, "ping", [:])
         }
     }
@@ -70,6 +71,8 @@ extension Simulation {
         // Where a token is needed, the name is refused.
         if chance(configuration.access == .open ? 2 : 15) {
             params["account"] = .string(client.account)
+        } else if configuration.passwords != .none, chance(3) {
+            params.merge(passwordLogin(client)) { $1 }
         } else {
             params["token"] = .string(token(of: client.account).text)
         }

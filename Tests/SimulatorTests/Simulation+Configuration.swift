@@ -68,6 +68,7 @@ extension Simulation {
         configuration.xmpp = listening
         let needsCredentials = Int.random(in: 0..<4, using: &random) == 0
         configuration.access = needsCredentials ? .credentials : .open
+        configuration.passwords = needsCredentials ? .besideTokens : .none
     }
 
     /// Each pace, and the cap on watchers, in half of the configurations.

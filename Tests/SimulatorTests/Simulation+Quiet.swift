@@ -25,6 +25,7 @@ extension Simulation {
         checkDisk(auditor)
         checkRelations(auditor)
         checkTokens()
+        checkPasswords()
         checkWatchers(auditor)
     }
 
@@ -35,6 +36,7 @@ extension Simulation {
             for id in network.ids { deliver(id, bytesMax: .max) }
             settleDisk(.sound)
             while !verifier.isIdle { verifyOne() }
+            while !passwordThread.isIdle { deriveOne() }
             endTurn()
             service.settleLinks()
             for peer in peers { read(peer, bytesMax: .max) }
@@ -47,6 +49,7 @@ extension Simulation {
 
     private var isSettled: Bool {
         guard disk.isIdle, service.isAtRest, areTablesComplete, verifier.isIdle,
+            passwordThread.isIdle,
             service.nextWake.map({ $0 > now }) ?? true
         else { return false }
         return peers.allSatisfy { peer in

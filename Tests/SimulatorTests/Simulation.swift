@@ -42,6 +42,8 @@ final class Simulation {
     /// The engine is reached over links that delay, with so many connection loops; nil: inline.
     private let loopCount: Int?
     private(set) var verifier = SimulatedVerifier()
+    private(set) var passwordThread = SimulatedPasswordThread()
+    var passwords = SimulatedPasswords()
     /// All that connect, whatever they speak.
     private(set) var peers: [SimulatedPeer] = []
     private(set) var clients: [SimulatedClient] = []
@@ -118,7 +120,12 @@ final class Simulation {
     private func begin() {
         lastStart = now
         verifier = SimulatedVerifier()
-        service.withHost { host, _ in host.tokens.verifier = verifier }
+        passwordThread = SimulatedPasswordThread()
+        let stored = StoredPasswords(count: disk.durable.credentials.count, secret: [1])
+        service.withHost { host, _ in
+            host.tokens.verifier = verifier
+            host.passwords = PasswordTasks(stored: stored, seed: seed, thread: passwordThread)
+        }
         service.begin()
         service.turnEnded()
         service.withHost { host, now in host.report(disk.settle(isFailing: false), at: now) }
@@ -143,7 +150,9 @@ final class Simulation {
         case 45..<60: deliverSome()
         case 60..<75: readSome()
         case 75..<83: settleDisk()
-        case 83..<88: verifySome()
+        case 83..<88:
+            verifySome()
+            deriveSome()
         case 88..<97: pass(milliseconds: UInt64.random(in: 1...3_000, using: &random))
         case 97: pass(milliseconds: UInt64.random(in: 1...90_000, using: &random))
         case 98: if chance(6) { jumpClock() } else if chance(6) { reload() }
@@ -167,6 +176,8 @@ final class Simulation {
         let lies = health == .asItIs && chance(3)
         service.withHost { host, now in
             host.report(disk.settle(isFailing: isFailing, lies: lies), at: now)
+            // After the outcomes of what was submitted before.
+            host.report(disk.answerReads(isFailing: isFailing), at: now)
         }
         // A change may have waited for another, and be on its way to the disk only now.
         guard disk.isIdle, service.hub.host.engine.changesInFlight == 0 else { return }
@@ -180,12 +191,16 @@ final class Simulation {
     func verifyOne() {
         guard !verifier.isIdle else { return }
         // A session counts as heard when its token is found valid.
-        for peer in peers where peer.stream != nil && peer.isWaiting {
-            lastWhole[peer.name] = now
-        }
+        noteWaitingAsWhole()
         let place = Int.random(in: 0..<100, using: &random)
         let result = verifier.verify(place, isFailing: chance(10))
         service.withHost { host, now in host.report([result], at: now) }
+    }
+
+    func noteWaitingAsWhole() {
+        for peer in peers where peer.stream != nil && peer.isWaiting {
+            lastWhole[peer.name] = now
+        }
     }
 
     /// The service is told to read its settings again.
@@ -194,6 +209,7 @@ final class Simulation {
         // Fixed at the start.
         new.feed = configuration.feed
         new.access = configuration.access
+        new.passwords = configuration.passwords
         new.xmpp = configuration.xmpp
         configuration = new
         let cap = new.engine.subscribersPerPublisherMax
@@ -211,6 +227,7 @@ final class Simulation {
             peer.violations.forEach { violation("\(peer.name) \($0)") }
             peer.violations = []
         }
+        for client in clients { notePasswords(client) }
         checkMemory()
     }
 

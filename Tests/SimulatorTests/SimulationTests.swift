@@ -44,7 +44,8 @@ import Testing
         }
         print("met: \(met.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })")
         for what in [
-            "login", "refresh", "subscribe", "publish", "feed", "throttled", "fell behind",
+            "login", "refresh", "setPassword", "removePassword", "right password", "wrong password",
+            "invalid_password", "subscribe", "publish", "feed", "throttled", "fell behind",
             "rate_limited", "subscriber_quota", "subscription_quota", "session_quota",
             "relate", "contacts", "setVisibility", "setAvailability", "contact", "hidden", "shown",
             "not_permitted", "contact_quota", "request_quota", "unknown_contact",
