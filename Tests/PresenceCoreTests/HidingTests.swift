@@ -359,6 +359,34 @@ import Testing
         #expect(world.events(bob).isEmpty)
     }
 
+    @Test func `a session that misses its own events during its list is sent its own state`() {
+        var settings = Settings()
+        settings.limits.statesPerFrameMax = 1
+        let world = World(settings)
+        let server = world.appServer()
+        for contact in ["bob", "carol"] {
+            world.login(contact)
+            world.say(server, .subscribe, to: contact, for: "alice")
+            world.say(server, .subscribed, to: "alice", for: contact)
+        }
+        let native = world.login("alice")
+        // A lease by which the other session of alice does not hear.
+        world.subscribe(native, ["alice"])
+        world.listsWait = true
+        let slow = world.connect()
+        world.bind("alice", "slow", on: slow)
+        world.handle(.show(Availability()), from: slow)
+        _ = world.take(slow)
+        world.missesEvents = [slow]
+        world.publish(native, 10_001)
+        world.missesEvents = []
+        for _ in 0..<4 { world.drain(slow) }
+        let states = world.take(slow).flatMap { seen -> [State] in
+            if case .states(let states) = seen { states } else { [] }
+        }
+        #expect(states.map { "\($0.publisher) \($0.value)" } == ["alice 10001", "carol 1"])
+    }
+
     @Test func `a device that came back in between is told to have gone`() {
         let server = world.appServer()
         let alice = bind("alice", "a")
