@@ -28,13 +28,16 @@ extension SimulatedXMPPClient {
     // MARK: Answers
 
     private func hearAnswer(_ stanza: XMLElement, _ name: String, isError: Bool) {
-        guard let id = stanza.text("id"), stanza.text("to") == fullJID else {
+        guard let id = stanza.text("id") else {
+            return violations.append("\(name) without an id")
+        }
+        // The answer of another device, at any time; perhaps to a former connection of this one,
+        // which may have been another client's, and on another domain.
+        if !isError, relayed.remove(id) != nil { return meet("relay answered") }
+        if !isError, !id.hasPrefix(idPrefix) { return meet("relay answered late") }
+        guard stanza.text("to") == fullJID else {
             return violations.append("\(name) to \(stanza.text("to") ?? "nobody")")
         }
-        // The answer of another device, at any time.
-        if !isError, relayed.remove(id) != nil { return meet("relay answered") }
-        // That to a question of the client that had its device before.
-        if !isError, !id.hasPrefix(idPrefix) { return meet("relay answered late") }
         guard let asked = answered(id, isError: isError) else {
             return violations.append("an answer to \(id), which was not asked, or answered before")
         }

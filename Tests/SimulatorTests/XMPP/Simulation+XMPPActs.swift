@@ -47,19 +47,21 @@ extension Simulation {
     private func connect(_ client: SimulatedXMPPClient) {
         // Now and then it takes the device from a client that is connected.
         let isTaken = peers.contains { $0 !== client && $0.name == client.name && $0.isLoggedIn }
-        guard !isTaken || chance(20) else { return }
-        let id = open(client, on: chance(2) ? .xmpp : .xmppTLS)
+        guard !isTaken || chance(60) else { return }
+        let id = open(
+            client, on: chance(2) ? .xmpp : .xmppTLS,
+            roomBytes: Int.random(in: 100...1_000, using: &random))
         let domains = configuration.xmpp?.domains ?? []
         let domain = domains.randomElement(using: &random) ?? []
         let bytes = client.open(
             at: String(decoding: domain, as: UTF8.self), with: credential(for: client),
-            isPipelining: chance(2))
+            isPipelining: !chance(4))
         send(counted: bytes, on: id)
     }
 
     /// Goes on with a login that was refused, or gives up.
     private func logIn(_ client: SimulatedXMPPClient, on id: StreamID) {
-        if chance(20) { return vanish(client, id) }
+        if chance(client.isDead ? 20 : 100) { return vanish(client, id) }
         guard !client.isDead else { return }
         switch client.phase {
         case .open: send(counted: client.authenticate(with: credential(for: client)), on: id)
@@ -79,7 +81,7 @@ extension Simulation {
         switch Int.random(in: 0..<9, using: &random) {
         case 0: finish(id)
         case 1: vanish(client, id)
-        case 2: client.isDead = true
+        case 2: client.isDead = chance(3)
         case 3:
             client.isEnding = true
             send(counted: Array("</stream:stream>".utf8), on: id)
