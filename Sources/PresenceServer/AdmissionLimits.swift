@@ -29,8 +29,8 @@ public struct AdmissionLimits: Sendable {
     public var tokensMax = 1_000
     /// The same for tokens from an address of which too many logins have failed.
     public var suspectTokensMax = 100
-    /// Registrations, and changes of passwords by clients, from one address, each of which counts as
-    /// ten; beyond, they are refused.
+    /// Registrations, and changes of passwords by clients, from one address; each counts as ten.
+    /// Beyond, they are refused.
     public var registrationPace: Pace? = Pace(perSecond: 1, burst: 50)
     /// Accounts with a password; beyond, none can be registered.
     public var passwordsMax = 1_000_000

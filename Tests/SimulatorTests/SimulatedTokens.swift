@@ -3,9 +3,10 @@ import PresenceCore
 
 @testable import PresenceServer
 
-/// Tokens of the simulator: `ACCOUNT.END`, the end in milliseconds of the wall clock.
+/// Tokens of the simulator: `ey.ACCOUNT.END`, the end in milliseconds of the wall clock. They begin
+/// as those of JWT do, so that XMPP clients do not show them as passwords.
 struct SimulatedAuthenticator: Authenticator {
-    static func token(of account: String, until end: Int64) -> String { "\(account).\(end)" }
+    static func token(of account: String, until end: Int64) -> String { "ey.\(account).\(end)" }
 
     static let serverKey = "a key of a backend"
 
@@ -19,13 +20,13 @@ struct SimulatedAuthenticator: Authenticator {
 
     func result(for token: [UInt8], at now: Wall) -> Result<TokenHolder, CredentialError> {
         let parts = token.split(separator: UInt8(ascii: "."))
-        guard parts.count == 2, let end = Int64(String(decoding: parts[1], as: UTF8.self)) else {
+        guard parts.count == 3, let end = Int64(String(decoding: parts[2], as: UTF8.self)) else {
             return .failure(.signature)
         }
         guard now.milliseconds < end else { return .failure(.expired) }
         let term = TokenTerm(
             expires: Wall(milliseconds: end), honouredUntil: Wall(milliseconds: end))
-        return .success(TokenHolder(account: Array(parts[0]), term: term))
+        return .success(TokenHolder(account: Array(parts[1]), term: term))
     }
 }
 

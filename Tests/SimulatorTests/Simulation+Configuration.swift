@@ -27,7 +27,7 @@ extension Simulation {
         configuration.engine.limits.statesPerFrameMax = Int.random(
             in: 1...Bound.statesPerFrameMax, using: &random)
         configuration.engine.limits.subscriptionsPerAccountMax = Int.random(
-            in: 6...Bound.subscriptionsPerAccountMax, using: &random)
+            in: 4...Bound.subscriptionsPerAccountMax, using: &random)
         configuration.engine.limits.sessionsPerAccountMax = Int.random(
             in: 2...Bound.sessionsPerAccountMax, using: &random)
         configuration.engine.limits.contactsPerAccountMax = Int.random(in: 2...6, using: &random)

@@ -66,7 +66,7 @@ final class SimulatedXMPPClient: SimulatedPeer {
     /// What it shows as a password.
     struct Credential {
         var secret = "x"
-        /// When it ends; nil: the service believes everybody.
+        /// When it ends; nil: never, since it is a password or the service believes everybody.
         var ends: Int64?
     }
 

@@ -72,6 +72,9 @@ extension Simulation {
 
     private func credential(for client: SimulatedXMPPClient) -> SimulatedXMPPClient.Credential {
         guard configuration.access == .credentials else { return .init() }
+        if chance(5) {
+            return .init(secret: Self.passwords.randomElement(using: &random) ?? "", ends: nil)
+        }
         // Now and then that of another account, which is refused.
         let token = token(of: chance(15) ? someAccount : client.account)
         return .init(secret: token.text, ends: token.ends)
