@@ -176,6 +176,8 @@ class Libraries(unittest.IsolatedAsyncioTestCase):
         await person.begin(self.service.xmpp_port)
         self.addAsyncCleanup(ended, person)
         await person.appear()
+        # It is answered after the presence: only then is a directed presence for somebody there.
+        await person.get_roster(timeout=WAIT)
         return person
 
     async def test_slixmpp_presents_itself_and_leaves(self):
