@@ -37,6 +37,24 @@ import Testing
         }
     }
 
+    @Test(arguments: [true, false])
+    func `tell a contact that leaves what it has not been told yet`(isWalked: Bool) {
+        _ = watchers(5)
+        let server = world.appServer()
+        let friend = world.login("friend", hears: .all)
+        world.say(friend, .subscribe, to: "bob")
+        world.say(server, .subscribed, to: "friend", for: "bob")
+        drain()
+        _ = world.take(friend)
+        world.setVisibility(bob, .hidden)
+        #expect(world.events(friend).isEmpty, "not all at once")
+        if isWalked { drain() }
+        // Its sight has ended before: that it leaves ends nothing.
+        world.say(friend, .unsubscribe, to: "bob")
+        drain()
+        #expect(world.events(friend).filter { $0.publisher == "bob" }.map(\.cause) == [.hidden])
+    }
+
     @Test func `let those who leave go and those who stay be told once`() {
         for leaver in 0..<7 {
             for turnsBefore in 0..<8 {

@@ -188,11 +188,7 @@ extension Engine {
             preconditionFailure("a topic's turn without an event")
         }
         let seq = waiting.seq
-        // What was visible when it happened may be hidden by now; that it is hidden is told.
-        let viewers =
-            waiting.isOfHiding
-            ? waiting.viewers
-            : waiting.viewers.limited(to: self.viewers(of: topic).leases)
+        let viewers = viewers(of: waiting, on: topic)
         let start = effects.receivers.count
         let publisher = topics[topic.index].account
         let slice = index.nextOfWalk(of: topic, subscribersMax: subscribersMax)
@@ -204,13 +200,7 @@ extension Engine {
                 collectLate(watcher, .all, seq, of: topic, into: &effects)
             }
         }
-        let receivers = start..<effects.receivers.count
-        if !receivers.isEmpty {
-            stats.deliveries += receivers.count
-            history.noteReceivers(receivers.count, ofEvent: seq)
-            effects.items.append(
-                .deliverKept(FanOutID(seq: seq), topic: topic, receivers: receivers))
-        }
+        deliverKept(seq, of: topic, to: start..<effects.receivers.count, into: &effects)
         if index.isWalkOver(of: topic) {
             effects.items.append(.drop(FanOutID(seq: seq)))
             index.endWalk(of: topic)
@@ -225,6 +215,47 @@ extension Engine {
         }
         // An empty slice has a cost, too.
         return max(1, slice.count)
+    }
+
+    /// Who is sent an event of a large fan-out by now: what was visible when it happened may be
+    /// hidden; that it is hidden is told.
+    private func viewers(of waiting: FanOuts.Waiting, on topic: TopicHandle) -> Viewers {
+        waiting.isOfHiding
+            ? waiting.viewers : waiting.viewers.limited(to: viewers(of: topic).leases)
+    }
+
+    private mutating func deliverKept(
+        _ seq: UInt64, of topic: TopicHandle, to receivers: Range<Int>, into effects: inout Effects
+    ) {
+        guard !receivers.isEmpty else { return }
+        stats.deliveries += receivers.count
+        history.noteReceivers(receivers.count, ofEvent: seq)
+        effects.items.append(
+            .deliverKept(FanOutID(seq: seq), topic: topic, receivers: receivers))
+    }
+
+    /// Sends a subscriber that is about to lose its approval what large fan-outs still have for it.
+    /// They would not find it any more, and it would never be told that a device has gone, or that
+    /// the publisher has hidden itself.
+    mutating func finishFanOuts(
+        of publisher: AccountHandle, for account: AccountHandle, into effects: inout Effects
+    ) {
+        guard let topic = topic(.presence, of: publisher), fanOuts.isWalking(topic),
+            let walk = fanOuts.walks[topic.index]
+        else { return }
+        let watcher = Watcher(
+            account: account.index, leases: index.leases(on: topic, by: account))
+        for (place, waiting) in walk.events.enumerated() {
+            // The first may have been sent to it already.
+            guard place > 0 || index.isAheadOfWalk(topic, account) else { continue }
+            let start = effects.receivers.count
+            collectLate(
+                watcher, viewers(of: waiting, on: topic), waiting.seq, of: topic, into: &effects)
+            let receivers = start..<effects.receivers.count
+            deliverKept(waiting.seq, of: topic, to: receivers, into: &effects)
+        }
+        // It may have another lease, by which the walk comes to it.
+        noteKnown(topic, toAllOf: account)
     }
 
     /// As `collectSessions`, for an event that may be older than what some sessions know.

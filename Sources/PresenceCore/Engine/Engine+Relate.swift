@@ -110,6 +110,12 @@ extension Engine {
             listEntry(account, contact, before.own, before.other),
             listEntry(contact, account, before.other, before.own)
         )
+        if before.own.seen == .active, change.pair.own.seen != .active {
+            finishFanOuts(of: contact, for: account, into: &effects)
+        }
+        if before.other.seen == .active, change.pair.other.seen != .active {
+            finishFanOuts(of: account, for: contact, into: &effects)
+        }
         set(change.pair, of: account, contact, at: now)
         for word in change.words(from: before) { tallies.count(word) }
         answerRelated(account, contact, change.pair, on: connection, into: &effects)

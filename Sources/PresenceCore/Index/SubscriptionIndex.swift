@@ -338,6 +338,14 @@ extension SubscriptionIndex {
         walks[topic.index] == 0
     }
 
+    /// Whether a walk has still to come to a subscriber.
+    func isAheadOfWalk(_ topic: TopicHandle, _ account: AccountHandle) -> Bool {
+        guard let left = walks[topic.index], let place = position(of: topic, by: account) else {
+            return false
+        }
+        return Int(subscriptions[Int(account.index)][place].position) < left
+    }
+
     /// Ends a walk.
     mutating func endWalk(of topic: TopicHandle) {
         walks[topic.index] = nil
