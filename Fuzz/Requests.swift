@@ -125,6 +125,9 @@ struct Spelled: Equatable {
         switch login.credential {
         case .token(let token): text(token, 1...65_536, decoder)
         case .account(let account): name(account, decoder)
+        case .password(let account, let password):
+            name(account, decoder)
+            text(password, 0...65_536, decoder)
         case .key(let key): text(key, 0...65_536, decoder)
         case .appServer: break
         }

@@ -219,7 +219,7 @@ extension Owner {
                 relations.map { relation in
                     (
                         Rows.PairKey(owner: name(relation.owner), contact: name(relation.contact)),
-                        relation.isEmpty
+                        relation.seen == .none && !relation.isListed && !relation.approvesBefore
                             ? nil
                             : Rows.Relation(
                                 seen: relation.seen, isListed: relation.isListed,
