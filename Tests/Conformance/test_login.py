@@ -146,22 +146,28 @@ class Login(Case):
         state = held[0].subscribe(name, sync=True)["states"][0]
         self.assertEqual(state["online"][-1]["device"], "d10")
 
-    def test_sessions_without_a_connection_give_way(self):
-        name = self.name("a")
-        held = [self.login(name, "d%d" % i) for i in range(10)]
+    def test_the_oldest_session_without_a_connection_gives_way(self):
+        service = self.fresh("--disconnect-grace", "300")
+        name, server = self.name("a"), self.keep(service.server())
+        held = [self.login(name, "d%d" % i, service) for i in range(10)]
         for i in (4, 2):
             held[i].close()
-        c = self.connect()
-        end = time.monotonic() + 10
-        while "error" in c.call("login", {"account": name, "device": "new"}):
-            # The end of those connections may come behind this login.
-            self.assertLess(time.monotonic(), end)
-            threading.Event().wait(0.05)
+        # A connection's end may reach the service behind a later login on another one.
+        self.await_lost(server, name, {"d2", "d4"})
+        self.login(name, "new", service)
         state = held[0].subscribe(name, sync=True)["states"][0]
-        online = {o["device"] for o in state["online"]}
-        # The grace of the fourth may be over by now.
-        expected = {"d%d" % i for i in range(10) if i not in (2, 4)} | {"new"}
-        self.assertEqual(online - {"d4"}, expected)
+        self.assertEqual([o["device"] for o in state["online"]],
+                         ["d%d" % i for i in range(10) if i != 2] + ["new"])
+
+    def await_lost(self, server, account, devices):
+        """Waits until the service knows that these devices' connections are lost."""
+        end = time.monotonic() + 10
+        while True:
+            sessions = server.ok("sessions", {"account": account})["sessions"]
+            if {s["device"] for s in sessions if s["connection"] == "grace"} == devices:
+                return
+            self.assertLess(time.monotonic(), end, sessions)
+            threading.Event().wait(0.02)
 
     def test_logout(self):
         name = self.name("a")
