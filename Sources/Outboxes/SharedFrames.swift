@@ -6,6 +6,9 @@ import Containers
 /// to be read from there again. Each outbox is given a share of 12 bytes, and is put together at
 /// a place that is hot when it is written; with one share alone, there is nothing to put together.
 ///
+/// A frame may have gaps: places where each outbox has a text of its own, which `drain` is given.
+/// So a presence, which names its receiver, is shared like an event that does not.
+///
 /// A share lasts until the outboxes have been written next, at the end of the turn or of the one
 /// after it: what a socket does not take then, its outbox owns.
 public struct SharedFrames {
@@ -24,8 +27,14 @@ public struct SharedFrames {
     /// A frame that has been added. Good until `beginTurn`.
     public struct Frame {
         @usableFromInline let number: UInt32
-        /// Its bytes.
+        /// Its bytes, without what fills the gaps.
         @usableFromInline let count: UInt32
+        @usableFromInline let gapCount: UInt32
+
+        /// Its bytes in an outbox whose text for the gaps has `textBytes`.
+        @inlinable func count(textBytes: Int) -> UInt32 {
+            count + gapCount * UInt32(textBytes)
+        }
     }
 
     @usableFromInline static let noShare = UInt32.max
@@ -40,7 +49,9 @@ public struct SharedFrames {
     @usableFromInline var holderCount = 0
     @usableFromInline var bytes: [UInt8] = []
     /// Where each frame ends; it begins where the one before it does.
-    private var ends: [UInt32] = []
+    private var ends: [End] = []
+    /// The gaps of all frames, as places in `bytes`.
+    private var gaps: [UInt32] = []
     @usableFromInline var shares: [Share] = []
     /// Where outboxes are put together. As long as the longest of them was.
     @usableFromInline var assembly: [UInt8] = []
@@ -54,6 +65,12 @@ public struct SharedFrames {
 
         /// The defaults: some 10 MiB.
         public init() {}
+    }
+
+    /// Where a frame ends: in `bytes`, and in `gaps`.
+    private struct End {
+        var bytes: UInt32
+        var gaps: UInt32
     }
 
     private enum Phase {
@@ -76,36 +93,72 @@ public struct SharedFrames {
         _ body: Span<UInt8>, headerBytesMax: Int, for receiverCount: Int,
         _ frame: (_ body: Span<UInt8>, inout [UInt8]) -> Void
     ) -> Frame? {
-        guard phase == .open, body.count + headerBytesMax <= limits.bytesMax - bytes.count,
-            receiverCount <= limits.shareCountMax - shares.count
-        else { return nil }
+        guard hasRoom(for: body.count + headerBytesMax, receiverCount) else { return nil }
         let start = bytes.count
         frame(body, &bytes)
         let count = bytes.count - start
         precondition(
             (body.count...body.count + headerBytesMax).contains(count), "a header misjudged")
-        ends.append(UInt32(bytes.count))
-        return Frame(number: UInt32(ends.count - 1), count: UInt32(count))
+        return endFrame(from: start, gapCount: 0)
     }
 
-    /// Puts a frame at the end of an outbox. O(1).
-    @inlinable public mutating func share(_ frame: Frame, with outbox: inout Outbox) {
+    /// Takes in a frame for `receiverCount` outboxes; nil: it is to be copied to each.
+    ///
+    /// `gaps` are the places in it where each outbox has its own text, in rising order.
+    public mutating func add(
+        _ frame: Span<UInt8>, gaps places: Span<Int>, for receiverCount: Int
+    ) -> Frame? {
+        guard hasRoom(for: frame.count, receiverCount) else { return nil }
+        let start = bytes.count
+        bytes.append(frame)
+        var last = 0
+        for index in places.indices {
+            precondition((last...frame.count).contains(places[index]), "gaps out of order")
+            last = places[index]
+            gaps.append(UInt32(start + last))
+        }
+        return endFrame(from: start, gapCount: places.count)
+    }
+
+    private func hasRoom(for bytesMax: Int, _ receiverCount: Int) -> Bool {
+        phase == .open && bytesMax <= limits.bytesMax - bytes.count
+            && receiverCount <= limits.shareCountMax - shares.count
+    }
+
+    private mutating func endFrame(from start: Int, gapCount: Int) -> Frame {
+        ends.append(End(bytes: UInt32(bytes.count), gaps: UInt32(gaps.count)))
+        return Frame(
+            number: UInt32(ends.count - 1), count: UInt32(bytes.count - start),
+            gapCount: UInt32(gapCount))
+    }
+
+    /// Puts a frame at the end of an outbox, whose text for gaps has `textBytes`. O(1).
+    @inlinable @inline(__always)
+    public mutating func share(
+        _ frame: Frame, with outbox: inout Outbox, textBytes: Int = 0
+    ) {
+        share(frame.number, frame.count(textBytes: textBytes), with: &outbox)
+    }
+
+    @inlinable mutating func share(
+        _ frame: UInt32, _ bytesCount: UInt32, with outbox: inout Outbox
+    ) {
         if !outbox.hasShares { holderCount += 1 }
         let newest = UInt32(shares.count)
         shares.append(
-            Share(
-                frame.number, ownCount: UInt32(outbox.bytes.count), before: outbox.newestShare))
-        outbox.addShare(newest, bytesCount: frame.count)
+            Share(frame, ownCount: UInt32(outbox.bytes.count), before: outbox.newestShare))
+        outbox.addShare(newest, bytesCount: bytesCount)
     }
 
     /// Gives `body` the bytes of an outbox, all in one piece and in their order, and empties it.
     ///
-    /// Copies them where they are in several pieces. O(bytes).
+    /// Copies them where they are in several pieces. `text` fills the gaps; it has the length that
+    /// was said when the frames were shared. O(bytes).
     @inlinable public mutating func drain<Result>(
-        _ outbox: inout Outbox, to pool: inout BufferPool,
+        _ outbox: inout Outbox, filling text: [UInt8] = [], to pool: inout BufferPool,
         _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {
-        let result = unsafe withBytes(of: &outbox, body)
+        let result = unsafe withBytes(of: &outbox, text, body)
         empty(&outbox, to: &pool)
         return result
     }
@@ -119,46 +172,79 @@ public struct SharedFrames {
 
     /// The outbox is not changed: taken like this, it is not retained.
     @inlinable mutating func withBytes<Result>(
-        of outbox: inout Outbox, _ body: (UnsafeRawBufferPointer) -> Result
+        of outbox: inout Outbox, _ text: [UInt8], _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {
         guard outbox.hasShares else { return unsafe outbox.bytes.withUnsafeBytes(body) }
         let newest = shares[Int(outbox.newestShare)]
-        if newest.before == Self.noShare, outbox.bytes.isEmpty {
+        if newest.before == Self.noShare, outbox.bytes.isEmpty, text.isEmpty {
             let place = place(of: newest)
             return unsafe bytes.withUnsafeBytes {
                 unsafe body(UnsafeRawBufferPointer(rebasing: $0[place]))
             }
         }
         let count = outbox.count
-        assemble(&outbox, count)
+        assemble(&outbox, text, count)
         return unsafe assembly.withUnsafeBytes {
             unsafe body(UnsafeRawBufferPointer(rebasing: $0[..<count]))
         }
     }
 
     /// Puts an outbox together from its end to its beginning, as its shares are linked.
-    @usableFromInline mutating func assemble(_ outbox: inout Outbox, _ count: Int) {
+    @usableFromInline mutating func assemble(
+        _ outbox: inout Outbox, _ text: [UInt8], _ count: Int
+    ) {
         if assembly.count < count {
             assembly.append(contentsOf: repeatElement(0, count: count - assembly.count))
         }
-        var target = Backwards(end: count)
+        // Out of the property and back: so it is asked once whether it is used elsewhere, and not
+        // for each piece.
+        var assembly: [UInt8] = []
+        swap(&assembly, &self.assembly)
+        var target = assembly.mutableSpan
+        var end = count
         var ownEnd = outbox.bytes.count
         var number = outbox.newestShare
         while number != Self.noShare {
             let share = shares[Int(number)]
             let ownCount = Int(share.ownCount)
-            if ownCount < ownEnd { target.copy(outbox.bytes, ownCount..<ownEnd, to: &assembly) }
+            if ownCount < ownEnd {
+                target.fill(before: &end, with: outbox.bytes.span, ownCount..<ownEnd)
+            }
             ownEnd = ownCount
-            target.copy(bytes, place(of: share), to: &assembly)
+            fill(&target, before: &end, with: share, text.span)
             number = share.before
         }
-        target.copy(outbox.bytes, 0..<ownEnd, to: &assembly)
-        precondition(target.end == 0, "an outbox is not as long as its parts")
+        target.fill(before: &end, with: outbox.bytes.span, 0..<ownEnd)
+        precondition(end == 0, "an outbox is not as long as its parts")
+        swap(&assembly, &self.assembly)
+    }
+
+    /// Copies a frame, with its gaps filled.
+    @inline(__always)
+    private func fill(
+        _ target: inout MutableSpan<UInt8>, before end: inout Int, with share: Share,
+        _ text: Span<UInt8>
+    ) {
+        let place = place(of: share)
+        var frameEnd = place.upperBound
+        if !text.isEmpty {
+            for gap in gapPlaces(of: share).reversed() {
+                target.fill(before: &end, with: bytes.span, Int(gaps[gap])..<frameEnd)
+                target.fill(before: &end, with: text, text.indices)
+                frameEnd = Int(gaps[gap])
+            }
+        }
+        target.fill(before: &end, with: bytes.span, place.lowerBound..<frameEnd)
     }
 
     @usableFromInline func place(of share: Share) -> Range<Int> {
         let number = Int(share.frame)
-        return (number == 0 ? 0 : Int(ends[number - 1]))..<Int(ends[number])
+        return (number == 0 ? 0 : Int(ends[number - 1].bytes))..<Int(ends[number].bytes)
+    }
+
+    private func gapPlaces(of share: Share) -> Range<Int> {
+        let number = Int(share.frame)
+        return (number == 0 ? 0 : Int(ends[number - 1].gaps))..<Int(ends[number].gaps)
     }
 
     /// Outboxes will be written: there are no more shares until the next turn.
@@ -174,6 +260,7 @@ public struct SharedFrames {
         if !ends.isEmpty {
             bytes.removeAll(keepingCapacity: !isLarge)
             ends.removeAll(keepingCapacity: !isLarge)
+            gaps.removeAll(keepingCapacity: !isLarge)
             shares.removeAll(keepingCapacity: !isLong)
         }
         if isLarge { assembly = [] }
@@ -182,27 +269,26 @@ public struct SharedFrames {
 
     /// Memory that is in use or kept for the next turn.
     public var heapBytes: Int {
-        bytes.capacity + assembly.capacity + ends.capacity * MemoryLayout<UInt32>.stride
+        bytes.capacity + assembly.capacity + ends.capacity * MemoryLayout<End>.stride
+            + gaps.capacity * MemoryLayout<UInt32>.stride
             + shares.capacity * MemoryLayout<Share>.stride
     }
 }
 
-/// Fills bytes from their end to their beginning.
-private struct Backwards {
-    /// What is before it is not filled yet.
-    var end: Int
-
+extension MutableSpan<UInt8> {
+    /// Copies a part of `source` before `end`, which becomes the place where the copy begins.
     @inline(__always)
-    mutating func copy(_ source: [UInt8], _ part: Range<Int>, to target: inout [UInt8]) {
-        precondition(part.upperBound <= source.count && part.count <= end && end <= target.count)
-        unsafe target.withUnsafeMutableBufferPointer { target in
+    fileprivate mutating func fill(
+        before end: inout Int, with source: Span<UInt8>, _ part: Range<Int>
+    ) {
+        precondition(part.upperBound <= source.count && part.count <= end && end <= count)
+        end -= part.count
+        let start = end
+        unsafe withUnsafeMutableBufferPointer { target in
             unsafe source.withUnsafeBufferPointer { source in
-                guard let from = source.baseAddress, let to = target.baseAddress
-                else { return }
-                unsafe (to + end - part.count).update(
-                    from: from + part.lowerBound, count: part.count)
+                guard let from = source.baseAddress, let to = target.baseAddress else { return }
+                unsafe (to + start).update(from: from + part.lowerBound, count: part.count)
             }
         }
-        end -= part.count
     }
 }

@@ -65,9 +65,9 @@ struct DividedStanzas {
     /// The domain of the receivers; empty: nothing has been divided.
     private(set) var domain: [UInt8] = []
     /// The presences without the values of `to`.
-    fileprivate private(set) var bytes: [UInt8] = []
+    private(set) var bytes: [UInt8] = []
     /// Where the bare JID of the receiver belongs, in rising order.
-    fileprivate private(set) var gaps: [Int] = []
+    private(set) var gaps: [Int] = []
 
     /// Divides a template for receivers of a domain.
     mutating func divide(_ template: Span<UInt8>, at domain: [UInt8]) {
@@ -84,6 +84,11 @@ struct DividedStanzas {
             start = index + 1
         }
         bytes.append(template.extracting(start..<template.count))
+    }
+
+    /// The same, unless it is what has been divided last.
+    mutating func divideOnce(_ template: Span<UInt8>, at domain: [UInt8]) {
+        if domain != self.domain { divide(template, at: domain) }
     }
 
     /// Forgets everything, and keeps the memory.

@@ -6,9 +6,17 @@ import Testing
 @Suite struct `Frames that outboxes share` {
     static let frame = Array("an event".utf8)
 
-    func written(_ outbox: inout Outbox, _ frames: inout SharedFrames) -> [UInt8] {
+    func written(
+        _ outbox: inout Outbox, _ frames: inout SharedFrames, _ text: [UInt8] = []
+    ) -> [UInt8] {
         var pool = BufferPool()
-        return unsafe frames.drain(&outbox, to: &pool) { unsafe Array($0) }
+        return unsafe frames.drain(&outbox, filling: text, to: &pool) { unsafe Array($0) }
+    }
+
+    func filled(_ bytes: [UInt8], _ gaps: [Int], with text: [UInt8]) -> [UInt8] {
+        let starts = [0] + gaps
+        let ends = gaps + [bytes.count]
+        return Array(zip(starts, ends).map { bytes[$0..<$1] }.joined(separator: text))
     }
 
     func add(_ bytes: [UInt8], to frames: inout SharedFrames, for receiverCount: Int = 1)
@@ -23,6 +31,8 @@ import Testing
         var random = SplitMix64(seed: seed)
         var frames = SharedFrames()
         var outboxes = [Outbox](repeating: Outbox(), count: 9)
+        // What fills the gaps: nothing for three of them.
+        let texts = (0..<9).map { [UInt8](repeating: UInt8($0), count: 20 * max(0, $0 - 2)) }
         var expected = [[UInt8]](repeating: [], count: 9)
         for _ in 0..<20_000 {
             let slot = Int.random(in: 0..<9, using: &random)
@@ -31,10 +41,18 @@ import Testing
                 let length = Int.random(in: 1...300, using: &random)
                 let bytes = (0..<length).map { _ in UInt8.random(in: 0...255, using: &random) }
                 let receivers = (0..<9).filter { _ in Bool.random(using: &random) }
-                let frame = try #require({ add(bytes, to: &frames, for: receivers.count) }())
+                let gapCount = Int.random(in: 0...3, using: &random)
+                let gaps = (0..<gapCount).map { _ in Int.random(in: 0...length, using: &random) }
+                    .sorted()
+                let added =
+                    gaps.isEmpty
+                    ? add(bytes, to: &frames, for: receivers.count)
+                    : frames.add(bytes.span, gaps: gaps.span, for: receivers.count)
+                let frame = try #require(added)
                 for receiver in receivers {
-                    frames.share(frame, with: &outboxes[receiver])
-                    expected[receiver] += bytes
+                    frames.share(
+                        frame, with: &outboxes[receiver], textBytes: texts[receiver].count)
+                    expected[receiver] += filled(bytes, gaps, with: texts[receiver])
                 }
             case 12..<16:
                 let bytes = Array("answer \(random.next())".utf8)
@@ -43,12 +61,12 @@ import Testing
             case 16..<19:
                 #expect(outboxes[slot].count == expected[slot].count)
                 #expect(outboxes[slot].isEmpty == expected[slot].isEmpty)
-                #expect(written(&outboxes[slot], &frames) == expected[slot])
+                #expect(written(&outboxes[slot], &frames, texts[slot]) == expected[slot])
                 #expect(outboxes[slot].isEmpty && outboxes[slot].count == 0)
                 expected[slot] = []
             default:
                 for slot in outboxes.indices {
-                    #expect(written(&outboxes[slot], &frames) == expected[slot])
+                    #expect(written(&outboxes[slot], &frames, texts[slot]) == expected[slot])
                     expected[slot] = []
                 }
                 frames.beginTurn()

@@ -27,6 +27,8 @@ struct Connection {
     var deadline = WheelTimer()
     /// When it may have been silent for too long.
     var silence = Silence()
+    /// Bytes of the bare JID of an XMPP client that is bound: the text for gaps in shared frames.
+    var bareJIDBytes: UInt16 = 0
     /// When the token of its session expires.
     var token = TokenExpiry()
     /// Its address, in the address book.
@@ -89,14 +91,17 @@ extension Connection {
         case notSimple
     }
 
-    /// Takes an event into the outbox of a client that keeps up.
+    /// Takes an event into the outbox of a client that keeps up, and whose text for gaps in frames
+    /// has `textBytes`.
+    @inline(__always)
     mutating func take(
-        _ frame: SharedFrames.Frame, of frames: inout SharedFrames, upTo outboxBytesMax: Int
+        _ frame: SharedFrames.Frame, of frames: inout SharedFrames, textBytes: Int = 0,
+        upTo outboxBytesMax: Int
     ) -> Taking {
         guard phase == .serving, !pulling.isConflated, !output.isBlocked,
             output.outbox.count < outboxBytesMax
         else { return .notSimple }
-        frames.share(frame, with: &output.outbox)
+        frames.share(frame, with: &output.outbox, textBytes: textBytes)
         return output.markDirty() ? .takenFirst : .taken
     }
 }

@@ -135,6 +135,7 @@ extension ConnectionLoop where Link: ~Copyable {
         frames.empty(&connections[slot].output.outbox, to: &pool)
         connections[slot] = Connection(id: connections[slot].id)
         xmpp?.remove(slot)
+        bareJIDs.remove(slot)
         inbound.append(.closed)
     }
 

@@ -67,7 +67,7 @@ extension ConnectionLoop where Link: ~Copyable {
             if connections[slot].phase == .closing {
                 return loop.closeAfterWrites(connections[slot].id)
             }
-            if connections[slot].framing.hasStanzas, beginTLSIfDue(slot) { return }
+            if connections[slot].phase == .anonymous, beginTLSIfDue(slot) { return }
             guard connections[slot].pulling.canAsk else { return resumeIfPaused(slot) }
             guard framesLeft > 0 else { return markDirty(slot) }
             framesLeft -= 1
@@ -92,12 +92,8 @@ extension ConnectionLoop where Link: ~Copyable {
         guard connections[slot].phase != .free, !connections[slot].output.isBlocked
         else { return false }
         guard !connections[slot].output.outbox.isEmpty else { return true }
-        let id = connections[slot].id
         forgetHeldBack(slot)
-        let outcome = unsafe frames.drain(&connections[slot].output.outbox, to: &pool) { [loop] in
-            unsafe loop.write(id, $0)
-        }
-        switch outcome {
+        switch drain(slot) {
         case .written:
             return true
         case .pending(let bytes):
@@ -106,6 +102,26 @@ extension ConnectionLoop where Link: ~Copyable {
         case .failed:
             end(slot, .lost, .lost, .atOnce)
             return false
+        }
+    }
+
+    /// Hands an outbox to the socket.
+    @inline(__always)
+    private mutating func drain(_ slot: Int) -> WriteOutcome {
+        let id = connections[slot].id
+        guard connections[slot].bareJIDBytes == 0 else { return drainPresences(slot) }
+        return unsafe frames.drain(&connections[slot].output.outbox, to: &pool) { [loop] in
+            unsafe loop.write(id, $0)
+        }
+    }
+
+    private mutating func drainPresences(_ slot: Int) -> WriteOutcome {
+        let id = connections[slot].id
+        let text = bareJIDs[slot]
+        return unsafe frames.drain(
+            &connections[slot].output.outbox, filling: text, to: &pool
+        ) { [loop] in
+            unsafe loop.write(id, $0)
         }
     }
 

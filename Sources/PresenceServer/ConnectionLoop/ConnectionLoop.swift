@@ -57,6 +57,8 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
     var frames: SharedFrames
     /// What there is of XMPP; nil: it is not served.
     var xmpp: XMPPConnections?
+    /// The bare JIDs of its clients, beside it: to use `xmpp` retains all that is in it.
+    var bareJIDs = BareJIDs()
     /// Reused for presences that many are sent.
     var stanzas = DividedStanzas()
     /// Reused for bodies that many are sent and that are not shared.

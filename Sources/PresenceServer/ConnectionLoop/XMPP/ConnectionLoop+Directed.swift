@@ -58,7 +58,7 @@ extension ConnectionLoop where Link: ~Copyable {
             let bytes = shared.bytes.span.extracting(shared.range(of: number))
             divided.divide(bytes, at: client.stream.domain)
             let start = beginMessage(to: slot)
-            connections[slot].output.outbox.bytes.append(divided, to: client.bareJID)
+            connections[slot].output.outbox.bytes.append(divided, to: bareJIDs[slot])
             endMessage(start, to: slot)
             noteHeldBack(slot, since: start)
         }

@@ -43,6 +43,8 @@ extension ConnectionLoop where Link: ~Copyable {
         case (.bind, .loggedIn(let login)):
             counters.loginsOfClients += 1
             client.bind()
+            connections[slot].bareJIDBytes = bareJIDs.set(
+                slot, client.stream.account, at: client.stream.domain)
             say(slot)
             connections[slot].pulling.beginList()
             beginServing(slot)
@@ -176,52 +178,6 @@ extension ConnectionLoop where Link: ~Copyable {
         }
         stanza.appendRosterEnd()
         push(stanza.span, to: slot)
-    }
-
-    // MARK: Presences
-
-    /// Sends an event to XMPP clients: a body with places for what differs by receiver.
-    mutating func deliverStanzas(
-        _ template: Span<UInt8>, _ seq: UInt64, of topic: TopicHandle,
-        to receivers: ArraySlice<UInt32>
-    ) {
-        var divided = DividedStanzas()
-        swap(&divided, &stanzas)
-        defer { swap(&divided, &stanzas) }
-        divided.removeAll()
-        // Looked up once: each use of the property would retain all that is in it.
-        guard let clients = xmpp else { return }
-        let domains = clients.service.settings.domains
-        // With one domain, no receiver has to be asked for its own.
-        if domains.count == 1 { divided.divide(template, at: domains[0]) }
-        for receiver in receivers where connections[Int(receiver)].phase == .serving {
-            let slot = Int(receiver)
-            let hasRoom = hasRoom(slot)
-            // That may have written to it, and found it closed.
-            guard connections[slot].phase == .serving, let client = clients[slot] else { continue }
-            guard hasRoom else {
-                note(topic, seq, missedBy: slot)
-                continue
-            }
-            if domains.count > 1, divided.domain != client.stream.domain {
-                divided.divide(template, at: client.stream.domain)
-            }
-            let start = beginMessage(to: slot)
-            connections[slot].output.outbox.bytes.append(divided, to: client.bareJID)
-            endMessage(start, to: slot)
-            noteHeldBack(slot, since: start)
-        }
-    }
-
-    /// Sends a client states.
-    mutating func sendStanzas(_ states: Range<Int>, to slot: Int, in effects: borrowing Effects) {
-        guard let client = xmpp?[slot] else { return }
-        var presences = PresenceTemplate()
-        for index in states {
-            presences.removeAll()
-            presences.append(effects.events[index], in: effects, at: client.stream.domain)
-            send(to: slot) { presences.append(to: client.bareJID, into: &$0) }
-        }
     }
 }
 

@@ -47,6 +47,35 @@ struct XMPPConnections {
         clients[slot] = nil
         count -= 1
     }
+
+    /// The place among the service's domains of the one that the client in a slot has named.
+    func domain(of slot: Int) -> Int {
+        guard let client = self[slot] else { return 0 }
+        return service.settings.domains.firstIndex(of: client.stream.domain) ?? 0
+    }
+}
+
+/// The bare JIDs of the XMPP clients of a loop that are bound, by slot.
+///
+/// Each write of presences that are shared needs one, and nothing else of the client.
+struct BareJIDs {
+    private var jids: [[UInt8]] = []
+
+    /// That of the client in a slot; empty before it is bound.
+    subscript(_ slot: Int) -> [UInt8] { slot < jids.count ? jids[slot] : [] }
+
+    /// Keeps that of a client. Returns its bytes.
+    mutating func set(_ slot: Int, _ account: [UInt8], at domain: [UInt8]) -> UInt16 {
+        while jids.count <= slot { jids.append([]) }
+        jids[slot].removeAll()
+        jids[slot].appendJID(of: account, at: domain)
+        return UInt16(jids[slot].count)
+    }
+
+    /// The connection in a slot is gone.
+    mutating func remove(_ slot: Int) {
+        if slot < jids.count { jids[slot] = [] }
+    }
 }
 
 /// An XMPP client: its stream, and what it waits for.
@@ -58,8 +87,6 @@ final class XMPPConnection {
     var term: TokenTerm?
     /// What answers are addressed to; nil before the device is bound.
     var sender: StanzaSender?
-    /// Its bare JID, for what many receive.
-    var bareJID: [UInt8] = []
     /// The number of the last ping or push.
     private var number: UInt64 = 0
     /// The devices that have presented themselves to it, other than by a subscription.
@@ -89,7 +116,6 @@ final class XMPPConnection {
     func bind() {
         stream.bound()
         sender = stream.client
-        bareJID.appendJID(of: stream.account, at: stream.domain)
     }
 }
 
