@@ -149,14 +149,36 @@ extension Engine {
             if departed.contains(where: { $0.part == .sight }), !sees(topic, session) { continue }
             appendState(topic, asSeenBy: session, at: now, into: &effects)
             noteKnown(topic, to: session)
+            noteDevices(of: topic, sentTo: session, in: &conflation)
         }
         conflation.removeFirst(visited)
+        if conflation.newestSent.count > topicCountMax(of: account) {
+            let listed = conflation.cursor
+            conflation.keepSent { matters($0, to: session, of: account, listed: listed) }
+        }
         conflations[session] = conflation
         let states = start..<effects.events.count
         if !states.isEmpty { effects.items.append(.states(connection, states, .missed)) }
         guard conflation.topics.isEmpty else { return }
         endConflation(of: session, at: now.wall)
         effects.items.append(.caughtUp(connection))
+    }
+
+    /// Notes which devices a session is sent with the state of a topic: while it goes on missing
+    /// events, their ends are noted for it, too.
+    private func noteDevices(
+        of topic: TopicHandle, sentTo session: UInt32, in conflation: inout Conflation
+    ) {
+        guard sessions[session].client == .xmpp, topics[topic.index].type == .presence else {
+            return
+        }
+        var newest: UInt64?
+        var device = firstSession[Int(topics[topic.index].account)]
+        while device != none {
+            newest = max(newest ?? 0, sessions[device].shownSince.ordinal)
+            device = links[Int(device)].next
+        }
+        conflation.noteSent(topic, newestDevice: newest)
     }
 
     /// How many topics can matter to the sessions of an account: those that it subscribes to, and

@@ -8,9 +8,12 @@ struct Conflation {
     let delay: Int?
     /// The first event that it has missed.
     let beginning: UInt64
+    /// The newest device that the client was sent with the state of a topic, by its begin. Only of
+    /// topics with a device that began after `beginning`.
+    private(set) var newestSent: [TopicHandle: UInt64] = [:]
     /// What has gone since that the client can have known. Devices: not more than the publishers
-    /// had when it began. Sights: not more than an account can have contacts at a time; of more,
-    /// the account has got the rest meanwhile.
+    /// had when it began, or when their states were last sent. Sights: not more than an account can
+    /// have contacts at a time; of more, the account has got the rest meanwhile.
     private(set) var departed: [Departed] = []
 
     /// A part of a publisher that has gone.
@@ -32,11 +35,28 @@ struct Conflation {
         guard !departed.contains(where: { $0.isSame(as: part) }) else { return }
         switch entry.part {
         case .device(_, _, let began):
-            guard began < beginning else { return }
+            guard canKnow(topic, deviceFrom: began) else { return }
         case .sight:
             guard departed.count(where: { $0.part == .sight }) < sightsMax else { return }
         }
         departed.append(part)
+    }
+
+    /// Whether the client can know a device that others have seen since `began`: from before, or
+    /// from a part of what it has missed.
+    private func canKnow(_ topic: TopicHandle, deviceFrom began: UInt64) -> Bool {
+        began < beginning || began <= newestSent[topic] ?? 0
+    }
+
+    /// Notes that the client is sent the state of a topic, and when others began to see the newest
+    /// device in it; nil: there is none. What has gone of the topic must have been taken out.
+    mutating func noteSent(_ topic: TopicHandle, newestDevice began: UInt64?) {
+        newestSent[topic] = began.flatMap { $0 < beginning ? nil : $0 }
+    }
+
+    /// Forgets what the client was sent of topics that do not matter to the session.
+    mutating func keepSent(where matters: (TopicHandle) -> Bool) {
+        newestSent = newestSent.filter { matters($0.key) }
     }
 
     /// Takes out what has gone that events of a topic told.

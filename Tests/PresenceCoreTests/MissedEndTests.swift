@@ -1,0 +1,112 @@
+import PresenceCore
+import Testing
+
+/// An XMPP client shows a device as online until it is sent its end: no state says it.
+@Suite struct `The end of a device that a session has missed` {
+    private let world: World
+    private let server: ConnectionID
+    private let alice: ConnectionID
+    private let bob: ConnectionID
+
+    /// Alice sees bob, carol and dave, and is sent their states one at a time.
+    init() {
+        var settings = Settings().withoutPace
+        settings.limits.statesPerFrameMax = 1
+        world = World(settings)
+        server = world.appServer()
+        bob = Self.appear("bob", "one", in: world)
+        for contact in ["carol", "dave"] { _ = Self.appear(contact, "r", in: world) }
+        alice = Self.appear("alice", "a", in: world)
+        for contact in ["bob", "carol", "dave"] {
+            world.say(server, .subscribe, to: contact, for: "alice")
+            world.say(server, .subscribed, to: "alice", for: contact)
+        }
+    }
+
+    @discardableResult
+    private static func appear(
+        _ account: String, _ resource: String, in world: World
+    ) -> ConnectionID {
+        let connection = world.connect()
+        world.bind(account, resource, on: connection)
+        world.handle(.show(Availability()), from: connection)
+        return connection
+    }
+
+    private func appear(_ account: String, _ resource: String) -> ConnectionID {
+        Self.appear(account, resource, in: world)
+    }
+
+    /// The devices that a client shows as online, as `publisher/device`.
+    private func shown(to connection: ConnectionID) -> Set<String> {
+        var shown: Set<String> = []
+        for seen in world.seen[connection] ?? [] {
+            switch seen {
+            case .event(let state): shown.learn(state)
+            case .states(let states): for state in states { shown.learn(state) }
+            case .directed(let sender, .available, _): shown.insert(sender)
+            case .directed(let sender, .unavailable, _): shown.remove(sender)
+            default: break
+            }
+        }
+        return shown.filter { !$0.hasPrefix("alice/") }
+    }
+
+    /// Alice does not take the events of `body`.
+    private func missing(_ body: () -> Void) {
+        world.missesEvents = [alice]
+        body()
+        world.missesEvents = []
+    }
+
+    private func publish(_ accounts: String...) {
+        for account in accounts { world.publish(server, 10_001, for: account) }
+    }
+
+    private let all: Set = ["bob/one", "carol/r", "dave/r"]
+
+    @Test func `is told of a device that was in a part of what it missed`() {
+        missing { publish("bob", "carol", "dave") }
+        let two = appear("bob", "two")
+        world.drain(alice)
+        #expect(shown(to: alice) == all.union(["bob/two"]))
+        world.handle(.logout, from: two)
+        // And of another that was there before.
+        world.drain(alice)
+        world.handle(.logout, from: bob)
+        world.drainAll(alice)
+        #expect(shown(to: alice) == ["carol/r", "dave/r"])
+        world.checkInvariants()
+    }
+
+    @Test func `is not told of a device that it was never sent`() {
+        missing { publish("bob", "carol", "dave") }
+        // Bob's state is sent, and dave's is not.
+        world.drain(alice)
+        let second = appear("dave", "second")
+        world.handle(.logout, from: second)
+        let third = appear("bob", "third")
+        world.handle(.logout, from: third)
+        _ = world.take(alice)
+        world.drainAll(alice)
+        let withdrawn = world.take(alice).flatMap { seen -> [String] in
+            if case .states(let states) = seen { states.flatMap { $0.withdrawn ?? [] } } else { [] }
+        }
+        #expect(withdrawn.isEmpty)
+    }
+}
+
+extension Set<String> {
+    /// What an XMPP client makes of an event or a state.
+    fileprivate mutating func learn(_ state: State) {
+        func name(_ device: String) -> String {
+            let name = device.split(separator: ":", maxSplits: 1).last ?? ""
+            return "\(state.publisher)/\(name)"
+        }
+        for device in state.withdrawn ?? [] { remove(name(device)) }
+        if let origin = state.origin, state.cause == .logout || state.cause == .disconnect {
+            remove(name(origin))
+        }
+        for device in state.online ?? [] { insert(name(device)) }
+    }
+}
