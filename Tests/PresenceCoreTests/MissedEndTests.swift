@@ -94,6 +94,24 @@ import Testing
         }
         #expect(withdrawn.isEmpty)
     }
+
+    /// Two events were on their way. That the second was missed is reported after the states that
+    /// follow the first.
+    @Test func `is told of a device that was in states newer than what it misses now`() throws {
+        publish("carol")
+        let first = try #require(world.lastDelivered)
+        publish("dave")
+        let second = try #require(world.lastDelivered)
+        world.miss(first.topic, seq: first.seq, alice)
+        let two = appear("bob", "two")
+        world.drainAll(alice)
+        #expect(shown(to: alice) == all.union(["bob/two"]))
+        world.miss(second.topic, seq: second.seq, alice)
+        world.handle(.logout, from: two)
+        world.drainAll(alice)
+        #expect(shown(to: alice) == all)
+        world.checkInvariants()
+    }
 }
 
 extension Set<String> {

@@ -90,8 +90,9 @@ extension Engine {
     ) {
         tallies.sessionsConflated += 1
         let delay = noteBehind(session, fromEvent: seq, at: now)
+        // An event that was on its way when the session caught up is older than the states.
         conflations[session] = Conflation(
-            cursor: links[Int(session)].cursor, delay: delay, fromEvent: seq)
+            cursor: links[Int(session)].cursor, delay: delay, from: max(seq, lastCaughtUp))
         links[Int(session)].cursor = .start
     }
 
@@ -160,6 +161,7 @@ extension Engine {
         let states = start..<effects.events.count
         if !states.isEmpty { effects.items.append(.states(connection, states, .missed)) }
         guard conflation.topics.isEmpty else { return }
+        lastCaughtUp = sequence.last
         endConflation(of: session, at: now.wall)
         effects.items.append(.caughtUp(connection))
     }

@@ -6,7 +6,7 @@ struct Conflation {
     let cursor: ListCursor
     /// The place of the entry in the history.
     let delay: Int?
-    /// The first event that it has missed.
+    /// The client can know what others saw before the event, or the states, of this number.
     let beginning: UInt64
     /// The newest device that the client was sent with the state of a topic, by its begin. Only of
     /// topics with a device that began after `beginning`.
@@ -23,10 +23,10 @@ struct Conflation {
         let part: Departures.Part
     }
 
-    init(cursor: ListCursor, delay: Int?, fromEvent seq: UInt64) {
+    init(cursor: ListCursor, delay: Int?, from beginning: UInt64) {
         self.cursor = cursor
         self.delay = delay
-        beginning = seq
+        self.beginning = beginning
     }
 
     /// Notes what has gone, if the client can have known it. O(what has gone).

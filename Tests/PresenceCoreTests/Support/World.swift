@@ -213,7 +213,7 @@ final class World {
     // MARK: Connections that do not keep up
 
     /// The last event that was delivered.
-    private var lastDelivered: (topic: TopicHandle, seq: UInt64)?
+    private(set) var lastDelivered: (topic: TopicHandle, seq: UInt64)?
 
     /// Connections that take no events now.
     var missesEvents: Set<ConnectionID> = []
