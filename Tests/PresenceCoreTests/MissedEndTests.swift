@@ -112,6 +112,19 @@ import Testing
         #expect(shown(to: alice) == all)
         world.checkInvariants()
     }
+
+    @Test func `is told of a device that had presented itself to it alone`() {
+        let two = world.connect()
+        world.bind("bob", "two", on: two)
+        world.direct(two, "alice")
+        #expect(shown(to: alice) == all.union(["bob/two"]))
+        missing { publish("carol") }
+        world.handle(.show(Availability()), from: two)
+        world.handle(.logout, from: two)
+        world.drainAll(alice)
+        #expect(shown(to: alice) == all)
+        world.checkInvariants()
+    }
 }
 
 extension Set<String> {

@@ -141,11 +141,12 @@ extension Engine {
         sessions[session].client == .xmpp && links[Int(session)].connection != none
     }
 
-    /// Whether a session is sent the event with which others learn of the end of another.
+    /// Whether a session is sent the event with which others learn of the end of another. One that
+    /// does not keep up is not: what it is sent later may not name the device.
     private func isTold(_ receiver: UInt32, ofTheEndOf session: UInt32) -> Bool {
-        guard sessions[session].phase != .hidden, sessions[receiver].phase == .connected else {
-            return false
-        }
+        guard sessions[session].phase != .hidden, sessions[receiver].phase == .connected,
+            conflations[receiver] == nil
+        else { return false }
         let account = AccountHandle(index: sessions[session].account)
         guard sessions[receiver].account != account.index else { return true }
         guard let topic = topic(.presence, of: account) else { return false }
