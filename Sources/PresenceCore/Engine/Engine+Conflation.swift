@@ -111,7 +111,7 @@ extension Engine {
             note(entry, of: topic, missedBy: session)
         }
         guard let conflation = conflations[session],
-            conflation.topics.count > topicCountMax(of: account) + conflation.departed.count
+            conflation.topics.count > topicCountMax(of: account) + conflation.departedCount
         else { return }
         // The account does not subscribe to all of them any more.
         var kept = conflation

@@ -19,6 +19,11 @@ extension Engine {
         }
         checkHolds()
         checkDirected()
+        for (session, conflation) in conflations {
+            precondition(sessions[session].phase == .connected, "behind and not shown")
+            precondition(links[Int(session)].cursor == .start, "behind and sent events")
+            conflation.checkInvariants()
+        }
         relations.checkInvariants { account, contact in
             topic(.presence, of: contact).map {
                 index.leases(on: $0, by: account).contains(.approved)

@@ -11,14 +11,16 @@ struct Conflation {
     /// The newest device that the client was sent with the state of a topic, by its begin. Only of
     /// topics with a device that began after `beginning`.
     private(set) var newestSent: [TopicHandle: UInt64] = [:]
-    /// What has gone since that the client can have known. Devices: not more than the publishers
-    /// had when it began, or when their states were last sent. Sights: not more than an account can
-    /// have contacts at a time; of more, the account has got the rest meanwhile.
-    private(set) var departed: [Departed] = []
+    /// What has gone since that the client can have known, by the topic of which an event told it;
+    /// each of these is among `topics`. Devices: not more than the publishers had when it began, or
+    /// when their states were last sent. Sights: not more than an account can have contacts at a
+    /// time; of more, the account has got the rest meanwhile.
+    private var departed: [TopicHandle: [Departed]] = [:]
+    /// How many of these are sights.
+    private var sightCount = 0
 
     /// A part of a publisher that has gone.
     struct Departed: Hashable {
-        let topic: TopicHandle
         let publisher: [UInt8]
         let part: Departures.Part
     }
@@ -29,17 +31,18 @@ struct Conflation {
         self.beginning = beginning
     }
 
-    /// Notes what has gone, if the client can have known it. O(what has gone).
+    /// Notes what has gone, if the client can have known it. O(what has gone of the topic).
     mutating func note(_ entry: Departures.Entry, of topic: TopicHandle, sightsMax: Int) {
-        let part = Departed(topic: topic, publisher: entry.publisher, part: entry.part)
-        guard !departed.contains(where: { $0.isSame(as: part) }) else { return }
+        let part = Departed(publisher: entry.publisher, part: entry.part)
+        guard departed[topic]?.contains(where: { $0.isSame(as: part) }) != true else { return }
         switch entry.part {
         case .device(_, _, let began):
             guard canKnow(topic, deviceFrom: began) else { return }
         case .sight:
-            guard departed.count(where: { $0.part == .sight }) < sightsMax else { return }
+            guard sightCount < sightsMax else { return }
+            sightCount += 1
         }
-        departed.append(part)
+        departed[topic, default: []].append(part)
     }
 
     /// Whether the client can know a device that others have seen since `began`: from before, or
@@ -61,11 +64,14 @@ struct Conflation {
 
     /// Takes out what has gone that events of a topic told.
     mutating func takeDeparted(of topic: TopicHandle) -> [Departed] {
-        guard !departed.isEmpty else { return [] }
-        let parts = departed.filter { $0.topic == topic }
-        if !parts.isEmpty { departed.removeAll { $0.topic == topic } }
+        guard let parts = departed.removeValue(forKey: topic) else { return [] }
+        sightCount -= parts.count { $0.part == .sight }
         return parts
     }
+
+    /// Topics of which something has gone: they matter, whether or not the account still subscribes
+    /// to them.
+    var departedCount: Int { departed.count }
 
     /// Notes that a topic has changed. O(topics).
     mutating func note(_ topic: TopicHandle) {
@@ -81,10 +87,16 @@ struct Conflation {
 
     /// Forgets topics that do not matter to the session, unless something of them has gone.
     mutating func keep(where matters: (TopicHandle) -> Bool) {
-        let departed = departed
-        topics.removeAll { topic in
-            !matters(topic) && !departed.contains { $0.topic == topic }
-        }
+        topics.removeAll { !matters($0) && departed[$0] == nil }
+    }
+
+    /// Traps unless its parts agree with each other. O(all that it has missed); for tests.
+    func checkInvariants() {
+        precondition(zip(topics, topics.dropFirst()).allSatisfy(<), "topics in order")
+        let known = Set(topics)
+        precondition(departed.keys.allSatisfy(known.contains), "gone of a topic without changes")
+        let sights = departed.values.joined().count { $0.part == .sight }
+        precondition(sights == sightCount, "miscounted sights")
     }
 }
 
