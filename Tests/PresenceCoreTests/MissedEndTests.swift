@@ -1,5 +1,6 @@
-import PresenceCore
 import Testing
+
+@testable import PresenceCore
 
 /// An XMPP client shows a device as online until it is sent its end: no state says it.
 @Suite struct `The end of a device that a session has missed` {
@@ -121,6 +122,64 @@ import Testing
         missing { publish("carol") }
         world.handle(.show(Availability()), from: two)
         world.handle(.logout, from: two)
+        world.drainAll(alice)
+        #expect(shown(to: alice) == all)
+        world.checkInvariants()
+    }
+
+    // MARK: Ends that are forgotten
+
+    /// Has the engine keep few ends, and forget all that it has noted so far.
+    private func forgetEnds() {
+        world.withEngine { $0.departures = Departures(countMax: 4) }
+        for number in 0..<6 { world.handle(.logout, from: appear("carol", "d\(number)")) }
+    }
+
+    @Test func `ends a session that was not told of it before it was forgotten`() throws {
+        let two = appear("bob", "two")
+        world.handle(.logout, from: two)
+        let end = try #require(world.lastDelivered)
+        forgetEnds()
+        _ = world.take(alice)
+        world.miss(end.topic, seq: end.seq, alice)
+        world.drain(alice)
+        #expect(world.take(alice) == [.closed(.tooSlow)])
+        world.checkInvariants()
+        // The loop reports that the connection has ended.
+        world.lose(alice)
+        let again = appear("alice", "a")
+        #expect(shown(to: again) == all)
+        world.checkInvariants()
+    }
+
+    @Test func `ends no session that states tell everything`() throws {
+        let native = world.login("erin")
+        world.subscribe(native, ["bob"])
+        world.handle(.logout, from: appear("bob", "two"))
+        let end = try #require(world.lastDelivered)
+        forgetEnds()
+        _ = world.take(native)
+        world.miss(end.topic, seq: end.seq, native)
+        world.drainAll(native)
+        let states = world.take(native)
+        #expect(states.count == 1 && !states.contains(.closed(.tooSlow)))
+    }
+
+    @Test func `is told however long a large fan-out takes`() {
+        world.withEngine { engine in
+            var settings = engine.settings
+            settings.subscribersPerSlice = 1
+            engine.apply(settings)
+        }
+        world.login("erin")
+        for name in ["erin", "frank"] { world.subscribe(server, ["bob"], for: name) }
+        let two = appear("bob", "two")
+        missing { publish("carol") }
+        world.fanOutsWait = true
+        world.handle(.logout, from: two)
+        world.withEngine { $0.departures = Departures() }
+        world.fanOutsWait = false
+        world.continueFanOuts()
         world.drainAll(alice)
         #expect(shown(to: alice) == all)
         world.checkInvariants()

@@ -26,8 +26,13 @@ extension Engine {
             sessions[session].phase == .connected
         else { return }
         if conflations[session] == nil { beginConflation(of: session, fromEvent: seq, at: now) }
-        note(topic, seq, missedBy: session, of: account)
-        guard conflations[session]?.topics.isEmpty == true else { return }
+        note(topic, departures.entries(ofEvent: seq), missedBy: session, of: account)
+        if seq <= departures.forgottenUpTo, isToldEnds(session) {
+            conflations[session]?.hasLostEnds = true
+        }
+        guard let conflation = conflations[session], conflation.topics.isEmpty,
+            !conflation.hasLostEnds
+        else { return }
         endConflation(of: session, at: now)
     }
 
@@ -41,7 +46,10 @@ extension Engine {
     ) {
         forgetRetired(after: effects)
         guard case .client(let session, let account) = caller(of: connection) else { return }
-        if conflations[session] != nil {
+        if conflations[session]?.hasLostEnds == true {
+            // Nothing else would correct what it shows. Events stay withheld until it is lost.
+            effects.items.append(.close(connection, .tooSlow))
+        } else if conflations[session] != nil {
             sendMissed(by: session, of: account, on: connection, at: now, into: &effects)
         } else if !links[Int(session)].cursor.isComplete, sessions[session].phase == .connected {
             continueList(of: connection, at: now, into: &effects)
@@ -53,10 +61,11 @@ extension Engine {
     /// Withholds an event from a session whose list has still to come to its topic, or which does
     /// not keep up.
     mutating func withhold(
-        _ topic: TopicHandle, _ seq: UInt64, from session: UInt32, of account: AccountHandle
+        _ topic: TopicHandle, _ ends: ArraySlice<Departures.Entry>, from session: UInt32,
+        of account: AccountHandle
     ) {
         guard let conflation = conflations[session], conflation.cursor.covers(topic) else { return }
-        note(topic, seq, missedBy: session, of: account)
+        note(topic, ends, missedBy: session, of: account)
     }
 
     /// Notes an event of the account's own for a session that does not keep up; returns whether it
@@ -65,7 +74,9 @@ extension Engine {
         _ topic: TopicHandle, from session: UInt32, of account: AccountHandle
     ) -> Bool {
         guard !conflations.isEmpty, conflations[session] != nil else { return false }
-        note(topic, topics[topic.index].seq, missedBy: session, of: account)
+        note(
+            topic, departures.entries(ofEvent: topics[topic.index].seq), missedBy: session,
+            of: account)
         return true
     }
 
@@ -102,14 +113,14 @@ extension Engine {
         if let delay = conflation.delay { noteCaughtUp(delay, at: now) }
     }
 
+    /// `ends` is what the event told to have gone.
     private mutating func note(
-        _ topic: TopicHandle, _ seq: UInt64, missedBy session: UInt32, of account: AccountHandle
+        _ topic: TopicHandle, _ ends: ArraySlice<Departures.Entry>, missedBy session: UInt32,
+        of account: AccountHandle
     ) {
         tallies.eventsConflated += 1
         conflations[session]?.note(topic)
-        for entry in departures.entries(ofEvent: seq) {
-            note(entry, of: topic, missedBy: session)
-        }
+        for entry in ends { note(entry, of: topic, missedBy: session) }
         guard let conflation = conflations[session],
             conflation.topics.count > topicCountMax(of: account) + conflation.departedCount
         else { return }
@@ -117,6 +128,11 @@ extension Engine {
         var kept = conflation
         kept.keep { matters($0, to: session, of: account, listed: conflation.cursor) }
         conflations[session] = kept
+    }
+
+    /// Whether some ends are told to a session that no state says.
+    private func isToldEnds(_ session: UInt32) -> Bool {
+        sessions[session].client == .xmpp || links[Int(session)].hears.contains(.approved)
     }
 
     private mutating func note(

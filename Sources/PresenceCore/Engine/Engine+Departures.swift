@@ -3,11 +3,14 @@
 import Containers
 
 extension Engine {
-    /// Notes which device the next event ends. Only clients of XMPP are told devices one by one.
+    /// Notes which device the next event ends, if it has receivers. Only clients of XMPP are told
+    /// devices one by one.
     mutating func noteEnd(
         of origin: DeviceEntry, began: SessionID, on topic: TopicHandle, in effects: Effects
     ) {
-        guard resourceCount > 0 else { return }
+        guard resourceCount > 0,
+            hasReceivers(topic, viewers(of: topic), .resources(but: nil))
+        else { return }
         let name = Int(origin.name.start)..<Int(origin.name.start + origin.name.count)
         note(
             .device(Array(effects.bytes[name]), origin.client, began: began.ordinal), of: topic,

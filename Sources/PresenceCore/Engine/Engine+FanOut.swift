@@ -108,7 +108,7 @@ extension Engine {
                     effects.receivers.append(link.connection)
                 } else if !conflations.isEmpty {
                     withhold(
-                        topic, topics[topic.index].seq, from: session,
+                        topic, departures.entries(ofEvent: topics[topic.index].seq), from: session,
                         of: AccountHandle(index: watcher.account))
                 }
             }
@@ -152,7 +152,7 @@ extension Engine {
         let added = fanOuts.add(
             FanOuts.Waiting(
                 seq: seq, viewers: viewers, isOfHiding: effects.events[event].cause == .hidden,
-                isOfEnd: !departures.entries(ofEvent: seq).isEmpty),
+                ends: ArraySlice(Array(departures.entries(ofEvent: seq)))),
             of: topic)
         if let dropped = added.dropped {
             stats.eventsConflated += 1
@@ -195,9 +195,9 @@ extension Engine {
         for place in slice.reversed() {
             let watcher = index.fans[Int(topic.index)][place]
             if watcher.account != publisher {
-                collectLate(watcher, viewers, seq, of: topic, into: &effects)
+                collectLate(watcher, viewers, waiting, of: topic, into: &effects)
             } else if viewers.includesPublisher {
-                collectLate(watcher, .all, seq, of: topic, into: &effects)
+                collectLate(watcher, .all, waiting, of: topic, into: &effects)
             }
         }
         deliverKept(seq, of: topic, to: start..<effects.receivers.count, into: &effects)
@@ -250,7 +250,7 @@ extension Engine {
             guard place > 0 || index.isAheadOfWalk(topic, account) else { continue }
             let start = effects.receivers.count
             collectLate(
-                watcher, viewers(of: waiting, on: topic), waiting.seq, of: topic, into: &effects)
+                watcher, viewers(of: waiting, on: topic), waiting, of: topic, into: &effects)
             let receivers = start..<effects.receivers.count
             deliverKept(waiting.seq, of: topic, to: receivers, into: &effects)
         }
@@ -260,21 +260,22 @@ extension Engine {
 
     /// As `collectSessions`, for an event that may be older than what some sessions know.
     private mutating func collectLate(
-        _ watcher: Watcher, _ viewers: Viewers, _ seq: UInt64, of topic: TopicHandle,
+        _ watcher: Watcher, _ viewers: Viewers, _ waiting: FanOuts.Waiting, of topic: TopicHandle,
         into effects: inout Effects
     ) {
         var session = firstSession[Int(watcher.account)]
         while session != none {
             let link = links[Int(session)]
             if link.connection != none, viewers.include(watcher.leases.intersection(link.hears)),
-                sessions[session].id.ordinal < seq,
-                fanOuts.isNews(seq, of: topic.index, to: session)
+                sessions[session].id.ordinal < waiting.seq,
+                fanOuts.isNews(waiting.seq, of: topic.index, to: session)
             {
                 if link.cursor.covers(topic) {
                     effects.receivers.append(link.connection)
                 } else if !conflations.isEmpty {
                     withhold(
-                        topic, seq, from: session, of: AccountHandle(index: watcher.account))
+                        topic, waiting.ends, from: session,
+                        of: AccountHandle(index: watcher.account))
                 }
             }
             session = link.next

@@ -18,6 +18,9 @@ struct Conflation {
     private var departed: [TopicHandle: [Departed]] = [:]
     /// How many of these are sights.
     private var sightCount = 0
+    /// Whether it has missed an event of which it is not known any more what that told to have
+    /// gone. Then its connection is ended: the client gets everything when it returns.
+    var hasLostEnds = false
 
     /// A part of a publisher that has gone.
     struct Departed: Hashable {

@@ -9,8 +9,9 @@ import Containers
 /// Everything is kept by the names of that time: until a client catches up, the number of a topic
 /// may be that of another account's, and the publisher may have devices that the client never saw.
 struct Departures {
-    /// Entries that are kept: a client reports what it has missed within some turns.
-    static let countMax = 4_096
+    /// Entries that are kept, at least half of them: more than there are in the output that loops
+    /// have not carried out. Some 100 bytes each.
+    static let countMax = 32_768
 
     /// What has gone.
     enum Part: Hashable {
@@ -29,10 +30,20 @@ struct Departures {
     }
 
     private var entries: [Entry] = []
+    private let countMax: Int
+    /// The newest event whose entries were forgotten: what it and those before it told is unknown.
+    private(set) var forgottenUpTo: UInt64 = 0
 
-    /// Adds the newest.
+    init(countMax: Int = Self.countMax) {
+        self.countMax = countMax
+    }
+
+    /// Adds the newest. O(1), amortised.
     mutating func append(_ entry: Entry) {
-        if entries.count == Self.countMax { entries.removeFirst(Self.countMax / 2) }
+        if entries.count == countMax {
+            forgottenUpTo = entries[countMax / 2 - 1].seq
+            entries.removeFirst(countMax / 2)
+        }
         entries.append(entry)
     }
 

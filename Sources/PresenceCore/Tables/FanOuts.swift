@@ -34,9 +34,10 @@ struct FanOuts {
         /// Whether it ends their sight of the publisher: it is not dropped for newer events, which
         /// they are not sent.
         let isOfHiding: Bool
-        /// Whether it tells clients that see devices one by one that a device has ended: newer
-        /// events do not. An account can have only so many: its logins have a pace.
-        let isOfEnd: Bool
+        /// What it tells clients that see devices one by one to have gone: newer events do not. An
+        /// account can have only so many: its logins have a pace. Kept here, since the walk may
+        /// take longer than `Departures` keeps it.
+        let ends: ArraySlice<Departures.Entry>
     }
 
     /// The fan-outs of one topic.
@@ -71,7 +72,7 @@ struct FanOuts {
         let isFull = walk.events.count > 4 * Self.waitingMax
         if walk.events.count > Self.waitingMax,
             let place = walk.events.dropFirst().firstIndex(where: {
-                isFull || !$0.isOfHiding && !$0.isOfEnd
+                isFull || !$0.isOfHiding && $0.ends.isEmpty
             })
         {
             dropped = walk.events.remove(at: place).seq
