@@ -1,7 +1,7 @@
 import EventLoop
-import PresenceCore
 import Testing
 
+@testable import PresenceCore
 @testable import PresenceServer
 
 @Suite struct `The output of the engine host` {
@@ -119,6 +119,40 @@ import Testing
             }
         }
         #expect(copied == [[[1, 2, 3], [4]], [[1, 2, 3], [1, 2, 3]], [[1, 2, 3], nil]])
+    }
+
+    /// An account on another loop can cause one with each change of its list.
+    @Test func `copies notices of contacts for a loop that stands still`() {
+        var output = HostOutput(loops: 2)
+        _ = output.shared.add { bytes, _ in bytes += Array(repeating: 1, count: 100_000) }
+        output.shared.effects.bytes = Array("alice, bob: hello".utf8)
+        for text in [ByteRange(start: 12, count: 5), nil] {
+            output.shared.effects.notices.append(
+                ContactNotice(
+                    contact: ContactEntry(
+                        account: ByteRange(start: 7, count: 3),
+                        label: ByteRange(start: 0, count: 0), seen: .none, sees: .pending,
+                        requestText: text, isApprovedBefore: false, isListed: false),
+                    word: .subscribe, isListChanged: true))
+        }
+        let connection = LoopNumber(index: 1, of: 2).connection(StreamID(slot: 5, generation: 1))
+        output.shared.effects.receivers = [connection.slot]
+        for notice in [1, 0] {
+            output.append(to: 0..<1) { .contact(notice: notice, receivers: $0) }
+        }
+        let part = output.take(still: 0b10)[1]
+        #expect(part.byteCount < 1_000)
+        let effects = part.shared.effects
+        func text(_ range: ByteRange) -> String {
+            let start = Int(range.start)
+            return String(decoding: effects.bytes[start..<start + Int(range.count)], as: UTF8.self)
+        }
+        let copied = part.own.items.map { item -> [String?] in
+            guard case .contact(let notice, _) = item else { return [] }
+            let contact = effects.notices[notice].contact
+            return [text(contact.account), contact.requestText.map(text)]
+        }
+        #expect(copied == [["bob", nil], ["bob", "hello"]])
     }
 
     @Test func `keeps nothing when no item refers to it`() {

@@ -68,10 +68,27 @@ struct SharedOutput: Sendable {
 
     /// Copies a name of another output.
     mutating func copyName(_ index: Int, from other: borrowing SharedOutput) {
-        let name = other.effects.names[index]
+        effects.names.append(copyText(other.effects.names[index], from: other))
+    }
+
+    /// Copies a notice of a contact of another output, and returns its index.
+    mutating func copyNotice(_ index: Int, from other: borrowing SharedOutput) -> Int {
+        var notice = other.effects.notices[index]
+        notice.contact.account = copyText(notice.contact.account, from: other)
+        notice.contact.label = copyText(notice.contact.label, from: other)
+        if let text = notice.contact.requestText {
+            notice.contact.requestText = copyText(text, from: other)
+        }
+        effects.notices.append(notice)
+        return effects.notices.count - 1
+    }
+
+    private mutating func copyText(
+        _ text: ByteRange, from other: borrowing SharedOutput
+    ) -> ByteRange {
         let start = effects.bytes.count
-        effects.bytes += other.effects.bytes[Int(name.start)..<Int(name.start + name.count)]
-        effects.names.append(ByteRange(start: Int32(start), count: name.count))
+        effects.bytes += other.effects.bytes[Int(text.start)..<Int(text.start + text.count)]
+        return ByteRange(start: Int32(start), count: text.count)
     }
 
     /// Forgets everything and keeps the memory, unless this was a large turn.
@@ -182,16 +199,15 @@ enum OutboundItem: Sendable {
 }
 
 extension OutboundItem {
-    /// Whether it refers to something in `SharedOutput`, other than expired names, bodies that are
-    /// always delivered and directed presences.
+    /// Whether it refers to something in `SharedOutput` and is not pushed: see
+    /// `SealedOutbound.init(ofItsOwn:)`.
     var refersToAnswers: Bool {
         switch self {
-        case .answer, .refuse, .answerQuestion, .deliver, .deliverStanzas, .relay, .contact,
-            .states, .feed:
+        case .answer, .refuse, .answerQuestion, .deliver, .deliverStanzas, .relay, .states, .feed:
             true
-        case .credentials, .deliverAlways, .direct, .expired, .synced, .caughtUp, .missed, .close,
-            .measure, .callRoll, .configure, .trim, .startListening, .serve, .stopListening,
-            .farewell, .stop:
+        case .contact, .credentials, .deliverAlways, .direct, .expired, .synced, .caughtUp,
+            .missed, .close, .measure, .callRoll, .configure, .trim, .startListening, .serve,
+            .stopListening, .farewell, .stop:
             false
         }
     }

@@ -26,9 +26,9 @@ struct SealedOutbound: Sendable {
 
     /// What there is for a loop that stands still, with a copy of what it refers to.
     ///
-    /// Expired names, bodies that are always delivered and directed presences are copied. Whatever
-    /// else refers to something answers a request that was in progress when the loop stood still,
-    /// and keeps all that is shared.
+    /// What is pushed is copied: expired names, notices of contacts, bodies that are always
+    /// delivered and directed presences. Whatever else refers to something answers a request that
+    /// was in progress when the loop stood still, and keeps all that is shared.
     init(ofItsOwn sealed: Shared, _ own: LoopOutput) {
         guard !own.items.contains(where: \.refersToAnswers) else {
             self.init(sealed, own)
@@ -45,6 +45,9 @@ struct SealedOutbound: Sendable {
             case .deliverAlways(let body, let receivers):
                 let copy = copied.copyBytes(body, from: sealed.output)
                 items[index] = .deliverAlways(body: copy, receivers: receivers)
+            case .contact(let notice, let receivers):
+                let copy = copied.copyNotice(notice, from: sealed.output)
+                items[index] = .contact(notice: copy, receivers: receivers)
             case .direct(let body, let brief, let receivers):
                 let copy = copied.copyBytes(body, from: sealed.output)
                 var briefCopy = brief == body ? copy : nil
