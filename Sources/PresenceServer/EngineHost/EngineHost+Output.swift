@@ -88,7 +88,9 @@ extension EngineHost {
         case .caughtUp(let connection):
             output.append(.caughtUp(connection), for: connection)
         case .expired(let type, let names, let receivers):
-            output.append(to: receivers) { .expired(type, names: names, receivers: $0) }
+            push(
+                to: receivers, byteCount: output.shared.effects.byteCount(ofNames: names)
+            ) { .expired(type, names: names, receivers: $0) }
         case .contact(let notice, let receivers):
             tell(notice, to: receivers)
         case .direct(let index, let receivers):
@@ -99,19 +101,6 @@ extension EngineHost {
         case .close(let connection, let reason):
             output.append(
                 .close(connection, reason, retryAfterSeconds: nil), for: connection)
-        }
-    }
-
-    private mutating func tell(_ notice: Int, to receivers: Range<Int>) {
-        let (native, xmpp) = output.divide(receivers)
-        if !native.isEmpty {
-            let body = output.shared.add { bytes, effects in
-                bytes.appendContactBody(effects.notices[notice], in: effects)
-            }
-            output.append(to: native) { .deliverAlways(body: body, receivers: $0) }
-        }
-        if !xmpp.isEmpty {
-            output.append(to: xmpp) { .contact(notice: notice, receivers: $0) }
         }
     }
 

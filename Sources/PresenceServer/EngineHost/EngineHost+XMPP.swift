@@ -139,28 +139,6 @@ extension EngineHost {
         output.append(.relay(body: body, target), for: target)
     }
 
-    /// Hands a presence to receivers that need not subscribe. That a device is available is not
-    /// kept for loops that stand still; its end is.
-    mutating func direct(_ index: Int, to receivers: Range<Int>) {
-        let body = output.shared.add { bytes, effects in
-            bytes.appendStanzas(of: effects.directed[index], in: effects)
-        }
-        guard output.shared.effects.directed[index].kind == .unavailable else {
-            return output.append(to: receivers, omitting: stillLoops) {
-                .direct(body: body, brief: nil, receivers: $0)
-            }
-        }
-        var brief = body
-        if output.shared.effects.directed[index].device.availability != nil {
-            brief = output.shared.add { bytes, effects in
-                var presence = effects.directed[index]
-                presence.device.availability = nil
-                bytes.appendStanzas(of: presence, in: effects)
-            }
-        }
-        output.append(to: receivers) { .direct(body: body, brief: brief, receivers: $0) }
-    }
-
     /// Hands an event to those of its receivers that are XMPP clients.
     mutating func deliverStanzas(
         _ body: Int?, _ seq: UInt64, of topic: TopicHandle, to receivers: Range<Int>

@@ -30,7 +30,11 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     /// How the loops in process are reached.
     private(set) var boxesInProcess: [LinkBox] = []
     /// The connection loops that stand still, a bit for each: they are not handed events.
-    var stillLoops: UInt64 = 0
+    var stillLoops: UInt64 = 0 {
+        didSet { pushBacklog.keep(loops: stillLoops) }
+    }
+    /// What waits for their connections all the same.
+    var pushBacklog = PushBacklog()
     /// Whether large fan-outs wait until the loops have written more.
     var areFanOutsHeld = false
     var submissions: [Submission] = []

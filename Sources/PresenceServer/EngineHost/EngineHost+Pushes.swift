@@ -1,0 +1,107 @@
+import PresenceCore
+import PresenceWire
+
+// Messages that connections have not asked for and that must not be lost, since no later state says
+// the same: expired subscriptions, changes of contacts, the ends of directed presence.
+
+extension EngineHost {
+    /// Appends a message for receivers that may not keep up. Each is sent about so many bytes.
+    mutating func push(
+        to receivers: Range<Int>, byteCount: Int, _ item: (Range<Int>) -> OutboundItem
+    ) {
+        output.append(to: receivers, omitting: stillLoops, item)
+        pushToStill(receivers, byteCount: byteCount, item)
+    }
+
+    /// Appends a message for those of its receivers that are on loops that stand still, as far as
+    /// they may have more; the others are closed when their loop continues.
+    mutating func pushToStill(
+        _ receivers: Range<Int>, byteCount: Int, _ item: (Range<Int>) -> OutboundItem
+    ) {
+        guard stillLoops != 0 else { return }
+        let start = output.shared.effects.receivers.count
+        for place in receivers {
+            let slot = output.shared.effects.receivers[place]
+            let loop = loops.loop(of: slot)
+            guard stillLoops & 1 << UInt64(loop) != 0,
+                let connection = engine.connection(inSlot: slot)
+            else { continue }
+            let limits = PushBacklog.Limits(
+                perConnection: configuration.connection.backlogBytesMax,
+                perLoop: LoopNumber(index: loop, of: loops.count).share(
+                    of: configuration.connection.outboxBytesInAllMax))
+            switch pushBacklog.add(byteCount, for: connection, ofLoop: loop, within: limits) {
+            case .waits:
+                output.shared.effects.receivers.append(slot)
+            case .closes:
+                output.append(
+                    .close(connection, .tooSlow, retryAfterSeconds: nil), for: connection)
+            case .dropped: break
+            }
+        }
+        let waiting = start..<output.shared.effects.receivers.count
+        if !waiting.isEmpty { output.append(to: waiting, item) }
+    }
+
+    /// Hands a change of a contact to the sessions of an account.
+    mutating func tell(_ notice: Int, to receivers: Range<Int>) {
+        let (native, xmpp) = output.divide(receivers)
+        if !native.isEmpty {
+            let body = output.shared.add { bytes, effects in
+                bytes.appendContactBody(effects.notices[notice], in: effects)
+            }
+            push(to: native, byteCount: output.shared.range(of: body).count) {
+                .deliverAlways(body: body, receivers: $0)
+            }
+        }
+        if !xmpp.isEmpty {
+            push(to: xmpp, byteCount: output.shared.effects.stanzaByteCount(ofNotice: notice)) {
+                .contact(notice: notice, receivers: $0)
+            }
+        }
+    }
+
+    /// Hands a presence to receivers that need not subscribe. That a device is available is not
+    /// kept for loops that stand still; its end is, without what it says.
+    mutating func direct(_ index: Int, to receivers: Range<Int>) {
+        let body = output.shared.add { bytes, effects in
+            bytes.appendStanzas(of: effects.directed[index], in: effects)
+        }
+        guard output.shared.effects.directed[index].kind == .unavailable else {
+            return output.append(to: receivers, omitting: stillLoops) {
+                .direct(body: body, brief: nil, receivers: $0)
+            }
+        }
+        var brief = body
+        if output.shared.effects.directed[index].device.availability != nil {
+            brief = output.shared.add { bytes, effects in
+                var presence = effects.directed[index]
+                presence.device.availability = nil
+                bytes.appendStanzas(of: presence, in: effects)
+            }
+        }
+        output.append(to: receivers, omitting: stillLoops) {
+            .direct(body: body, brief: brief, receivers: $0)
+        }
+        pushToStill(receivers, byteCount: output.shared.range(of: brief).count) {
+            .direct(body: brief, brief: brief, receivers: $0)
+        }
+    }
+}
+
+extension Effects {
+    /// About how many bytes a stanza has, apart from names and texts.
+    private static let stanzaBytes = 256
+
+    /// About how many bytes an XMPP client is sent of a notice.
+    fileprivate func stanzaByteCount(ofNotice notice: Int) -> Int {
+        let contact = notices[notice].contact
+        return Self.stanzaBytes + Int(contact.account.count + contact.label.count)
+            + Int(contact.requestText?.count ?? 0)
+    }
+
+    /// About how many bytes a client is sent of expired names.
+    func byteCount(ofNames range: Range<Int>) -> Int {
+        names[range].reduce(Self.stanzaBytes) { $0 + Int($1.count) + 3 }
+    }
+}
