@@ -33,13 +33,9 @@ extension EngineHost {
             attempt(login.connection) { host throws(Refusal) in
                 try host.authenticate(login, at: now)
             }
-        case .register(let registration):
-            attempt(registration.connection) { host throws(Refusal) in
-                try host.register(registration, at: now)
-            }
-        case .changePassword(let change):
-            attempt(change.connection) { host throws(Refusal) in
-                try host.changePassword(change, at: now)
+        case .changePassword(let task):
+            attempt(task.connection) { host throws(Refusal) in
+                try host.changePassword(task, at: now)
             }
         case .loginFailed(let network):
             noteFailedPassword(of: network, at: now.mono)

@@ -1,5 +1,4 @@
 import Containers
-import Passwords
 import PresenceCore
 import PresenceWire
 
@@ -18,14 +17,6 @@ struct XMPPAuthentication: Sendable {
         /// By SCRAM, for which it is sent a challenge.
         case challenge
     }
-}
-
-/// An account that an XMPP client registers, or its account with a new password.
-struct XMPPRegistration: Sendable {
-    var connection: ConnectionID
-    var account: [UInt8]
-    var password: Password
-    var origin: ConnectionOrigin
 }
 
 /// A stanza of one XMPP client for another.
@@ -80,41 +71,24 @@ extension EngineHost {
         }
     }
 
-    /// Registers an account for a client that has not logged in.
-    mutating func register(_ registration: XMPPRegistration, at now: Moment) throws(Refusal) {
-        try checkServing()
-        try checkPace(of: registration, at: now)
-        try begin(
-            PasswordTask(
-                connection: registration.connection, account: registration.account,
-                origin: registration.origin, goal: .register(registration.password)),
-            as: .setPassword, at: now)
-    }
-
-    /// Deriving keys costs more than anything else that a client can ask for.
-    private mutating func checkPace(
-        of registration: XMPPRegistration, at now: Moment
-    ) throws(Refusal) {
-        let network = registration.origin.network
-        let pace = configuration.admission.registrationPace
-        guard passwords.mayRegister(from: network, pace, at: now.mono) else {
-            throw Refusal(.rateLimited, retryAfterSeconds: 10)
-        }
-    }
-
-    /// Changes the password of the account of a client.
-    mutating func changePassword(_ change: XMPPRegistration, at now: Moment) throws(Refusal) {
-        // Its session may have been ended meanwhile.
-        if let refusal = engine.refusal(of: .setAvailability, from: change.connection) {
+    /// Registers an account for a client that has not logged in, or changes the password of the
+    /// account of one that has.
+    mutating func changePassword(_ task: PasswordTask, at now: Moment) throws(Refusal) {
+        precondition(task.goal.isChange, "a task that changes no password")
+        let isRegistration = if case .register = task.goal { true } else { false }
+        // The session of the client may have been ended meanwhile.
+        if !isRegistration,
+            let refusal = engine.refusal(of: .setAvailability, from: task.connection)
+        {
             throw refusal
         }
         try checkServing()
-        try checkPace(of: change, at: now)
-        try begin(
-            PasswordTask(
-                connection: change.connection, account: change.account, origin: change.origin,
-                goal: .set(change.password)),
-            as: .setPassword, at: now)
+        // Deriving keys costs more than anything else that a client can ask for.
+        let pace = configuration.admission.registrationPace
+        guard passwords.mayRegister(from: task.origin.network, pace, at: now.mono) else {
+            throw Refusal(.rateLimited, retryAfterSeconds: 10)
+        }
+        try begin(task, as: .setPassword, at: now)
     }
 
     /// Begins the session of an XMPP client that is authenticated.

@@ -81,10 +81,8 @@ enum InboundItem: Sendable {
     case request(ClientRequest, ConnectionOrigin?)
     /// An XMPP client has to prove that it is an account.
     indirect case authenticate(XMPPAuthentication)
-    /// An XMPP client registers an account.
-    indirect case register(XMPPRegistration)
-    /// An XMPP client changes the password of its account.
-    indirect case changePassword(XMPPRegistration)
+    /// An XMPP client registers an account, or changes the password of its account.
+    indirect case changePassword(PasswordTask)
     /// A client of SCRAM has not proved to know a password.
     case loginFailed(ClientNetwork?)
     /// An XMPP client that is authenticated begins a session.

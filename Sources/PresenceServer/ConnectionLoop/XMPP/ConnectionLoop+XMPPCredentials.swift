@@ -33,12 +33,7 @@ extension ConnectionLoop where Link: ~Copyable {
             return client.stream.refuse(
                 registration: .notAcceptable("The name is too long."))
         }
-        wait(slot, for: .registration)
-        inbound.append(
-            .register(
-                XMPPRegistration(
-                    connection: connectionID(slot), account: account, password: password,
-                    origin: origin(of: slot))))
+        changePassword(of: account, .register(password), in: slot, for: .registration)
     }
 
     /// Goes on with what a client has waited for.
@@ -104,12 +99,19 @@ extension ConnectionLoop where Link: ~Copyable {
             counters.stanzaErrors.count(error.condition)
             return send(to: slot) { $0.append(error, head, to: sender) }
         }
-        wait(slot, for: .change(head))
+        changePassword(of: sender.account, .set(password), in: slot, for: .change(head))
+    }
+
+    /// Has the engine host change what is stored of an account; the client waits for that.
+    private mutating func changePassword(
+        of account: [UInt8], _ goal: PasswordTask.Goal, in slot: Int, for question: XMPPQuestion
+    ) {
+        wait(slot, for: question)
         inbound.append(
             .changePassword(
-                XMPPRegistration(
-                    connection: connectionID(slot), account: sender.account, password: password,
-                    origin: origin(of: slot))))
+                PasswordTask(
+                    connection: connectionID(slot), account: account, origin: origin(of: slot),
+                    goal: goal)))
     }
 }
 
