@@ -35,7 +35,7 @@ extension EngineHost {
     private mutating func checkBacklog() throws(Refusal) {
         guard store.counters.pending > configuration.admission.storePendingMax else { return }
         counters.refusedForStore += 1
-        throw Refusal(.storeUnavailable, retryAfterSeconds: retryDelay.seconds())
+        throw transientRefusal(.storeUnavailable)
     }
 
     /// Refuses what takes memory while there is too little.
@@ -44,6 +44,11 @@ extension EngineHost {
             memory.bytes(resources, at: now.mono) > max
         else { return }
         counters.refusedForMemory += 1
-        throw Refusal(.overloaded, retryAfterSeconds: retryDelay.seconds())
+        throw transientRefusal(.overloaded)
+    }
+
+    /// The refusal of something that may succeed later.
+    mutating func transientRefusal(_ reason: Refusal.Reason) -> Refusal {
+        Refusal(reason, retryAfterSeconds: retryDelay.seconds())
     }
 }

@@ -148,7 +148,7 @@ extension EngineHost {
     /// Rejects what comes while the service stops.
     mutating func checkServing() throws(Refusal) {
         guard phase == .serving else {
-            throw Refusal(.shuttingDown, retryAfterSeconds: retryDelay.seconds())
+            throw transientRefusal(.shuttingDown)
         }
     }
 

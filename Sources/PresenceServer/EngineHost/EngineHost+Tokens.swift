@@ -18,7 +18,7 @@ extension EngineHost {
         }
         let isSuspect = isSuspect(origin.network, at: now.mono)
         guard tokens.hasRoom(isSuspect: isSuspect, configuration.admission) else {
-            throw Refusal(.overloaded, retryAfterSeconds: retryDelay.seconds())
+            throw transientRefusal(.overloaded)
         }
         let method: MethodName = if case .refresh = purpose { .refresh } else { .login }
         try checkRoom(for: method, at: now)

@@ -21,11 +21,11 @@ extension EngineHost {
         // Guessing must not pay: an address that has failed too often has to wait, even with the
         // right password.
         if !task.goal.isChange, isSuspect(task.origin.network, at: now.mono) {
-            throw Refusal(.overloaded, retryAfterSeconds: retryDelay.seconds())
+            throw transientRefusal(.overloaded)
         }
         guard passwords.hasRoom(for: task.origin.network, configuration.admission) else {
             passwords.counters.turnedAway += 1
-            throw Refusal(.overloaded, retryAfterSeconds: retryDelay.seconds())
+            throw transientRefusal(.overloaded)
         }
         guard let number = passwords.begin(task) else {
             // Another is about to register it.
@@ -33,7 +33,7 @@ extension EngineHost {
                 return output.append(
                     .credentials(task.connection, .nameTaken), for: task.connection)
             }
-            throw Refusal(.overloaded, retryAfterSeconds: retryDelay.seconds())
+            throw transientRefusal(.overloaded)
         }
         store.submit(.credential(account: task.account), token: number)
     }
@@ -124,7 +124,7 @@ extension EngineHost {
             logger.log(
                 .error, "cannot read from the database", times: counters.storeFailures,
                 error: fault)
-            throw Refusal(.storeUnavailable, retryAfterSeconds: retryDelay.seconds())
+            throw transientRefusal(.storeUnavailable)
         }
         switch task.goal {
         case .logIn(let typed, _):
@@ -195,9 +195,7 @@ extension EngineHost {
                 .error, "cannot write to the database", times: counters.storeFailures,
                 error: fault)
             guard passwords.end(number) else { return }
-            refuse(
-                task.connection,
-                Refusal(.storeUnavailable, retryAfterSeconds: retryDelay.seconds()))
+            refuse(task.connection, transientRefusal(.storeUnavailable))
         }
     }
 
