@@ -250,16 +250,24 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
             if ticket == .start { return letIn() }
             engine.committed(ticket, at: now, into: &output.shared.effects)
         case .failed(let fault):
-            counters.storeFailures += 1
-            logger.log(
-                .error, "cannot write to the database", times: counters.storeFailures,
-                error: fault)
+            noteStoreFailure(.write, fault)
             guard ticket != .start else {
                 serviceError = .storeWrite(fault)
                 return stop()
             }
             engine.failed(ticket, at: now, into: &output.shared.effects)
         }
+    }
+
+    /// Notes that the store could not do something.
+    mutating func noteStoreFailure(_ access: StoreAccess, _ fault: StoreError) {
+        counters.storeFailures += 1
+        let message: Logger.Message =
+            switch access {
+            case .read: "cannot read from the database"
+            case .write: "cannot write to the database"
+            }
+        logger.log(.error, message, times: counters.storeFailures, error: fault)
     }
 
     private mutating func letIn() {
@@ -288,6 +296,11 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         guard let pace = configuration.admission.loginPace else { return 0 }
         return engine.currentStats.sessions / pace.perSecond * 2
     }
+}
+
+/// What the store may be unable to do.
+enum StoreAccess {
+    case read, write
 }
 
 /// Whether expired rows are removed from the store at startup.

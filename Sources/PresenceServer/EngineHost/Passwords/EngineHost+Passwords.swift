@@ -107,8 +107,7 @@ extension EngineHost {
             try checkServing()
             try step(&self)
         } catch {
-            _ = passwords.end(number)
-            refuse(task.connection, error)
+            refuse(number, error)
         }
     }
 
@@ -120,10 +119,7 @@ extension EngineHost {
         switch result {
         case .credential(let found): row = found
         case .failed(let fault):
-            counters.storeFailures += 1
-            logger.log(
-                .error, "cannot read from the database", times: counters.storeFailures,
-                error: fault)
+            noteStoreFailure(.read, fault)
             throw transientRefusal(.storeUnavailable)
         }
         switch task.goal {
@@ -190,12 +186,8 @@ extension EngineHost {
                     number, .answerQuestion(task.connection, .passwordSet(replaced: hadKeys)))
             }
         case .failed(let fault):
-            counters.storeFailures += 1
-            logger.log(
-                .error, "cannot write to the database", times: counters.storeFailures,
-                error: fault)
-            guard passwords.end(number) else { return }
-            refuse(task.connection, transientRefusal(.storeUnavailable))
+            noteStoreFailure(.write, fault)
+            refuse(number, transientRefusal(.storeUnavailable))
         }
     }
 
@@ -228,6 +220,13 @@ extension EngineHost {
         let connection = passwords.running(number).task.connection
         guard passwords.end(number) else { return }
         output.append(item, for: connection)
+    }
+
+    /// Ends a task with a refusal, if its connection waits for an answer.
+    private mutating func refuse(_ number: UInt64, _ refusal: Refusal) {
+        let connection = passwords.running(number).task.connection
+        guard passwords.end(number) else { return }
+        refuse(connection, refusal)
     }
 
     private mutating func logIn(
