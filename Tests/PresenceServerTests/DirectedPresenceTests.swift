@@ -68,6 +68,35 @@ import Testing
         }
     }
 
+    @Test func `is what each receiver is to be sent, whatever the one before it was sent`() throws {
+        try withXMPPService(
+            domains: ["localhost", "example.org"], { $0.switchOffPace() }
+        ) { service in
+            let alice = try client(service, "alice", "a")
+            let domains = ["localhost", "localhost", "example.org", "localhost"]
+            let bobs = try domains.enumerated().map { number, domain in
+                try client(service, "bob", "b\(number)", domain: domain)
+            }
+            // Two of them have had so many that they are sent only the end.
+            for device in ["b0", "b3"] {
+                for _ in 1...300 { try alice.send("<presence to='bob@localhost/\(device)'/>") }
+            }
+            for device in ["b1", "b2"] {
+                try alice.send("<presence to='bob@localhost/\(device)'/>")
+            }
+            _ = try alice.drain()
+            for bob in bobs { _ = try bob.drain() }
+            try alice.send(
+                "<presence to='bob@localhost' type='unavailable'><status>x</status></presence>")
+            for (number, domain) in domains.enumerated() {
+                let rest = [0, 3].contains(number) ? "/>" : "><status>x</status></presence>"
+                try bobs[number].until(
+                    "<presence from='alice@\(domain)/a' to='bob@\(domain)' type='unavailable'"
+                        + rest)
+            }
+        }
+    }
+
     @Test func `has a limit of addresses, which the error names`() throws {
         try withXMPPService { service in
             let alice = try client(service, "alice", "a")

@@ -43,7 +43,9 @@ extension ConnectionLoop where Link: ~Copyable {
         _ body: Int, brief: Int?, of shared: borrowing SharedOutput,
         to receivers: ArraySlice<UInt32>
     ) {
+        // Divided again only for a receiver that is sent the other one, or has another domain.
         var divided = DividedStanzas()
+        var dividedNumber: Int?
         let sender = shared.bytes.span.extracting(shared.range(of: body)).hashOfSender
         for receiver in receivers where connections[Int(receiver)].phase == .serving {
             let slot = Int(receiver)
@@ -55,8 +57,11 @@ extension ConnectionLoop where Link: ~Copyable {
                 continue
             }
             if brief == nil { client.presented.begin(sender) }
-            let bytes = shared.bytes.span.extracting(shared.range(of: number))
-            divided.divide(bytes, at: client.stream.domain)
+            if dividedNumber != number || divided.domain != client.stream.domain {
+                let bytes = shared.bytes.span.extracting(shared.range(of: number))
+                divided.divide(bytes, at: client.stream.domain)
+                dividedNumber = number
+            }
             let start = beginMessage(to: slot)
             connections[slot].output.outbox.bytes.append(divided, to: bareJIDs[slot])
             endMessage(start, to: slot)
