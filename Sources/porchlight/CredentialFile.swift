@@ -16,6 +16,23 @@ struct CredentialFile {
         } catch {
             throw CommandError("\(name) cannot be read: \(error.words).")
         }
+        return try Self.firstLine(of: bytes, in: name, content)
+    }
+
+    /// The first line of standard input that is not empty.
+    static func firstLineOfInput(content: String) throws -> String {
+        let bytes: [UInt8]
+        do throws(FileError) {
+            bytes = try readInput()
+        } catch {
+            throw CommandError("Standard input cannot be read: \(error.words).")
+        }
+        return try firstLine(of: bytes, in: "Standard input", content)
+    }
+
+    private static func firstLine(
+        of bytes: [UInt8], in name: String, _ content: String
+    ) throws -> String {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw CommandError("\(name) holds no \(content): it is not UTF-8.")
         }

@@ -31,6 +31,13 @@ func readFile(
     guard occasion == .startup || isSeekable(descriptor) else {
         throw FileError(words: "it is a pipe, which can be read at startup only")
     }
+    return try readAll(descriptor)
+}
+
+/// Reads standard input to its end, up to 4 MiB.
+func readInput() throws(FileError) -> [UInt8] { try readAll(STDIN_FILENO) }
+
+private func readAll(_ descriptor: CInt) throws(FileError) -> [UInt8] {
     var bytes: [UInt8] = []
     var part = [UInt8](repeating: 0, count: 4_096)
     while true {

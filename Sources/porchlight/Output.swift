@@ -19,6 +19,11 @@ func note(_ line: String) {
     _ = write(line + "\n", to: STDERR_FILENO)
 }
 
+/// Asks for something on standard error; the answer follows on the same line.
+func prompt(_ words: String) {
+    _ = write(words, to: STDERR_FILENO)
+}
+
 /// Prints a line that a program may read on standard error.
 ///
 /// - Throws: if it cannot be written.

@@ -5,7 +5,9 @@ import Testing
 
 /// Who shows a key and who a token: docs/PROTOCOL.md has app servers log in by keys alone.
 @Suite struct `Flags for credentials` {
-    @Test(arguments: [Query.self, Why.self, Top.self, Stats.self] as [any ParsableCommand.Type])
+    @Test(
+        arguments: [Query.self, Why.self, Top.self, Stats.self, PasswordVerb.self]
+            as [any ParsableCommand.Type])
     func `are a key's for verbs that are an app server`(verb: any ParsableCommand.Type) {
         let help = verb.helpMessage(columns: 200)
         #expect(help.contains("--connect <host:port>"))

@@ -3,6 +3,8 @@
 import os
 import tempfile
 
+from porchlight import Case
+
 KEY = "key-of-the-app-server"
 
 
@@ -20,3 +22,31 @@ def app_server(service):
     client = service.connect()
     client.ok("login", {"key": KEY})
     return client
+
+
+class PasswordCase(Case):
+    """Tests with services of their own, which have passwords."""
+
+    flags = None
+
+    def setUp(self):
+        super().setUp()
+        self.key = key_file()
+        self.addCleanup(os.unlink, self.key)
+
+    def with_passwords(self, *flags, **options):
+        """One with --auth password, and its app server."""
+        service = self.fresh("--auth", "password", "--server-key", self.key, *flags, **options)
+        return service, self.keep(app_server(service))
+
+    def log_in(self, service, account, password, device="d1"):
+        return self.keep(service.connect()).call(
+            "login", {"account": account, "password": password, "device": device})
+
+    def allowed(self, service, account, password):
+        got = self.log_in(service, account, password)
+        self.assertEqual(got.get("result", {}).get("account"), account, got)
+
+    def denied(self, service, account, password):
+        self.refused(self.log_in(service, account, password), 401, "invalid_password",
+                     field="password")

@@ -168,7 +168,7 @@ class Words(Case):
 
     def test_help_has_no_line_of_a_single_word(self):
         for verb in ("serve", "config", "watch", "publish", "query", "why", "top", "stats",
-                     "token", "backup", "restore", "key", "bench", "version"):
+                     "token", "password", "backup", "restore", "key", "bench", "version"):
             done = subprocess.run([BINARY, verb, "--help"], stdin=subprocess.DEVNULL,
                                   capture_output=True, text=True, timeout=30,
                                   env=dict(os.environ, COLUMNS="80"))

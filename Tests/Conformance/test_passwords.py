@@ -4,36 +4,11 @@ import os
 import sqlite3
 import tempfile
 
-from passwords import app_server, key_file
-from porchlight import Case
+from passwords import PasswordCase, app_server
 from test_tokens import SECRET, token
 
 
-class Passwords(Case):
-    flags = None
-
-    def setUp(self):
-        super().setUp()
-        self.key = key_file()
-        self.addCleanup(os.unlink, self.key)
-
-    def with_passwords(self, *flags, **options):
-        """One with --auth password, and its app server."""
-        service = self.fresh("--auth", "password", "--server-key", self.key, *flags, **options)
-        return service, self.keep(app_server(service))
-
-    def log_in(self, service, account, password, device="d1"):
-        return self.keep(service.connect()).call(
-            "login", {"account": account, "password": password, "device": device})
-
-    def allowed(self, service, account, password):
-        got = self.log_in(service, account, password)
-        self.assertEqual(got.get("result", {}).get("account"), account, got)
-
-    def denied(self, service, account, password):
-        self.refused(self.log_in(service, account, password), 401, "invalid_password",
-                     field="password")
-
+class Passwords(PasswordCase):
     def test_an_account_logs_in_with_its_password_alone(self):
         service, server = self.with_passwords()
         self.assertEqual(server.ok("setPassword", {"account": "amy", "password": "pencil"}),
