@@ -3,10 +3,12 @@ import PresenceClient
 /// What a verb logs in with, in the words of its options: the service can only name the parameters
 /// of its protocol.
 enum LoginCredentials {
-    /// The name of an account, without a token.
+    /// The name of an account, without a token or a password.
     case accountName
     /// A token.
     case token(AccountToken)
+    /// The name of an account and the password in this file.
+    case password(path: String)
     /// Being an app server, without a key.
     case appServer
     /// The key in this file.
@@ -18,23 +20,23 @@ enum LoginCredentials {
             return try login()
         } catch let error as ClientError {
             guard case .refused(let reply) = error, reply.code == 401 else { throw error }
-            guard reply.reason != "invalid_password" else {
-                throw CommandError(
-                    "This service requires a password to log in as an account, which this command "
-                        + "cannot send. `query`, `why`, `top` and `stats` work with --server-key. "
-                        + "(401)")
-            }
-            throw CommandError(sentence(for: error))
+            throw CommandError(
+                sentence(for: error, isOfPassword: reply.reason == "invalid_password"))
         }
     }
 
-    private func sentence(for error: ClientError) -> String {
+    private func sentence(for error: ClientError, isOfPassword: Bool) -> String {
         switch self {
+        case .accountName where isOfPassword:
+            "This service requires a password to log in as an account: give a file with it as "
+                + "--password-file. (401)"
         case .accountName:
             "This service requires a token to log in as an account: give a file with one as "
                 + "--token-file, or set PORCHLIGHT_TOKEN. (401)"
         case .token(let token):
             "\(error.description) The token is in \(token.place)."
+        case .password(let path):
+            "\(error.description) The password is in the file \(path) given with --password-file."
         case .appServer:
             "This service requires a server key: give the file with it as --server-key. (401)"
         case .key(let path):

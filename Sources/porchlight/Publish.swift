@@ -48,8 +48,14 @@ struct Publish: ParsableCommand {
             guard account != nil else {
                 throw ValidationError("--once needs the account whose status to set: --account.")
             }
+            guard server.tokenFile == nil, server.passwordFile == nil else {
+                throw ValidationError(
+                    "--once logs in as an app server: give --server-key, not the account's "
+                        + "--token-file or --password-file.")
+            }
             return
         }
+        try server.checkPassword(of: account, by: "--account")
         guard serverKey == nil else {
             throw ValidationError(
                 "--server-key is for --once: to be online, the account logs in itself.")

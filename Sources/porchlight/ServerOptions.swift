@@ -13,8 +13,28 @@ struct ServerOptions: ParsableArguments {
             valueName: "file"))
     var tokenFile: String?
 
-    /// Whether a token is given, by either way.
-    var hasToken: Bool { tokenFile != nil || tokenInEnvironment != nil }
+    @Option(
+        help: ArgumentHelp(
+            "Log in with the account's password, which is the first line of this file.",
+            valueName: "file"))
+    var passwordFile: String?
+
+    /// Whether a token is given, by either way. A password is preferred to the environment.
+    var hasToken: Bool { tokenFile != nil || (passwordFile == nil && tokenInEnvironment != nil) }
+
+    func validate() throws {
+        guard tokenFile == nil || passwordFile == nil else {
+            throw ValidationError(
+                "An account logs in with one credential: give --token-file or --password-file.")
+        }
+    }
+
+    /// Checks that a password is given with the account that has it; a token names its own.
+    func checkPassword(of account: String?, by flag: String) throws {
+        guard passwordFile == nil || account != nil else {
+            throw ValidationError("--password-file needs the account that has it: \(flag).")
+        }
+    }
 
     private var tokenInEnvironment: String? {
         ProcessInfo.processInfo.environment["PORCHLIGHT_TOKEN"]
@@ -22,6 +42,7 @@ struct ServerOptions: ParsableArguments {
 
     /// The account's token, read again for each login; nil if none is given.
     private func token() throws -> AccountToken? {
+        guard hasToken else { return nil }
         guard let tokenFile else {
             return tokenInEnvironment.map {
                 AccountToken(text: $0, place: "the environment's PORCHLIGHT_TOKEN")
@@ -32,7 +53,21 @@ struct ServerOptions: ParsableArguments {
             text: try file.firstLine(), place: "the file \(tokenFile) given with --token-file")
     }
 
-    /// Connects and logs in as an account: with its token if there is one, else by its name.
+    /// The account's password, read again for each login; nil if none is given.
+    private func password() throws -> String? {
+        try passwordFile.map {
+            try CredentialFile(path: $0, flag: "--password-file", content: "password").firstLine()
+        }
+    }
+
+    /// What the account logs in with, for errors.
+    private func credentials(_ token: AccountToken?) -> LoginCredentials {
+        if let passwordFile { return .password(path: passwordFile) }
+        return token.map(LoginCredentials.token) ?? .accountName
+    }
+
+    /// Connects and logs in as an account: with its token or password if one is given, else by its
+    /// name.
     ///
     /// A token of another account than the one that was typed is refused before that account
     /// appears online.
@@ -52,11 +87,11 @@ struct ServerOptions: ParsableArguments {
                 throw CommandError("No account is given: use \(chosen.flag) or --token-file.")
             }
             params["account"] = .string(account)
+            if let password = try password() { params["password"] = .string(password) }
         }
         let client = try service.connect()
-        let credentials = token.map(LoginCredentials.token) ?? .accountName
         let result = try chosen.whileLoggingIn(as: account) {
-            try credentials.whileLoggingIn { try client.call("login", .object(params)) }
+            try credentials(token).whileLoggingIn { try client.call("login", .object(params)) }
         }
         let session = OpenSession(
             client: client, account: result["account"]?.string ?? "",

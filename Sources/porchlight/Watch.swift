@@ -38,6 +38,7 @@ struct Watch: ParsableCommand {
     func validate() throws {
         for account in accounts { try checkAccountName(account, as: "ACCOUNT") }
         if let watcher { try checkAccountName(watcher, as: "--as") }
+        try server.checkPassword(of: watcher, by: "--as")
     }
 
     func run() throws {

@@ -16,7 +16,11 @@ import Testing
     }
 
     @Test(arguments: [Watch.self, Publish.self] as [any ParsableCommand.Type])
-    func `are a token's for verbs that are an account`(verb: any ParsableCommand.Type) {
-        #expect(verb.helpMessage(columns: 200).contains("--token-file <file>"))
+    func `are a token's or a password's for verbs that are an account`(
+        verb: any ParsableCommand.Type
+    ) {
+        let help = verb.helpMessage(columns: 200)
+        #expect(help.contains("--token-file <file>"))
+        #expect(help.contains("--password-file <file>"))
     }
 }

@@ -160,6 +160,14 @@ class Words(Case):
                 (("watch", ""), "watch", "ACCOUNT “” is not an account name"),
                 (("query", "a", " b"), "query", "ACCOUNT “ b” is not an account name"),
                 (("why", "a", ""), "why", "PUBLISHER “” is not an account name"),
+                (("watch", "bob", "--password-file", "p"), "watch", "--as"),
+                (("publish", "10001", "--password-file", "p"), "publish", "--account"),
+                (("watch", "bob", "--as", "a", "--token-file", "t", "--password-file", "p"),
+                 "watch", "one credential"),
+                (("publish", "10001", "--once", "--account", "a", "--password-file", "p"),
+                 "publish", "--server-key"),
+                (("publish", "10001", "--once", "--account", "a", "--token-file", "t"),
+                 "publish", "--server-key"),
                 (("watch", "bob", "--server-key", "/nope"), "watch", "--server-key")):
             with self.subTest(words=words):
                 said = self.refuses(*words)

@@ -1,14 +1,17 @@
-"""`porchlight password`: at a terminal, in a pipe, and what it says when it cannot."""
+"""Verbs and passwords: `porchlight password`, and those that log in as an account with one."""
 
 import os
 import pty
 import select
+import signal
 import subprocess
+import tempfile
 import termios
 import time
 
 from passwords import PasswordCase
 from porchlight import BINARY, WAIT, Timeout
+from test_command import Verb
 
 
 class AtTerminal:
@@ -146,3 +149,62 @@ class PasswordVerb(PasswordCase):
         server.ok("setPassword", {"account": "amy", "password": "pencil"})
         verb = self.at_terminal(service, "amy", "--remove")
         self.assertEqual(verb.ends(), (0, "the password of amy is removed\r\n", True))
+
+
+class LogIn(PasswordCase):
+    """Verbs that log in as an account."""
+
+    def file(self, content):
+        handle, path = tempfile.mkstemp()
+        self.addCleanup(os.unlink, path)
+        os.write(handle, content)
+        os.close(handle)
+        return path
+
+    def words(self, service, *words):
+        return [*words, "--connect", "127.0.0.1:%d" % service.port]
+
+    def says(self, service, *words, **variables):
+        done = subprocess.run(
+            [BINARY, *self.words(service, *words)], stdin=subprocess.DEVNULL, capture_output=True,
+            text=True, timeout=WAIT, env=dict(os.environ, **variables))
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done)
+        return done.stderr
+
+    def test_they_take_it_from_a_file(self):
+        service, server = self.with_passwords()
+        server.ok("setPassword", {"account": "amy", "password": "p\u00e9ncil 2"})
+        path = self.file("p\u00e9ncil 2\r\n".encode())
+        watch = Verb(*self.words(service, "watch", "amy", "--as", "amy", "--password-file", path))
+        self.keep(watch).until("\n")
+        # A token that lies around does not get in the way.
+        publish = Verb(*self.words(service, "publish", "10001", "--account", "amy",
+                                   "--password-file", path),
+                       env=dict(os.environ, PORCHLIGHT_TOKEN="x"))
+        self.keep(publish).until("published as amy")
+        watch.until("10001")
+        for verb in (publish, watch):
+            self.assertEqual(verb.end(signal.SIGINT), 0, verb.said)
+
+    def test_what_they_say_if_it_is_wrong(self):
+        service, server = self.with_passwords()
+        server.ok("setPassword", {"account": "amy", "password": "pencil"})
+        wrong, empty = self.file(b"pen\n"), self.file(b"")
+        for verb in (["watch", "bob", "--as", "amy"], ["publish", "10001", "--account", "amy"]):
+            self.assertEqual(
+                self.says(service, *verb), "Error: This service requires a password to log in as "
+                "an account: give a file with it as --password-file. (401)\n")
+            self.assertEqual(
+                self.says(service, *verb, "--password-file", wrong),
+                "Error: The account has another password, or none. (401) The password is in the "
+                "file %s given with --password-file.\n" % wrong)
+            self.assertEqual(
+                self.says(service, *verb, "--password-file", empty), "Error: The file %s given "
+                "with --password-file holds no password: it is empty.\n" % empty)
+        self.assertIn("The token is in the environment's PORCHLIGHT_TOKEN.",
+                      self.says(service, "publish", "10001", PORCHLIGHT_TOKEN="x.y.z"))
+
+    def test_a_service_without_passwords_says_so(self):
+        said = self.says(self.fresh(), "publish", "10001", "--account", "amy", "--password-file",
+                         self.file(b"pencil"))
+        self.assertIn("This service does not accept passwords", said)
