@@ -34,26 +34,22 @@ final class Mailbox: Sendable {
 
     /// Leaves what the store has to report. Any thread.
     func post(_ batch: [Outcome]) {
-        contents.withLock { $0.outcomes.append(contentsOf: batch) }
-        wakeup.wake()
+        leave { $0.outcomes.append(contentsOf: batch) }
     }
 
     /// Leaves what has become of a token. Any thread.
     func post(_ result: TokenResult) {
-        contents.withLock { $0.tokens.append(result) }
-        wakeup.wake()
+        leave { $0.tokens.append(result) }
     }
 
     /// Leaves what the store has read. Any thread.
     func post(_ reads: [ReadOutcome]) {
-        contents.withLock { $0.reads.append(contentsOf: reads) }
-        wakeup.wake()
+        leave { $0.reads.append(contentsOf: reads) }
     }
 
     /// Leaves what has become of a password. Any thread.
     func post(_ result: PasswordResult) {
-        contents.withLock { $0.passwords.append(result) }
-        wakeup.wake()
+        leave { $0.passwords.append(result) }
     }
 
     /// Leaves a box for a loop in process, made for the next number. Returns nil if the service has
@@ -75,13 +71,16 @@ final class Mailbox: Sendable {
 
     /// Leaves a configuration to go on with. Any thread.
     func post(_ configuration: Configuration) {
-        contents.withLock { $0.configuration = configuration }
-        wakeup.wake()
+        leave { $0.configuration = configuration }
     }
 
     /// Asks for the end of the service. Any thread.
     func postStop() {
-        contents.withLock { $0.isToStop = true }
+        leave { $0.isToStop = true }
+    }
+
+    private func leave(_ change: (inout Contents) -> Void) {
+        contents.withLock(change)
         wakeup.wake()
     }
 
