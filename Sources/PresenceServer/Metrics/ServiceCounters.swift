@@ -1,3 +1,4 @@
+import Passwords
 import PresenceCore
 import PresenceWire
 import PresenceXMPP
@@ -78,12 +79,11 @@ enum XMPPLogin: String, CaseIterable, Sendable {
     case scramSHA1 = "scram_sha1"
     case scramSHA256 = "scram_sha256"
 
-    /// How a client has proved it within its stream.
-    init(_ mechanism: SASLMechanism) {
-        switch mechanism {
-        case .plain: self = .password
-        case .scramSHA1: self = .scramSHA1
-        case .scramSHA256: self = .scramSHA256
+    /// By SCRAM with this hash function.
+    init(_ hash: ScramHash) {
+        switch hash {
+        case .sha1: self = .scramSHA1
+        case .sha256: self = .scramSHA256
         }
     }
 }

@@ -15,7 +15,7 @@ public enum Heard {
     /// Who is this? The stream reads nothing until it is answered.
     case authenticate(Authentication)
     /// The client has proved by SCRAM that it knows the password of its account. Call again.
-    case authenticated(SASLMechanism)
+    case authenticated(ScramHash)
     /// An authentication has failed; the output says why. If that was the last chance, the stream
     /// was closed with the fault, as by `fault`; else call again.
     case denied(SASLFailure, StreamFault?)

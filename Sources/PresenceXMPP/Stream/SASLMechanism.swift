@@ -6,14 +6,6 @@ public enum SASLMechanism: String, CaseIterable, Hashable, Sendable {
     case scramSHA1 = "SCRAM-SHA-1"
     case plain = "PLAIN"
 
-    /// The mechanism of SCRAM with this hash function.
-    init(_ hash: ScramHash) {
-        switch hash {
-        case .sha1: self = .scramSHA1
-        case .sha256: self = .scramSHA256
-        }
-    }
-
     /// The hash function; nil: not SCRAM.
     public var scramHash: ScramHash? {
         switch self {

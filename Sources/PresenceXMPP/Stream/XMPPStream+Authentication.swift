@@ -33,7 +33,7 @@ extension XMPPStream {
             do throws(SASLError) {
                 let final = try challenge.verify(data)
                 succeed(account, final)
-                return .authenticated(SASLMechanism(challenge.hash))
+                return .authenticated(challenge.hash)
             } catch { return refuseOnce(SASLFailure(error)) }
         default: return refuseOnce(.malformedRequest)
         }

@@ -140,7 +140,7 @@ struct StreamPeer {
         case .authenticate(.password(let name, let secret)):
             "password \(text(name)) \(text(secret))"
         case .authenticate(.keys(let name)): "keys \(text(name))"
-        case .authenticated(let mechanism): "authenticated \(mechanism.rawValue)"
+        case .authenticated(let hash): "authenticated \(hash)"
         case .denied(let failure, let fault):
             "denied \(failure.rawValue)" + (fault.map { " \($0.condition.rawValue)" } ?? "")
         case .register(let name, _): "register \(text(name))"

@@ -65,8 +65,8 @@ extension ConnectionLoop where Link: ~Copyable {
             markDirty(slot)
         case .authenticate(let authentication):
             authenticate(authentication, client, in: slot)
-        case .authenticated(let mechanism):
-            counters.xmppLogins.count(XMPPLogin(mechanism))
+        case .authenticated(let hash):
+            counters.xmppLogins.count(XMPPLogin(hash))
         case .denied(let failure, let fault):
             denied(slot, failure, fault)
         case .register(let account, let password):
