@@ -4,62 +4,53 @@ internal import PresenceCore
 // texts may not: so every list stops where the frame is full and returns how many entries fit.
 
 extension [UInt8] {
-    /// Appends an array of states, or returns the number of those that end before `bound` if not
-    /// all do. So do the others.
+    /// Appends an array with an element for each index, or returns the number of those that end
+    /// before `bound` if not all do.
+    @inline(__always)
+    mutating func appendList(
+        _ range: Range<Int>, in effects: borrowing Effects, upTo bound: Int,
+        _ append: (inout Self, Int, borrowing Effects, EventSource, ElementPlace) -> Void
+    ) -> Int? {
+        let source = EventSource(effects)
+        self.append("[")
+        for index in range {
+            append(&self, index, effects, source, index == range.lowerBound ? .first : .following)
+            if count > bound { return index - range.lowerBound }
+        }
+        self.append("]")
+        return nil
+    }
+
     mutating func appendStates(
         _ range: Range<Int>, in effects: borrowing Effects, upTo bound: Int
     ) -> Int? {
-        let source = EventSource(effects)
-        append("[")
-        for index in range {
-            let place: ElementPlace = index == range.lowerBound ? .first : .following
-            appendEvent(effects.events[index], source, place)
-            if count > bound { return index - range.lowerBound }
+        appendList(range, in: effects, upTo: bound) { output, index, effects, source, place in
+            output.appendEvent(effects.events[index], source, place)
         }
-        append("]")
-        return nil
     }
 
     mutating func appendSubscriptions(
         _ range: Range<Int>, in effects: borrowing Effects, upTo bound: Int
     ) -> Int? {
-        let source = EventSource(effects)
-        append("[")
-        for index in range {
-            let entry = effects.subscriptions[index]
-            appendEntry(entry, source, index == range.lowerBound ? .first : .following)
-            if count > bound { return index - range.lowerBound }
+        appendList(range, in: effects, upTo: bound) { output, index, effects, source, place in
+            output.appendEntry(effects.subscriptions[index], source, place)
         }
-        append("]")
-        return nil
     }
 
     mutating func appendSubscribers(
         _ range: Range<Int>, in effects: borrowing Effects, upTo bound: Int
     ) -> Int? {
-        let source = EventSource(effects)
-        append("[")
-        for index in range {
-            let entry = effects.subscribers[index]
-            appendEntry(entry, source, index == range.lowerBound ? .first : .following)
-            if count > bound { return index - range.lowerBound }
+        appendList(range, in: effects, upTo: bound) { output, index, effects, source, place in
+            output.appendEntry(effects.subscribers[index], source, place)
         }
-        append("]")
-        return nil
     }
 
     mutating func appendSessions(
         _ range: Range<Int>, in effects: borrowing Effects, upTo bound: Int
     ) -> Int? {
-        let source = EventSource(effects)
-        append("[")
-        for index in range {
-            let entry = effects.sessions[index]
-            appendEntry(entry, source, index == range.lowerBound ? .first : .following)
-            if count > bound { return index - range.lowerBound }
+        appendList(range, in: effects, upTo: bound) { output, index, effects, source, place in
+            output.appendEntry(effects.sessions[index], source, place)
         }
-        append("]")
-        return nil
     }
 
     private mutating func appendEntry(

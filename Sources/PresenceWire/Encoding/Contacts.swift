@@ -18,15 +18,10 @@ extension [UInt8] {
     mutating func appendContacts(
         _ range: Range<Int>, in effects: borrowing Effects, upTo bound: Int
     ) -> Int? {
-        let source = EventSource(effects)
-        append("[")
-        for index in range {
-            if index > range.lowerBound { append(",") }
-            appendContact(effects.contacts[index], source)
-            if count > bound { return index - range.lowerBound }
+        appendList(range, in: effects, upTo: bound) { output, index, effects, source, place in
+            if place == .following { output.append(",") }
+            output.appendContact(effects.contacts[index], source)
         }
-        append("]")
-        return nil
     }
 
     mutating func appendContact(_ contact: ContactEntry, _ source: borrowing EventSource) {
