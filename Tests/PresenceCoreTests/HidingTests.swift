@@ -23,6 +23,19 @@ import Testing
         return connection
     }
 
+    /// A device of alice and devices of bob, all shown; alice sees bob by approval.
+    func showSeen(_ resources: String...) -> (alice: ConnectionID, bobs: [ConnectionID]) {
+        let server = world.appServer()
+        world.say(server, .subscribe, to: "bob", for: "alice")
+        world.say(server, .subscribed, to: "alice", for: "bob")
+        let alice = bind("alice", "a")
+        let bobs = resources.map { bind("bob", $0) }
+        for connection in [alice] + bobs {
+            world.handle(.show(Availability()), from: connection)
+        }
+        return (alice, bobs)
+    }
+
     func state(of account: String) -> String {
         let server = world.appServer()
         world.query(server, [account])
@@ -55,11 +68,8 @@ import Testing
         #expect(world.events(alice).map(\.short) == ["bob 1 login [\"xmpp:r(away 5 )\"]"])
         let seen = world.take(bob)
         #expect(seen.first == .shown)
-        let states = seen.flatMap { seen -> [State] in
-            if case .states(let states) = seen { states } else { [] }
-        }
         #expect(
-            states.map(\.short) == [
+            seen.states.map(\.short) == [
                 "bob 1 sync [\"xmpp:r(away 5 )\"]", "alice 1 sync [\"ios:d1\"]",
             ])
         #expect(seen.last == .synced(1))
@@ -222,10 +232,7 @@ import Testing
         world.handle(.show(Availability()), from: bob)
         _ = world.take(bob)
         world.probe(bob, "alice")
-        #expect(
-            world.take(bob).flatMap { seen -> [String] in
-                if case .states(let states) = seen { states.map(\.short) } else { [] }
-            } == ["alice 1 sync [\"ios:d1\"]"])
+        #expect(world.take(bob).states.map(\.short) == ["alice 1 sync [\"ios:d1\"]"])
         world.login("carol")
         world.probe(bob, "carol")
         world.probe(bob, "unknown")
@@ -254,29 +261,19 @@ import Testing
     }
 
     @Test func `a session that did not keep up is told which devices went`() {
-        let server = world.appServer()
-        let alice = bind("alice", "a")
-        world.say(server, .subscribe, to: "bob", for: "alice")
-        world.say(server, .subscribed, to: "alice", for: "bob")
-        let first = bind("bob", "one")
-        let second = bind("bob", "two")
-        for connection in [alice, first, second] {
-            world.handle(.show(Availability()), from: connection)
-        }
+        let (alice, bobs) = showSeen("one", "two")
         _ = world.take(alice)
         world.missesEvents = [alice]
-        world.handle(.logout, from: first)
+        world.handle(.logout, from: bobs[0])
         // Neither one that it never knew nor one that is back.
         let third = bind("bob", "three")
         world.handle(.show(Availability()), from: third)
         world.handle(.logout, from: third)
-        world.handle(.logout, from: second)
+        world.handle(.logout, from: bobs[1])
         world.handle(.show(Availability()), from: bind("bob", "two"))
         world.missesEvents = []
         world.drain(alice)
-        let states = world.take(alice).flatMap { seen -> [State] in
-            if case .states(let states) = seen { states } else { [] }
-        }
+        let states = world.take(alice).states
         #expect(states.map(\.withdrawn) == [["xmpp:one"], nil])
         #expect(states.last?.short == "bob 1 sync [\"xmpp:two\"]")
         world.checkInvariants()
@@ -351,9 +348,7 @@ import Testing
         world.say(alice, .unsubscribed, to: "bob")
         world.missesEvents = []
         world.drain(bob)
-        let states = world.take(bob).flatMap { seen -> [State] in
-            if case .states(let states) = seen { states } else { [] }
-        }
+        let states = world.take(bob).states
         #expect(states.map(\.withdrawn) == [["ios:d1"]])
         world.publish(alice, 10_002)
         #expect(world.events(bob).isEmpty)
@@ -381,40 +376,22 @@ import Testing
         world.publish(native, 10_001)
         world.missesEvents = []
         for _ in 0..<4 { world.drain(slow) }
-        let states = world.take(slow).flatMap { seen -> [State] in
-            if case .states(let states) = seen { states } else { [] }
-        }
+        let states = world.take(slow).states
         #expect(states.map { "\($0.publisher) \($0.value)" } == ["alice 10001", "carol 1"])
     }
 
     @Test func `a device that came back in between is told to have gone`() {
-        let server = world.appServer()
-        let alice = bind("alice", "a")
-        world.say(server, .subscribe, to: "bob", for: "alice")
-        world.say(server, .subscribed, to: "alice", for: "bob")
-        let bob = bind("bob", "one")
-        for connection in [alice, bob] {
-            world.handle(.show(Availability()), from: connection)
-        }
+        let (alice, _) = showSeen("one")
         _ = world.take(alice)
         world.missesEvents = [alice]
-        world.publish(server, 10_001, for: "bob")
+        world.publish(world.appServer(), 10_001, for: "bob")
         let again = bind("bob", "one")
         world.handle(.show(Availability()), from: again)
         world.handle(.logout, from: again)
         world.missesEvents = []
         world.drain(alice)
-        let states = world.take(alice).flatMap { seen -> [State] in
-            if case .states(let states) = seen { states } else { [] }
-        }
+        let states = world.take(alice).states
         #expect(states.map(\.withdrawn).first == ["xmpp:one"])
-    }
-
-    /// The states that a connection has been sent since it was last asked.
-    private func states(_ connection: ConnectionID) -> [State] {
-        world.take(connection).flatMap { seen -> [State] in
-            if case .states(let states) = seen { states } else { [] }
-        }
     }
 
     @Test func `the end of a sight that was missed names the devices of that time`() {
@@ -430,7 +407,7 @@ import Testing
         world.login("alice", "secret")
         world.missesEvents = []
         world.drain(bob)
-        #expect(states(bob).map(\.withdrawn) == [["ios:d1"]])
+        #expect(world.take(bob).states.map(\.withdrawn) == [["ios:d1"]])
         _ = server
     }
 
@@ -449,7 +426,7 @@ import Testing
         world.login("stranger", "phone")
         world.missesEvents = []
         world.drain(bob)
-        let told = states(bob)
+        let told = world.take(bob).states
         #expect(told.map(\.publisher) == ["alice"])
         #expect(told.map(\.withdrawn) == [["ios:d1"]])
     }
@@ -469,7 +446,7 @@ import Testing
         world.publish(world.login("alice", "other"), 10_002)
         world.missesEvents = []
         world.drain(alice)
-        #expect(states(alice).map(\.short).contains("bob 0 hidden []"))
+        #expect(world.take(alice).states.map(\.short).contains("bob 0 hidden []"))
     }
 
     @Test func `a session is told nothing of whom only another one of its account hears`() {
@@ -485,6 +462,6 @@ import Testing
         world.missesEvents = []
         _ = world.take(phone)
         world.drain(phone)
-        #expect(states(phone).isEmpty)
+        #expect(world.take(phone).states.isEmpty)
     }
 }

@@ -64,6 +64,15 @@ struct State: Hashable {
     var withdrawn: [String]?
 }
 
+extension [Seen] {
+    /// The states among it.
+    var states: [State] {
+        flatMap { seen -> [State] in
+            if case .states(let states) = seen { states } else { [] }
+        }
+    }
+}
+
 /// A subscription in words.
 struct Line: Hashable {
     var type: Int
