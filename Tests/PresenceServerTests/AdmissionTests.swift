@@ -21,14 +21,19 @@ import Testing
         }
     }
 
+    /// A `ping` as it is sent.
+    private static let ping: [UInt8] = {
+        let body = Array(#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.utf8)
+        return [0, 0, 0, UInt8(body.count)] + body
+    }()
+
     @Test func `a client that is throttled is heard by what waits unread`() throws {
         try withService({
             $0.admission.requestPace = Pace(perSecond: 1, burst: 3)
             $0.engine.heartbeatSeconds = 5
         }) { service in
             let client = try service.login("alice")
-            let ping = Array(#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.utf8)
-            let frame = [0, 0, 0, UInt8(ping.count)] + ping
+            let frame = Self.ping
             // More than the service reads at once: it is busy with that for half an hour.
             try client.sendRaw(Array(repeatElement(frame, count: 4_000).joined()))
             for second in 1...60 {
@@ -45,8 +50,7 @@ import Testing
             $0.connection.frameSeconds = 2
         }) { service in
             let client = try service.login("alice")
-            let ping = Array(#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#.utf8)
-            let frame = [0, 0, 0, UInt8(ping.count)] + ping
+            let frame = Self.ping
             // A frame and a half; then the other half, and more than may be asked at once.
             try client.sendRaw(frame + frame.prefix(20))
             #expect(try client.nextMessage(withinMilliseconds: 10_000)?["id"] == 1)

@@ -7,9 +7,7 @@ import Testing
     private func client(
         _ service: RunningService, _ name: String, _ device: String, domain: String = "localhost"
     ) throws -> StreamClient {
-        let client = try StreamClient(service, domain: domain)
-        try client.login(name, device)
-        try client.appear()
+        let client = try service.showXMPP(name, device, domain: domain)
         _ = try client.drain()
         return client
     }

@@ -7,11 +7,7 @@ import Testing
     @Test(arguments: [1, 2])
     func `is for those who see them`(loops: Int) throws {
         try withXMPPService(loops: loops) { service in
-            let (alice, bob) = (try StreamClient(service), try StreamClient(service))
-            for (client, name) in [(alice, "alice"), (bob, "bob")] {
-                try client.login(name)
-                try client.appear()
-            }
+            let (alice, bob) = (try service.showXMPP("alice"), try service.showXMPP("bob"))
             func discover(_ subject: String, _ address: String) throws -> String {
                 try alice.send(
                     "<iq type='get' id='d' to='\(address)'>"

@@ -33,19 +33,13 @@ import Testing
         try withService({ $0.switchOffPace() }) { service in
             let slow = try service.login("slow", "phone")
             _ = try slow.subscribe(["bob"])
-            let bob = try service.login("bob")
-            let ext = JSON.string(String(repeating: "x", count: 4_000))
-            let server = try service.appServer()
-            for _ in 0..<200 where try server.call("stats")["fellBehind"] == 0 {
-                for _ in 0..<100 {
-                    _ = try bob.call("publish", ["type": 1, "value": 10_000, "ext": ext])
-                }
-            }
+            try service.fallBehind(publisher: try service.login("bob"))
             let behind = try why(service, "slow", "bob")
             let session = behind["subscriber"]?["sessions"]?.array?.first
             #expect(session?["behind"] == 1)
             #expect((session?["bytesWaiting"]?.integer ?? 0) > 0)
             #expect(fates(behind).first == "waiting")
+            let server = try service.appServer()
             let readers = try server.call("top")["readers"]?.array
             #expect(readers?.first?["account"] == "slow")
             #expect(readers?.first?["device"] == "phone")
@@ -62,18 +56,8 @@ import Testing
             let slow = try service.login("slow")
             _ = try slow.subscribe(["bob"])
             let bob = try service.login("bob")
-            let ext = JSON.string(String(repeating: "x", count: 4_000))
-            let server = try service.appServer()
-            for _ in 0..<200 where try server.call("stats")["fellBehind"] == 0 {
-                for _ in 0..<100 {
-                    _ = try bob.call("publish", ["type": 1, "value": 10_000, "ext": ext])
-                }
-            }
-            for _ in 0..<20 where try server.call("stats")["closedTooSlow"] == 0 {
-                service.pass(seconds: 4)
-                try slow.keepAlive()
-                try bob.keepAlive()
-            }
+            try service.fallBehind(publisher: bob)
+            try service.closeTooSlow(keepingAlive: [slow, bob])
             let facts = try why(service, "slow", "bob")
             let past = facts["subscriber"]?["pastConnections"]?.array?.first
             #expect(past?["how"] == "too_slow")

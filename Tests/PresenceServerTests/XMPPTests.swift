@@ -135,9 +135,7 @@ import Testing
 
     @Test func `a device that connects again replaces the first`() throws {
         try service { service in
-            let first = try StreamClient(service)
-            try first.login("alice")
-            try first.appear()
+            let first = try service.showXMPP("alice")
             let second = try StreamClient(service)
             try second.login("alice")
             let last = first.untilEnd()
@@ -228,14 +226,23 @@ import Testing
 
     // MARK: Relationships
 
+    /// A native client of bob whom an XMPP client has come to see.
+    private func nativeBob(
+        _ service: RunningService, seenBy client: StreamClient, _ name: String
+    ) throws -> Client {
+        let bob = try service.login("bob", "phone")
+        _ = try bob.call("relate", ["contact": .string(name), "action": "accept"])
+        try client.send("<presence to='bob@localhost' type='subscribe'/>")
+        try client.until("<presence from='bob@localhost/phone' to='\(name)@localhost'/>")
+        return bob
+    }
+
     @Test(arguments: [1, 2])
     func `two clients ask, accept, see each other and part`(loops: Int) throws {
         try service(loops: loops) { service in
-            let (alice, bob) = (try StreamClient(service), try StreamClient(service))
-            try alice.login("alice", "a")
-            try bob.login("bob", "b")
-            try alice.appear()
-            try bob.appear()
+            let (alice, bob) = (
+                try service.showXMPP("alice", "a"), try service.showXMPP("bob", "b")
+            )
             try alice.send("<presence to='bob@localhost' type='subscribe'/>")
             try alice.until("subscription='none' ask='subscribe'/></query></iq>")
             try bob.until(
@@ -263,9 +270,7 @@ import Testing
                 "<presence to='bob@localhost' type='subscribe'><status>hi</status></presence>")
             _ = try alice.drain()
             for _ in 1...2 {
-                let bob = try StreamClient(service)
-                try bob.login("bob")
-                try bob.appear()
+                let bob = try service.showXMPP("bob")
                 try bob.until("type='subscribe'><status>hi</status></presence>")
             }
         }
@@ -273,13 +278,8 @@ import Testing
 
     @Test func `a native status is shown to XMPP clients`() throws {
         try service { service in
-            let alice = try StreamClient(service)
-            try alice.login("alice")
-            try alice.appear()
-            let bob = try service.login("bob", "phone")
-            _ = try bob.call("relate", ["contact": "alice", "action": "accept"])
-            try alice.send("<presence to='bob@localhost' type='subscribe'/>")
-            try alice.until("<presence from='bob@localhost/phone' to='alice@localhost'/>")
+            let alice = try service.showXMPP("alice")
+            let bob = try nativeBob(service, seenBy: alice, "alice")
             _ = try bob.call("publish", ["type": 1, "value": 10_001, "ext": "<busy & more>"])
             let shown = try alice.until("</presence>")
             #expect(shown.contains("value='10001'"))
@@ -293,20 +293,10 @@ import Testing
         throws
     {
         try service({ $0.switchOffPace() }) { service in
-            let slow = try StreamClient(service)
-            try slow.login("slow")
-            try slow.appear()
-            let bob = try service.login("bob", "phone")
-            _ = try bob.call("relate", ["contact": "slow", "action": "accept"])
-            try slow.send("<presence to='bob@localhost' type='subscribe'/>")
-            try slow.until("<presence from='bob@localhost/phone' to='slow@localhost'/>")
-            let ext = JSON.string(String(repeating: "x", count: 4_000))
+            let slow = try service.showXMPP("slow")
+            let bob = try nativeBob(service, seenBy: slow, "slow")
             let count = 3_000
-            for number in 0..<count {
-                _ = try bob.call(
-                    "publish",
-                    ["type": 1, "value": .integer(Int64(10_000 + number)), "ext": ext])
-            }
+            try bob.publishLong(count)
             let stats = try service.appServer().call("stats")
             #expect((stats["conflated"]?.integer ?? 0) > 100)
             #expect((stats["outboxBytes"]?.integer ?? .max) < 100_000)
@@ -319,15 +309,10 @@ import Testing
 
     @Test func `native clients and XMPP clients of one account both see a contact`() throws {
         try service(loops: 2) { service in
-            let alice = try StreamClient(service)
-            try alice.login("alice", "xmpp")
-            try alice.appear()
+            let alice = try service.showXMPP("alice", "xmpp")
             let phone = try service.login("alice", "phone")
             _ = try phone.subscribe(["bob"])
-            let bob = try service.login("bob", "phone")
-            _ = try bob.call("relate", ["contact": "alice", "action": "accept"])
-            try alice.send("<presence to='bob@localhost' type='subscribe'/>")
-            try alice.until("<presence from='bob@localhost/phone' to='alice@localhost'/>")
+            let bob = try nativeBob(service, seenBy: alice, "alice")
             for number in 1...50 {
                 _ = try bob.call("publish", ["type": 1, "value": .integer(Int64(10_000 + number))])
             }
@@ -343,9 +328,7 @@ import Testing
     @Test func `a slot of an XMPP client can be used by a native one`() throws {
         try service { service in
             for round in 1...20 {
-                let alice = try StreamClient(service)
-                try alice.login("alice\(round)")
-                try alice.appear()
+                let alice = try service.showXMPP("alice\(round)")
                 try alice.send("</stream:stream>")
                 #expect(alice.untilEnd().hasSuffix("</stream:stream>"))
                 let carol = try service.login("carol\(round)")

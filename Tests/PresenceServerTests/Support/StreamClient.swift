@@ -21,6 +21,18 @@ func withXMPPService(
         }, body)
 }
 
+extension RunningService {
+    /// An XMPP client that has logged in, and shown itself.
+    func showXMPP(
+        _ name: String, _ device: String = "d1", domain: String = "localhost"
+    ) throws -> StreamClient {
+        let client = try StreamClient(self, domain: domain)
+        try client.login(name, device)
+        try client.appear()
+        return client
+    }
+}
+
 /// A blocking XMPP client, for tests: it sends texts, and waits for texts.
 final class StreamClient {
     static let header = header(to: "localhost")
@@ -40,22 +52,11 @@ final class StreamClient {
     /// Connects to a service.
     init(_ service: RunningService, domain: String = "localhost") throws {
         self.domain = domain
-        descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
         let place = try #require(service.xmppAddress)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = place.port.bigEndian
-        try #require(inet_pton(AF_INET, place.host, &address.sin_addr) == 1)
+        descriptor = try connectedSocket(place.host, place.port)
         var wait = timeval(tv_sec: Self.waitSeconds, tv_usec: 0)
         setsockopt(
             descriptor, SOL_SOCKET, SO_RCVTIMEO, &wait, socklen_t(MemoryLayout<timeval>.size))
-        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let outcome = withUnsafePointer(to: &address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, size)
-            }
-        }
-        try #require(outcome == 0)
     }
 
     deinit { close(descriptor) }

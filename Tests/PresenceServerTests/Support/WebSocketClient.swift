@@ -18,18 +18,7 @@ final class WebSocketClient {
 
     /// Connects to a service, and asks for a WebSocket.
     init(_ service: RunningService) throws {
-        descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = service.address.port.bigEndian
-        try #require(inet_pton(AF_INET, service.address.host, &address.sin_addr) == 1)
-        let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let outcome = withUnsafePointer(to: &address) { address in
-            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, size)
-            }
-        }
-        try #require(outcome == 0)
+        descriptor = try connectedSocket(service.address.host, service.address.port)
         try write(
             Array(
                 """
