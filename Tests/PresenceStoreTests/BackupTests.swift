@@ -9,12 +9,6 @@ import Testing
     private var file: String { directory.path + "/copy" }
     private var restored: String { directory.path + "/restored" }
 
-    private func put(_ subscriber: Int) -> Write {
-        .putSubscriptions(
-            subscriber: name("s\(subscriber)"), type: 1, publishers: names(["a", "b"]),
-            created: 1, expires: 2)
-    }
-
     private func started() throws -> Store {
         let store = try Store.open(directory: directory.data, durability: .full)
         store.start(outcome: outcomes.report)

@@ -7,12 +7,6 @@ import Testing
     private let directory = TemporaryDirectory()
     private let outcomes = Outcomes()
 
-    private func put(_ subscriber: Int) -> Write {
-        .putSubscriptions(
-            subscriber: name("s\(subscriber)"), type: 1, publishers: names(["a", "b"]),
-            created: 1, expires: 2)
-    }
-
     @Test func `everything acknowledged is in every crash image`() throws {
         var tuning = StoreTuning()
         tuning.checkpointPages = 20

@@ -29,10 +29,7 @@ import Testing
     }
 
     private func start(_ change: (inout StoreTuning) -> Void = { _ in }) throws -> Store {
-        var tuning = StoreTuning()
-        tuning.faults = faults
-        tuning.backoffMillisecondsMin = 3_600_000
-        tuning.backoffMillisecondsMax = 3_600_000
+        var tuning = StoreTuning(faults)
         change(&tuning)
         let store = try Store.open(directory: directory.data, durability: .full, tuning: tuning)
         store.start(outcome: outcomes.report, answered: answers.report)
@@ -240,14 +237,7 @@ import Testing
 
     /// Takes the outcomes of a batch, and carries out what has not failed.
     private func apply(_ batch: [Submission], to model: inout [String: CredentialRow]) throws {
-        var failed: Set<UInt64> = []
-        var isLast = false
-        while !isLast {
-            for outcome in try outcomes.next() {
-                if outcome.result != .committed { failed.insert(outcome.ticket) }
-                isLast = isLast || outcome.ticket == 0
-            }
-        }
+        let failed = try outcomes.failedTickets()
         for submission in batch {
             if let ticket = submission.ticket, failed.contains(ticket) { continue }
             switch submission.write {

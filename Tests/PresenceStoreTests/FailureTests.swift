@@ -14,11 +14,7 @@ import Testing
     private static let corrupt: Int32 = 11
 
     private func start(_ change: (inout StoreTuning) -> Void = { _ in }) throws -> Store {
-        var tuning = StoreTuning()
-        tuning.faults = faults
-        // Long enough that nothing is tried again while a test looks.
-        tuning.backoffMillisecondsMin = 3_600_000
-        tuning.backoffMillisecondsMax = 3_600_000
+        var tuning = StoreTuning(faults)
         change(&tuning)
         let store = try Store.open(directory: directory.data, durability: .full, tuning: tuning)
         store.start(outcome: outcomes.report)

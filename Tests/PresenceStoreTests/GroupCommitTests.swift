@@ -6,12 +6,6 @@ import Testing
     private let directory = TemporaryDirectory()
     private let outcomes = Outcomes()
 
-    private func put(_ subscriber: Int) -> Write {
-        .putSubscriptions(
-            subscriber: name("s\(subscriber)"), type: 1, publishers: names(["a", "b"]),
-            created: 1, expires: 2)
-    }
-
     @Test func `many submissions make one commit, reported in order`() throws {
         let store = try Store.open(directory: directory.data, durability: .full)
         outcomes.hold()

@@ -113,15 +113,7 @@ private struct Model {
     ///
     /// True if all was stored.
     mutating func apply(_ batch: [Submission], _ outcomes: Outcomes) throws -> Bool {
-        var failed: Set<UInt64> = []
-        var isLast = false
-        while !isLast {
-            for outcome in try outcomes.next() {
-                if outcome.result != .committed { failed.insert(outcome.ticket) }
-                isLast = isLast || outcome.ticket == 0
-            }
-            if !isLast { outcomes.passOne() }
-        }
+        let failed = try outcomes.failedTickets { outcomes.passOne() }
         for submission in batch {
             if let ticket = submission.ticket, failed.contains(ticket) { continue }
             apply(submission.write)

@@ -4,6 +4,13 @@ func name(_ text: String) -> [UInt8] { Array(text.utf8) }
 
 func names(_ texts: [String]) -> PackedNames { PackedNames(texts.map(name)) }
 
+/// A subscriber's subscriptions to a and b.
+func put(_ subscriber: Int) -> Write {
+    .putSubscriptions(
+        subscriber: name("s\(subscriber)"), type: 1, publishers: names(["a", "b"]),
+        created: 1, expires: 2)
+}
+
 /// Everything a store holds, by key.
 struct Contents: StoreReader, Equatable {
     struct Subscription: Hashable {

@@ -29,6 +29,19 @@ final class Outcomes: Sendable {
         return state.withLock { $0.reports.removeFirst() }
     }
 
+    /// Takes the outcomes of a batch, whose last ticket is 0; returns the tickets that have failed.
+    ///
+    /// Before each report but the first, `passOn` is called.
+    func failedTickets(_ passOn: () -> Void = {}) throws -> Set<UInt64> {
+        var failed: Set<UInt64> = []
+        while true {
+            let report = try next()
+            failed.formUnion(report.filter { $0.result != .committed }.map(\.ticket))
+            guard !report.contains(where: { $0.ticket == 0 }) else { return failed }
+            passOn()
+        }
+    }
+
     /// From the next report on the store's thread waits until `release`.
     func hold() {
         state.withLock { $0.isHolding = true }
@@ -43,6 +56,16 @@ final class Outcomes: Sendable {
     func release() {
         state.withLock { $0.isHolding = false }
         gate.signal()
+    }
+}
+
+extension StoreTuning {
+    /// With faults; what has failed is not tried again while a test looks.
+    init(_ faults: InjectedFaults) {
+        self.init()
+        self.faults = faults
+        backoffMillisecondsMin = 3_600_000
+        backoffMillisecondsMax = 3_600_000
     }
 }
 
