@@ -439,6 +439,12 @@ class Case(unittest.TestCase):
         """A service of this test alone."""
         return self.keep(Service(*flags, **options))
 
+    def new_folder(self):
+        """A folder of this test alone, which is removed with what is in it."""
+        folder = tempfile.TemporaryDirectory(prefix="porchlight-conf-", ignore_cleanup_errors=True)
+        self.addCleanup(folder.cleanup)
+        return folder.name
+
     def refused(self, answer, code, reason, **data):
         """Checks an error answer: its code, its reason and what data must hold."""
         self.assertEqual(answer.get("jsonrpc"), "2.0", answer)

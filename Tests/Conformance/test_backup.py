@@ -1,9 +1,7 @@
 """Backups of a running service, and restoring one."""
 
 import os
-import shutil
 import subprocess
-import tempfile
 import threading
 
 from porchlight import BINARY, Case, Service
@@ -14,8 +12,7 @@ class Backup(Case):
 
     def setUp(self):
         super().setUp()
-        self.folder = tempfile.mkdtemp(prefix="porchlight-backup-")
-        self.addCleanup(shutil.rmtree, self.folder, True)
+        self.folder = self.new_folder()
         self.data = os.path.join(self.folder, "data")
         self.copy = os.path.join(self.folder, "copy")
 

@@ -5,7 +5,6 @@ import pty
 import select
 import signal
 import subprocess
-import tempfile
 import termios
 import time
 
@@ -155,10 +154,9 @@ class LogIn(PasswordCase):
     """Verbs that log in as an account."""
 
     def file(self, content):
-        handle, path = tempfile.mkstemp()
-        self.addCleanup(os.unlink, path)
-        os.write(handle, content)
-        os.close(handle)
+        path = os.path.join(self.new_folder(), "password")
+        with open(path, "wb") as file:
+            file.write(content)
         return path
 
     def words(self, service, *words):

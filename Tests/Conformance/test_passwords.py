@@ -2,7 +2,6 @@
 
 import os
 import sqlite3
-import tempfile
 
 from passwords import PasswordCase, app_server
 from test_tokens import SECRET, token
@@ -121,8 +120,7 @@ class Passwords(PasswordCase):
         self.assertNotIn(warning, self.with_passwords()[0].log_text())
 
     def test_beside_tokens(self):
-        folder = tempfile.mkdtemp()
-        path = os.path.join(folder, "secret")
+        path = os.path.join(self.new_folder(), "secret")
         with open(path, "wb") as file:
             file.write(SECRET + b"\n")
         os.chmod(path, 0o600)

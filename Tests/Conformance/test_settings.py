@@ -5,7 +5,6 @@ import os
 import signal
 import socket
 import subprocess
-import tempfile
 import threading
 import time
 
@@ -17,9 +16,7 @@ class Files(Case):
 
     def setUp(self):
         super().setUp()
-        folder = tempfile.TemporaryDirectory(prefix="porchlight-conf-")
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        self.folder = self.new_folder()
 
     def file(self, text, name="porchlight.yml"):
         """Writes a file as a deployment does: atomically, under its name."""

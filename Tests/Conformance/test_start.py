@@ -2,10 +2,8 @@
 
 import hashlib
 import os
-import shutil
 import socket
 import subprocess
-import tempfile
 
 from porchlight import BINARY, Case
 
@@ -17,8 +15,7 @@ class Refusing(Case):
 
     def setUp(self):
         super().setUp()
-        self.data = tempfile.mkdtemp(prefix="porchlight-conf-")
-        self.addCleanup(shutil.rmtree, self.data, True)
+        self.data = self.new_folder()
 
     def refuses(self, *flags, data=None, listen="127.0.0.1:0"):
         """Runs to the end; returns what was said. It must not say `ready`."""

@@ -6,7 +6,6 @@ import signal
 import socket
 import ssl
 import subprocess
-import tempfile
 import threading
 import time
 import unittest
@@ -20,9 +19,7 @@ class Secured(Case):
 
     def setUp(self):
         super().setUp()
-        folder = tempfile.TemporaryDirectory(prefix="porchlight-conf-")
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        self.folder = self.new_folder()
         self.certificate, self.key = tls.make_certificate(self.folder)
 
     def serve(self, *names, flags=(), **options):

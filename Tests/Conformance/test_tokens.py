@@ -37,8 +37,7 @@ class Folder(Case):
 
     def setUp(self):
         super().setUp()
-        self.folder = tempfile.mkdtemp(prefix="porchlight-keys-")
-        self.addCleanup(shutil.rmtree, self.folder, True)
+        self.folder = self.new_folder()
 
     def file(self, name, content):
         path = os.path.join(self.folder, name)
