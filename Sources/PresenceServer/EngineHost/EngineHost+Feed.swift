@@ -22,26 +22,14 @@ extension EngineHost {
         from cursor: FeedCursor?, by connection: ConnectionID, at now: Moment
     ) throws(Refusal) {
         let limit = configuration.feed.readersMax
-        let before = feed?.place(of: connection)
         let count = feed?.readers.count ?? 0
-        if count >= limit, before == nil {
+        if count >= limit, feed?.place(of: connection) == nil {
             throw Refusal(.feedQuota, limit: limit, count: count)
         }
-        let isReady = before.map { feed?.readers[$0].isReady ?? false } ?? false
-        stopReadingFeed(connection, at: now.mono)
         if feed == nil { beginFeed(at: now) }
-        feed?.log.trim(at: now.mono)
-        guard let log = feed?.log else { return }
-        var reader = FeedReader(connection: connection, seq: log.head, isReady: isReady)
-        let isKnown = cursor.map { $0.epoch == log.epoch && log.canGoOn(from: $0.seq) } ?? false
-        if isKnown, let cursor {
-            reader.seq = cursor.seq
-        } else {
-            reader.cursor = .start
-            counters.feedResets += 1
-        }
-        feed?.readers.append(reader)
-        output.append(.feed(connection, .began(after: isKnown ? cursor : nil)), for: connection)
+        let goesOn = feed?.begin(connection, after: cursor, at: now.mono) ?? false
+        if !goesOn { counters.feedResets += 1 }
+        output.append(.feed(connection, .began(after: goesOn ? cursor : nil)), for: connection)
     }
 
     private mutating func beginFeed(at now: Moment) {
@@ -57,34 +45,13 @@ extension EngineHost {
     mutating func goOnWithFeed(_ log: FeedLog, at now: Mono) {
         feed = Feed(log, at: now)
         engine.setFeed(.on)
-        feedCheckAt = nextFeedCheck(after: now)
     }
-
-    /// A connection no longer reads the feed.
-    mutating func stopReadingFeed(_ connection: ConnectionID, at now: Mono) {
-        guard let place = feed?.place(of: connection) else { return }
-        feed?.readers.swapRemove(at: place)
-        if feed?.readers.isEmpty == true { feed?.unreadSince = now }
-    }
-
-    // MARK: Time
 
     /// Drops what is too old, and switches the feed off when it has had no reader for as long.
     mutating func lookAfterFeed(at now: Mono) {
-        feed?.log.trim(at: now)
-        guard let feed else { return }
-        let end = feed.unreadSince.advanced(bySeconds: configuration.feed.feedSeconds)
-        if feed.readers.isEmpty, end <= now {
-            self.feed = nil
-            feedCheckAt = nil
-            engine.setFeed(.off)
-        } else {
-            feedCheckAt = nextFeedCheck(after: now)
-        }
-    }
-
-    private func nextFeedCheck(after now: Mono) -> Mono {
-        now.advanced(bySeconds: min(60, max(1, configuration.feed.feedSeconds / 8)))
+        guard feed?.check(at: now) == false else { return }
+        feed = nil
+        engine.setFeed(.off)
     }
 
     // MARK: Shares
@@ -104,28 +71,17 @@ extension EngineHost {
         for place in 0..<count { sendFeed(toReader: place, at: now) }
     }
 
-    /// Whether a reader waits for the next part of its snapshot.
-    var hasMoreForReadyReaders: Bool {
-        guard let feed else { return false }
-        return feed.readers.indices.contains { place in
-            feed.readers[place].isReady && feed.hasMore(forReader: place)
-        }
-    }
-
     /// Sends a reader its next share, if its connection has written everything.
     mutating func sendFeed(toReader place: Int, at now: Moment) {
-        guard let feed, feed.readers[place].isReady, feed.hasMore(forReader: place) else { return }
-        let reader = feed.readers[place]
-        if reader.seq < feed.log.floor {
-            let fresh = FeedReader(
-                connection: reader.connection, seq: feed.log.head, cursor: .start)
-            self.feed?.readers[place] = fresh
+        guard let connection = feed?.readers[place].connection else { return }
+        switch feed?.step(forReader: place) {
+        case .reset:
+            feed?.reset(place)
             counters.feedResets += 1
-            output.append(.feed(reader.connection, .reset), for: reader.connection)
-        } else if reader.seq < feed.log.head {
-            sendChanges(toReader: place, at: now)
-        } else {
-            sendStates(toReader: place, at: now)
+            output.append(.feed(connection, .reset), for: connection)
+        case .changes: sendChanges(toReader: place, at: now)
+        case .states: sendStates(toReader: place, at: now)
+        case nil: break
         }
     }
 
@@ -138,10 +94,8 @@ extension EngineHost {
                 countMax: configuration.feed.eventsPerFrameMax, to: &bytes)
         }
         guard let share else { return }
-        feed?.readers[place].seq = share.seq
-        // Events of topics that its snapshot has still to come to are left out.
+        feed?.sent(share, toReader: place)
         guard share.count > 0 else { return }
-        feed?.readers[place].isReady = false
         let cursor =
             reader.cursor.isComplete ? FeedCursor(epoch: log.epoch, seq: share.seq) : nil
         let events = FeedShare(
@@ -172,42 +126,12 @@ extension EngineHost {
                 statesMax: configuration.engine.limits.statesPerFrameMax, at: now,
                 into: &output.shared.effects)
         }
-        feed?.readers[place].cursor = cursor
-        if !output.shared.effects.items.isEmpty { feed?.readers[place].isReady = false }
+        feed?.cameTo(
+            cursor, sendingStates: !output.shared.effects.items.isEmpty, toReader: place)
         sort(at: now)
         guard cursor.isComplete else { return }
-        feed?.readers[place].isReady = false
         output.append(
             .feed(reader.connection, .synced(FeedCursor(epoch: epoch, seq: reader.seq))),
             for: reader.connection)
-    }
-
-    // MARK: Counters
-
-    /// The age of the oldest retained event.
-    func feedOldestSeconds(at now: Mono) -> Int {
-        feed?.log.oldest.map { $0.seconds(until: now) } ?? 0
-    }
-
-    /// The age of the oldest event that a reader has not been sent yet.
-    func feedLagSeconds(at now: Mono) -> Int {
-        guard let feed else { return 0 }
-        return feed.readers.compactMap { feed.log.time(after: max($0.seq, feed.log.floor)) }
-            .map { $0.seconds(until: now) }.max() ?? 0
-    }
-}
-
-extension Mono {
-    /// Whole seconds until a later time; 0 until an earlier one.
-    fileprivate func seconds(until later: Mono) -> Int {
-        Int((later.milliseconds - min(later.milliseconds, milliseconds)) / 1_000)
-    }
-}
-
-extension Array {
-    /// Removes an element and puts the last in its place. O(1).
-    fileprivate mutating func swapRemove(at place: Int) {
-        swapAt(place, count - 1)
-        removeLast()
     }
 }

@@ -178,8 +178,8 @@ extension EngineHost {
         measured.readers = feed.readers.count
         measured.events = feed.log.count
         measured.bytes = feed.log.bytes
-        measured.oldestSeconds = feedOldestSeconds(at: now)
-        measured.lagSeconds = feedLagSeconds(at: now)
+        measured.oldestSeconds = feed.oldestSeconds(at: now)
+        measured.lagSeconds = feed.lagSeconds(at: now)
         return measured
     }
 }

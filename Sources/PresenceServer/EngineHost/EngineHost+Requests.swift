@@ -83,7 +83,7 @@ extension EngineHost {
 
     /// A connection has ended.
     private mutating func forget(_ lost: LostConnection, at now: Moment) {
-        stopReadingFeed(lost.connection, at: now.mono)
+        feed?.end(lost.connection, at: now.mono)
         tokens.forget(lost.connection)
         passwords.forget(lost.connection)
         questions.forget(lost.connection)
@@ -108,7 +108,7 @@ extension EngineHost {
 
     private mutating func drained(_ connection: ConnectionID, at now: Moment) {
         if let place = feed?.place(of: connection) {
-            feed?.readers[place].isReady = true
+            feed?.drained(place)
             sendFeed(toReader: place, at: now)
         } else {
             engine.drained(connection, at: now, into: &output.shared.effects)

@@ -24,7 +24,7 @@ extension EngineHost {
             return
         }
         enter(.farewell)
-        feed?.readers = []
+        feed?.endAll()
         output.appendToAll(.farewell)
         if loops.count > 1 {
             let seconds = configuration.connection.farewellSecondsAtStop + Self.patienceSeconds

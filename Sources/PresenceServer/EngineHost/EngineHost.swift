@@ -48,8 +48,6 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     var failedLogins: NetworkBuckets
     /// The feed, while it has readers or had one recently.
     var feed: Feed?
-    /// When the feed is next looked at.
-    var feedCheckAt: Mono?
     var questions = Questions()
     var memory: MemoryReturn
     var rollCall = RollCall()
@@ -182,7 +180,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
             sort(at: now)
         }
         self.isMoreDue = isMoreDue
-        if let due = feedCheckAt, due <= heardUpTo { lookAfterFeed(at: now.mono) }
+        if let due = feed?.checkAt, due <= heardUpTo { lookAfterFeed(at: now.mono) }
         lookAfterMemory(at: now.mono, heardUpTo: heardUpTo)
         askNextQuestion(at: now.mono)
         answerWithoutLateLoops(at: now)
@@ -206,11 +204,11 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
 
     /// When `advance` is to be called next.
     func nextDeadline(at now: Moment) -> Mono? {
-        let isBusy = isMoreDue || questions.isWaiting || hasMoreForReadyReaders
+        let isBusy = isMoreDue || questions.isWaiting || feed?.hasMoreForReadyReaders == true
         if isBusy { return now.mono }
         var next = Mono(milliseconds: .max)
         if let deadline = engineDeadline { next = min(next, deadline) }
-        if let deadline = feedCheckAt { next = min(next, deadline) }
+        if let deadline = feed?.checkAt { next = min(next, deadline) }
         if let deadline = memory.nextDeadline { next = min(next, deadline) }
         if let deadline = questions.deadline { next = min(next, deadline) }
         if let deadline = farewellEnd { next = min(next, deadline) }
