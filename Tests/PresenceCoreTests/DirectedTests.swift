@@ -153,6 +153,34 @@ import Testing
         world.checkInvariants()
     }
 
+    @Test func `stays where a connection that came back has presented itself`() {
+        let (alice, bob, carol) = (appear("alice"), appear("bob"), appear("carol"))
+        for account in ["bob", "carol"] { world.direct(alice, account) }
+        world.drop(alice)
+        let again = bind("alice")
+        world.direct(again, "bob")
+        world.pass(seconds: 60)
+        #expect(directed(bob) == [available, available])
+        #expect(directed(carol) == [available, gone])
+        world.checkInvariants()
+        world.handle(.logout, from: again)
+        #expect(directed(bob) == [gone])
+        #expect(directed(carol).isEmpty)
+        #expect(world.withEngine { $0.directed.isEmpty })
+    }
+
+    @Test func `stays where a connection that came back has addressed the device`() {
+        let (alice, bob) = (appear("alice"), appear("bob"))
+        world.direct(alice, "bob")
+        world.drop(alice)
+        let again = bind("alice")
+        world.direct(again, "bob/r")
+        world.pass(seconds: 60)
+        #expect(directed(bob) == [available, available])
+        world.handle(.logout, from: again)
+        #expect(directed(bob) == [gone])
+    }
+
     @Test(arguments: [true, false])
     func `of a client that is not available has no grace`(comesBack: Bool) {
         let (alice, bob) = (bind("alice"), appear("bob"))

@@ -2,10 +2,12 @@
 // a device, that need not subscribe.
 //
 // It goes to the XMPP clients that are there at that moment. What is kept is the address, so that
-// whoever is there in the end is told that the session is gone. It is kept whether or not anybody
-// is there: a limit that counted only accounts that exist would show which do. While a session is
-// in grace nothing is told, as to subscribers. Neither the receivers nor the addresses survive a
-// restart: all streams have ended, so there is nothing to withdraw.
+// the clients that are there in the end are told that the session is gone. It is kept whether or
+// not there are any: a limit that counted only accounts that exist would show which do. While a
+// session is in grace nothing is told, as to subscribers. If its device is back and does not show
+// itself in time, what was presented before ends, and what was presented since does not. Neither
+// the receivers nor the addresses survive a restart: all streams have ended, so there is nothing to
+// withdraw.
 
 import Containers
 
@@ -48,12 +50,16 @@ extension Engine {
     /// told as subscribers. To be called before the event for these.
     mutating func withdrawDirected(
         from session: UInt32, _ farewell: Availability = Availability(),
-        into effects: inout Effects
+        _ scope: DirectedAddresses.Scope = .all, into effects: inout Effects
     ) {
         var gone: [UInt32] = []
-        for address in directed.removeAll(of: session) {
+        let withdrawn = directed.remove(scope, of: session)
+        let kept = directed[session].flatMap { receivers(at: text(of: $0)) }
+        for address in withdrawn {
             for receiver in receivers(at: text(of: address))
-            where !isTold(receiver, ofTheEndOf: session) && !gone.contains(receiver) {
+            where !isTold(receiver, ofTheEndOf: session) && !gone.contains(receiver)
+                && !kept.contains(receiver)
+            {
                 gone.append(receiver)
             }
             release(address)
@@ -76,13 +82,13 @@ extension Engine {
     private mutating func remember(
         _ address: AddressText, of session: UInt32, _ account: AccountHandle, at now: Moment
     ) throws(Refusal) {
-        let isKnown = place(of: address, session) != nil
+        let known = place(of: address, session)
         let limit = Limits.directedAddressesMax
-        guard isKnown || directed[session].count < limit else {
+        guard known != nil || directed[session].count < limit else {
             throw Refusal(.directedQuota, limit: limit, count: limit)
         }
         try checkPublishPace(of: account, at: now)
-        guard !isKnown else { return }
+        if let known { return directed.renew(known, of: session) }
         directed.append(
             DirectedAddresses.Address(
                 account: strings.insert(address.account.span),

@@ -100,6 +100,7 @@ extension Engine {
     /// Others see the session for a while longer, as after the loss of its connection.
     private mutating func beginReturning(_ session: UInt32, at now: Moment) {
         enter(.returning, session)
+        directed.inherit(session)
         let seconds = max(1, settings.disconnectGraceSeconds)
         sessions[session].timer = wheel.schedule(
             Deadline.session(session).payload,
@@ -212,6 +213,7 @@ extension Engine {
             return withdrawDirected(from: session, farewell, into: &effects)
         }
         let isListing = sessions[session].phase == .connected && !listCursor(of: session).isComplete
+        withdrawDirected(from: session, farewell, into: &effects)
         hide(
             session, farewell, value: OwnValue.logout, cause: .logout, at: now, into: &effects)
         if isListing { effects.items.append(.synced(connection, count: 0)) }
@@ -219,6 +221,7 @@ extension Engine {
 
     /// A device whose connection was back has not shown itself in time.
     mutating func returnEnded(_ session: UInt32, at now: Moment, into effects: inout Effects) {
+        withdrawDirected(from: session, Availability(), .inherited, into: &effects)
         hide(
             session, Availability(), value: OwnValue.disconnect, cause: .disconnect, at: now,
             into: &effects)
@@ -228,7 +231,6 @@ extension Engine {
         _ session: UInt32, _ farewell: Availability, value: Int32, cause: Cause, at now: Moment,
         into effects: inout Effects
     ) {
-        withdrawDirected(from: session, farewell, into: &effects)
         let account = AccountHandle(index: sessions[session].account)
         let origin = deviceEntry(of: session, presenting: farewell, into: &effects)
         cancelTimer(of: session)

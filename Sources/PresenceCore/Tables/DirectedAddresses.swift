@@ -8,6 +8,15 @@ struct DirectedAddresses {
         let account: SlabRef
         /// `none`: the account.
         let device: SlabRef
+        /// Whether it was addressed by a former connection of the device only.
+        var isInherited = false
+    }
+
+    /// Some of the addresses of a session.
+    enum Scope {
+        case all
+        /// Those that its present connection has not addressed.
+        case inherited
     }
 
     private var addresses: [UInt32: [Address]] = [:]
@@ -34,8 +43,25 @@ struct DirectedAddresses {
         return removed
     }
 
-    /// Removes those of a session.
-    mutating func removeAll(of session: UInt32) -> [Address] {
-        addresses.isEmpty ? [] : addresses.removeValue(forKey: session) ?? []
+    /// Removes those of a session, or some of them.
+    mutating func remove(_ scope: Scope, of session: UInt32) -> [Address] {
+        guard !addresses.isEmpty, let known = addresses.removeValue(forKey: session) else {
+            return []
+        }
+        guard scope == .inherited else { return known }
+        let left = known.filter { !$0.isInherited }
+        if !left.isEmpty { addresses[session] = left }
+        return known.filter(\.isInherited)
+    }
+
+    /// The device of a session has another connection, which has not addressed any of them.
+    mutating func inherit(_ session: UInt32) {
+        guard !addresses.isEmpty, let count = addresses[session]?.count else { return }
+        for place in 0..<count { addresses[session]?[place].isInherited = true }
+    }
+
+    /// The connection of a session has addressed one of them.
+    mutating func renew(_ place: Int, of session: UInt32) {
+        addresses[session]?[place].isInherited = false
     }
 }
