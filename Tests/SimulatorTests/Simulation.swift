@@ -26,6 +26,8 @@ import XML
 //     what XMPP clients are sent is well-formed; answers are in order     SimulatedXMPPClient
 //     an older presence of a device never follows a newer one             SimulatedSight
 //     rosters, and the devices that each XMPP client knows, are the truth  checkXMPP
+//     presence for one address is as it was sent, and ends once           DirectedSight
+//     no device that has gone is shown at an address                      checkDirected
 //     the table of a backend that reads the feed is the truth                   checkTable
 //     no outbox holds more than the formula says; the counters add up           checkMemory
 
@@ -48,6 +50,8 @@ final class Simulation {
     private(set) var peers: [SimulatedPeer] = []
     private(set) var clients: [SimulatedClient] = []
     private(set) var xmppClients: [SimulatedXMPPClient] = []
+    /// What XMPP clients have sent to single addresses.
+    let ledger = DirectedLedger()
     private(set) var violations: [String] = []
     private(set) var commandCount = 0
     private var turnCount = 0
@@ -79,8 +83,11 @@ final class Simulation {
         // Devices of both kinds, and two clients that take one from each other.
         clients.append(SimulatedClient(account: "ann", device: "p"))
         let reader = XMLReader(hashSalt: 1)
-        xmppClients = ["ann", "ben", "cid", "dot", "dot"].enumerated().map { number, account in
-            SimulatedXMPPClient(account: account, device: "p", number: number, reader: reader)
+        let names = ["ann/p", "ann/q", "ben/p", "cid/p", "dot/p", "dot/p"]
+        xmppClients = names.enumerated().map { number, name in
+            SimulatedXMPPClient(
+                account: String(name.prefix(3)), device: String(name.suffix(1)), number: number,
+                reader: reader, ledger: ledger)
         }
         peers = clients + xmppClients
     }
@@ -321,6 +328,7 @@ final class Simulation {
         network = SimulatedNetwork()
         network.monotonicMilliseconds = before.monotonicMilliseconds + absence
         network.wallMilliseconds = before.wallMilliseconds + Int64(absence)
+        ledger.restart()
         service = Self.start(configuration, network, disk, loopCount, seed, feed: feed)
         begin()
     }

@@ -57,6 +57,8 @@ import Testing
             "relayed", "relay answered", "pinged", "message service-unavailable",
             "iq service-unavailable", "iq item-not-found", "iq bad-request",
             "presence bad-request", "presence policy-violation", "presence resource-constraint",
+            "directed to account", "directed to device", "directed quota", "withdrawn",
+            "withdrawn or gone", "end of a stranger",
             "SASL not-authorized", "SASL credentials-expired", "SASL temporary-auth-failure",
             "stream error conflict", "stream error connection-timeout",
             "stream error not-well-formed", "stream error policy-violation",

@@ -42,9 +42,15 @@ struct SimulatedSight {
     private(set) var devices: [String: [String: ShownDevice]] = [:]
     /// By account and device: the highest number that it was told, over all its connections.
     private var newest: [String: Int] = [:]
+    /// By account and device: those that may have gone, or have withdrawn themselves from an
+    /// address of the client. That matters only here: to others they are as before.
+    private var doubtful: Set<String> = []
 
     /// Forgets which devices are available.
-    mutating func forgetAll() { devices = [:] }
+    mutating func forgetAll() {
+        devices = [:]
+        doubtful = []
+    }
 
     /// Forgets which presence was the newest: after a crash an older one may be shown.
     mutating func forgetOrder() { newest = [:] }
@@ -54,6 +60,7 @@ struct SimulatedSight {
         _ account: String, _ name: String, _ device: ShownDevice
     ) -> String? {
         devices[account, default: [:]][name] = device
+        doubtful.remove("\(account)/\(name)")
         return noteNumber(account, name, device)
     }
 
@@ -67,6 +74,18 @@ struct SimulatedSight {
         }
         devices[account]?[name] = nil
         return noteNumber(account, name, farewell)
+    }
+
+    /// A device is gone, or has withdrawn itself.
+    mutating func doubt(_ account: String, _ name: String) { doubtful.insert("\(account)/\(name)") }
+
+    /// Resolves what is doubtful of an account by what is true.
+    mutating func resolve(_ account: String, _ truth: [String: ShownDevice]) {
+        guard !doubtful.isEmpty else { return }
+        for name in devices[account, default: [:]].keys
+        where doubtful.remove("\(account)/\(name)") != nil && truth[name] == nil {
+            devices[account]?[name] = nil
+        }
     }
 
     private mutating func noteNumber(

@@ -8,20 +8,16 @@ extension SimulatedXMPPClient {
     /// Shows its device.
     func show(_ device: ShownDevice, more: String) -> [UInt8] {
         let id = ask(.show(device))
-        let show = device.show.isEmpty ? "" : "<show>\(device.show)</show>"
-        let priority = device.priority == 0 ? "" : "<priority>\(device.priority)</priority>"
-        return Array(
-            """
-            <presence id='\(id)'>\(show)<status>\(device.text.escaped)</status>\
-            \(priority)\(more)</presence>
-            """.utf8)
+        return Array("<presence id='\(id)'>\(device.children)\(more)</presence>".utf8)
     }
 
     /// Hides its device. A ping follows: from its answer on, the device is hidden.
-    func hide(_ farewell: String) -> [UInt8] {
+    func hide(_ farewell: ShownDevice) -> [UInt8] {
+        ledger.note(
+            farewell.number ?? 0, .init(sender: name, kind: .hiding, device: farewell))
         let id = ask(.hide)
-        let status = "<status>\(farewell.escaped)</status>"
-        return Array("<presence type='unavailable' id='\(id)'>\(status)</presence>".utf8) + ping()
+        let presence = "<presence type='unavailable' id='\(id)'>\(farewell.children)</presence>"
+        return Array(presence.utf8) + ping()
     }
 
     /// Says a word to a contact.
@@ -65,6 +61,7 @@ extension SimulatedXMPPClient {
     func relay(to other: String, _ device: String) -> [UInt8] {
         let id = ask(.other)
         relayed.insert(id)
+        ledger.noteSent(to: other)
         return iq(
             "get", id, to: "\(other)@\(domain)/\(device)", "<query xmlns='jabber:iq:version'/>")
     }
@@ -86,7 +83,7 @@ extension SimulatedXMPPClient {
 
 extension String {
     /// As the text of an element.
-    fileprivate var escaped: String {
+    var escaped: String {
         reduce(into: "") { escaped, character in
             switch character {
             case "&": escaped += "&amp;"

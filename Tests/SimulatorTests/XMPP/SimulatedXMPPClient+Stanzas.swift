@@ -38,7 +38,7 @@ extension SimulatedXMPPClient {
         guard stanza.text("to") == fullJID else {
             return violations.append("\(name) to \(stanza.text("to") ?? "nobody")")
         }
-        guard let asked = answered(id, isError: isError) else {
+        guard let asked = answered(id, error: isError ? stanza.nameOfError : nil) else {
             return violations.append("an answer to \(id), which was not asked, or answered before")
         }
         if isError {
@@ -64,6 +64,7 @@ extension SimulatedXMPPClient {
         }
         let isRemoved = item.text("subscription") == "remove"
         roster?[contact.account] = isRemoved ? nil : SimulatedContact(item)
+        if roster?[contact.account]?.isSeen == true { everSeen.insert(contact.account) }
     }
 
     // MARK: Questions
@@ -110,23 +111,37 @@ extension SimulatedXMPPClient {
     // MARK: Presence
 
     private func hearPresence(_ presence: XMLElement) {
-        guard let from = party(presence.text("from")), presence.text("to") == bareJID else {
+        let to = presence.text("to")
+        guard let from = party(presence.text("from")), to == bareJID || to == fullJID else {
             return violations.append("a presence from \(presence.text("from") ?? "nobody")")
         }
-        switch presence.text("type") {
-        case nil:
-            guard let device = from.device else {
-                return violations.append("\(from.account) is available without a device")
+        let device = ShownDevice(presence)
+        switch (presence.text("type"), from.device) {
+        case (nil, let name?):
+            if let entry = ledger.entry(device.number) {
+                return hearDirected(entry, of: "\(from.account)/\(name)", to: to, device)
             }
             checkSight(of: from.account)
+            checkIsBare(to)
             meet("presence")
-            note(sight.noteAvailable(from.account, device, ShownDevice(presence)))
-        case "unavailable":
+            directed.supersede("\(from.account)/\(name)")
+            note(sight.noteAvailable(from.account, name, device))
+        case (nil, nil): violations.append("\(from.account) is available without a device")
+        case ("unavailable", let name?): hearEnd(of: from.account, name, to: to, device)
+        case ("unavailable", nil):
             checkIsShown("\(from.account) is unavailable")
+            checkIsBare(to)
             meet("unavailable")
-            note(sight.noteUnavailable(from.account, from.device, ShownDevice(presence)))
-        case let word?: hear(word, of: from.account)
+            note(sight.noteUnavailable(from.account, nil, device))
+        case (let word?, _):
+            checkIsBare(to)
+            hear(word, of: from.account)
         }
+    }
+
+    /// All but presence for one address is addressed to accounts.
+    private func checkIsBare(_ to: String?) {
+        if to != bareJID { violations.append("a presence to \(to ?? "nobody")") }
     }
 
     private func note(_ violation: String?) {
@@ -142,7 +157,7 @@ extension SimulatedXMPPClient {
     }
 
     /// While its device is not shown, a client is told of nobody.
-    private func checkIsShown(_ what: String) {
+    func checkIsShown(_ what: String) {
         guard shown == nil, !asked.contains(where: \.isShow) else { return }
         violations.append("\(what), and it has not shown itself")
     }

@@ -60,6 +60,20 @@ final class SimulatedXMPPClient: SimulatedPeer {
     private(set) var hasHidden = false
     /// What it is told of others, and of its own account.
     var sight = SimulatedSight()
+    /// The devices that have presented themselves to it.
+    var directed = DirectedSight()
+    /// The accounts that its account has seen at some time of this connection.
+    var everSeen: Set<String> = []
+    /// Whether these are all that it is still told of: it had its roster at a quiet time.
+    private(set) var knowsStrangers = false
+    /// To what it has presented its device, and the numbers of that.
+    private(set) var addresses: [SimulatedAddress: Int] = [:]
+    /// Whether its session may have begun with another connection, and have its addresses.
+    private(set) var inherits = true
+    /// What all clients have sent.
+    let ledger: DirectedLedger
+    /// How many stanzas had been sent to its account when its device was bound.
+    private(set) var sentBefore = 0
     /// The accounts that have asked to see its account.
     var asking: Set<String> = []
 
@@ -70,8 +84,11 @@ final class SimulatedXMPPClient: SimulatedPeer {
         var ends: Int64?
     }
 
-    init(account: String, device: String, number: Int, reader: XMLReader) {
+    init(
+        account: String, device: String, number: Int, reader: XMLReader, ledger: DirectedLedger
+    ) {
         self.reader = reader
+        self.ledger = ledger
         idPrefix = "c\(number)-"
         super.init(account: account, device: device)
     }
@@ -111,6 +128,24 @@ final class SimulatedXMPPClient: SimulatedPeer {
         shown = nil
         hasHidden = false
         sight.forgetAll()
+        directed = DirectedSight()
+        everSeen = []
+        knowsStrangers = false
+        addresses = [:]
+        inherits = true
+    }
+
+    /// Nothing is on its way: the service knows it at these addresses.
+    func restDirected(
+        inForce: Set<SimulatedAddress>, _ number: (SimulatedAddress) -> Int
+    ) {
+        // Before it shows itself, what it has inherited may still end.
+        if shown != nil {
+            addresses = inForce.reduce(into: [:]) { $0[$1] = number($1) }
+            inherits = false
+        }
+        knowsStrangers = roster != nil
+        directed.rest()
     }
 
     private func endStream(_ phase: Phase) {
@@ -133,6 +168,9 @@ final class SimulatedXMPPClient: SimulatedPeer {
             case other
             case show(ShownDevice)
             case hide
+            /// It presents itself to an address, with a number.
+            case direct(SimulatedAddress, Int)
+            case withdraw(SimulatedAddress)
         }
 
         let id: String
@@ -141,7 +179,7 @@ final class SimulatedXMPPClient: SimulatedPeer {
         var isAnswered: Bool {
             switch kind {
             case .question, .roster: true
-            case .other, .show, .hide: false
+            case .other, .show, .hide, .direct, .withdraw: false
             }
         }
 
@@ -158,14 +196,14 @@ final class SimulatedXMPPClient: SimulatedPeer {
     }
 
     /// Takes out what is answered, and notes that what was sent before it is carried out.
-    func answered(_ id: String, isError: Bool) -> Asked? {
+    func answered(_ id: String, error: String?) -> Asked? {
         guard let place = asked.firstIndex(where: { $0.id == id }) else { return nil }
         for earlier in asked[..<place] {
             if earlier.isAnswered { violations.append("no answer to \(earlier.id) before \(id)") }
             carriedOut(earlier)
         }
         let answered = asked[place]
-        if !isError { carriedOut(answered) }
+        if let error { refused(answered, error) } else { carriedOut(answered) }
         asked.removeFirst(place + 1)
         return answered
     }
@@ -180,6 +218,15 @@ final class SimulatedXMPPClient: SimulatedPeer {
             hasHidden = true
             // What it is told when it shows itself again is complete.
             sight.forgetAll()
+            directed.hide()
+            addresses = [:]
+            inherits = false
+        case .direct(let address, let number):
+            addresses[address] = number
+            if addresses.count > Self.addressesMax {
+                violations.append("presented itself to \(addresses.count) addresses")
+            }
+        case .withdraw(let address): addresses[address] = nil
         case .question, .roster, .other: break
         }
     }
@@ -342,6 +389,7 @@ final class SimulatedXMPPClient: SimulatedPeer {
         meet("bind")
         phase = .bound
         isLoggedIn = true
+        sentBefore = ledger.sentCount(to: account)
     }
 }
 

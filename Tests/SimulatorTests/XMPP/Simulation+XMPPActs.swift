@@ -15,7 +15,7 @@ extension Simulation {
         if client.roster == nil, client.asked.isEmpty, chance(3) {
             return send(counted: client.listContacts(), on: id)
         }
-        switch Int.random(in: 0..<60, using: &random) {
+        switch Int.random(in: 0..<80, using: &random) {
         case 0...5: endOrStall(client, on: id)
         case 6: send(garbage(), on: id)
         case 7...18: present(client, on: id)
@@ -31,13 +31,14 @@ extension Simulation {
         case 53: send(counted: client.listContacts(), on: id)
         // More at once than the rate limit admits.
         case 54: for _ in 0..<8 { send(counted: client.ping(), on: id) }
+        case 55...74: direct(client, on: id)
         default: send(counted: client.ping(), on: id)
         }
     }
 
     private var someAccount: String { accounts.randomElement(using: &random) ?? "ann" }
 
-    private func send(counted bytes: [UInt8], on id: StreamID) {
+    func send(counted bytes: [UInt8], on id: StreamID) {
         count()
         send(bytes, on: id)
     }
@@ -115,15 +116,11 @@ extension Simulation {
         // Until it is certain that its device is hidden, it does not know what it is told then.
         if client.isHiding { return send(counted: client.ping(), on: id) }
         guard chance(6) else { return show(client, on: id) }
-        send(counted: client.hide("\(nextPresence()) <bye>"), on: id)
+        send(counted: client.hide(someFarewell()), on: id)
     }
 
     private func show(_ client: SimulatedXMPPClient, on id: StreamID) {
-        var device = ShownDevice()
-        device.text = "\(nextPresence())"
-        if chance(2) { device.text += " <&> \u{FC}" }
-        device.show = ["", "", "chat", "away", "xa", "dnd"].randomElement(using: &random) ?? ""
-        if chance(3) { device.priority = Int.random(in: -128...127, using: &random) }
+        let device = someDevice()
         let more = chance(3) ? "<c xmlns='urn:simulated' ver='\(device.text.count)'/>" : ""
         send(counted: client.show(device, more: more), on: id)
     }

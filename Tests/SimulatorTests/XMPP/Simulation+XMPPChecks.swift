@@ -23,6 +23,7 @@ extension Simulation {
             checkRoster(client, auditor)
             checkPresences(client, truth, auditor)
         }
+        checkDirected()
     }
 
     /// By account and device: how each is shown.
@@ -75,8 +76,9 @@ extension Simulation {
             let isSeen =
                 account == client.account
                 || seen.contains(account) && visibility(of: account).leases.contains(.approved)
-            let known = client.sight.devices[account] ?? [:]
             let real = isSeen && client.shown != nil ? truth[account] ?? [:] : [:]
+            client.sight.resolve(account, real)
+            let known = client.sight.devices[account] ?? [:]
             guard known != real else { continue }
             violation("\(client.name) believes that \(account) is \(known), and it is \(real)")
         }
