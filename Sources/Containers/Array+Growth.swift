@@ -17,6 +17,26 @@ extension Array {
         precondition(capacity >= needed)
     }
 
+    /// Makes room for one more element, an eighth at a time once there are `countMin`.
+    ///
+    /// Doubling would leave a third of a large array unused on average.
+    @inlinable
+    public mutating func reserveEighth(from countMin: Int = 1_024) {
+        guard count == capacity, count >= countMin else { return }
+        reserveCapacity(count + Swift.max(1, count / 8))
+    }
+
+    /// The same elements in memory that has room for them alone.
+    ///
+    /// `Array(self)` would share the memory. O(count).
+    @inlinable
+    public func fitted() -> [Element] {
+        var fitted: [Element] = []
+        fitted.reserveCapacity(count)
+        fitted.append(contentsOf: self)
+        return fitted
+    }
+
     /// The bytes that this array holds on the heap, unused capacity included.
     ///
     /// A capacity includes what the allocator happened to round up, so this is a figure to be

@@ -175,4 +175,24 @@ import Testing
         #expect(index.bytesReserved < full / 10)
         index.checkInvariants()
     }
+
+    @Test func `gives memory back when most leave`() {
+        var index = SubscriptionIndex()
+        for who in 0..<1_000 {
+            index.insert(
+                topics(0..<1_000), for: account(who), created: Wall(milliseconds: 1),
+                deadline: Mono(milliseconds: 1))
+        }
+        let full = index.bytesReserved
+        for who in 0..<1_000 {
+            var removed: [TopicHandle] = []
+            // Each keeps 50, and each topic 50 subscribers.
+            _ = index.endTimed(of: account(who), into: &removed) {
+                (Int($0.topic) + who) % 20 != 0
+            }
+        }
+        #expect(index.count == 50_000)
+        #expect(index.bytesReserved < full / 8)
+        index.checkInvariants()
+    }
 }

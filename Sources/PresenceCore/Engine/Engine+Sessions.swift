@@ -18,7 +18,7 @@ extension Engine {
     /// Makes the part of a new session that a fan-out reads.
     mutating func resetLink(of session: UInt32) {
         while links.count <= Int(session) {
-            growByAnEighth(&links)
+            links.reserveEighth()
             links.append(
                 SessionLink(next: none, connection: none, cursor: .complete, hears: .timed))
         }
@@ -64,7 +64,7 @@ extension Engine {
     mutating func register(_ connection: ConnectionID, as peer: ConnectionSlot.Peer) {
         let slot = Int(connection.slot)
         while connections.count <= slot {
-            growByAnEighth(&connections)
+            connections.reserveEighth()
             connections.append(ConnectionSlot(generation: 0, peer: .notLoggedIn))
         }
         guard case .notLoggedIn = connections[slot].peer else {

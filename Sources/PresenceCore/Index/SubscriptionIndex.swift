@@ -173,7 +173,7 @@ struct SubscriptionIndex {
     ) -> UInt32 {
         let index = Int(topic.index)
         while fans.count <= index {
-            growByAnEighth(&fans)
+            fans.reserveEighth()
             fans.append([])
         }
         let place = fans[index].count
@@ -189,7 +189,7 @@ struct SubscriptionIndex {
 
     private mutating func makeRoom(forAccount index: Int) {
         while subscriptions.count <= index {
-            growByAnEighth(&subscriptions)
+            subscriptions.reserveEighth()
             subscriptions.append([])
         }
     }
@@ -286,7 +286,7 @@ extension SubscriptionIndex {
             arraysInUse -= 1
             fans[topic] = []
         } else if capacity > 16, capacity > fans[topic].count * 2 {
-            fans[topic] = Array(fans[topic])
+            fans[topic] = fans[topic].fitted()
         }
         fanCapacity -= capacity - fans[topic].capacity
     }
@@ -305,7 +305,7 @@ extension SubscriptionIndex {
             arraysInUse -= 1
             list = []
         } else if capacity > 16, capacity > list.count * 2 {
-            list = Array(list)
+            list = list.fitted()
         }
         subscriptionCapacity -= capacity - list.capacity
     }
@@ -414,12 +414,4 @@ extension SubscriptionIndex {
             "subscription capacity")
         precondition(fans.reduce(0) { $0 + $1.capacity } == fanCapacity, "fan capacity")
     }
-}
-
-/// Reserves room for one more element, an eighth at a time once the array is large.
-///
-/// Doubling would leave a third of a large array unused on average.
-func growByAnEighth<Element>(_ array: inout [Element]) {
-    guard array.count == array.capacity, array.count >= 1_024 else { return }
-    array.reserveCapacity(array.count + array.count / 8)
 }

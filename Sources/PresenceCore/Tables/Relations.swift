@@ -82,6 +82,7 @@ struct Relations {
         } else if isKnown {
             list[place] = relation
         } else {
+            list.reserveEighth(from: 8)
             list.insert(relation, at: place)
             add(1, to: &ownerCounts, AccountHandle(index: relation.contact))
         }

@@ -42,7 +42,7 @@ struct Slab<Element> {
             elements[Int(number)] = element
             return number
         }
-        growByAnEighth(&elements)
+        elements.reserveEighth()
         elements.append(element)
         return UInt32(elements.count - 1)
     }
