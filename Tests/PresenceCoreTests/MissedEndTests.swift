@@ -165,14 +165,58 @@ import Testing
         #expect(states.count == 1 && !states.contains(.closed(.tooSlow)))
     }
 
-    @Test func `is told however long a large fan-out takes`() {
+    // MARK: Large fan-outs
+
+    /// Has events of bob sent in slices of one subscriber.
+    private func enlargeFanOuts() {
         world.withEngine { engine in
             var settings = engine.settings
             settings.subscribersPerSlice = 1
             engine.apply(settings)
         }
-        world.login("erin")
         for name in ["erin", "frank"] { world.subscribe(server, ["bob"], for: name) }
+    }
+
+    @Test func `is told although the state was sent before its turn in a large fan-out`() {
+        enlargeFanOuts()
+        let two = appear("bob", "two")
+        world.fanOutsWait = true
+        world.handle(.logout, from: two)
+        #expect(shown(to: alice) == all.union(["bob/two"]))
+        world.probe(alice, "bob")
+        world.fanOutsWait = false
+        world.continueFanOuts()
+        #expect(shown(to: alice) == all)
+        world.checkInvariants()
+    }
+
+    @Test func `is told although it was approved again before its turn in a large fan-out`() {
+        enlargeFanOuts()
+        let two = appear("bob", "two")
+        world.fanOutsWait = true
+        world.handle(.logout, from: two)
+        world.say(server, .subscribe, to: "bob", for: "alice")
+        world.fanOutsWait = false
+        world.continueFanOuts()
+        #expect(shown(to: alice) == all)
+        world.checkInvariants()
+    }
+
+    @Test func `is told although its state was missed before its turn in a large fan-out`() {
+        enlargeFanOuts()
+        let two = appear("bob", "two")
+        missing { publish("bob") }
+        world.fanOutsWait = true
+        world.handle(.logout, from: two)
+        world.drainAll(alice)
+        world.fanOutsWait = false
+        world.continueFanOuts()
+        #expect(shown(to: alice) == all)
+        world.checkInvariants()
+    }
+
+    @Test func `is told however long a large fan-out takes`() {
+        enlargeFanOuts()
         let two = appear("bob", "two")
         missing { publish("carol") }
         world.fanOutsWait = true

@@ -120,7 +120,10 @@ extension Engine {
     ) {
         tallies.eventsConflated += 1
         conflations[session]?.note(topic)
-        for entry in ends { note(entry, of: topic, missedBy: session) }
+        for entry in ends where isTold(entry, session) {
+            conflations[session]?.note(
+                entry, of: topic, sightsMax: settings.limits.contactsPerAccountMax)
+        }
         guard let conflation = conflations[session],
             conflation.topics.count > topicCountMax(of: account) + conflation.departedCount
         else { return }
@@ -135,15 +138,10 @@ extension Engine {
         sessions[session].client == .xmpp || links[Int(session)].hears.contains(.approved)
     }
 
-    private mutating func note(
-        _ entry: Departures.Entry, of topic: TopicHandle, missedBy session: UInt32
-    ) {
+    private func isTold(_ entry: Departures.Entry, _ session: UInt32) -> Bool {
         switch entry.part {
-        case .device where sessions[session].client != .xmpp: break
-        case .sight where !links[Int(session)].hears.contains(.approved): break
-        case .device, .sight:
-            conflations[session]?.note(
-                entry, of: topic, sightsMax: settings.limits.contactsPerAccountMax)
+        case .device: sessions[session].client == .xmpp
+        case .sight: links[Int(session)].hears.contains(.approved)
         }
     }
 
@@ -157,6 +155,10 @@ extension Engine {
         for topic in conflation.topics {
             guard effects.events.count - start < settings.limits.statesPerFrameMax else { break }
             visited += 1
+            for entry in endsAhead(of: session, on: topic) where isTold(entry, session) {
+                conflation.note(
+                    entry, of: topic, sightsMax: settings.limits.contactsPerAccountMax)
+            }
             let departed = conflation.takeDeparted(of: topic)
             appendDepartures(departed, to: session, at: now, into: &effects)
             guard matters(topic, to: session, of: account, listed: conflation.cursor) else {

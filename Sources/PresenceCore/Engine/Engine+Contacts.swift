@@ -121,6 +121,8 @@ extension Engine {
             sessions[session].phase == .connected, links[Int(session)].cursor.covers(topic)
         else { return }
         let start = effects.events.count
+        let ends = endsAhead(of: session, on: topic)
+        appendDepartures(ends.map(Conflation.Departed.init), to: session, at: now, into: &effects)
         appendState(topic, at: now, into: &effects)
         noteKnown(topic, to: session)
         effects.items.append(.states(connection, start..<effects.events.count, .loginList))

@@ -234,6 +234,34 @@ extension Engine {
             .deliverKept(FanOutID(seq: seq), topic: topic, receivers: receivers))
     }
 
+    /// What large fan-outs would still tell a session to have gone of a topic. If it is about to be
+    /// sent the topic's state, it is to be told before: it is not sent these events any more, and
+    /// the state does not say it.
+    func endsAhead(of session: UInt32, on topic: TopicHandle) -> [Departures.Entry] {
+        guard fanOuts.isWalking(topic), let walk = fanOuts.walks[topic.index] else { return [] }
+        let account = AccountHandle(index: sessions[session].account)
+        let shared = index.leases(on: topic, by: account)
+            .intersection(links[Int(session)].hears)
+        var ends: [Departures.Entry] = []
+        for (place, waiting) in walk.events.enumerated()
+        where place > 0 || index.isAheadOfWalk(topic, account) {
+            guard !waiting.ends.isEmpty, viewers(of: waiting, on: topic).include(shared),
+                isNews(waiting, of: topic, to: session)
+            else { continue }
+            ends += waiting.ends
+        }
+        return ends
+    }
+
+    /// Whether a session may be sent an event that waits.
+    @inline(__always)
+    private func isNews(
+        _ waiting: FanOuts.Waiting, of topic: TopicHandle, to session: UInt32
+    ) -> Bool {
+        sessions[session].id.ordinal < waiting.seq
+            && fanOuts.isNews(waiting.seq, of: topic.index, to: session)
+    }
+
     /// Sends a subscriber that is about to lose its approval what large fan-outs still have for it.
     /// They would not find it any more, and it would never be told that a device has gone, or that
     /// the publisher has hidden itself.
@@ -267,8 +295,7 @@ extension Engine {
         while session != none {
             let link = links[Int(session)]
             if link.connection != none, viewers.include(watcher.leases.intersection(link.hears)),
-                sessions[session].id.ordinal < waiting.seq,
-                fanOuts.isNews(waiting.seq, of: topic.index, to: session)
+                isNews(waiting, of: topic, to: session)
             {
                 if link.cursor.covers(topic) {
                     effects.receivers.append(link.connection)

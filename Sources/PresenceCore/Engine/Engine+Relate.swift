@@ -110,7 +110,8 @@ extension Engine {
             listEntry(account, contact, before.own, before.other),
             listEntry(contact, account, before.other, before.own)
         )
-        if before.own.seen == .active, change.pair.own.seen != .active {
+        // Or is sent the state again.
+        if before.own.seen == .active, change.pair.own.seen != .active || change.isAnswered {
             finishFanOuts(of: contact, for: account, into: &effects)
         }
         if before.other.seen == .active, change.pair.other.seen != .active {

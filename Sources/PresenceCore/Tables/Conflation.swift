@@ -26,6 +26,11 @@ struct Conflation {
     struct Departed: Hashable {
         let publisher: [UInt8]
         let part: Departures.Part
+
+        init(_ entry: Departures.Entry) {
+            publisher = entry.publisher
+            part = entry.part
+        }
     }
 
     init(cursor: ListCursor, delay: Int?, from beginning: UInt64) {
@@ -36,7 +41,7 @@ struct Conflation {
 
     /// Notes what has gone, if the client can have known it. O(what has gone of the topic).
     mutating func note(_ entry: Departures.Entry, of topic: TopicHandle, sightsMax: Int) {
-        let part = Departed(publisher: entry.publisher, part: entry.part)
+        let part = Departed(entry)
         guard departed[topic]?.contains(where: { $0.isSame(as: part) }) != true else { return }
         switch entry.part {
         case .device(_, _, let began):
