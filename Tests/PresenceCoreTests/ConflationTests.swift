@@ -80,6 +80,27 @@ extension [Seen] {
         #expect(world.take(alice).statuses == ["bob 10003"])
     }
 
+    @Test func `is sent what it has missed in turn, though the rest changes again and again`() {
+        var settings = Settings().withoutPace
+        settings.limits.statesPerFrameMax = 1
+        let world = World(settings)
+        let alice = world.login("alice")
+        let names = ["bob", "carol", "dave"]
+        world.subscribe(alice, names)
+        let publishers = names.map { world.login($0) }
+        world.missesEvents = [alice]
+        for publisher in publishers { world.publish(publisher, 10_001) }
+        world.missesEvents = []
+        _ = world.take(alice)
+        for value in 2...4 {
+            world.drain(alice)
+            for publisher in publishers.prefix(2) {
+                world.publish(publisher, 10_000 + Int32(value))
+            }
+        }
+        #expect(world.take(alice).statuses.contains("dave 10001"))
+    }
+
     @Test(arguments: 1...100)
     func `knows the newest states in the end, whatever it missed`(seed: Int) {
         print("conflation seed \(seed)")

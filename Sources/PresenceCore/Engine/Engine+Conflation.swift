@@ -151,8 +151,9 @@ extension Engine {
     ) {
         guard var conflation = conflations.removeValue(forKey: session) else { return }
         let start = effects.events.count
+        let inTurn = conflation.topicsInTurn
         var visited = 0
-        for topic in conflation.topics {
+        for topic in inTurn {
             guard effects.events.count - start < settings.limits.statesPerFrameMax else { break }
             visited += 1
             for entry in endsAhead(of: session, on: topic) where isTold(entry, session) {
@@ -170,7 +171,7 @@ extension Engine {
             noteKnown(topic, to: session)
             noteDevices(of: topic, sentTo: session, in: &conflation)
         }
-        conflation.removeFirst(visited)
+        conflation.remove(inTurn.prefix(visited))
         if conflation.newestSent.count > topicCountMax(of: account) {
             let listed = conflation.cursor
             conflation.keepSent { matters($0, to: session, of: account, listed: listed) }

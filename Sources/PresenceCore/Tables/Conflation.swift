@@ -2,6 +2,8 @@
 struct Conflation {
     /// The topics that have changed since, in order, without duplicates.
     private(set) var topics: [TopicHandle] = []
+    /// Where the next part of what it has missed begins.
+    private var next = TopicHandle(index: 0)
     /// How far the session's login list has come; meanwhile the cursor of its link covers nothing.
     let cursor: ListCursor
     /// The place of the entry in the history.
@@ -88,9 +90,19 @@ struct Conflation {
         topics.insert(topic, at: place)
     }
 
-    /// Forgets the first topics, whose states have been sent.
-    mutating func removeFirst(_ count: Int) {
-        topics.removeFirst(count)
+    /// The topics in the order in which their states are sent: those behind the last part come
+    /// first, so that topics that change again and again do not keep others waiting.
+    var topicsInTurn: [TopicHandle] {
+        let place = topics.lowerBound(of: next)
+        return Array(topics[place...] + topics[..<place])
+    }
+
+    /// Forgets topics whose states have been sent, the next in turn. O(topics).
+    mutating func remove(_ sent: ArraySlice<TopicHandle>) {
+        guard let last = sent.last else { return }
+        next = TopicHandle(index: last.index + 1)
+        let sent = Set(sent)
+        topics.removeAll { sent.contains($0) }
     }
 
     /// Forgets topics that do not matter to the session, unless something of them has gone.
