@@ -127,6 +127,31 @@ import Testing
         world.checkInvariants()
     }
 
+    /// All three events were on their way when alice stopped taking events.
+    @Test func `is told late of a device that had presented itself to it alone`() throws {
+        let two = world.connect()
+        world.bind("bob", "two", on: two)
+        _ = world.take(alice)
+        world.direct(two, "alice")
+        var onTheirWay: [(topic: TopicHandle, seq: UInt64)] = []
+        publish("carol")
+        onTheirWay.append(try #require(world.lastDelivered))
+        world.handle(.show(Availability()), from: two)
+        onTheirWay.append(try #require(world.lastDelivered))
+        world.handle(.logout, from: two)
+        onTheirWay.append(try #require(world.lastDelivered))
+        // What alice has taken.
+        let known = world.take(alice).filter { if case .event = $0 { false } else { true } }
+        #expect(known == [.directed("bob/two", .available, "")])
+        for (topic, seq) in onTheirWay { world.miss(topic, seq: seq, alice) }
+        world.drainAll(alice)
+        let withdrawn = world.take(alice).flatMap { seen -> [String] in
+            if case .states(let states) = seen { states.flatMap { $0.withdrawn ?? [] } } else { [] }
+        }
+        #expect(withdrawn == ["xmpp:two"])
+        world.checkInvariants()
+    }
+
     // MARK: Ends that are forgotten
 
     /// Has the engine keep few ends, and forget all that it has noted so far.
@@ -211,6 +236,26 @@ import Testing
         world.drainAll(alice)
         world.fanOutsWait = false
         world.continueFanOuts()
+        #expect(shown(to: alice) == all)
+        world.checkInvariants()
+    }
+
+    /// That alice has missed an earlier event is reported before her turn.
+    @Test func `is told in a large fan-out of a device that had presented itself to it`() throws {
+        enlargeFanOuts()
+        let two = world.connect()
+        world.bind("bob", "two", on: two)
+        world.direct(two, "alice")
+        publish("carol")
+        let first = try #require(world.lastDelivered)
+        world.fanOutsWait = true
+        world.handle(.show(Availability()), from: two)
+        world.handle(.logout, from: two)
+        world.miss(first.topic, seq: first.seq, alice)
+        world.fanOutsWait = false
+        world.continueFanOuts()
+        #expect(shown(to: alice) == all.union(["bob/two"]))
+        world.drainAll(alice)
         #expect(shown(to: alice) == all)
         world.checkInvariants()
     }

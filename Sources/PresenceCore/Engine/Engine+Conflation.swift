@@ -26,7 +26,8 @@ extension Engine {
             sessions[session].phase == .connected
         else { return }
         if conflations[session] == nil { beginConflation(of: session, fromEvent: seq, at: now) }
-        note(topic, departures.entries(ofEvent: seq), missedBy: session, of: account)
+        note(
+            topic, departures.entries(ofEvent: seq), isLate: true, missedBy: session, of: account)
         if seq <= departures.forgottenUpTo, isToldEnds(session) {
             conflations[session]?.hasLostEnds = true
         }
@@ -61,11 +62,11 @@ extension Engine {
     /// Withholds an event from a session whose list has still to come to its topic, or which does
     /// not keep up.
     mutating func withhold(
-        _ topic: TopicHandle, _ ends: ArraySlice<Departures.Entry>, from session: UInt32,
-        of account: AccountHandle
+        _ topic: TopicHandle, _ ends: ArraySlice<Departures.Entry>, isLate: Bool,
+        from session: UInt32, of account: AccountHandle
     ) {
         guard let conflation = conflations[session], conflation.cursor.covers(topic) else { return }
-        note(topic, ends, missedBy: session, of: account)
+        note(topic, ends, isLate: isLate, missedBy: session, of: account)
     }
 
     /// Notes an event of the account's own for a session that does not keep up; returns whether it
@@ -75,8 +76,8 @@ extension Engine {
     ) -> Bool {
         guard !conflations.isEmpty, conflations[session] != nil else { return false }
         note(
-            topic, departures.entries(ofEvent: topics[topic.index].seq), missedBy: session,
-            of: account)
+            topic, departures.entries(ofEvent: topics[topic.index].seq), isLate: false,
+            missedBy: session, of: account)
         return true
     }
 
@@ -115,14 +116,14 @@ extension Engine {
 
     /// `ends` is what the event told to have gone.
     private mutating func note(
-        _ topic: TopicHandle, _ ends: ArraySlice<Departures.Entry>, missedBy session: UInt32,
-        of account: AccountHandle
+        _ topic: TopicHandle, _ ends: ArraySlice<Departures.Entry>, isLate: Bool,
+        missedBy session: UInt32, of account: AccountHandle
     ) {
         tallies.eventsConflated += 1
         conflations[session]?.note(topic)
         for entry in ends where isTold(entry, session) {
             conflations[session]?.note(
-                entry, of: topic, sightsMax: settings.limits.contactsPerAccountMax)
+                entry, of: topic, isLate: isLate, sightsMax: settings.limits.contactsPerAccountMax)
         }
         guard let conflation = conflations[session],
             conflation.topics.count > topicCountMax(of: account) + conflation.departedCount
@@ -156,9 +157,9 @@ extension Engine {
         for topic in inTurn {
             guard effects.events.count - start < settings.limits.statesPerFrameMax else { break }
             visited += 1
+            let sightsMax = settings.limits.contactsPerAccountMax
             for entry in endsAhead(of: session, on: topic) where isTold(entry, session) {
-                conflation.note(
-                    entry, of: topic, sightsMax: settings.limits.contactsPerAccountMax)
+                conflation.note(entry, of: topic, isLate: true, sightsMax: sightsMax)
             }
             let departed = conflation.takeDeparted(of: topic)
             appendDepartures(departed, to: session, at: now, into: &effects)

@@ -6,15 +6,18 @@ extension Engine {
     /// Notes which device the next event ends, if it has receivers. Only clients of XMPP are told
     /// devices one by one.
     mutating func noteEnd(
-        of origin: DeviceEntry, began: SessionID, on topic: TopicHandle, in effects: Effects
+        of origin: DeviceEntry, began: SessionID, isDirected: Bool, on topic: TopicHandle,
+        in effects: Effects
     ) {
         guard resourceCount > 0,
             hasReceivers(topic, viewers(of: topic), .resources(but: nil))
         else { return }
         let name = Int(origin.name.start)..<Int(origin.name.start + origin.name.count)
         note(
-            .device(Array(effects.bytes[name]), origin.client, began: began.ordinal), of: topic,
-            by: sequence.last + 1)
+            .device(
+                Array(effects.bytes[name]), origin.client, began: began.ordinal,
+                isDirected: isDirected),
+            of: topic, by: sequence.last + 1)
     }
 
     /// Notes that the newest event of a topic ends the sight of its publisher for its receivers.
@@ -29,7 +32,8 @@ extension Engine {
             strings.append(sessions[session].device, to: &device)
             note(
                 .device(
-                    device, sessions[session].client, began: sessions[session].shownSince.ordinal),
+                    device, sessions[session].client, began: sessions[session].shownSince.ordinal,
+                    isDirected: false),
                 of: topic, by: seq)
             session = links[Int(session)].next
         }
@@ -62,7 +66,7 @@ extension Engine {
         let account = find(publisher.span)
         let isSeen = account.map { isInSight($0, of: session) } == true
         let start = effects.devices.count
-        for case .device(let device, let client, _) in parts
+        for case .device(let device, let client, _, _) in parts
         where !isSeen || !isShown(device, of: account) {
             effects.devices.append(
                 DeviceEntry(client: client, name: effects.copy(device), reach: .connection))

@@ -47,29 +47,33 @@ extension Engine {
     }
 
     /// Tells those to whom a session has presented itself that it is gone, but not those who are
-    /// told as subscribers. To be called before the event for these.
+    /// told as subscribers. To be called before the event for these. Returns whether there are any.
+    @discardableResult
     mutating func withdrawDirected(
         from session: UInt32, _ farewell: Availability = Availability(),
         _ scope: DirectedAddresses.Scope = .all, into effects: inout Effects
-    ) {
+    ) -> Bool {
         var gone: [UInt32] = []
+        var isToSubscribers = false
         let withdrawn = directed.remove(scope, of: session)
         let kept = directed[session].flatMap { receivers(at: text(of: $0)) }
         for address in withdrawn {
-            for receiver in receivers(at: text(of: address))
-            where !isTold(receiver, ofTheEndOf: session) && !gone.contains(receiver)
-                && !kept.contains(receiver)
-            {
-                gone.append(receiver)
+            for receiver in receivers(at: text(of: address)) {
+                if isTold(receiver, ofTheEndOf: session) {
+                    isToSubscribers = true
+                } else if !gone.contains(receiver), !kept.contains(receiver) {
+                    gone.append(receiver)
+                }
             }
             release(address)
         }
-        guard !gone.isEmpty else { return }
+        guard !gone.isEmpty else { return isToSubscribers }
         let presence = DirectedPresence(
             sender: effects.copyName(of: sessions[session].account, from: self),
             device: deviceEntry(of: session, presenting: farewell, into: &effects),
             kind: .unavailable)
         send(presence, to: gone, into: &effects)
+        return isToSubscribers
     }
 
     /// Whether a session has presented itself to an account or to a device of it.

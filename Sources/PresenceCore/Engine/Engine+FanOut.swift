@@ -108,8 +108,8 @@ extension Engine {
                     effects.receivers.append(link.connection)
                 } else if !conflations.isEmpty {
                     withhold(
-                        topic, departures.entries(ofEvent: topics[topic.index].seq), from: session,
-                        of: AccountHandle(index: watcher.account))
+                        topic, departures.entries(ofEvent: topics[topic.index].seq),
+                        isLate: false, from: session, of: AccountHandle(index: watcher.account))
                 }
             }
             session = link.next
@@ -301,7 +301,7 @@ extension Engine {
                     effects.receivers.append(link.connection)
                 } else if !conflations.isEmpty {
                     withhold(
-                        topic, waiting.ends, from: session,
+                        topic, waiting.ends, isLate: true, from: session,
                         of: AccountHandle(index: watcher.account))
                 }
             }

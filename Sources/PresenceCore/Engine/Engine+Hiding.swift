@@ -210,10 +210,10 @@ extension Engine {
         let hasShown = sessions[session].phase == .connected
         effects.answer(connection, .shown(hasShown ? .ends : .continues))
         guard sessions[session].phase != .hidden else {
-            return withdrawDirected(from: session, farewell, into: &effects)
+            withdrawDirected(from: session, farewell, into: &effects)
+            return
         }
         let isListing = sessions[session].phase == .connected && !listCursor(of: session).isComplete
-        withdrawDirected(from: session, farewell, into: &effects)
         hide(
             session, farewell, value: OwnValue.logout, cause: .logout, at: now, into: &effects)
         if isListing { effects.items.append(.synced(connection, count: 0)) }
@@ -221,16 +221,17 @@ extension Engine {
 
     /// A device whose connection was back has not shown itself in time.
     mutating func returnEnded(_ session: UInt32, at now: Moment, into effects: inout Effects) {
-        withdrawDirected(from: session, Availability(), .inherited, into: &effects)
         hide(
-            session, Availability(), value: OwnValue.disconnect, cause: .disconnect, at: now,
-            into: &effects)
+            session, Availability(), withdrawing: .inherited, value: OwnValue.disconnect,
+            cause: .disconnect, at: now, into: &effects)
     }
 
     private mutating func hide(
-        _ session: UInt32, _ farewell: Availability, value: Int32, cause: Cause, at now: Moment,
-        into effects: inout Effects
+        _ session: UInt32, _ farewell: Availability,
+        withdrawing scope: DirectedAddresses.Scope = .all, value: Int32, cause: Cause,
+        at now: Moment, into effects: inout Effects
     ) {
+        let isDirected = withdrawDirected(from: session, farewell, scope, into: &effects)
         let account = AccountHandle(index: sessions[session].account)
         let origin = deviceEntry(of: session, presenting: farewell, into: &effects)
         cancelTimer(of: session)
@@ -242,8 +243,8 @@ extension Engine {
         put(Availability(), of: session)
         withholdList(of: session)
         announceEnd(
-            of: account, origin, began: sessions[session].shownSince, value: value, cause: cause,
-            lastSeen: now.wall, at: now, into: &effects)
+            of: account, origin, began: sessions[session].shownSince, isDirected: isDirected,
+            value: value, cause: cause, lastSeen: now.wall, at: now, into: &effects)
     }
 
     // MARK: Between clients

@@ -132,7 +132,7 @@ extension Engine {
         into effects: inout Effects
     ) {
         precondition(links[Int(session)].connection == none, "ended while connected")
-        withdrawDirected(from: session, into: &effects)
+        let isDirected = withdrawDirected(from: session, into: &effects)
         let record = sessions[session]
         let account = AccountHandle(index: record.account)
         var origin = deviceEntry(of: session, into: &effects)
@@ -146,14 +146,14 @@ extension Engine {
         countResource(record.client, -1)
         sessions.remove(session)
         announceEnd(
-            of: account, origin, began: record.shownSince, value: value, cause: cause,
-            lastSeen: lastSeen, at: now, into: &effects)
+            of: account, origin, began: record.shownSince, isDirected: isDirected, value: value,
+            cause: cause, lastSeen: lastSeen, at: now, into: &effects)
     }
 
     /// Notifies the subscribers that a session has ended, or that they do not see it any more.
     mutating func announceEnd(
-        of account: AccountHandle, _ origin: DeviceEntry, began: SessionID, value: Int32,
-        cause: Cause, lastSeen: Wall, at now: Moment, into effects: inout Effects
+        of account: AccountHandle, _ origin: DeviceEntry, began: SessionID, isDirected: Bool,
+        value: Int32, cause: Cause, lastSeen: Wall, at now: Moment, into effects: inout Effects
     ) {
         effects.persist(.removeSession(account: account, device: origin.name))
         if firstSession[Int(account.index)] == none {
@@ -162,7 +162,7 @@ extension Engine {
             effects.persist(.putAccount(account: account, value: value, lastSeen: lastSeen))
         }
         let topic = makeTopic(.presence, of: account)
-        noteEnd(of: origin, began: began, on: topic, in: effects)
+        noteEnd(of: origin, began: began, isDirected: isDirected, on: topic, in: effects)
         let draft = EventDraft(
             value: value, cause: cause,
             origin: DeviceEntry(

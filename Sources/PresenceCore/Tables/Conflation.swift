@@ -42,12 +42,17 @@ struct Conflation {
     }
 
     /// Notes what has gone, if the client can have known it. O(what has gone of the topic).
-    mutating func note(_ entry: Departures.Entry, of topic: TopicHandle, sightsMax: Int) {
+    ///
+    /// `isLate`: the event may have happened before the client stopped taking events. If not,
+    /// directed presence was withdrawn separately.
+    mutating func note(
+        _ entry: Departures.Entry, of topic: TopicHandle, isLate: Bool, sightsMax: Int
+    ) {
         let part = Departed(entry)
         guard departed[topic]?.contains(where: { $0.isSame(as: part) }) != true else { return }
         switch entry.part {
-        case .device(_, _, let began):
-            guard canKnow(topic, deviceFrom: began) else { return }
+        case .device(_, _, let began, let isDirected):
+            guard canKnow(topic, deviceFrom: began) || isLate && isDirected else { return }
         case .sight:
             guard sightCount < sightsMax else { return }
             sightCount += 1
@@ -125,7 +130,7 @@ extension Conflation.Departed {
     fileprivate func isSame(as other: Self) -> Bool {
         guard publisher == other.publisher else { return false }
         return switch (part, other.part) {
-        case (.device(let one, _, _), .device(let another, _, _)): one == another
+        case (.device(let one, _, _, _), .device(let another, _, _, _)): one == another
         case (.sight, .sight): true
         case (.device, .sight), (.sight, .device): false
         }

@@ -16,8 +16,9 @@ struct Departures {
     /// What has gone.
     enum Part: Hashable {
         /// A device whose session has ended, is not shown any more, or cannot be seen any more.
-        /// `began` is when others began to see it, among all numbers.
-        case device([UInt8], ClientKind, began: UInt64)
+        /// `began` is when others began to see it, among all numbers. `isDirected`: it had also
+        /// presented itself to a subscriber, which can know it from before.
+        case device([UInt8], ClientKind, began: UInt64, isDirected: Bool)
         /// The sight of the publisher.
         case sight
     }
