@@ -275,8 +275,8 @@ let package = Package(
         .testTarget(
             name: "SimulatorTests",
             dependencies: [
-                "Containers", "EventLoop", "Outboxes", "PresenceClient", "PresenceCore",
-                "PresenceServer", "PresenceStore", "PresenceWire", "XML",
+                "Containers", "EventLoop", "Outboxes", "Passwords", "PresenceClient",
+                "PresenceCore", "PresenceServer", "PresenceStore", "PresenceWire", "XML",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: common),

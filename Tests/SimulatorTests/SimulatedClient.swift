@@ -12,8 +12,7 @@ final class SimulatedClient: SimulatedPeer {
     /// Requests that are not answered yet, in order.
     private(set) var asked: [(id: Int64, method: String, params: JSON)] = []
     /// What was known of its password when it last sent one.
-    var passwordKnown: (state: SimulatedPasswords.State, version: Int)?
-    private var passwordOutcomes: [PasswordOutcome] = []
+    var passwordKnown: KnownPassword?
     /// Whether its session is sent what its account sees as a contact.
     private(set) var hearsContacts = false
     /// The accounts that wait for an answer of its account, as far as it knows.
@@ -68,20 +67,6 @@ final class SimulatedClient: SimulatedPeer {
             if type == 1 { isStatusCertain = false }
         default: break
         }
-    }
-
-    /// What has become of a request with a password.
-    enum PasswordOutcome {
-        case changed(account: String, password: String?)
-        case refused(account: String)
-        case lost(account: String)
-        case login(typed: String, known: (state: SimulatedPasswords.State, version: Int), Bool)
-    }
-
-    /// What there was since it was last asked.
-    func takePasswordOutcomes() -> [PasswordOutcome] {
-        defer { passwordOutcomes = [] }
-        return passwordOutcomes
     }
 
     private func notePassword(_ method: String, _ params: JSON, _ message: JSON) {

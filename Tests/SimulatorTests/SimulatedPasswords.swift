@@ -17,7 +17,20 @@ final class SimulatedPasswordThread: PasswordDeriving {
     }
 }
 
-/// What the passwords of accounts must be, as far as app servers have been told.
+/// What was known of the password of an account, and since which change.
+typealias KnownPassword = (state: SimulatedPasswords.State, version: Int)
+
+/// What has become of a request with a password.
+enum PasswordOutcome {
+    case changed(account: String, password: String?)
+    case refused(account: String)
+    case lost(account: String)
+    case login(typed: String, known: KnownPassword, Bool)
+    case registered(SimulatedXMPPClient.Registration)
+    case nameTaken(SimulatedXMPPClient.Registration)
+}
+
+/// What the passwords of accounts must be, as far as clients have been told.
 struct SimulatedPasswords {
     enum State: Equatable {
         case password(String)
@@ -31,26 +44,53 @@ struct SimulatedPasswords {
     private var versions: [String: Int] = [:]
     /// Accounts of which a request for a change was lost: it may be carried out later.
     private var lost: Set<String> = []
+    /// How many changes of an account are not answered yet.
+    private var pending: [String: Int] = [:]
+    /// Accounts of which several changes were under way since there was none: which of them was
+    /// carried out last is not known.
+    private var entangled: Set<String> = []
 
     /// What is known of an account now; nil: nothing.
-    func state(of account: String) -> (state: State, version: Int)? {
+    func state(of account: String) -> KnownPassword? {
         let state = states[account] ?? .none
         guard state != .uncertain, !lost.contains(account) else { return nil }
         return (state, versions[account] ?? 0)
     }
 
-    /// A change was asked for.
-    mutating func begin(_ account: String) { put(.uncertain, account) }
+    /// The password of an account, if it has one and that is known.
+    func password(of account: String) -> String? {
+        guard case .password(let password)? = state(of: account)?.state else { return nil }
+        return password
+    }
 
-    /// A change was acknowledged. Another may be under way: then nothing is known.
-    mutating func end(_ account: String, _ state: State, isAlone: Bool) {
-        put(isAlone ? state : .uncertain, account)
+    /// A change was asked for.
+    mutating func begin(_ account: String) {
+        pending[account, default: 0] += 1
+        if pending[account, default: 0] > 1 { entangled.insert(account) }
+        put(.uncertain, account)
+    }
+
+    /// A change was answered; nil: what holds now is not known. Returns whether it is known that
+    /// there was no other at the same time.
+    @discardableResult mutating func end(_ account: String, _ state: State?) -> Bool {
+        let isAlone = !entangled.contains(account) && !lost.contains(account)
+        put(isAlone ? state ?? .uncertain : .uncertain, account)
+        leave(account)
+        return isAlone
     }
 
     /// A change was asked for, and its answer will not come.
     mutating func lose(_ account: String) {
         lost.insert(account)
         put(.uncertain, account)
+        leave(account)
+    }
+
+    private mutating func leave(_ account: String) {
+        let left = pending[account, default: 0] - 1
+        precondition(left >= 0, "an answer to a change of \(account) that was not asked for")
+        pending[account] = left
+        if left == 0 { entangled.remove(account) }
     }
 
     /// Nothing is under way: what is stored holds.

@@ -18,6 +18,8 @@ class SimulatedPeer {
     /// When the service last got something from it.
     var lastAlive: UInt64 = 0
     var violations: [String] = []
+    /// What has become of its requests with passwords, until the simulation takes note.
+    var passwordOutcomes: [PasswordOutcome] = []
     /// Methods that have succeeded, reasons of refusals, and of closes: how often.
     private(set) var met: [String: Int] = [:]
 

@@ -71,7 +71,9 @@ extension Simulation {
         // Where a token is needed, the name is refused.
         if chance(configuration.access == .open ? 2 : 15) {
             params["account"] = .string(client.account)
-        } else if configuration.passwords != .none, chance(3) {
+        } else if configuration.passwords == .only && !chance(8)
+            || configuration.passwords == .besideTokens && chance(3)
+        {
             params.merge(passwordLogin(client)) { $1 }
         } else {
             params["token"] = .string(token(of: client.account).text)

@@ -56,7 +56,8 @@ extension Simulation {
         return configuration
     }
 
-    /// XMPP on one domain or two, and in a quarter of the configurations credentials for everybody.
+    /// XMPP on one domain or two. In a sixth of the configurations everybody needs a token or a
+    /// password, in another sixth a password.
     private static func drawXMPP(
         _ configuration: inout Configuration, _ random: inout SplitMix64
     ) {
@@ -66,10 +67,11 @@ extension Simulation {
         listening.plain = XMPPListening.Place(host: "127.0.0.1", port: 0)
         listening.allowsPlaintext = true
         listening.stanzaBytesMax = Int.random(in: 3_000...10_000, using: &random)
+        let uses: [PasswordUse] = [.besideTokens, .only, .none, .none, .none, .none]
+        configuration.passwords = uses.randomElement(using: &random) ?? .none
+        configuration.access = configuration.passwords == .none ? .open : .credentials
+        listening.allowsRegistration = configuration.passwords == .only
         configuration.xmpp = listening
-        let needsCredentials = Int.random(in: 0..<4, using: &random) == 0
-        configuration.access = needsCredentials ? .credentials : .open
-        configuration.passwords = needsCredentials ? .besideTokens : .none
     }
 
     /// Each pace, and the cap on watchers, in half of the configurations.

@@ -28,6 +28,7 @@ import XML
 //     rosters, and the devices that each XMPP client knows, are the truth  checkXMPP
 //     presence for one address is as it was sent, and ends once           DirectedSight
 //     no device that has gone is shown at an address                      checkDirected
+//     the right password is accepted and no other, by every mechanism     SimulatedPasswords
 //     the table of a backend that reads the feed is the truth                   checkTable
 //     no outbox holds more than the formula says; the counters add up           checkMemory
 
@@ -83,11 +84,12 @@ final class Simulation {
         // Devices of both kinds, and two clients that take one from each other.
         clients.append(SimulatedClient(account: "ann", device: "p"))
         let reader = XMLReader(hashSalt: 1)
+        let salted = SaltedPasswords()
         let names = ["ann/p", "ann/q", "ben/p", "cid/p", "dot/p", "dot/p"]
         xmppClients = names.enumerated().map { number, name in
             SimulatedXMPPClient(
                 account: String(name.prefix(3)), device: String(name.suffix(1)), number: number,
-                reader: reader, ledger: ledger)
+                reader: reader, ledger: ledger, salted: salted)
         }
         peers = clients + xmppClients
     }
@@ -130,7 +132,7 @@ final class Simulation {
         passwordThread = SimulatedPasswordThread()
         let stored = StoredPasswords(count: disk.durable.credentials.count, secret: [1])
         service.withHost { host, _ in
-            host.tokens.verifier = verifier
+            if configuration.passwords != .only { host.tokens.verifier = verifier }
             host.passwords = PasswordTasks(stored: stored, seed: seed, thread: passwordThread)
         }
         service.begin()
@@ -234,7 +236,7 @@ final class Simulation {
             peer.violations.forEach { violation("\(peer.name) \($0)") }
             peer.violations = []
         }
-        for client in clients { notePasswords(client) }
+        for peer in peers { notePasswords(peer) }
         checkMemory()
     }
 

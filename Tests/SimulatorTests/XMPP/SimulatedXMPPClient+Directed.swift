@@ -55,6 +55,7 @@ extension SimulatedXMPPClient {
                 violations.append("refused to withdraw from \(address)")
             }
             checkCondition(condition)
+        case .changePassword: hearNotChanged(condition)
         case .question, .roster, .other, .show, .hide: break
         }
     }

@@ -6,6 +6,9 @@ extension SimulatedXMPPClient {
     func hearStanza(_ stanza: XMLElement, _ name: String) {
         let isError = stanza.text("type") == "error"
         if name == "iq", stanza.text("id") == "bind" { return hearBound(stanza, isError: isError) }
+        if name == "iq", stanza.text("id") == "register" {
+            return hearRegistered(stanza, isError: isError)
+        }
         guard isLoggedIn else { return violations.append("\(name) while \(phase)") }
         switch name {
         case "presence" where !isError: hearPresence(stanza)
@@ -46,7 +49,11 @@ extension SimulatedXMPPClient {
             return meet("\(name) \(stanza.nameOfError)")
         }
         guard asked.isAnswered else { return violations.append("an answer to \(id)") }
-        if case .roster = asked.kind { learnRoster(stanza) }
+        switch asked.kind {
+        case .roster: learnRoster(stanza)
+        case .changePassword(let password): hearChanged(password)
+        default: break
+        }
     }
 
     private func learnRoster(_ result: XMLElement) {

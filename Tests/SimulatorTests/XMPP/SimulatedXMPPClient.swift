@@ -19,6 +19,8 @@ final class SimulatedXMPPClient: SimulatedPeer {
         /// It may authenticate.
         case open
         case authenticating
+        /// It waits for the answer to a registration.
+        case registering
         /// It waits for the features of its second stream.
         case opensAgain
         /// It may bind its device.
@@ -38,7 +40,18 @@ final class SimulatedXMPPClient: SimulatedPeer {
     /// Whether it has sent its login in one piece.
     private var isPipelining = false
     /// The token with which it logs in, and when that ends; nil: it need not have one.
-    private var credential = Credential()
+    private(set) var credential = Credential()
+    /// Its exchange of SCRAM; nil: it has sent its password, or nothing.
+    var scram: SimulatedScram?
+    /// How many exchanges of SCRAM it has begun.
+    var lastNonce = 0
+    let salted: SaltedPasswords
+    /// The account that it registers; nil: none.
+    private var registration: Registration?
+    /// What the service is configured to do.
+    var takesScram = false
+    var takesPasswords = false
+    var allowsRegistration = false
     private let reader: XMLReader
     private var splitter = StanzaSplitter()
     private var scope = StreamScope.standard
@@ -77,17 +90,12 @@ final class SimulatedXMPPClient: SimulatedPeer {
     /// The accounts that have asked to see its account.
     var asking: Set<String> = []
 
-    /// What it shows as a password.
-    struct Credential {
-        var secret = "x"
-        /// When it ends; nil: never, since it is a password or the service believes everybody.
-        var ends: Int64?
-    }
-
     init(
-        account: String, device: String, number: Int, reader: XMLReader, ledger: DirectedLedger
+        account: String, device: String, number: Int, reader: XMLReader,
+        ledger: DirectedLedger, salted: SaltedPasswords
     ) {
         self.reader = reader
+        self.salted = salted
         self.ledger = ledger
         idPrefix = "c\(number)-"
         super.init(account: account, device: device)
@@ -97,7 +105,7 @@ final class SimulatedXMPPClient: SimulatedPeer {
 
     override var isWaiting: Bool {
         switch phase {
-        case .opening, .authenticating, .opensAgain, .binding: true
+        case .opening, .authenticating, .registering, .opensAgain, .binding: true
         case .closed, .open, .authenticated, .refused, .over: false
         case .bound: !asked.isEmpty
         }
@@ -116,8 +124,10 @@ final class SimulatedXMPPClient: SimulatedPeer {
     }
 
     override func connectionEnded() {
-        super.connectionEnded()
+        hasLeftUnanswered = hasLeftUnanswered || isWaiting
+        // While it is known whether it has a token.
         endStream(.closed)
+        super.connectionEnded()
         splitter = StanzaSplitter()
         scope = .standard
         replies = []
@@ -149,8 +159,23 @@ final class SimulatedXMPPClient: SimulatedPeer {
     }
 
     private func endStream(_ phase: Phase) {
+        if let registration = endRegistration() { lose(registration) }
         self.phase = phase
         isLoggedIn = false
+        forgetAsked()
+    }
+
+    private func lose(_ registration: Registration) {
+        guard allowsRegistration else { return }
+        passwordOutcomes.append(.lost(account: registration.account))
+    }
+
+    /// Nothing is answered any more.
+    private func forgetAsked() {
+        for stanza in asked {
+            guard case .changePassword = stanza.kind, mayChangePassword else { continue }
+            passwordOutcomes.append(.lost(account: account))
+        }
         asked = []
     }
 
@@ -164,6 +189,7 @@ final class SimulatedXMPPClient: SimulatedPeer {
             /// It is answered, in order.
             case question
             case roster
+            case changePassword(String)
             /// It is answered only if it is refused.
             case other
             case show(ShownDevice)
@@ -178,7 +204,7 @@ final class SimulatedXMPPClient: SimulatedPeer {
 
         var isAnswered: Bool {
             switch kind {
-            case .question, .roster: true
+            case .question, .roster, .changePassword: true
             case .other, .show, .hide, .direct, .withdraw: false
             }
         }
@@ -227,27 +253,45 @@ final class SimulatedXMPPClient: SimulatedPeer {
                 violations.append("presented itself to \(addresses.count) addresses")
             }
         case .withdraw(let address): addresses[address] = nil
-        case .question, .roster, .other: break
+        case .question, .roster, .other, .changePassword: break
         }
     }
 
     // MARK: Login
 
     /// Opens a stream, and with it logs in if it does not wait for the service.
-    func open(at domain: String, with credential: Credential, isPipelining: Bool) -> [UInt8] {
+    func open(
+        at domain: String, with credential: Credential, isPipelining: Bool,
+        registering registration: Registration?
+    ) -> [UInt8] {
         self.domain = domain
         self.credential = credential
-        self.isPipelining = isPipelining
+        // SCRAM has a challenge.
+        self.isPipelining = isPipelining && credential.hash == nil && registration == nil
+        self.registration = registration
         phase = .opening
-        guard isPipelining else { return Array(header.utf8) }
-        return Array((header + authentication + header + binding).utf8)
+        guard self.isPipelining else { return Array(header.utf8) }
+        return Array((header + authenticationStart() + header + binding).utf8)
+    }
+
+    /// It is registering an account.
+    func beginRegistration(_ registration: Registration) {
+        self.registration = registration
+        phase = .registering
+    }
+
+    /// Its registration is answered, or it waits for it no longer.
+    func endRegistration() -> Registration? {
+        defer { registration = nil }
+        if phase == .registering { phase = .open }
+        return registration
     }
 
     /// Authenticates again, after a failure.
     func authenticate(with credential: Credential) -> [UInt8] {
         self.credential = credential
         phase = .authenticating
-        return Array(authentication.utf8)
+        return Array(authenticationStart().utf8)
     }
 
     /// Binds its device again, after a refusal.
@@ -261,14 +305,6 @@ final class SimulatedXMPPClient: SimulatedPeer {
         <?xml version='1.0'?><stream:stream xmlns='jabber:client' \
         xmlns:stream='http://etherx.jabber.org/streams' to='\(domain)' version='1.0'>
         """
-    }
-
-    private var authentication: String {
-        let message = Base64.encoded(Array("\0\(account)\0\(credential.secret)".utf8))
-        return """
-            <auth xmlns='urn:ietf:params:xml:ns:xmpp-sasl' \
-            mechanism='PLAIN'>\(String(decoding: message, as: UTF8.self))</auth>
-            """
     }
 
     private var binding: String {
@@ -328,7 +364,11 @@ final class SimulatedXMPPClient: SimulatedPeer {
         case "http://etherx.jabber.org/streams":
             name == "features" ? proceed(element) : hearError(element)
         case "urn:ietf:params:xml:ns:xmpp-sasl":
-            name == "success" ? succeed() : fail(element)
+            switch name {
+            case "success": succeed(element)
+            case "challenge": hearChallenge(element)
+            default: fail(element)
+            }
         case "jabber:client": hearStanza(element, name)
         case let other: violations.append("\(name) of \(other)")
         }
@@ -337,15 +377,19 @@ final class SimulatedXMPPClient: SimulatedPeer {
     private func hearError(_ element: XMLElement) {
         meet("stream error \(element.nameOfFirst)")
         // Nothing else is answered. The end of the stream follows.
-        asked = []
+        forgetAsked()
     }
 
     /// Goes on with what the service offers.
     private func proceed(_ features: XMLElement) {
         switch phase {
         case .opening:
+            checkMechanisms(features)
+            if let registration {
+                return reply(String(decoding: register(registration), as: UTF8.self))
+            }
             phase = .authenticating
-            if !isPipelining { reply(authentication) }
+            if !isPipelining { reply(authenticationStart()) }
         case .opensAgain:
             guard features.first("bind", in: "urn:ietf:params:xml:ns:xmpp-bind") != nil else {
                 return violations.append("no bind among the features")
@@ -356,10 +400,11 @@ final class SimulatedXMPPClient: SimulatedPeer {
         }
     }
 
-    private func succeed() {
+    private func succeed(_ success: XMLElement) {
         guard phase == .authenticating else {
             return violations.append("authenticated while \(phase)")
         }
+        checkSuccess(success)
         tokenEnds = credential.ends
         phase = .opensAgain
         splitter.restart()
@@ -369,6 +414,7 @@ final class SimulatedXMPPClient: SimulatedPeer {
     private func fail(_ failure: XMLElement) {
         guard phase == .authenticating else { return violations.append("failed while \(phase)") }
         meet("SASL \(failure.nameOfFirst)")
+        if failure.nameOfFirst == "not-authorized" { noteLogin(isAccepted: false) }
         phase = isPipelining ? .refused : .open
     }
 

@@ -15,7 +15,7 @@ extension Simulation {
         if client.roster == nil, client.asked.isEmpty, chance(3) {
             return send(counted: client.listContacts(), on: id)
         }
-        switch Int.random(in: 0..<80, using: &random) {
+        switch Int.random(in: 0..<82, using: &random) {
         case 0...5: endOrStall(client, on: id)
         case 6: send(garbage(), on: id)
         case 7...18: present(client, on: id)
@@ -32,6 +32,7 @@ extension Simulation {
         // More at once than the rate limit admits.
         case 54: for _ in 0..<8 { send(counted: client.ping(), on: id) }
         case 55...74: direct(client, on: id)
+        case 75, 76: changeOwnPassword(client, on: id)
         default: send(counted: client.ping(), on: id)
         }
     }
@@ -52,11 +53,14 @@ extension Simulation {
         let id = open(
             client, on: chance(2) ? .xmpp : .xmppTLS,
             roomBytes: Int.random(in: 100...1_000, using: &random))
+        client.takesScram = configuration.passwords == .only
+        client.takesPasswords = configuration.passwords != .none
+        client.allowsRegistration = configuration.xmpp?.allowsRegistration == true
         let domains = configuration.xmpp?.domains ?? []
         let domain = domains.randomElement(using: &random) ?? []
         let bytes = client.open(
             at: String(decoding: domain, as: UTF8.self), with: credential(for: client),
-            isPipelining: !chance(4))
+            isPipelining: !chance(4), registering: chance(5) ? registration(client) : nil)
         send(counted: bytes, on: id)
     }
 
@@ -65,6 +69,8 @@ extension Simulation {
         if chance(client.isDead ? 20 : 100) { return vanish(client, id) }
         guard !client.isDead else { return }
         switch client.phase {
+        case .open where configuration.passwords == .only && chance(4):
+            send(counted: client.register(registration(client)), on: id)
         case .open: send(counted: client.authenticate(with: credential(for: client)), on: id)
         case .authenticated: send(counted: client.bind(), on: id)
         default: break
@@ -73,9 +79,7 @@ extension Simulation {
 
     private func credential(for client: SimulatedXMPPClient) -> SimulatedXMPPClient.Credential {
         guard configuration.access == .credentials else { return .init() }
-        if chance(5) {
-            return .init(secret: Self.passwords.randomElement(using: &random) ?? "", ends: nil)
-        }
+        if configuration.passwords == .only || chance(5) { return passwordLogin(client) }
         // Now and then that of another account, which is refused.
         let token = token(of: chance(15) ? someAccount : client.account)
         return .init(secret: token.text, ends: token.ends)
