@@ -137,15 +137,27 @@ extension [UInt8] {
     mutating func append(_ error: StanzaError) {
         append(literal: "<error type='")
         append(contentsOf: error.kind.rawValue.utf8)
-        append(literal: "'><")
-        append(contentsOf: error.condition.rawValue.utf8)
-        append(literal: " xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/>")
-        if !error.text.isEmpty {
-            append(literal: "<text xmlns='urn:ietf:params:xml:ns:xmpp-stanzas' xml:lang='en'>")
-            appendXML(text: error.text.utf8)
-            append(literal: "</text>")
-        }
+        append(literal: "'>")
+        append(
+            condition: error.condition.rawValue, error.text,
+            in: "urn:ietf:params:xml:ns:xmpp-stanzas")
         append(literal: "</error>")
+    }
+
+    /// Appends what is wrong, and a text for developers if there is one, as errors of stanzas and
+    /// streams have it.
+    mutating func append(condition: String, _ text: String, in namespace: StaticString) {
+        append(literal: "<")
+        append(contentsOf: condition.utf8)
+        append(literal: " xmlns='")
+        append(literal: namespace)
+        append(literal: "'/>")
+        guard !text.isEmpty else { return }
+        append(literal: "<text xmlns='")
+        append(literal: namespace)
+        append(literal: "' xml:lang='en'>")
+        appendXML(text: text.utf8)
+        append(literal: "</text>")
     }
 
     // MARK: - Parts

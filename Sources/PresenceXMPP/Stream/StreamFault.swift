@@ -64,14 +64,10 @@ public struct StreamFault: Hashable, Sendable {
 extension [UInt8] {
     /// Appends a stream error and the end of the stream.
     mutating func append(_ fault: StreamFault) {
-        append(literal: "<stream:error><")
-        append(contentsOf: fault.condition.rawValue.utf8)
-        append(literal: " xmlns='urn:ietf:params:xml:ns:xmpp-streams'/>")
-        if !fault.text.isEmpty {
-            append(literal: "<text xmlns='urn:ietf:params:xml:ns:xmpp-streams' xml:lang='en'>")
-            appendXML(text: fault.text.utf8)
-            append(literal: "</text>")
-        }
+        append(literal: "<stream:error>")
+        append(
+            condition: fault.condition.rawValue, fault.text,
+            in: "urn:ietf:params:xml:ns:xmpp-streams")
         append(literal: "</stream:error></stream:stream>")
     }
 }
