@@ -52,8 +52,6 @@ public enum PasswordUse: Sendable {
 /// A token that a request waits to have verified.
 struct TokenRequest: Sendable {
     let connection: ConnectionID
-    /// Where the connection comes from, for app servers to read.
-    let address: [UInt8]
     /// The network that limits per address count as one.
     let network: ClientNetwork?
     let token: [UInt8]
@@ -63,8 +61,7 @@ struct TokenRequest: Sendable {
 
     /// What the request is.
     enum Purpose: Sendable {
-        case login(
-            device: [UInt8], client: ClientKind, reach: Reach, sync: LoginList, hears: Leases)
+        case login(DeviceLogin)
         case refresh
         /// That of an XMPP client, which begins a session later.
         case authentication(account: [UInt8])
@@ -74,7 +71,6 @@ struct TokenRequest: Sendable {
 /// A token that has been verified.
 struct TokenResult: Sendable {
     let connection: ConnectionID
-    let address: [UInt8]
     let network: ClientNetwork?
     let purpose: TokenRequest.Purpose
     let result: Result<TokenHolder, CredentialError>
@@ -97,8 +93,8 @@ final class TokenThread: TokenVerifying, Sendable {
             let result = await authenticator.verify(request.token, at: request.shown)
             self.mailbox.post(
                 TokenResult(
-                    connection: request.connection, address: request.address,
-                    network: request.network, purpose: request.purpose, result: result))
+                    connection: request.connection, network: request.network,
+                    purpose: request.purpose, result: result))
         }
     }
 }

@@ -45,7 +45,7 @@ final class SimulatedVerifier: TokenVerifying {
         let request = waiting.remove(at: place % waiting.count)
         let result = SimulatedAuthenticator().result(for: request.token, at: request.shown)
         return TokenResult(
-            connection: request.connection, address: request.address, network: request.network,
-            purpose: request.purpose, result: isFailing ? .failure(.keysUnavailable) : result)
+            connection: request.connection, network: request.network, purpose: request.purpose,
+            result: isFailing ? .failure(.keysUnavailable) : result)
     }
 }

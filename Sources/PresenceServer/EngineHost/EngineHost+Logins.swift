@@ -5,6 +5,37 @@ import PresenceWire
 // Logins with credentials that are checked here. Those with a token continue in `+Tokens`,
 // those with a password in `+Passwords`.
 
+/// What a login says of its device: all but the account, which may have to be proved first.
+struct DeviceLogin: Sendable {
+    private var name: [UInt8]
+    private var client: ClientKind
+    private var reach: Reach
+    private var sync: LoginList
+    private var hears: Leases
+    /// Where its connection comes from, for app servers to read.
+    private var address: [UInt8]
+
+    /// Of a request that must name its device.
+    init(
+        _ request: LoginRequest, _ texts: TextSource, from origin: ConnectionOrigin
+    ) throws(Refusal) {
+        guard let device = request.device else { throw Refusal(.missingField, field: .device) }
+        name = texts.bytes(device)
+        client = request.client
+        reach = request.reach
+        sync = request.sync
+        hears = request.hears
+        address = origin.address
+    }
+
+    /// The login of an account, with the term of its token if it has shown one.
+    func login(of account: [UInt8], until term: TokenTerm? = nil) -> Login {
+        Login(
+            account: account, device: name, client: client, reach: reach, sync: sync,
+            hears: hears, address: address, term: term)
+    }
+}
+
 extension EngineHost {
     /// Begins a session of the account or app server that the credentials are for.
     mutating func logIn(
@@ -13,24 +44,15 @@ extension EngineHost {
     ) throws(Refusal) {
         switch request.credential {
         case .token(let token):
-            guard let device = request.device else {
-                throw Refusal(.missingField, field: .device)
-            }
-            let purpose = TokenRequest.Purpose.login(
-                device: texts.bytes(device), client: request.client, reach: request.reach,
-                sync: request.sync, hears: request.hears)
-            try verify(texts.bytes(token), for: purpose, of: connection, from: origin, at: now)
+            let device = try DeviceLogin(request, texts, from: origin)
+            try verify(
+                texts.bytes(token), for: .login(device), of: connection, from: origin, at: now)
         case .password(let account, let password):
-            guard let device = request.device else {
-                throw Refusal(.missingField, field: .device)
-            }
-            let purpose = TokenRequest.Purpose.login(
-                device: texts.bytes(device), client: request.client, reach: request.reach,
-                sync: request.sync, hears: request.hears)
+            let device = try DeviceLogin(request, texts, from: origin)
             try begin(
                 PasswordTask(
                     connection: connection, account: texts.bytes(account), origin: origin,
-                    goal: .logIn(typed: texts.bytes(password), purpose)),
+                    goal: .logIn(typed: texts.bytes(password), .login(device))),
                 as: .login, at: now)
         case .account(let account):
             guard configuration.access == .open else {
@@ -38,16 +60,9 @@ extension EngineHost {
                     configuration.passwords == .only ? .passwordNeeded : .tokenNeeded
                 throw Refusal(needed)
             }
-            guard let device = request.device else {
-                throw Refusal(.missingField, field: .device)
-            }
+            let device = try DeviceLogin(request, texts, from: origin)
             try checkRoom(for: .login, at: now)
-            guard admitLogin(of: connection, at: now) else { return }
-            let login = Login(
-                account: texts.bytes(account), device: texts.bytes(device),
-                client: request.client, reach: request.reach, sync: request.sync,
-                hears: request.hears, address: origin.address)
-            engine.logIn(login, from: connection, at: now, into: &output.shared.effects)
+            logIn(device.login(of: texts.bytes(account)), of: connection, at: now)
         case .key(let key):
             guard let name = configuration.authenticator?.name(ofServerKey: texts.bytes(key))
             else { throw Refusal(.invalidToken, field: .key) }

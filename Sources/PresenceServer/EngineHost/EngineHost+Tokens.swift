@@ -23,8 +23,8 @@ extension EngineHost {
         let method: MethodName = if case .refresh = purpose { .refresh } else { .login }
         try checkRoom(for: method, at: now)
         let request = TokenRequest(
-            connection: connection, address: origin.address, network: origin.network,
-            token: token, shown: now.wall, purpose: purpose)
+            connection: connection, network: origin.network, token: token, shown: now.wall,
+            purpose: purpose)
         tokens.submit(request, to: authenticator)
     }
 
@@ -61,12 +61,8 @@ extension EngineHost {
         }
         let connection = verified.connection
         switch verified.purpose {
-        case .login(let device, let client, let reach, let sync, let hears):
-            logIn(
-                Login(
-                    account: name, device: device, client: client, reach: reach, sync: sync,
-                    hears: hears, address: verified.address, term: holder.term),
-                of: connection, at: now)
+        case .login(let device):
+            logIn(device.login(of: name, until: holder.term), of: connection, at: now)
         case .authentication(let account):
             guard name == account else {
                 tokens.noteRefused()

@@ -233,12 +233,8 @@ extension EngineHost {
         _ task: PasswordTask, _ purpose: TokenRequest.Purpose, at now: Moment
     ) {
         switch purpose {
-        case .login(let device, let client, let reach, let sync, let hears):
-            logIn(
-                Login(
-                    account: task.account, device: device, client: client, reach: reach,
-                    sync: sync, hears: hears, address: task.origin.address),
-                of: task.connection, at: now)
+        case .login(let device):
+            logIn(device.login(of: task.account), of: task.connection, at: now)
         case .authentication:
             output.append(.credentials(task.connection, .password), for: task.connection)
         case .refresh: preconditionFailure("a session is not continued with a password")
