@@ -36,3 +36,16 @@ class XMPPService(porchlight.Service):
     def close(self):
         super().close()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Served:
+    """Mixed into a class of test cases, in front: the class has a service of its own."""
+
+    flags = ()
+    is_plain = False
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.service = XMPPService(*cls.flags, plain=cls.is_plain)
+        cls.addClassCleanup(cls.service.close)

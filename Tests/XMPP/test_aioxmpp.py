@@ -6,20 +6,12 @@ import unittest
 import aioxmpp
 import aioxmpp.ping
 from aioxmpp import connector
-from service import XMPPService
+from service import Served
 
 WAIT = 10
 
 
-class Connections(unittest.IsolatedAsyncioTestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.service = XMPPService()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.service.close()
-
+class Connections(Served, unittest.IsolatedAsyncioTestCase):
     def client(self, made, port):
         # The certificate is of a test authority; that it is verified is tested with slixmpp.
         security = aioxmpp.make_security_layer("secret", no_verify=True)

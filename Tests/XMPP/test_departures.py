@@ -3,15 +3,13 @@
 import unittest
 
 import walk
-from service import XMPPService
+from service import Served, XMPPService
 from stream import Stream
 
 
-class Departures(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.service = XMPPService("--disconnect-grace", "0", plain=True)
-        cls.addClassCleanup(cls.service.close)
+class Departures(Served, unittest.TestCase):
+    flags = ("--disconnect-grace", "0")
+    is_plain = True
 
     def people(self, stem):
         """anna, which sees ben; ben; and a native client that has subscribed to ben."""

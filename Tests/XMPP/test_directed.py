@@ -8,20 +8,15 @@ import unittest
 
 import slixmpp
 import walk
-from service import XMPPService
+from service import Served
 from stream import Stream
 from test_slixmpp import WAIT, Person, ended
 
 PING = "<iq type='get' id='%s'><ping xmlns='urn:xmpp:ping'/></iq>"
 
 
-class Case(unittest.TestCase):
-    flags = ()
-
-    @classmethod
-    def setUpClass(cls):
-        cls.service = XMPPService(*cls.flags, plain=True)
-        cls.addClassCleanup(cls.service.close)
+class Case(Served, unittest.TestCase):
+    is_plain = True
 
     def stream(self, name, device="d1", available=True):
         stream = Stream(self.service.xmpp_port)
@@ -164,11 +159,8 @@ class Strangers(Case):
         self.assertLess(self.drained(max_).count("<presence "), 300)
 
 
-class Libraries(unittest.IsolatedAsyncioTestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.service = XMPPService(plain=True)
-        cls.addClassCleanup(cls.service.close)
+class Libraries(Served, unittest.IsolatedAsyncioTestCase):
+    is_plain = True
 
     async def person(self, name):
         person = Person(name, plugins=("xep_0030",))

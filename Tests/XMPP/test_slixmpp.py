@@ -5,7 +5,7 @@ import ssl
 import unittest
 
 import slixmpp
-from service import DOMAIN, XMPPService
+from service import DOMAIN, Served, XMPPService
 
 WAIT = 10
 
@@ -51,16 +51,12 @@ async def ended(person):
     await person.disconnect(wait=2)
 
 
-class Connections(unittest.IsolatedAsyncioTestCase):
+class Connections(Served, unittest.IsolatedAsyncioTestCase):
     @classmethod
     def setUpClass(cls):
-        cls.service = XMPPService()
+        super().setUpClass()
         cls.plain = XMPPService(plain=True)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.service.close()
-        cls.plain.close()
+        cls.addClassCleanup(cls.plain.close)
 
     async def check(self, person, port):
         await person.begin(port)
@@ -101,14 +97,8 @@ class Connections(unittest.IsolatedAsyncioTestCase):
         person.abort()
 
 
-class Relationships(unittest.IsolatedAsyncioTestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.service = XMPPService(plain=True)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.service.close()
+class Relationships(Served, unittest.IsolatedAsyncioTestCase):
+    is_plain = True
 
     async def person(self, name, device="d1"):
         person = Person(name, device)

@@ -4,21 +4,13 @@ import socket
 import ssl
 import unittest
 
-from service import DOMAIN, XMPPService
+from service import DOMAIN, Served
 from stream import HEADER, Stream
 
 STARTTLS = "<starttls xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>"
 
 
-class Encryption(unittest.TestCase):
-    @classmethod
-    def setUpClass(cls):
-        cls.service = XMPPService()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.service.close()
-
+class Encryption(Served, unittest.TestCase):
     def starttls(self, behind=""):
         stream = Stream(self.service.xmpp_port)
         self.addCleanup(stream.close)
@@ -54,16 +46,10 @@ class Encryption(unittest.TestCase):
                     plain, server_hostname=DOMAIN)
 
 
-class Limits(unittest.TestCase):
+class Limits(Served, unittest.TestCase):
     """What a client cannot do, before its login and after it."""
 
-    @classmethod
-    def setUpClass(cls):
-        cls.service = XMPPService(plain=True)
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.service.close()
+    is_plain = True
 
     def stream(self):
         stream = Stream(self.service.xmpp_port)

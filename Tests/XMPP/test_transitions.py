@@ -5,7 +5,7 @@ import random
 import unittest
 
 import walk
-from service import XMPPService
+from service import Served, XMPPService
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -32,13 +32,13 @@ def state(own, other):
     return name + pending
 
 
-class Transitions(unittest.TestCase):
+class Transitions(Served, unittest.TestCase):
     weight = 5
+    is_plain = True
 
     @classmethod
     def setUpClass(cls):
-        cls.service = XMPPService(plain=True)
-        cls.addClassCleanup(cls.service.close)
+        super().setUpClass()
         cls.found = [walk.walk(cls.service.xmpp_port, state, word)
                      for state in walk.PATHS for word in walk.WORDS]
 
