@@ -84,6 +84,10 @@ final class SimulatedService {
     private var random: SplitMix64
     /// What the engine host had looked at when its last turn ended.
     private var heardUpTo: Mono
+    /// No loop is taken for one that stands still.
+    var isSteady = false {
+        didSet { if isSteady { hub.host.stillLoops = 0 } }
+    }
     /// Which loop has a stream.
     private var loopOfStream: [StreamID: Int] = [:]
 
@@ -215,7 +219,9 @@ final class SimulatedService {
     /// Now and then the engine host takes some loops for ones that stand still, and withholds
     /// events from their connections.
     private func chooseStillLoops() {
-        guard loops.count > 1, Int.random(in: 0..<20, using: &random) == 0 else { return }
+        guard loops.count > 1, !isSteady, Int.random(in: 0..<20, using: &random) == 0 else {
+            return
+        }
         hub.host.stillLoops = UInt64.random(in: 0..<1 << UInt64(loops.count), using: &random)
     }
 

@@ -27,9 +27,10 @@ extension Simulation {
         checkTokens()
         checkPasswords()
         checkWatchers(auditor)
+        checkDelivery()
     }
 
-    private func settle() {
+    func settle() {
         for peer in peers { peer.isStalled = false }
         pingXMPP()
         for _ in 0..<400 {

@@ -58,7 +58,7 @@ import Testing
             "iq service-unavailable", "iq item-not-found", "iq bad-request",
             "presence bad-request", "presence policy-violation", "presence resource-constraint",
             "directed to account", "directed to device", "directed quota", "withdrawn",
-            "withdrawn or gone", "end of a stranger",
+            "end of a stranger", "delivery expected",
             "right password by PLAIN", "wrong password by PLAIN",
             "right password by SCRAM-SHA-1", "wrong password by SCRAM-SHA-1",
             "right password by SCRAM-SHA-256", "wrong password by SCRAM-SHA-256", "SASL aborted",

@@ -85,6 +85,32 @@ extension Simulation {
         ledger.rest(inForce: inForce)
     }
 
+    /// When nothing else is on its way, nothing but a pace keeps a presence from its receiver.
+    func checkDelivery() {
+        let clients = xmppClients.filter { $0.phase == .bound && !$0.isDead && !$0.isEnding }
+        guard disk.canary == .none, let sender = clients.randomElement(using: &random),
+            let receiver = clients.randomElement(using: &random), sender !== receiver,
+            let stream = sender.stream, let receiving = receiver.stream
+        else { return }
+        let byDevice = receiver.shown == nil || chance(2)
+        let address = SimulatedAddress(
+            account: receiver.account, device: byDevice ? receiver.device : nil)
+        let device = someDevice()
+        let start = now
+        service.isSteady = true
+        send(counted: sender.direct(device, to: address), on: stream)
+        settle()
+        service.isSteady = false
+        // It may have been refused, or throttled. What was sent before, and its end, has a pace.
+        let sentCount = ledger.sentCount(to: receiver.account) - receiver.sentBefore
+        guard sender.addresses[address] == device.number, receiver.stream == receiving,
+            now == start, sentCount < 60
+        else { return }
+        sender.meet("delivery expected")
+        guard receiver.directed.number(of: sender.name) != device.number else { return }
+        violation("\(receiver.name) was not sent what \(sender.name) sent to \(address)")
+    }
+
     /// The service knows the addresses of a client as the client does.
     private func checkAddresses(
         of client: SimulatedXMPPClient, _ inForce: Set<SimulatedAddress>

@@ -15,6 +15,8 @@ extension Simulation {
         if client.roster == nil, client.asked.isEmpty, chance(3) {
             return send(counted: client.listContacts(), on: id)
         }
+        // Sessions that may are rare.
+        if client.mayChangePassword, chance(6) { return changeOwnPassword(client, on: id) }
         switch Int.random(in: 0..<82, using: &random) {
         case 0...5: endOrStall(client, on: id)
         case 6: send(garbage(), on: id)
