@@ -114,6 +114,20 @@ import Testing
         world.checkInvariants()
     }
 
+    @Test func `is told of a device that a probe showed, ahead of what it misses`() throws {
+        publish("carol")
+        let first = try #require(world.lastDelivered)
+        let two = appear("bob", "two")
+        let second = try #require(world.lastDelivered)
+        world.probe(alice, "bob")
+        #expect(shown(to: alice).contains("bob/two"))
+        for event in [first, second] { world.miss(event.topic, seq: event.seq, alice) }
+        world.handle(.logout, from: two)
+        world.drainAll(alice)
+        #expect(shown(to: alice) == all)
+        world.checkInvariants()
+    }
+
     @Test func `is told of a device that had presented itself to it alone`() {
         let two = world.connect()
         world.bind("bob", "two", on: two)

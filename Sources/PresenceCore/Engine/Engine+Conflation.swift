@@ -102,9 +102,11 @@ extension Engine {
     ) {
         tallies.sessionsConflated += 1
         let delay = noteBehind(session, fromEvent: seq, at: now)
-        // An event that was on its way when the session caught up is older than the states.
+        // The event may be older than states that the session has been sent meanwhile: of its list,
+        // to a probe, of what it had missed before.
         conflations[session] = Conflation(
-            cursor: links[Int(session)].cursor, delay: delay, from: max(seq, lastCaughtUp))
+            cursor: links[Int(session)].cursor, delay: delay,
+            from: max(seq, sessions[session].statesSeq))
         links[Int(session)].cursor = .start
     }
 
@@ -181,7 +183,7 @@ extension Engine {
         let states = start..<effects.events.count
         if !states.isEmpty { effects.items.append(.states(connection, states, .missed)) }
         guard conflation.topics.isEmpty else { return }
-        lastCaughtUp = sequence.last
+        sessions[session].statesSeq = sequence.last
         endConflation(of: session, at: now.wall)
         effects.items.append(.caughtUp(connection))
     }

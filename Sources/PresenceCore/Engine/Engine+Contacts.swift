@@ -125,6 +125,7 @@ extension Engine {
         appendDepartures(ends.map(Conflation.Departed.init), to: session, at: now, into: &effects)
         appendState(topic, at: now, into: &effects)
         noteKnown(topic, to: session)
+        sessions[session].statesSeq = sequence.last
         effects.items.append(.states(connection, start..<effects.events.count, .loginList))
     }
 

@@ -174,6 +174,7 @@ extension Engine {
         let start = effects.events.count
         appendState(topic, at: now, into: &effects)
         noteKnown(topic, to: session)
+        sessions[session].statesSeq = sequence.last
         effects.items.append(.states(connection, start..<effects.events.count, .loginList))
     }
 

@@ -47,7 +47,10 @@ extension Engine {
         let states = start..<effects.events.count
         sessions[session].listedCount += UInt32(states.count)
         links[Int(session)].cursor.advance(to: next)
-        if !states.isEmpty { effects.items.append(.states(connection, states, .loginList)) }
+        if !states.isEmpty {
+            sessions[session].statesSeq = sequence.last
+            effects.items.append(.states(connection, states, .loginList))
+        }
         if next == nil {
             sessions[session].listedSeq = sequence.last
             effects.items.append(.synced(connection, count: Int(sessions[session].listedCount)))

@@ -43,8 +43,6 @@ public struct Engine: ~Copyable {
     var resourceCount = 0
     /// What sessions have missed that do not keep up; by session.
     var conflations: [UInt32: Conflation] = [:]
-    /// The newest number when a session last caught up, whichever: it knows all from before.
-    var lastCaughtUp: UInt64 = 0
     /// When who sees a publisher last changed, among all numbers; no entry: not since the start.
     var sightChanges: [UInt32: UInt64] = [:]
     /// What has lately gone, for sessions that have missed it.

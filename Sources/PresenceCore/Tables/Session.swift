@@ -20,6 +20,8 @@ struct Session {
     var address: SlabRef
     /// The last number assigned when the login list was complete; the highest while it is not.
     var listedSeq = UInt64.max
+    /// The last number assigned when it was sent states; it may know all devices from before.
+    var statesSeq: UInt64 = 0
     /// How it presents itself: a number of `Engine.availabilities`; `none`: as available.
     var availability = none
     /// The states already sent by a login list that is not complete.
