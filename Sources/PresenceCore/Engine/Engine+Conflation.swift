@@ -26,9 +26,10 @@ extension Engine {
             sessions[session].phase == .connected
         else { return }
         if conflations[session] == nil { beginConflation(of: session, fromEvent: seq, at: now) }
-        note(
-            topic, departures.entries(ofEvent: seq), isLate: true, missedBy: session, of: account)
-        if seq <= departures.forgottenUpTo, isToldEnds(session) {
+        let waiting = fanOuts.event(seq, of: topic)
+        let ends = waiting?.ends ?? departures.entries(ofEvent: seq)
+        note(topic, ends, isLate: true, missedBy: session, of: account)
+        if waiting == nil, seq <= departures.forgottenUpTo, isToldEnds(session) {
             conflations[session]?.hasLostEnds = true
         }
         guard let conflation = conflations[session], conflation.topics.isEmpty,

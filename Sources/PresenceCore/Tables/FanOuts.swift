@@ -59,6 +59,12 @@ struct FanOuts {
         !turns.isEmpty && walks[topic.index] != nil
     }
 
+    /// An event of a topic that waits, or is being walked. O(events of the topic).
+    func event(_ seq: UInt64, of topic: TopicHandle) -> Waiting? {
+        guard !turns.isEmpty else { return nil }
+        return walks[topic.index]?.events.first { $0.seq == seq }
+    }
+
     /// Adds an event. Returns which one is dropped, if too many wait, and whether it is the first.
     mutating func add(
         _ event: Waiting, of topic: TopicHandle
