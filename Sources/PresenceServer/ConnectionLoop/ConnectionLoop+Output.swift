@@ -92,7 +92,9 @@ extension ConnectionLoop where Link: ~Copyable {
             send(message, to: slot, from: batch.shared)
         case .close(let connection, let reason, let seconds):
             guard let slot = slot(of: connection) else { return }
-            if reason == .tooSlow { counters.closedTooSlow += 1 }
+            if reason == .tooSlow, connections[slot].phase != .closing {
+                counters.closedTooSlow += 1
+            }
             close(slot, reason, retryAfterSeconds: seconds)
         case .deliverStanzas, .relay, .direct, .contact, .credentials:
             carryOut(ofXMPP: item, of: batch)
