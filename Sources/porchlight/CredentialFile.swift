@@ -36,7 +36,8 @@ struct CredentialFile {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw CommandError("\(name) holds no \(content): it is not UTF-8.")
         }
-        guard let line = text.split(whereSeparator: \.isNewline).first else {
+        // Not at other ends of lines, which a password may contain.
+        guard let line = text.split(whereSeparator: { $0 == "\n" || $0 == "\r\n" }).first else {
             throw CommandError("\(name) holds no \(content): it is empty.")
         }
         return String(line)

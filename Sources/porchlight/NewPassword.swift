@@ -8,10 +8,13 @@ func newPassword(of account: String) throws -> String {
         return try CredentialFile.firstLineOfInput(content: "password")
     }
     let interrupts = Interrupts()
-    // A shell that stops the verb would let the terminal echo again.
+    // A shell that stops the verb would let the terminal echo again; one that quits would leave it
+    // without.
     let stopping = signal(SIGTSTP, SIG_IGN)
+    let quitting = signal(SIGQUIT, SIG_IGN)
     defer {
         signal(SIGTSTP, stopping)
+        signal(SIGQUIT, quitting)
         interrupts.end()
     }
     return try typedPassword(of: account, until: interrupts)
