@@ -201,7 +201,8 @@ let package = Package(
         .testTarget(
             name: "TLSSessionsTests", dependencies: ["COpenSSL", "Containers", "TLSSessions"],
             swiftSettings: common),
-        .testTarget(name: "XMLTests", dependencies: ["XML"], swiftSettings: common),
+        .testTarget(
+            name: "XMLTests", dependencies: ["Containers", "XML"], swiftSettings: common),
         .testTarget(
             name: "SecureLoopTests",
             dependencies: ["COpenSSL", "Containers", "EventLoop", "SecureLoop", "TLSSessions"],

@@ -21,7 +21,13 @@ public enum Base64 {
     ///
     /// White space, missing padding, and bits of the last digit that no byte has are not accepted:
     /// two texts are never the same bytes.
+    @inlinable
     public static func decoded(_ text: some Collection<UInt8>) -> [UInt8]? {
+        decoded(Array(text))
+    }
+
+    /// Of an array: not generic, so that each step is not looked up at run time.
+    public static func decoded(_ text: [UInt8]) -> [UInt8]? {
         guard text.count % 4 == 0 else { return nil }
         let digits = text.prefix { $0 != padding }
         let paddings = text.count - digits.count

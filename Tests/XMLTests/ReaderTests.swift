@@ -1,3 +1,4 @@
+import Containers
 import Testing
 
 @testable import XML
@@ -134,5 +135,35 @@ import Testing
         let text = first.text
         _ = try reader.stanza("<b/>")
         #expect(text == Array("long text".utf8))
+    }
+
+    @Test func `reads each stanza as if it were the first`() throws {
+        let texts = [
+            "<a/>", "<a><b xmlns='x:y' c='1'/></a>", "<x:a xmlns:x='x:y' x:c='1' c='2'/>",
+            "<stream:a/>", "<a>1 &lt; 2</a>", "<a b='1' b='2'/>", "<x:a/>", "<a></b>", "<a>",
+            "</a>",
+            "<a/><b/>", "<a/> 1", "1<a/>", "<?xml version='1.0'?><a/>", "<!--1--><a/>",
+            "<!DOCTYPE a><a/>", "<a>&b;</a>", "<a b='&#0;'/>", "<?a?><a/>", "",
+            "<a>" + String(repeating: "1", count: 9_000) + "</a>", "</s><s>", "</s>",
+        ]
+        let other = try reader.header(
+            "<stream:stream xmlns='u:v' xmlns:stream='http://etherx.jabber.org/streams'>"
+        ).scope
+        let seed = UInt64.random(in: 1...UInt64.max)
+        print("seed \(seed)")
+        var random = SplitMix64(seed: seed)
+        for _ in 0..<3_000 {
+            let text = texts[Int.random(in: texts.indices, using: &random)]
+            let isFirst = Int.random(in: 0..<10, using: &random) == 0
+            let scope = isFirst ? other : StreamScope.standard
+            let fresh = XMLReader(hashSalt: 1)
+            #expect(outcome(text, scope, reader) == outcome(text, scope, fresh), "\(text)")
+        }
+    }
+
+    private func outcome(
+        _ text: String, _ scope: StreamScope, _ reader: XMLReader
+    ) -> Result<Tree, XMLError> {
+        Result { () throws(XMLError) in try reader.stanza(text, in: scope).tree }
     }
 }
