@@ -199,7 +199,9 @@ extension EngineHost {
         guard let row else { return decoys }
         guard let keys = StoredKeys(row) else {
             counters.storeFailures += 1
-            logger.error("stored keys of a password are damaged; set it again")
+            logger.log(
+                .error, "stored keys of a password are damaged; set it again",
+                times: counters.storeFailures, metadata: [:])
             return decoys
         }
         return keys
