@@ -107,9 +107,8 @@ extension Engine {
                 if link.cursor.covers(topic) {
                     effects.receivers.append(link.connection)
                 } else if !conflations.isEmpty {
-                    withhold(
-                        topic, departures.entries(ofEvent: topics[topic.index].seq),
-                        isLate: false, from: session, of: AccountHandle(index: watcher.account))
+                    withholdNewest(
+                        of: topic, from: session, of: AccountHandle(index: watcher.account))
                 }
             }
             session = link.next
