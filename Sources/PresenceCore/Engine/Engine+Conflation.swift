@@ -29,7 +29,7 @@ extension Engine {
         let waiting = fanOuts.event(seq, of: topic)
         let ends = waiting?.ends ?? departures.entries(ofEvent: seq)
         note(topic, ends, isLate: true, missedBy: session, of: account)
-        if waiting == nil, seq <= departures.forgottenUpTo, isToldEnds(session) {
+        if waiting == nil, departures.hasForgotten(event: seq), isToldEnds(session) {
             conflations[session]?.hasLostEnds = true
         }
         guard let conflation = conflations[session], conflation.topics.isEmpty,

@@ -33,10 +33,16 @@ struct Departures {
     private var entries: [Entry] = []
     private let countMax: Int
     /// The newest event whose entries were forgotten: what it and those before it told is unknown.
-    private(set) var forgottenUpTo: UInt64 = 0
+    private var forgottenUpTo: UInt64?
 
     init(countMax: Int = Self.countMax) {
         self.countMax = countMax
+    }
+
+    /// Whether it is unknown what an event told to have gone.
+    func hasForgotten(event seq: UInt64) -> Bool {
+        guard let forgottenUpTo else { return false }
+        return seq <= forgottenUpTo
     }
 
     /// Adds the newest. O(1), amortised.
