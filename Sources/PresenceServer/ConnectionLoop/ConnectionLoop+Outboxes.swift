@@ -37,6 +37,17 @@ extension ConnectionLoop where Link: ~Copyable {
         return connections[slot].output.bytesUnsent < configuration.connection.outboxBytesMax
     }
 
+    /// Whether a connection is sent a copy of an event. If it has no room, that it misses the event
+    /// is noted.
+    mutating func accepts(_ topic: TopicHandle, _ seq: UInt64, in slot: Int) -> Bool {
+        guard connections[slot].phase == .serving else { return false }
+        let hasRoom = hasRoom(slot)
+        // That may have written to it, and found it closed.
+        guard connections[slot].phase == .serving else { return false }
+        if !hasRoom { note(topic, seq, missedBy: slot) }
+        return hasRoom
+    }
+
     /// Notes that a connection has not taken an event. The newest states follow when it has
     /// drained.
     mutating func note(_ topic: TopicHandle, _ seq: UInt64, missedBy slot: Int) {

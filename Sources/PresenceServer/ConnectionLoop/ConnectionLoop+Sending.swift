@@ -118,11 +118,7 @@ extension ConnectionLoop where Link: ~Copyable {
     private mutating func deliver(
         _ body: Span<UInt8>, _ seq: UInt64, of topic: TopicHandle, to slot: Int
     ) {
-        guard connections[slot].phase == .serving else { return }
-        let hasRoom = hasRoom(slot)
-        // This may write to it, and find it closed.
-        guard connections[slot].phase == .serving else { return }
-        guard hasRoom else { return note(topic, seq, missedBy: slot) }
+        guard accepts(topic, seq, in: slot) else { return }
         push(body, to: slot)
     }
 

@@ -52,11 +52,7 @@ extension ConnectionLoop where Link: ~Copyable {
     private mutating func copy(
         _ stanzas: borrowing DividedStanzas, _ seq: UInt64, of topic: TopicHandle, to slot: Int
     ) {
-        guard connections[slot].phase == .serving else { return }
-        let hasRoom = hasRoom(slot)
-        // That may have written to it, and found it closed.
-        guard connections[slot].phase == .serving else { return }
-        guard hasRoom else { return note(topic, seq, missedBy: slot) }
+        guard accepts(topic, seq, in: slot) else { return }
         let before = beginMessage(to: slot)
         connections[slot].output.outbox.bytes.append(stanzas, to: bareJIDs[slot])
         endMessage(before, to: slot)
