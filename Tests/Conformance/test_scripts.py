@@ -1,12 +1,12 @@
 """The scripts as a newcomer meets them, with stand-ins for the programs that change a machine."""
 
 import os
+import select
 import shutil
 import signal
 import stat
 import subprocess
 import tempfile
-import time
 import unittest
 
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
@@ -161,7 +161,7 @@ class Steps(Scripts):
         with open(script, "w") as file:
             file.write("#!/bin/bash\nset -euo pipefail\nsuite=all\n"
                        "two() { echo second; }\n"
-                       "lasts() { echo $BASHPID >pid; exec sleep 60; }\n"
+                       "lasts() { exec 9>held; echo begun >&9; exec sleep 60; }\n"
                        "breaks() { echo before; false; echo after; }\n"
                        "fails() {\n"
                        "    printf '%%s\\n' '↳ Target' '✘ first' '↳ 1 == 2' '↳ A.swift:7' \\\n"
@@ -184,9 +184,14 @@ class Steps(Scripts):
         return self.run_script("steps", root=self.folder)
 
     def test_an_interrupt_ends_the_step_too(self):
+        # The step alone holds the other end. That is closed when it ends; its process id lives on
+        # until someone asks for its exit code.
+        held = os.path.join(self.folder, "held")
+        os.mkfifo(held)
         for output in ("shown", "kept"):
             with self.subTest(output=output):
-                note = os.path.join(self.folder, "pid")
+                step = os.open(held, os.O_RDONLY | os.O_NONBLOCK)
+                self.addCleanup(os.close, step)
                 script = subprocess.Popen(
                     [self.write("one|%s|lasts" % output)], cwd=self.folder,
                     stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
@@ -194,17 +199,17 @@ class Steps(Scripts):
                     # A shell that runs these tests in the background has it ignored, and a
                     # script cannot change that.
                     preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-                end = time.monotonic() + 20
-                while not (os.path.exists(note) and os.path.getsize(note)):
-                    self.assertLess(time.monotonic(), end, "the step does not begin")
-                    time.sleep(0.01)
-                with open(note) as file:
-                    step = int(file.read())
-                os.unlink(note)
+                self.assertEqual(self.next_of(step, "the step does not begin"), b"begun\n")
                 os.killpg(script.pid, signal.SIGINT)
                 self.assertNotEqual(script.wait(20), 0)
-                with self.assertRaises(ProcessLookupError):
-                    os.kill(step, 0)
+                self.assertEqual(self.next_of(step, "the step does not end"), b"")
+
+    def next_of(self, pipe, fault):
+        """What a pipe says next: nothing once its other end is closed."""
+        waiting = select.poll()
+        waiting.register(pipe, select.POLLIN)
+        self.assertTrue(waiting.poll(20_000), fault)
+        return os.read(pipe, 100)
 
     def test_a_silent_step_shows_its_count(self):
         pipe = os.path.join(self.folder, "pipe")
