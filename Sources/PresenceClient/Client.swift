@@ -4,7 +4,7 @@ public enum ClientError: Error, CustomStringConvertible, Equatable {
     /// The address, and why there is no TLS.
     case notSecured(String, TLSProblem)
     case connectionLost(String)
-    /// The peer ended the connection, or spoke HTTP, before the first frame.
+    /// The peer ended the connection, or spoke another protocol, before the first frame.
     case notThisProtocol(String)
     case timedOut(String)
     case badAnswer(String)
@@ -39,8 +39,9 @@ public enum ClientError: Error, CustomStringConvertible, Equatable {
             "Cannot connect to \(address) over TLS: \(problem)"
         case .connectionLost(let why): "The connection was lost: \(why)."
         case .notThisProtocol(let what):
-            "The connection was closed before the first frame: \(what). Is that its HTTP port, or "
-                + "one for TLS? Connect to the native port, which is 7400 by default, or add --tls."
+            "The connection was closed before the first frame: \(what). Is that its port for HTTP "
+                + "or XMPP, or one for TLS? Connect to the native port, which is 7400 by default, "
+                + "or add --tls."
         case .timedOut(let what): "No response to \(what)."
         case .badAnswer(let what): "The response is not valid: \(what)."
         case .refused(let reply), .closed(let reply): "\(reply.message) (\(reply.code))"
@@ -168,10 +169,16 @@ public final class Client {
                     : .notThisProtocol("the peer sent nothing")
             }
             received += bytes
-            if !hasHeard, received.starts(with: "HTTP".utf8) {
-                throw .notThisProtocol("the peer answered in HTTP")
+            if !hasHeard, let other = otherProtocol {
+                throw .notThisProtocol("the peer answered in \(other)")
             }
         }
+    }
+
+    /// What the peer speaks, if that is another protocol.
+    private var otherProtocol: String? {
+        if received.starts(with: "HTTP".utf8) { return "HTTP" }
+        return received.starts(with: "<?xml".utf8) ? "XML" : nil
     }
 
     private func receive(withinMilliseconds timeout: Int) throws(ClientError) -> [UInt8]? {

@@ -3,8 +3,8 @@ import PresenceClient
 /// What a verb logs in with, in the words of its options: the service can only name the parameters
 /// of its protocol.
 enum LoginCredentials {
-    /// The name of an account, without a token or a password.
-    case accountName
+    /// The name of an account, without a token or a password; the option that it is typed behind.
+    case accountName(flag: String)
     /// A token.
     case token(AccountToken)
     /// The name of an account and the password in this file.
@@ -27,9 +27,9 @@ enum LoginCredentials {
 
     private func sentence(for error: ClientError, isOfPassword: Bool) -> String {
         switch self {
-        case .accountName where isOfPassword:
-            "This service requires a password to log in as an account: give a file with it as "
-                + "--password-file. (401)"
+        case .accountName(let flag) where isOfPassword:
+            "This service requires a password to log in as an account: give the account as "
+                + "\(flag), and a file with its password as --password-file. (401)"
         case .accountName:
             "This service requires a token to log in as an account: give a file with one as "
                 + "--token-file, or set PORCHLIGHT_TOKEN. (401)"

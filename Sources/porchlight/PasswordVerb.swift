@@ -1,5 +1,7 @@
 import ArgumentParser
+import Foundation
 import PresenceClient
+import PresenceXMPP
 
 struct PasswordVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -8,8 +10,8 @@ struct PasswordVerb: ParsableCommand {
         usage: "porchlight password <account> [--remove] [<options>]",
         discussion: """
             Reads the password from the terminal, without an echo, or from the first line of \
-            standard input. Logs in as an app server to a service that runs with \
-            `--auth password` or `--passwords`. Sessions of the account continue.
+            standard input that is not empty. Logs in as an app server to a service that runs \
+            with `--auth password` or `--passwords`. Sessions of the account continue.
 
                 porchlight password alice --server-key app.key < alice.password
             """)
@@ -30,12 +32,24 @@ struct PasswordVerb: ParsableCommand {
 
     /// Returns what has happened.
     private func setPassword() throws -> String {
-        // First: a connection that does not log in is closed while its password is typed.
+        // A connection of its own: the service ends one that is silent while a password is typed.
+        if isatty(STDIN_FILENO) == 1 { _ = try server.open() }
         let password = try newPassword(of: account)
         let result = try server.open().call(
             "setPassword", ["account": .string(account), "password": .string(password)])
+        if let remark { note(remark) }
         let isReplaced = result["replaced"] == .bool(true)
         return "the password of \(visible(account)) is \(isReplaced ? "replaced" : "set")"
+    }
+
+    /// How XMPP clients write the account, if not as it is: `Bob` and `bob@example.com` may have
+    /// been meant as `bob`.
+    private var remark: String? {
+        let name = Array(account.utf8)
+        let localpart = Localpart.localpart(of: name)
+        guard localpart != name else { return nil }
+        return "An account's name has no domain, and case counts: XMPP clients log in to "
+            + "\(visible(account)) as \(String(decoding: localpart, as: UTF8.self))@DOMAIN."
     }
 
     private func removePassword() throws -> String {

@@ -15,7 +15,8 @@ struct ServerOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Log in with the account's password, which is the first line of this file.",
+            "Log in with the account's password, which is the first line of this file that is not "
+                + "empty.",
             valueName: "file"))
     var passwordFile: String?
 
@@ -61,9 +62,9 @@ struct ServerOptions: ParsableArguments {
     }
 
     /// What the account logs in with, for errors.
-    private func credentials(_ token: AccountToken?) -> LoginCredentials {
+    private func credentials(_ token: AccountToken?, by flag: String) -> LoginCredentials {
         if let passwordFile { return .password(path: passwordFile) }
-        return token.map(LoginCredentials.token) ?? .accountName
+        return token.map(LoginCredentials.token) ?? .accountName(flag: flag)
     }
 
     /// Connects and logs in as an account: with its token or password if one is given, else by its
@@ -91,7 +92,9 @@ struct ServerOptions: ParsableArguments {
         }
         let client = try service.connect()
         let result = try chosen.whileLoggingIn(as: account) {
-            try credentials(token).whileLoggingIn { try client.call("login", .object(params)) }
+            try credentials(token, by: chosen.flag).whileLoggingIn {
+                try client.call("login", .object(params))
+            }
         }
         let session = OpenSession(
             client: client, account: result["account"]?.string ?? "",

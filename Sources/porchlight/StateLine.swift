@@ -5,7 +5,7 @@ import PresenceClient
 struct StateLine {
     let style: Style
 
-    /// A line such as `12:04:31  bob  online  ios d1 · web tab-7   10001 “in a meeting”`.
+    /// A line such as `12:04:31  bob  online  on ios d1 (away), web tab-7  10001 “in a meeting”`.
     func line(_ event: JSON) -> String {
         let time = event["time"]?.integer.map(clockTime) ?? "        "
         let name = style.paint(visible(event["publisher"]?.string ?? "?"), .bold)
@@ -51,8 +51,14 @@ struct StateLine {
         return details
     }
 
+    /// A device such as `ios phone`, or `ios phone (dnd “in a meeting”, push)`.
     private func device(_ entry: JSON) -> String {
-        let push = entry["push"]?.bool == true ? " (push)" : ""
-        return "\(entry["client"]?.string ?? "?") \(visible(entry["device"]?.string ?? "?"))\(push)"
+        let name = "\(entry["client"]?.string ?? "?") \(visible(entry["device"]?.string ?? "?"))"
+        let text = entry["text"]?.string.map { "“\(visible($0))”" }
+        let availability = [entry["show"]?.string.map(visible), text].compactMap { $0 }
+        var remarks = availability.isEmpty ? [] : [availability.joined(separator: " ")]
+        if let priority = entry["priority"]?.integer { remarks.append("priority \(priority)") }
+        if entry["push"]?.bool == true { remarks.append("push") }
+        return remarks.isEmpty ? name : "\(name) (\(remarks.joined(separator: ", ")))"
     }
 }

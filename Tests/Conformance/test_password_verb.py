@@ -81,12 +81,21 @@ class PasswordVerb(PasswordCase):
                 "--server-key. (401)\n"))
         self.denied(service, "amy", "pencil")
 
+    def test_it_says_how_xmpp_clients_write_a_name_that_may_be_meant_as_another(self):
+        service, _ = self.with_passwords()
+        for account, localpart in (("amy@localhost", "amy\\40localhost"), ("Amy", "\\41my")):
+            self.assertEqual(
+                self.run_verb(service, account, typed="pencil"),
+                (0, "the password of %s is set\nAn account's name has no domain, and case counts: "
+                    "XMPP clients log in to %s as %s@DOMAIN.\n" % (account, account, localpart)))
+        self.allowed(service, "amy@localhost", "pencil")
+
     def test_what_is_no_password(self):
         service, server = self.with_passwords()
         server.ok("setPassword", {"account": "amy", "password": "pencil"})
         for typed, fault in (("", "Standard input holds no password: it is empty."),
                              ("\n\n", "Standard input holds no password: it is empty."),
-                             ("a\tb", "`password` must not have control characters"),
+                             ("a\tb", "`password` must be 1 to 1024 bytes, without control"),
                              ("x" * 1025, "1024")):
             with self.subTest(typed=typed):
                 code, said = self.run_verb(service, "amy", typed=typed)
@@ -120,6 +129,12 @@ class PasswordVerb(PasswordCase):
         self.assertEqual(verb.ends(), (0, "Password of amy: \r\nThe same again: \r\n"
                                           "the password of amy is set\r\n", True))
         self.allowed(service, "amy", "p\u00e9ncil")
+
+    def test_at_a_terminal_nothing_is_typed_if_it_could_not_be_set(self):
+        service, _ = self.with_passwords()
+        verb = self.keep(AtTerminal("password", "amy", "--connect", "127.0.0.1:%d" % service.port))
+        self.assertEqual(verb.ends(), (1, "Error: This service requires a server key: give the "
+                                          "file with it as --server-key. (401)\r\n", True))
 
     def test_at_a_terminal_nothing_is_changed_unless_both_are_the_same(self):
         service, server = self.with_passwords()
@@ -191,7 +206,8 @@ class LogIn(PasswordCase):
         for verb in (["watch", "bob", "--as", "amy"], ["publish", "10001", "--account", "amy"]):
             self.assertEqual(
                 self.says(service, *verb), "Error: This service requires a password to log in as "
-                "an account: give a file with it as --password-file. (401)\n")
+                "an account: give the account as %s, and a file with its password as "
+                "--password-file. (401)\n" % verb[2])
             self.assertEqual(
                 self.says(service, *verb, "--password-file", wrong),
                 "Error: The account has another password, or none. (401) The password is in the "

@@ -14,17 +14,17 @@ import Testing
         let one = ClientNetwork(address: [192, 0, 2, 1])
         let other = ClientNetwork(address: [192, 0, 2, 2])
         for _ in 0..<5 {
-            #expect(!failed.isEmpty(of: one, pace, at: mono(1_000)))
+            #expect(failed.wait(of: one, pace, at: mono(1_000)) == nil)
             let isTaken = failed.take(one, pace, at: mono(1_000))
             #expect(isTaken)
         }
-        #expect(failed.isEmpty(of: one, pace, at: mono(1_000)))
-        #expect(!failed.isEmpty(of: other, pace, at: mono(1_000)))
+        #expect(failed.wait(of: one, pace, at: mono(1_000)) != nil)
+        #expect(failed.wait(of: other, pace, at: mono(1_000)) == nil)
         // However many there were: nothing is owed.
         for _ in 0..<100_000 { _ = failed.take(one, pace, at: mono(1_000)) }
-        #expect(!failed.isEmpty(of: one, pace, at: mono(1_000.1)))
-        #expect(!failed.isEmpty(of: nil, pace, at: mono(1_000)))
-        #expect(!failed.isEmpty(of: one, nil, at: mono(1_000)))
+        #expect(failed.wait(of: one, pace, at: mono(1_000.1)) == nil)
+        #expect(failed.wait(of: nil, pace, at: mono(1_000)) == nil)
+        #expect(failed.wait(of: one, nil, at: mono(1_000)) == nil)
     }
 
     @Test func `with a wrong password are owed`() {
@@ -32,12 +32,13 @@ import Testing
         let network = ClientNetwork(address: [192, 0, 2, 1])
         // Ten guesses in progress at once, of ten tokens each: nine seconds and a half are owed.
         for _ in 0..<10 { failed.charge(10, to: network, pace, at: mono(1_000)) }
-        #expect(failed.isEmpty(of: network, pace, at: mono(1_009.4)))
-        #expect(!failed.isEmpty(of: network, pace, at: mono(1_009.7)))
+        #expect(failed.wait(of: network, pace, at: mono(1_000)) == 9_600)
+        #expect(failed.wait(of: network, pace, at: mono(1_009.4)) == 200)
+        #expect(failed.wait(of: network, pace, at: mono(1_009.7)) == nil)
         // At most an hour.
         for _ in 0..<10_000 { failed.charge(10, to: network, pace, at: mono(2_000)) }
-        #expect(failed.isEmpty(of: network, pace, at: mono(5_500)))
-        #expect(!failed.isEmpty(of: network, pace, at: mono(5_700)))
+        #expect(failed.wait(of: network, pace, at: mono(5_500)) != nil)
+        #expect(failed.wait(of: network, pace, at: mono(5_700)) == nil)
     }
 
     @Test func `leave one guess of a password a second`() {
@@ -47,7 +48,7 @@ import Testing
         // Tried again every ten milliseconds for a minute.
         for step in 0..<6_000 {
             let now = mono(1_000 + Double(step) / 100)
-            guard !failed.isEmpty(of: network, pace, at: now) else { continue }
+            guard failed.wait(of: network, pace, at: now) == nil else { continue }
             failed.charge(10, to: network, pace, at: now)
             guesses += 1
         }

@@ -155,7 +155,9 @@ import XML
     }
 
     @Test func `writes what the service and accounts support`() throws {
-        let text = try written { $0.appendServiceFeatures(head, to: alice, service) }
+        let text = try written {
+            $0.appendServiceFeatures(head, to: alice, service, canChangePassword: false)
+        }
         #expect(
             text.hasPrefix(
                 """
@@ -166,11 +168,16 @@ import XML
                 """))
         #expect(text.contains("<feature var='urn:xmpp:ping'/>"))
         #expect(!text.contains("jabber:iq:register"))
-        var open = service
-        open.allowsRegistration = true
         #expect(
-            try written { $0.appendServiceFeatures(head, to: alice, open) }
-                .contains("<feature var='jabber:iq:register'/>"))
+            try written {
+                $0.appendServiceFeatures(head, to: alice, service, canChangePassword: true)
+            }.contains("<feature var='jabber:iq:register'/>"))
+        #expect(
+            try written { $0.appendRegistrationForm(head, to: alice) }.hasSuffix(
+                """
+                <query xmlns='jabber:iq:register'>\
+                <registered/><username>alice</username><password/></query></iq>
+                """))
         #expect(
             try written { $0.appendAccountFeatures(head, to: alice) }
                 .contains("<identity category='account' type='registered'/>"))

@@ -13,6 +13,7 @@ from stream import HEADER, SASL, Stream
 from test_slixmpp import WAIT, Person, ended
 
 REGISTER = "jabber:iq:register"
+DISCO = "http://jabber.org/protocol/disco#info"
 
 
 def base64_of(text):
@@ -119,6 +120,16 @@ class ByHand(WithPasswords, unittest.TestCase):
                 SASL, base64_of("c=biws,r=0123456789,p=" + proof)))
             self.assertIn("<not-authorized/>", stream.until("</failure>"))
 
+    def test_guesses_have_to_wait(self):
+        for number in range(40):
+            stream = self.stream()
+            stream.authenticate("amy", "guess %d" % number)
+            said = stream.until("</failure>")
+            if "<temporary-auth-failure/>" in said:
+                break
+            self.assertIn("<not-authorized/></failure>", said)
+        self.assertIn("<text xml:lang='en'>Retry after 1 s.</text></failure>", said)
+
     def test_registration_is_off(self):
         stream, _ = self.opened()
         stream.send("<iq type='get' id='r'><query xmlns='%s'/></iq>" % REGISTER)
@@ -130,6 +141,11 @@ class ByHand(WithPasswords, unittest.TestCase):
         server.ok("setPassword", {"account": "eve", "password": "old"})
         stream = self.stream()
         stream.login("eve", "d", "old")
+        stream.send("<iq type='get' id='d' to='localhost'><query xmlns='%s'/></iq>" % DISCO)
+        self.assertIn("<feature var='%s'/>" % REGISTER, stream.until("</iq>"))
+        stream.send("<iq type='get' id='f'><query xmlns='%s'/></iq>" % REGISTER)
+        self.assertIn("<registered/><username>eve</username><password/></query></iq>",
+                      stream.until("</iq>"))
         for query, answer in (
                 ("<username>amy</username><password>mine</password>", "<not-allowed "),
                 ("<username>eve</username>", "<not-acceptable "),

@@ -61,6 +61,12 @@ class TokensAsPasswords(unittest.IsolatedAsyncioTestCase):
         stream.send("<iq type='set' id='c'><query xmlns='jabber:iq:register'>"
                     "<username>zoe</username><password>mine</password></query></iq>")
         self.assertIn("<not-allowed ", stream.until("</iq>"))
+        for query, answer in (("jabber:iq:register", "<not-allowed "),
+                              ("http://jabber.org/protocol/disco#info", "<identity ")):
+            stream.send("<iq type='get' id='c' to='localhost'><query xmlns='%s'/></iq>" % query)
+            said = stream.until("</iq>")
+            self.assertIn(answer, said)
+            self.assertNotIn("<feature var='jabber:iq:register'/>", said)
 
     async def test_a_session_ends_with_its_token(self):
         # Tokens are accepted for 30 s beyond their expiry, for clocks that differ.

@@ -36,10 +36,10 @@ public struct TokenBucket: Hashable, Sendable {
         return (next - now - room + 999) / 1_000
     }
 
-    /// Whether `take` would find no token.
-    public func isEmpty(_ pace: Pace, at now: Mono) -> Bool {
+    /// The wait in milliseconds that `take` would return; nil: there is a token.
+    public func wait(_ pace: Pace, at now: Mono) -> UInt64? {
         var copy = self
-        return copy.take(pace, at: now) != nil
+        return copy.take(pace, at: now)
     }
 
     /// Takes a token in advance if there is none. Returns the wait for it in milliseconds, at most

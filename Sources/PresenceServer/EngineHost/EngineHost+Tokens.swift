@@ -16,7 +16,7 @@ extension EngineHost {
         guard tokens.verifier != nil, let authenticator = configuration.authenticator else {
             throw Refusal(CredentialError.tokensNotTaken)
         }
-        let isSuspect = isSuspect(origin.network, at: now.mono)
+        let isSuspect = failedLoginWait(of: origin.network, at: now.mono) != nil
         guard tokens.hasRoom(isSuspect: isSuspect, configuration.admission) else {
             throw transientRefusal(.overloaded)
         }
@@ -86,9 +86,10 @@ extension EngineHost {
 
     // MARK: Failed logins
 
-    /// Whether too many logins of a network have failed recently.
-    func isSuspect(_ network: ClientNetwork?, at now: Mono) -> Bool {
-        failedLogins.isEmpty(of: network, configuration.admission.failedLoginPace, at: now)
+    /// How many milliseconds it takes until fewer logins of a network have failed recently; nil:
+    /// not too many have.
+    func failedLoginWait(of network: ClientNetwork?, at now: Mono) -> UInt64? {
+        failedLogins.wait(of: network, configuration.admission.failedLoginPace, at: now)
     }
 
     /// Notes that a login has failed.

@@ -85,8 +85,8 @@ extension EngineHost {
         try checkServing()
         // Deriving keys costs more than anything else that a client can ask for.
         let pace = configuration.admission.registrationPace
-        guard passwords.mayRegister(from: task.origin.network, pace, at: now.mono) else {
-            throw Refusal(.rateLimited, retryAfterSeconds: 10)
+        if let wait = passwords.register(from: task.origin.network, pace, at: now.mono) {
+            throw .tooOften(waitMilliseconds: wait)
         }
         try begin(task, as: .setPassword, at: now)
     }

@@ -47,10 +47,11 @@ struct NetworkBuckets {
         return body(&buckets[bucket(of: network)], pace)
     }
 
-    /// Whether a network has taken as much as it may.
-    func isEmpty(of network: ClientNetwork?, _ pace: Pace?, at now: Mono) -> Bool {
-        guard let network, let pace, !buckets.isEmpty else { return false }
-        return buckets[bucket(of: network)].isEmpty(pace, at: now)
+    /// How many milliseconds a network that has taken as much as it may has to wait; nil: it may
+    /// take more.
+    func wait(of network: ClientNetwork?, _ pace: Pace?, at now: Mono) -> UInt64? {
+        guard let network, let pace, !buckets.isEmpty else { return nil }
+        return buckets[bucket(of: network)].wait(pace, at: now)
     }
 
     private func bucket(of network: ClientNetwork) -> Int {

@@ -151,6 +151,10 @@ extension MetricTable {
                 Metric.Value("wrong") { $0.host.passwords.mismatched },
             ]),
         Metric(
+            .counter, "porchlight_logins_refused_for_guesses_total",
+            "Logins with a password that were refused because too many of their address were wrong."
+        ) { $0.host.passwords.refusedForGuesses },
+        Metric(
             .counter, "porchlight_registrations_total", "Accounts registered by XMPP clients."
         ) { $0.host.passwords.registered },
     ]

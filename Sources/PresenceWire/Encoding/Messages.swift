@@ -95,7 +95,8 @@ extension [UInt8] {
             append(".")
         case .outOfRange: appendRange(refusal, field)
         case .invalidName where field == .password:
-            append(" must not have control characters, or characters that cannot be seen.")
+            append(" must be 1 to ", refusal.limit ?? 0)
+            append(" bytes, without control characters, or characters that cannot be seen.")
         case .invalidName:
             let limit = refusal.limit ?? Limits().accountBytesMax
             append(field.isList ? " must hold names of" : " must be")

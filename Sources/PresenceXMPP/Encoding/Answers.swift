@@ -10,24 +10,17 @@ public struct ServiceDescription: Hashable, Sendable {
     public var name: [UInt8]
     /// Its version.
     public var version: [UInt8]
-    /// Whether clients may register accounts.
-    public var allowsRegistration: Bool
 
     /// A description.
-    public init(name: [UInt8], version: [UInt8], allowsRegistration: Bool = false) {
+    public init(name: [UInt8], version: [UInt8]) {
         self.name = name
         self.version = version
-        self.allowsRegistration = allowsRegistration
     }
 
-    private static let alwaysSupported: [StaticString] = [
+    fileprivate static let features: [StaticString] = [
         Namespace.discoInfo, Namespace.discoItems, Namespace.ping, Namespace.last,
         Namespace.version, Namespace.time,
     ]
-
-    fileprivate var features: [StaticString] {
-        Self.alwaysSupported + (allowsRegistration ? [Namespace.register] : [])
-    }
 }
 
 extension [UInt8] {
@@ -45,15 +38,18 @@ extension [UInt8] {
         append(literal: "/>")
     }
 
-    /// Appends the features of the service.
+    /// Appends the features of the service. `canChangePassword`: whether the client may change the
+    /// password of its account, by which others recognise that too (XEP-0077).
     public mutating func appendServiceFeatures(
-        _ head: StanzaHead, to client: StanzaSender, _ service: ServiceDescription
+        _ head: StanzaHead, to client: StanzaSender, _ service: ServiceDescription,
+        canChangePassword: Bool
     ) {
         appendQueryStart(head, to: client, Namespace.discoInfo)
         append(literal: "><identity category='server' type='im'")
         appendXML(attribute: "name", service.name)
         append(literal: "/>")
-        appendFeatures(service.features)
+        appendFeatures(ServiceDescription.features)
+        if canChangePassword { appendFeatures([Namespace.register]) }
         append(literal: "</query></iq>")
     }
 
@@ -69,6 +65,14 @@ extension [UInt8] {
     public mutating func appendNoItems(_ head: StanzaHead, to client: StanzaSender) {
         appendQueryStart(head, to: client, Namespace.discoItems)
         append(literal: "/></iq>")
+    }
+
+    /// Appends the fields with which a client changes the password of its account.
+    public mutating func appendRegistrationForm(_ head: StanzaHead, to client: StanzaSender) {
+        appendQueryStart(head, to: client, Namespace.register)
+        append(literal: "><registered/><username>")
+        appendLocalpart(of: client.account)
+        append(literal: "</username><password/></query></iq>")
     }
 
     /// Appends the seconds of XEP-0012: of the service since its start, of an account since it was

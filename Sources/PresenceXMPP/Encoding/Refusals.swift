@@ -16,9 +16,7 @@ extension StanzaError {
             .forbidden, .notPermitted:
             self = .forbidden
         case .unknownContact: self = .itemNotFound
-        case .rateLimited:
-            let seconds = refusal.retryAfterSeconds.map { "Retry after \($0) s." }
-            self.init(.wait, .policyViolation, seconds ?? "")
+        case .rateLimited: self.init(.wait, .policyViolation, refusal.wordsOfWait)
         case .subscriptionQuota, .subscriberQuota, .sessionQuota, .statusQuota, .feedQuota,
             .contactQuota, .requestQuota:
             let limit = refusal.limit.map { "The limit is \($0)." }
@@ -30,9 +28,14 @@ extension StanzaError {
                 "Directed presence is limited to \(limit) addresses at a time. "
                     + "Send unavailable to one of them first.")
         case .internal, .storeUnavailable, .overloaded, .shuttingDown:
-            self.init(.wait, .internalServerError)
+            self.init(.wait, .internalServerError, refusal.wordsOfWait)
         }
     }
+}
+
+extension Refusal {
+    /// How long to wait before another attempt; empty if that would not help.
+    public var wordsOfWait: String { retryAfterSeconds.map { "Retry after \($0) s." } ?? "" }
 }
 
 extension SASLFailure {

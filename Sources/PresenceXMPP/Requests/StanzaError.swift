@@ -64,4 +64,9 @@ public struct StanzaError: Error, Hashable, Sendable {
     public static let forbidden = Self(.auth, .forbidden)
     /// Never possible.
     public static let notAllowed = Self(.cancel, .notAllowed)
+    /// The account has no password that the client could change.
+    public static let passwordsNotChanged = Self(
+        .cancel, .notAllowed,
+        "A password is changed by a client that has logged in with one, where the service takes "
+            + "passwords.")
 }

@@ -59,10 +59,17 @@ extension [UInt8] {
         append(literal: ">")
     }
 
-    mutating func append(_ failure: SASLFailure) {
+    /// Appends why an authentication has failed, with a text for people if there is one.
+    mutating func append(_ failure: SASLFailure, _ text: String) {
         append(literal: "<failure xmlns='urn:ietf:params:xml:ns:xmpp-sasl'><")
         append(contentsOf: failure.rawValue.utf8)
-        append(literal: "/></failure>")
+        append(literal: "/>")
+        if !text.isEmpty {
+            append(literal: "<text xml:lang='en'>")
+            appendXML(text: text.utf8)
+            append(literal: "</text>")
+        }
+        append(literal: "</failure>")
     }
 
     /// Appends the beginning of an iq, up to its attributes.

@@ -35,6 +35,9 @@ public struct StreamFault: Hashable, Sendable {
         self.text = text
     }
 
+    static let otherDomain = StreamFault(
+        .hostUnknown, "The domain in `to` is not one that this service has been set up for.")
+
     init(of error: XMLError) {
         switch error {
         case .notWellFormed: self.init(.notWellFormed)

@@ -83,10 +83,10 @@ extension XMPPStream {
     }
 
     /// Says that an authentication has failed, and closes the stream after the last chance.
-    mutating func refuseOnce(_ failure: SASLFailure) -> Heard {
+    mutating func refuseOnce(_ failure: SASLFailure, _ text: String = "") -> Heard {
         pending = .nothing
         failures += 1
-        output.append(failure)
+        output.append(failure, text)
         guard failures >= Self.failuresMax else { return .denied(failure, nil) }
         let fault = StreamFault(.policyViolation, "Too many failures.")
         _ = fail(fault)
@@ -111,10 +111,11 @@ extension XMPPStream {
         output.appendSASL("challenge", challenge.message)
     }
 
-    /// The account is not authenticated: returns `denied`, or `needMore` if none was to be.
-    public mutating func refuse(_ failure: SASLFailure) -> Heard {
+    /// The account is not authenticated: returns `denied`, or `needMore` if none was to be. The
+    /// text is for people, and fixed but for numbers.
+    public mutating func refuse(_ failure: SASLFailure, _ text: String = "") -> Heard {
         switch pending {
-        case .password, .keys: return refuseOnce(failure)
+        case .password, .keys: return refuseOnce(failure, text)
         default: return .needMore
         }
     }

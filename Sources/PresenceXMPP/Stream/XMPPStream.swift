@@ -207,7 +207,7 @@ public struct XMPPStream: Sendable {
         guard header.contentNamespace.isEqual(to: Namespace.client) else {
             return fail(StreamFault(.invalidNamespace))
         }
-        guard let known, !isOther else { return fail(StreamFault(.hostUnknown)) }
+        guard let known, !isOther else { return fail(.otherDomain) }
         guard Self.isVersionKnown(element.attribute("version")) else {
             return fail(StreamFault(.unsupportedVersion))
         }

@@ -145,7 +145,7 @@ struct TLSFiles: Sendable {
         var warnings: [String] = []
         let left = certificate.expiresSeconds - wallSeconds
         if left < noticeSeconds {
-            warnings.append("the certificate in \(path) expires in \(left / 86_400) days")
+            warnings.append("the certificate in \(path) \(expiry(in: left))")
         }
         if case .rsa = certificate.key {
             warnings.append(
@@ -153,6 +153,14 @@ struct TLSFiles: Sendable {
                     + "much as with P-256")
         }
         return warnings
+    }
+
+    private static func expiry(in seconds: Int64) -> String {
+        switch seconds / 86_400 {
+        case 2...: "expires in \(seconds / 86_400) days"
+        case 1: "expires in a day"
+        default: seconds > 0 ? "expires within a day" : "has expired"
+        }
     }
 
     /// A private key that all users of the machine can read is not private.

@@ -78,10 +78,16 @@ extension ConnectionLoop where Link: ~Copyable {
         case .ping:
             send(to: slot) { $0.appendResult(head, to: sender) }
         case .discoverFeatures(nil):
-            send(to: slot) { $0.appendServiceFeatures(head, to: sender, description) }
+            let canChangePassword = canChangePassword(slot)
+            send(to: slot) {
+                $0.appendServiceFeatures(
+                    head, to: sender, description, canChangePassword: canChangePassword)
+            }
         case .discoverFeatures(sender.account): discover(.features, head, sender, in: slot)
         case .discoverItems(nil), .discoverItems(sender.account):
             discover(.items, head, sender, in: slot)
+        case .registrationForm where canChangePassword(slot):
+            send(to: slot) { $0.appendRegistrationForm(head, to: sender) }
         case .uptime:
             let seconds = Int((now.mono.milliseconds - xmpp.begun.milliseconds) / 1_000)
             send(to: slot) { $0.appendLast(head, to: sender, seconds: seconds) }
@@ -112,7 +118,8 @@ extension ConnectionLoop where Link: ~Copyable {
     private static func refusal(of request: XMPPRequest) -> StanzaError? {
         switch request {
         case .lastSeen: .forbidden
-        case .registrationForm, .unregister: .notAllowed
+        case .registrationForm: .passwordsNotChanged
+        case .unregister: .notAllowed
         case .answer, .ignore: nil
         default: .serviceUnavailable
         }

@@ -99,7 +99,8 @@ extension ConnectionLoop where Link: ~Copyable {
         client.question = nil
         count(refusal, of: slot)
         switch question {
-        case .authentication: refuse(client, in: slot, SASLFailure(refusal))
+        case .authentication:
+            refuse(client, in: slot, SASLFailure(refusal), refusal.wordsOfWait)
         case .registration:
             client.stream.refuse(registration: StanzaError(refusal))
             say(slot)

@@ -68,9 +68,9 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// Refuses an authentication. After the last chance, the stream has ended.
     mutating func refuse(
-        _ client: XMPPConnection, in slot: Int, _ failure: SASLFailure
+        _ client: XMPPConnection, in slot: Int, _ failure: SASLFailure, _ text: String = ""
     ) {
-        let heard = client.stream.refuse(failure)
+        let heard = client.stream.refuse(failure, text)
         counters.saslFailures.count(failure)
         say(slot)
         if case .denied(_, let fault?) = heard { endStream(slot, after: fault) }
@@ -85,14 +85,19 @@ extension ConnectionLoop where Link: ~Copyable {
         if let fault { endStream(slot, after: fault) }
     }
 
+    /// Whether a client may change the password of its account.
+    func canChangePassword(_ slot: Int) -> Bool {
+        // A token ends, and must not be exchanged for a password, which does not.
+        configuration.passwords != .none && xmpp?[slot]?.term == nil
+    }
+
     /// Changes the password of a client's account.
     mutating func changePassword(
         _ typed: [UInt8], _ head: StanzaHead, of sender: StanzaSender, in slot: Int
     ) {
-        // A token ends, and must not be exchanged for a password, which does not.
-        guard configuration.passwords != .none, xmpp?[slot]?.term == nil else {
+        guard canChangePassword(slot) else {
             counters.stanzaErrors.count(.notAllowed)
-            return send(to: slot) { $0.append(.notAllowed, head, to: sender) }
+            return send(to: slot) { $0.append(.passwordsNotChanged, head, to: sender) }
         }
         guard let password = try? Password(typed) else {
             let error = StanzaError.notAcceptable("The password is not allowed.")

@@ -1,4 +1,5 @@
 import EventLoop
+import Logging
 import PresenceCore
 import PresenceWire
 import PresenceXMPP
@@ -95,6 +96,15 @@ extension ConnectionLoop where Link: ~Copyable {
     mutating func endStream(_ slot: Int, after fault: StreamFault) {
         counters.violations += 1
         counters.streamErrors.count(fault.condition)
+        if fault.condition == .hostUnknown {
+            // With a domain that is set wrongly, every client is refused.
+            logger.log(
+                .notice, "an XMPP client asks for another domain than xmpp-domain",
+                times: counters.streamErrors[.hostUnknown],
+                metadata: [
+                    "address": "\(String(decoding: origin(of: slot).address, as: UTF8.self))"
+                ])
+        }
         end(slot, .protocolViolation, .violation, .whenWritten(code: nil))
     }
 

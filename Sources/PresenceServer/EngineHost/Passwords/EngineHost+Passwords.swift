@@ -20,8 +20,11 @@ extension EngineHost {
         try checkRoom(for: method, at: now)
         // Guessing must not pay: an address that has failed too often has to wait, even with the
         // right password.
-        if !task.goal.isChange, isSuspect(task.origin.network, at: now.mono) {
-            throw transientRefusal(.overloaded)
+        if !task.goal.isChange,
+            let wait = failedLoginWait(of: task.origin.network, at: now.mono)
+        {
+            noteGuesses(from: task.origin)
+            throw .tooOften(waitMilliseconds: wait)
         }
         guard passwords.hasRoom(for: task.origin.network, configuration.admission) else {
             passwords.counters.turnedAway += 1
@@ -36,6 +39,14 @@ extension EngineHost {
             throw transientRefusal(.overloaded)
         }
         store.submit(.credential(account: task.account), token: number)
+    }
+
+    private mutating func noteGuesses(from origin: ConnectionOrigin) {
+        passwords.counters.refusedForGuesses += 1
+        logger.log(
+            .warning, "logins refused: too many wrong passwords from an address",
+            times: passwords.counters.refusedForGuesses,
+            metadata: ["address": "\(String(decoding: origin.address, as: UTF8.self))"])
     }
 
     /// Sets or removes the password of an account, for an app server.
@@ -251,12 +262,11 @@ extension Refusal {
             return try Password(typed)
         } catch {
             switch error {
-            case .empty: throw Refusal(.missingField, field: .password)
             case .tooLong:
                 throw Refusal(
                     .tooLong, field: .password, limit: Password.bytesMax, count: typed.count)
-            case .notUTF8, .forbiddenCharacter:
-                throw Refusal(.invalidName, field: .password)
+            case .empty, .notUTF8, .forbiddenCharacter:
+                throw Refusal(.invalidName, field: .password, limit: Password.bytesMax)
             }
         }
     }

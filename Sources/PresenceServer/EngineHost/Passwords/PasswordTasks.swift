@@ -34,6 +34,8 @@ struct PasswordTasks {
         var registered = 0
         /// Tasks refused because there were too many.
         var turnedAway = 0
+        /// Logins refused because too many passwords of their address were wrong.
+        var refusedForGuesses = 0
     }
 
     /// A task that is in progress.
@@ -132,13 +134,14 @@ struct PasswordTasks {
         }
     }
 
-    /// Whether an address may register another account now.
-    mutating func mayRegister(
+    /// Counts a registration from an address. Returns for how many milliseconds that may not
+    /// register another account; nil: it may.
+    mutating func register(
         from network: ClientNetwork?, _ pace: Pace?, at now: Mono
-    ) -> Bool {
-        guard !registrations.isEmpty(of: network, pace, at: now) else { return false }
+    ) -> UInt64? {
+        if let wait = registrations.wait(of: network, pace, at: now) { return wait }
         registrations.charge(PasswordTasks.registrationCost, to: network, pace, at: now)
-        return true
+        return nil
     }
 
     /// So that a pace of one per second is one registration in ten seconds.
