@@ -150,27 +150,30 @@ extension Owner {
         for slot in slots {
             guard let connection = open[slot] else { return require(false, "told nobody") }
             require(!conflated.contains(connection), "an event that was to be withheld")
-            learn(told, connection)
+            learn(told, connection, isLate: isLate)
             // What was kept may have given way to something newer.
             if isLate { peers[connection]?.isWhole = false }
         }
     }
 
     /// Nobody is told something older than what he knows.
-    private func learn(_ told: Told, _ connection: ConnectionID) {
+    private func learn(_ told: Told, _ connection: ConnectionID, isLate: Bool = false) {
         let known = peers[connection]?.view[told.key]?.seq ?? 0
         require(known <= told.seq, "seq \(told.seq) after \(known)")
         trace("        \(connection.slot) learns \(told.key) \(told.seq)")
         peers[connection]?.view[told.key] = told
         guard told.reveals, let peer = peers[connection], let account = peer.account else { return }
         require(
-            told.key.account == account || sees(told.key, peer, inForce: false),
+            told.key.account == account || sees(told.key, peer, inForce: false, isLate: isLate),
             "\(told.key) shown to \(account), which may not see it")
     }
 
     /// Whether a session sees a publisher, by what is stored. A subscription that has run out may
-    /// not have been noticed yet: with `inForce` it does not count.
-    func sees(_ key: Rows.TopicKey, _ peer: Peer, inForce: Bool) -> Bool {
+    /// not have been noticed yet: with `inForce` it does not count. What `isLate` may have been
+    /// visible until the last report.
+    func sees(
+        _ key: Rows.TopicKey, _ peer: Peer, inForce: Bool, isLate: Bool = false
+    ) -> Bool {
         guard let account = peer.account else { return false }
         var leases: Leases = []
         let edge = Rows.EdgeKey(subscriber: account, type: key.type, publisher: key.account)
@@ -178,7 +181,9 @@ extension Owner {
             leases.insert(.timed)
         }
         let pair = Rows.PairKey(owner: account, contact: key.account)
-        if key.type == 1, rows.relations[pair]?.seen == .active { leases.insert(.approved) }
+        let isApproved =
+            rows.relations[pair]?.seen == .active || isLate && approvalsEnded.contains(pair)
+        if key.type == 1, isApproved { leases.insert(.approved) }
         let visibility = rows.visibilities[key.account] ?? settings.visibility
         return !leases.intersection(visibility.leases).isDisjoint(with: peer.hears)
     }

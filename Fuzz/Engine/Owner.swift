@@ -24,6 +24,9 @@ final class Owner {
     var rows = Rows()
     /// What has been written and not been reported, in order.
     var queue: [(ticket: Ticket?, write: RowWrite)] = []
+    /// Approvals that ended by what is being reported as stored: the engine first sends what large
+    /// fan-outs have from before.
+    var approvalsEnded: Set<Rows.PairKey> = []
     var topicsSeen = 0
     var seqMax: UInt64 = 0
     /// The last event of the feed.
@@ -168,6 +171,7 @@ final class Owner {
     func settle(_ report: Report) {
         guard let place = queue.firstIndex(where: { $0.ticket != nil }) else { return }
         for (ticket, write) in queue[...place] where ticket == nil || report == .committed {
+            noteEnded(write)
             rows.carryOut(write)
             loseSight(write)
         }
@@ -179,6 +183,15 @@ final class Owner {
         case .failed: engine.failed(ticket, at: now, into: &effects)
         }
         carryOut()
+        approvalsEnded = []
+    }
+
+    private func noteEnded(_ write: RowWrite) {
+        guard case .putRelations(let pairs) = write else { return }
+        for (pair, relation) in pairs
+        where relation?.seen != .active && rows.relations[pair]?.seen == .active {
+            approvalsEnded.insert(pair)
+        }
     }
 
     /// What an account does not watch any more it need not be told of.
