@@ -44,6 +44,23 @@ public struct StanzaBoundaryFinder: Sendable {
         /// A CDATA section; after one `]` of it; after two or more.
         case characterData, oneBracket, twoBrackets
         case ended
+
+        /// The characters that change something here, all of 0x20 to 0x3F, as a bit each. None: each
+        /// byte has to be read.
+        var contentEnds: UInt32 {
+            switch self {
+            case .text: Self.bit("<")
+            case .singleQuoted: Self.bit("'") | Self.bit("<")
+            case .doubleQuoted: Self.bit("\"") | Self.bit("<")
+            case .startTag, .endTag:
+                Self.bit("<") | Self.bit(">") | Self.bit("/") | Self.bit("'") | Self.bit("\"")
+            default: 0
+            }
+        }
+
+        private static func bit(_ character: Unicode.Scalar) -> UInt32 {
+            1 << (character.value - 0x20)
+        }
     }
 
     private static let sectionWord: StaticString = "[CDATA["
@@ -69,6 +86,8 @@ public struct StanzaBoundaryFinder: Sendable {
             return .whiteSpace
         }
         while offset < chunk.byteCount {
+            skipContent(in: chunk, from: &offset, bytesMax: bytesMax)
+            guard offset < chunk.byteCount else { break }
             let byte = unsafe chunk.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
             offset += 1
             bytesInPart &+= 1
@@ -83,6 +102,23 @@ public struct StanzaBoundaryFinder: Sendable {
             }
         }
         return .needMore
+    }
+
+    /// Skips what `read` would only pass by: most bytes of a stanza are names, values and texts.
+    private mutating func skipContent(
+        in chunk: RawSpan, from offset: inout Int, bytesMax: Int
+    ) {
+        let ends = state.contentEnds
+        guard ends != 0 else { return }
+        let start = offset
+        let limit = min(chunk.byteCount, start + max(0, bytesMax - Int(bytesInPart)))
+        while offset < limit {
+            // Below the bytes that may be wrong.
+            let place = unsafe chunk.unsafeLoad(fromByteOffset: offset, as: UInt8.self) &- 0x20
+            guard place < 0xA0, place >= 32 || ends >> UInt32(place) & 1 == 0 else { break }
+            offset += 1
+        }
+        bytesInPart &+= UInt32(truncatingIfNeeded: offset - start)
     }
 
     private func skipWhiteSpace(in chunk: RawSpan, from offset: inout Int) -> Bool {
