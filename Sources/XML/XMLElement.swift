@@ -1,68 +1,84 @@
-// How the tree of a stanza is read. An element is a place in the reader's tree and not a copy: it
-// must not be used once the reader has read another stanza, and traps then.
+// How a document is read. An element is a place in a document, which lives as long as an element of
+// it does.
 
-/// An element of the stanza that was read last.
-public struct XMLElement {
-    private let tree: XMLTree
+/// An element of a header or a stanza.
+public struct XMLElement: Sendable {
+    private let document: XMLDocument
     private let number: Int
-    private let generation: UInt64
 
-    init(_ tree: XMLTree, _ number: Int = 0) {
-        precondition(number < tree.nodes.count, "an element of an empty tree")
-        self.tree = tree
+    init(_ document: XMLDocument, _ number: Int = 0) {
+        self.document = document
         self.number = number
-        generation = tree.generation
     }
 
-    /// Bytes of memory of the tree that it is in.
-    var bytesAllocatedOfTree: Int { tree.bytesAllocated }
+    /// Bytes of memory of the document that it is in.
+    var bytesAllocatedOfDocument: Int { document.bytesAllocated }
 
-    private var node: XMLTree.Node {
-        precondition(generation == tree.generation, "an element of a former stanza")
-        return tree.nodes[number]
-    }
+    private var node: XMLTree.Node { document.nodes[number] }
 
     /// The name without its prefix.
-    public var name: ArraySlice<UInt8> { tree.bytes[node.bytes.range] }
+    public var name: ArraySlice<UInt8> { document.bytes[node.bytes.range] }
 
     /// The name of the namespace; empty: none.
-    public var namespace: ArraySlice<UInt8> { tree.namespaceName(node.namespace) }
+    public var namespace: ArraySlice<UInt8> { document.namespaceName(node.namespace) }
 
     /// Whether it has this name in this namespace.
     public func isNamed(_ name: StaticString, in namespace: StaticString) -> Bool {
-        self.name.isEqual(to: name) && self.namespace.isEqual(to: namespace)
+        let node = node
+        return document.isEqual(node.bytes, to: name)
+            && document.isNamespace(node.namespace, equalTo: namespace)
     }
 
     /// All attributes, in the order of the document. Declarations of namespaces are not among them.
     public var attributes: some Sequence<XMLAttribute> {
+        attributePlaces.lazy.map { [document] place in
+            let attribute = document.attributes[place]
+            return XMLAttribute(
+                name: document.bytes[attribute.name.range],
+                namespace: document.namespaceName(attribute.namespace),
+                value: document.bytes[attribute.value.range])
+        }
+    }
+
+    private var attributePlaces: Range<Int> {
         let node = node
         let first = Int(node.firstAttribute)
-        return (first..<first + Int(node.attributeCount)).lazy.map { [tree] place in
-            let attribute = tree.attributes[place]
-            return XMLAttribute(
-                name: tree.bytes[attribute.name.range],
-                namespace: tree.namespaceName(attribute.namespace),
-                value: tree.bytes[attribute.value.range])
-        }
+        return first..<first + Int(node.attributeCount)
     }
 
     /// The value of an attribute.
     public func attribute(
         _ name: StaticString, in namespace: StaticString = ""
     ) -> ArraySlice<UInt8>? {
-        attributes.first { $0.name.isEqual(to: name) && $0.namespace.isEqual(to: namespace) }?.value
+        for place in attributePlaces {
+            let attribute = document.attributes[place]
+            if document.isEqual(attribute.name, to: name),
+                document.isNamespace(attribute.namespace, equalTo: namespace)
+            {
+                return document.bytes[attribute.value.range]
+            }
+        }
+        return nil
     }
 
     /// Elements and texts directly in it, in the order of the document.
-    public var children: some Sequence<XMLNode> {
-        let node = node
-        return sequence(state: number + 1) { [tree, generation] place -> XMLNode? in
-            precondition(generation == tree.generation, "an element of a former stanza")
-            guard place < Int(node.end) else { return nil }
-            let child = tree.nodes[place]
+    public var children: Children {
+        Children(document: document, place: number + 1, end: Int(node.end))
+    }
+
+    /// What is directly in an element.
+    public struct Children: Sequence, IteratorProtocol {
+        fileprivate let document: XMLDocument
+        fileprivate var place: Int
+        fileprivate let end: Int
+
+        /// The next element or text.
+        public mutating func next() -> XMLNode? {
+            guard place < end else { return nil }
+            let child = document.nodes[place]
             defer { place = Int(child.end) }
             return child.isText
-                ? .text(tree.bytes[child.bytes.range]) : .element(XMLElement(tree, place))
+                ? .text(document.bytes[child.bytes.range]) : .element(XMLElement(document, place))
         }
     }
 
@@ -73,7 +89,10 @@ public struct XMLElement {
 
     /// The first element directly in it that has this name.
     public func first(_ name: StaticString, in namespace: StaticString) -> XMLElement? {
-        elements.first { $0.isNamed(name, in: namespace) }
+        for case .element(let element) in children where element.isNamed(name, in: namespace) {
+            return element
+        }
+        return nil
     }
 
     /// The text directly in it.
@@ -105,9 +124,24 @@ public enum XMLNode {
     case text(ArraySlice<UInt8>)
 }
 
-extension XMLTree {
+extension XMLDocument {
     fileprivate func namespaceName(_ number: UInt8) -> ArraySlice<UInt8> {
-        number == Self.noNamespace ? [] : bytes[namespaces[Int(number)].range]
+        number == XMLTree.noNamespace ? [] : bytes[namespaces[Int(number)].range]
+    }
+
+    fileprivate func isNamespace(_ number: UInt8, equalTo text: StaticString) -> Bool {
+        number == XMLTree.noNamespace
+            ? text.utf8CodeUnitCount == 0 : isEqual(namespaces[Int(number)], to: text)
+    }
+
+    fileprivate func isEqual(_ range: XMLTree.ByteRange, to text: StaticString) -> Bool {
+        guard Int(range.count) == text.utf8CodeUnitCount else { return false }
+        for offset in 0..<text.utf8CodeUnitCount {
+            guard unsafe bytes[Int(range.start) + offset] == text.utf8Start[offset] else {
+                return false
+            }
+        }
+        return true
     }
 }
 

@@ -1,6 +1,6 @@
 /// The header of a stream.
 public struct XMLHeader {
-    /// Its element, without content. Valid until the reader reads again.
+    /// Its element, without content.
     public let element: XMLElement
     /// The default namespace that it declares; empty: none.
     public let contentNamespace: [UInt8]
@@ -10,8 +10,8 @@ public struct XMLHeader {
 
 /// Reads headers and stanzas, for all streams of a loop.
 ///
-/// What it returns is valid until it reads again. Whatever it is given, it throws or returns, and
-/// its memory does not grow with what it has read before.
+/// Whatever it is given, it throws or returns, and its memory does not grow with what it has read
+/// before.
 public final class XMLReader {
     private let parser: ExpatParser
 
@@ -23,10 +23,10 @@ public final class XMLReader {
 
     /// Reads the header of a stream, with or without an XML declaration.
     public func readHeader(_ bytes: RawSpan) throws(XMLError) -> XMLHeader {
-        try parser.readHeader(bytes)
+        let (document, declarations) = try parser.readHeader(bytes)
         return XMLHeader(
-            element: XMLElement(parser.tree), contentNamespace: parser.declarations.content,
-            scope: StreamScope(parser.declarations.all))
+            element: XMLElement(document), contentNamespace: declarations.content,
+            scope: StreamScope(declarations.all))
     }
 
     /// Reads one stanza, which must end with the last byte.
@@ -34,7 +34,6 @@ public final class XMLReader {
         _ bytes: RawSpan, in scope: StreamScope
     ) throws(XMLError) -> XMLElement {
         let header = scope.bytes
-        try unsafe parser.readStanza(bytes, after: header.span.bytes)
-        return XMLElement(parser.tree)
+        return XMLElement(try unsafe parser.readStanza(bytes, after: header.span.bytes))
     }
 }

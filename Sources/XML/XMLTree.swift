@@ -1,10 +1,12 @@
-// A stanza as arrays that are reused for the next one: nodes in the order of the document, each
-// with the end of its descendants; attributes; and all texts and names as ranges of one text.
+// A header or a stanza as arrays: nodes in the order of the document, each with the end of its
+// descendants; attributes; and all texts and names as ranges of one text.
 //
-// `ExpatParser` fills it; `XMLElement` is how it is read. Only one stanza is there at a time.
+// `ExpatParser` fills a tree, which then becomes a document that does not change: `XMLElement` is
+// how it is read. A class whose properties change is checked for overlapping accesses while the
+// program runs, which cost a stanza as much as to find its end; hence a structure, and constants.
 
-/// The tree of the stanza that was read last.
-final class XMLTree {
+/// A header or a stanza that is being read.
+struct XMLTree {
     /// Bytes of a text of the tree.
     struct ByteRange {
         var start: UInt32 = 0
@@ -17,7 +19,7 @@ final class XMLTree {
     struct Node {
         /// The name of the element, or the text.
         var bytes: ByteRange
-        /// Behind the last descendant.
+        /// Behind the last descendant. Of an element that is open: the element around it.
         var end: UInt32
         /// The place of the first attribute.
         var firstAttribute: UInt32 = 0
@@ -39,56 +41,37 @@ final class XMLTree {
     private(set) var attributes: [Attribute] = []
     private(set) var namespaces: [ByteRange] = []
     private(set) var bytes: [UInt8] = []
-    /// How often the content was replaced: an element of a former stanza is not read any more.
-    private(set) var generation: UInt64 = 0
-
     /// The open elements.
-    private var open: [UInt32] = []
+    private(set) var depth = 0
+    /// The innermost of them.
+    private var open: UInt32 = 0
     private var isInText = false
 
-    /// Beyond this capacity, memory is not kept for the next stanza.
-    private static let bytesKeptMax = 16_384
-
-    // MARK: - Building
-
-    func removeAll() {
-        generation &+= 1
-        isInText = false
-        open.removeAll(keepingCapacity: true)
-        if bytes.capacity > Self.bytesKeptMax {
-            nodes = []
-            attributes = []
-            bytes = []
-        } else {
-            nodes.removeAll(keepingCapacity: true)
-            attributes.removeAll(keepingCapacity: true)
-            bytes.removeAll(keepingCapacity: true)
-        }
-        namespaces.removeAll(keepingCapacity: true)
-    }
-
-    var depth: Int { open.count }
-
-    /// Bytes of memory in use.
-    var bytesAllocated: Int {
-        bytes.capacity + nodes.capacity * MemoryLayout<Node>.stride
-            + attributes.capacity * MemoryLayout<Attribute>.stride
+    /// A tree of a document of about so many bytes.
+    init(bytesExpected: Int) {
+        bytes.reserveCapacity(min(bytesExpected, 1_024) + 64)
+        nodes.reserveCapacity(8)
+        attributes.reserveCapacity(4)
+        namespaces.reserveCapacity(2)
     }
 
     /// Begins an element; its attributes follow.
-    func begin(_ name: ExpandedName) throws(XMLError) {
+    mutating func begin(_ name: ExpandedName) throws(XMLError) {
         isInText = false
-        guard open.count < XMLLimits.depthMax else { throw .limit(.depth) }
+        guard depth < XMLLimits.depthMax else { throw .limit(.depth) }
         let number = UInt32(truncatingIfNeeded: nodes.count)
-        var node = try unsafe Node(bytes: append(name: name.local), end: number)
+        var node = try unsafe Node(bytes: append(name: name.local), end: open)
         node.namespace = try unsafe namespace(name)
         node.firstAttribute = UInt32(truncatingIfNeeded: attributes.count)
         try append(node)
-        open.append(number)
+        open = number
+        depth += 1
     }
 
     /// Appends an attribute to the element that was just begun.
-    func append(_ name: ExpandedName, value: UnsafeRawBufferPointer) throws(XMLError) {
+    mutating func append(
+        _ name: ExpandedName, value: UnsafeRawBufferPointer
+    ) throws(XMLError) {
         guard value.count <= XMLLimits.valueBytesMax else { throw .limit(.valueBytes) }
         guard let last = nodes.indices.last,
             nodes[last].attributeCount < XMLLimits.attributesMax
@@ -101,7 +84,7 @@ final class XMLTree {
     }
 
     /// Appends text. Expat has several for one text: lines, references.
-    func append(text: UnsafeRawBufferPointer) throws(XMLError) {
+    mutating func append(text: UnsafeRawBufferPointer) throws(XMLError) {
         let range = unsafe append(bytes: text)
         if isInText, let last = nodes.indices.last {
             nodes[last].bytes.count += range.count
@@ -112,30 +95,34 @@ final class XMLTree {
         isInText = true
     }
 
-    func end() {
+    /// Ends the innermost element.
+    mutating func end() {
         isInText = false
-        guard let number = open.popLast() else { return }
-        nodes[Int(number)].end = UInt32(truncatingIfNeeded: nodes.count)
+        guard depth > 0 else { return }
+        let ended = Int(open)
+        open = nodes[ended].end
+        nodes[ended].end = UInt32(truncatingIfNeeded: nodes.count)
+        depth -= 1
     }
 
-    private func append(_ node: Node) throws(XMLError) {
+    private mutating func append(_ node: Node) throws(XMLError) {
         guard nodes.count < XMLLimits.nodesMax else { throw .limit(.nodes) }
         nodes.append(node)
     }
 
-    private func append(name: UnsafeRawBufferPointer) throws(XMLError) -> ByteRange {
+    private mutating func append(name: UnsafeRawBufferPointer) throws(XMLError) -> ByteRange {
         guard name.count <= XMLLimits.nameBytesMax else { throw .limit(.nameBytes) }
         return unsafe append(bytes: name)
     }
 
-    private func append(bytes new: UnsafeRawBufferPointer) -> ByteRange {
+    private mutating func append(bytes new: UnsafeRawBufferPointer) -> ByteRange {
         let start = UInt32(truncatingIfNeeded: bytes.count)
         unsafe bytes.append(contentsOf: new)
         return ByteRange(start: start, count: UInt32(truncatingIfNeeded: new.count))
     }
 
     /// The number of a namespace; a new one is appended.
-    private func namespace(_ name: ExpandedName) throws(XMLError) -> UInt8 {
+    private mutating func namespace(_ name: ExpandedName) throws(XMLError) -> UInt8 {
         guard let text = unsafe name.namespace else { return Self.noNamespace }
         for (number, known) in namespaces.enumerated() where known.count == text.count {
             if unsafe bytes[known.range].elementsEqual(text) {
@@ -146,6 +133,29 @@ final class XMLTree {
         guard text.count <= XMLLimits.namespaceBytesMax else { throw .limit(.nameBytes) }
         namespaces.append(unsafe append(bytes: text))
         return UInt8(truncatingIfNeeded: namespaces.count - 1)
+    }
+}
+
+/// A header or a stanza that was read.
+final class XMLDocument: Sendable {
+    let nodes: [XMLTree.Node]
+    let attributes: [XMLTree.Attribute]
+    let namespaces: [XMLTree.ByteRange]
+    let bytes: [UInt8]
+
+    init(_ tree: consuming XMLTree) {
+        precondition(!tree.nodes.isEmpty && tree.depth == 0, "a tree that is not complete")
+        nodes = tree.nodes
+        attributes = tree.attributes
+        namespaces = tree.namespaces
+        bytes = tree.bytes
+    }
+
+    /// Bytes of memory in use.
+    var bytesAllocated: Int {
+        bytes.capacity + nodes.capacity * MemoryLayout<XMLTree.Node>.stride
+            + attributes.capacity * MemoryLayout<XMLTree.Attribute>.stride
+            + namespaces.capacity * MemoryLayout<XMLTree.ByteRange>.stride
     }
 }
 
