@@ -45,7 +45,7 @@ public struct StanzaBoundaryFinder: Sendable {
         case characterData, oneBracket, twoBrackets
         case ended
 
-        /// The characters that change something here, all of 0x20 to 0x3F, as a bit each. None: each
+        /// The characters that mean something here, all of 0x20 to 0x3F, as a bit each. None: each
         /// byte has to be read.
         var contentEnds: UInt32 {
             switch self {

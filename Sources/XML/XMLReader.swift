@@ -33,7 +33,7 @@ public final class XMLReader {
     public func readStanza(
         _ bytes: RawSpan, in scope: StreamScope
     ) throws(XMLError) -> XMLElement {
-        let header = scope.bytes
+        let header = scope.header(for: bytes)
         return XMLElement(try unsafe parser.readStanza(bytes, after: header.span.bytes))
     }
 }

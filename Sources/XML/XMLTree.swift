@@ -168,14 +168,17 @@ final class XMLDocument: Sendable {
     let local: UnsafeRawBufferPointer
 
     init(_ text: UnsafePointer<CChar>) {
-        let bytes = unsafe UnsafeRawBufferPointer(cString: text)
-        if let end = unsafe bytes.firstIndex(of: Self.separator) {
-            unsafe namespace = unsafe UnsafeRawBufferPointer(rebasing: bytes[..<end])
-            unsafe local = unsafe UnsafeRawBufferPointer(rebasing: bytes[(end + 1)...])
-        } else {
-            unsafe namespace = nil
-            unsafe local = unsafe bytes
+        var count = 0
+        var separation: Int?
+        while unsafe text[count] != 0 {
+            if unsafe text[count] == CChar(Self.separator) { separation = separation ?? count }
+            count += 1
         }
+        let start = separation.map { $0 + 1 } ?? 0
+        unsafe namespace = unsafe separation.map {
+            unsafe UnsafeRawBufferPointer(start: text, count: $0)
+        }
+        unsafe local = unsafe UnsafeRawBufferPointer(start: text + start, count: count - start)
     }
 }
 

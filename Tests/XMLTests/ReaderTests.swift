@@ -43,6 +43,27 @@ import Testing
         #expect(throws: XMLError.notWellFormed) { try reader.stanza("<a><x:b/></a>") }
     }
 
+    @Test func `knows the prefix of streams wherever a stanza has it`() throws {
+        let streams = "http://etherx.jabber.org/streams"
+        let stanza = try reader.stanza(
+            "<stream:a stream:b='1'><c/><stream:d>e</stream:d></stream:a>")
+        #expect(stanza.isNamed("a", in: "http://etherx.jabber.org/streams"))
+        #expect(stanza.attribute("b", in: "http://etherx.jabber.org/streams") != nil)
+        #expect(stanza.first("c", in: "jabber:client") != nil)
+        #expect(stanza.first("d", in: "http://etherx.jabber.org/streams")?.text == [0x65])
+        // Neither a text nor a declaration of the same name changes what others are.
+        for text in ["<a>stream:</a>", "<a b='upstream:'/>", "<a xmlns:stream='u'/>"] {
+            #expect(try reader.stanza(text).isNamed("a", in: "jabber:client"))
+        }
+        #expect(try reader.stanza("<stream:a xmlns:stream='u'/>").isNamed("a", in: "u"))
+        #expect(
+            try reader.stanza("<a xmlns:s='\(streams)'><s:b/></a>").elements.map(\.namespace)
+                == [ArraySlice(streams.utf8)])
+        for text in ["<Stream:a/>", "<upstream:a/>", "<eam:a/>", "<:a/>"] {
+            #expect(throws: XMLError.self) { try reader.stanza(text) }
+        }
+    }
+
     @Test func `keeps nothing of the declarations that most streams have`() throws {
         for order in [
             "xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams'",
