@@ -206,7 +206,7 @@ extension Owner {
                     expires: status.expires, deadline: now.mono(at: status.expires)))
         case .removeStatus(let account, let type):
             return .removeStatus(Rows.TopicKey(account: name(account), type: type.number))
-        case .putSession(let session):
+        case .putSession(let session), .updateSession(let session):
             return .putSession(
                 Rows.DeviceKey(account: name(session.account), device: text(session.device)),
                 Rows.Session(

@@ -79,7 +79,7 @@ struct RetainedWrites {
             statuses[TypedKey(account: row.account, type: row.type)] = .some(row)
         case .removeStatus(let account, let type):
             statuses[TypedKey(account: account, type: type)] = .some(nil)
-        case .putSession(let row):
+        case .putSession(let row), .updateSession(let row):
             sessions[SessionKey(account: row.account, device: row.device)] = .some(row)
         case .removeSession(let account, let device):
             sessions[SessionKey(account: account, device: device)] = .some(nil)

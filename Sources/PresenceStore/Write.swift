@@ -17,6 +17,8 @@ public enum Write: Sendable {
     case removeStatus(account: [UInt8], type: UInt16)
     /// Sets the session of an account and device.
     case putSession(SessionRow)
+    /// The same of a session that is stored already: only its availability is new.
+    case updateSession(SessionRow)
     /// Removes the session of an account and device.
     case removeSession(account: [UInt8], device: [UInt8])
     /// Sets what is known of an account.
@@ -51,8 +53,8 @@ public enum Write: Sendable {
             rows.count
         case .putCredential, .removeCredential:
             1
-        case .putStatus, .removeStatus, .putSession, .removeSession, .putAccount, .removeAccount,
-            .putVisibility, .reserveSequence, .removeExpired:
+        case .putStatus, .removeStatus, .putSession, .updateSession, .removeSession, .putAccount,
+            .removeAccount, .putVisibility, .reserveSequence, .removeExpired:
             1
         }
     }
@@ -76,11 +78,14 @@ public struct Submission: Sendable {
 }
 
 extension Submission {
-    /// Whether it may wait for others: a lazy status, of which a publisher makes many. Sessions do
-    /// not wait: after a crash the service must know which accounts were online.
+    /// Whether it may wait for others: a lazy status or an availability, of which a publisher makes
+    /// many. Sessions do not wait: after a crash the service must know which accounts were online.
     var canWait: Bool {
-        guard ticket == nil, case .putStatus = write else { return false }
-        return true
+        guard ticket == nil else { return false }
+        switch write {
+        case .putStatus, .updateSession: return true
+        default: return false
+        }
     }
 }
 

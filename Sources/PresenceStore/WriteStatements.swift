@@ -94,7 +94,7 @@ struct WriteStatements {
             try put(row)
         case .removeStatus(let account, let type):
             try run(removeStatus, key: account, type: type)
-        case .putSession(let row):
+        case .putSession(let row), .updateSession(let row):
             try put(row)
         case .removeSession(let account, let device):
             try removeSession.bind(1, account)

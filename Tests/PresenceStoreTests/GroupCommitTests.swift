@@ -1,5 +1,6 @@
-import PresenceStore
 import Testing
+
+@testable import PresenceStore
 
 /// What gathers while one transaction is committed forms the next one.
 @Suite struct GroupCommitTests {
@@ -39,15 +40,31 @@ import Testing
                 Submission(write: .putStatus(StatusRow(account: name("s\(number)"), type: 1)))
             ])
         }
+        for number in 0..<20 {
+            store.submit([Submission(write: .updateSession(session(number)))])
+        }
         store.submit([Submission(ticket: 1, write: put(1))])
         #expect(try outcomes.next() == [Outcome(ticket: 1, result: .committed)])
         #expect(store.counters.commits == 1)
-        #expect(store.counters.rows == 22)
+        #expect(store.counters.rows == 42)
         store.submit([
             Submission(write: .putStatus(StatusRow(account: name("last"), type: 1)))
         ])
         #expect(store.stop().lostWrites == 0)
-        #expect(try Contents(of: directory.data).statuses.count == 21)
+        let contents = try Contents(of: directory.data)
+        #expect(contents.statuses.count == 21)
+        #expect(contents.sessions.count == 20)
+    }
+
+    @Test func `sessions, and removals, do not wait for others`() {
+        #expect(Submission(write: .updateSession(session(1))).canWait)
+        #expect(!Submission(write: .putSession(session(1))).canWait)
+        #expect(!Submission(ticket: 1, write: .updateSession(session(1))).canWait)
+        #expect(!Submission(write: .removeStatus(account: name("s1"), type: 1)).canWait)
+    }
+
+    private func session(_ number: Int) -> SessionRow {
+        SessionRow(account: name("s\(number)"), device: name("phone"))
     }
 
     @Test func `a transaction holds a bounded number of rows`() throws {

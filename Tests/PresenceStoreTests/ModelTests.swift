@@ -153,7 +153,7 @@ private struct Model {
             contents.sequence = max(contents.sequence ?? upTo, upTo)
         case .putCredential, .removeCredential:
             preconditionFailure("not in this test")
-        case .putSession, .removeSession, .removeExpired:
+        case .putSession, .updateSession, .removeSession, .removeExpired:
             preconditionFailure("not in this test")
         }
     }

@@ -109,7 +109,7 @@ final class SimulatedDisk: Persistence {
             durable.statuses[Key(account: row.account, type: row.type)] = row
         case .removeStatus(let account, let type):
             durable.statuses[Key(account: account, type: type)] = nil
-        case .putSession(let row):
+        case .putSession(let row), .updateSession(let row):
             durable.sessions[Key(account: row.account, other: row.device)] = row
         case .removeSession(let account, let device):
             durable.sessions[Key(account: account, other: device)] = nil

@@ -3,7 +3,7 @@ import Containers
 extension Engine {
     /// Sets how the device of a session presents itself, and notifies the subscribers.
     ///
-    /// It is stored with the session, without a wait: it lasts no longer than that.
+    /// It is stored with the session, and no answer waits for it: it lasts no longer than that.
     mutating func setAvailability(
         _ availability: Availability, from connection: ConnectionID, at now: Moment,
         into effects: inout Effects
@@ -15,7 +15,7 @@ extension Engine {
         effects.answer(connection, .availabilitySet)
         guard self.availability(of: session) != availability else { return }
         put(availability, of: session)
-        persist(session, into: &effects)
+        effects.persist(.updateSession(record(of: session, into: &effects)))
         let topic = makeTopic(.presence, of: account)
         let origin = deviceEntry(of: session, into: &effects)
         emit(

@@ -171,19 +171,23 @@ extension Engine {
 
     /// Has the session's row written in its current state.
     mutating func persist(_ session: UInt32, into effects: inout Effects, pushUntil: Wall? = nil) {
+        effects.persist(.putSession(record(of: session, pushUntil: pushUntil, into: &effects)))
+    }
+
+    /// What is stored of a session in its current state.
+    func record(
+        of session: UInt32, pushUntil: Wall? = nil, into effects: inout Effects
+    ) -> SessionRecord {
         let record = sessions[session]
         let device = deviceEntry(of: session, into: &effects).name
         let start = effects.bytes.count
         strings.append(record.address, to: &effects.bytes)
-        effects.persist(
-            .putSession(
-                SessionRecord(
-                    account: AccountHandle(index: record.account), device: device,
-                    client: record.client, reach: record.reach, pushUntil: pushUntil,
-                    session: record.id, loggedIn: record.loggedIn,
-                    address: ByteRange(
-                        start: Int32(start), count: Int32(effects.bytes.count - start)),
-                    availability: record.availability == none
-                        ? nil : availabilities[record.availability])))
+        return SessionRecord(
+            account: AccountHandle(index: record.account), device: device,
+            client: record.client, reach: record.reach, pushUntil: pushUntil,
+            session: record.id, loggedIn: record.loggedIn,
+            address: ByteRange(start: Int32(start), count: Int32(effects.bytes.count - start)),
+            availability: record.availability == none
+                ? nil : availabilities[record.availability])
     }
 }

@@ -137,6 +137,8 @@ public enum Record: Hashable, Sendable {
     case putStatus(StatusRecord)
     case removeStatus(account: AccountHandle, type: EventType)
     case putSession(SessionRecord)
+    /// The same of a session that is stored already: only how it presents itself is new.
+    case updateSession(SessionRecord)
     case removeSession(account: AccountHandle, device: ByteRange)
     case putAccount(account: AccountHandle, value: Int32, lastSeen: Wall)
     case removeAccount(account: AccountHandle)

@@ -21,6 +21,8 @@ extension EngineHost {
             return .removeStatus(account: name(account), type: type.number)
         case .putSession(let session):
             return .putSession(row(session))
+        case .updateSession(let session):
+            return .updateSession(row(session))
         case .removeSession(let account, let device):
             return .removeSession(account: name(account), device: bytes(device))
         case .putAccount(let account, let value, let lastSeen):

@@ -404,7 +404,7 @@ final class World {
             "status \(name(status.account)) \(status.type.number) \(status.value)"
         case .removeStatus(let account, let type):
             "remove status \(name(account)) \(type.number)"
-        case .putSession(let session):
+        case .putSession(let session), .updateSession(let session):
             "session \(name(session.account)) \(batch.text(session.device))"
                 + (session.pushUntil == nil ? "" : " push")
         case .removeSession(let account, let device):
