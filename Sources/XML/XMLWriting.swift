@@ -28,6 +28,18 @@ private enum Escape {
         }
     }
 
+    /// Whether a byte is `none`, for most that are: without a look into the table.
+    @inline(__always)
+    static func isPlain(_ byte: UInt8) -> Bool {
+        let place = byte &- 0x20
+        return place < 32 ? specialPunctuation >> UInt32(place) & 1 == 0 : place < 0xEF - 0x20
+    }
+
+    /// Those of 0x20 to 0x3F that are not `none`, as a bit each: `"`, `&`, `'`, `<`, `>`.
+    private static var specialPunctuation: UInt32 {
+        1 << 0x02 | 1 << 0x06 | 1 << 0x07 | 1 << 0x1C | 1 << 0x1E
+    }
+
     static func reference(_ byte: UInt8) -> StaticString {
         switch byte {
         case UInt8(ascii: "&"): "&amp;"
@@ -101,6 +113,10 @@ extension [UInt8] {
         while place != bytes.endIndex {
             let byte = bytes[place]
             let next = bytes.index(after: place)
+            if Escape.isPlain(byte) {
+                place = next
+                continue
+            }
             let kind = table[Int(byte)]
             guard kind != Escape.none, isAttribute || kind != Escape.inAttributes else {
                 place = next

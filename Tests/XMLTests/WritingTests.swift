@@ -6,7 +6,8 @@ import Testing
     private let reader = XMLReader(hashSalt: 1)
 
     @Test(arguments: [
-        "", "a", "<>&'\"", "a\tb\nc\rd", "中文 é 😀", "]]>", " x ", "\u{FFFC}\u{FFFD}\u{F000}",
+        "", "a", String(decoding: 0x20...0x7E as ClosedRange<UInt8>, as: UTF8.self),
+        "a\tb\nc\rd", "中文 é 😀", "]]>", " x ", "\u{FFFC}\u{FFFD}\u{F000}",
     ])
     func `escapes what a reader would change`(text: String) throws {
         var bytes = Array("<a".utf8)
@@ -17,6 +18,14 @@ import Testing
         let stanza = try reader.stanza(String(decoding: bytes, as: UTF8.self))
         #expect(stanza.attribute("b").map(Array.init) == Array(text.utf8))
         #expect(stanza.first("c", in: "jabber:client")?.text == Array(text.utf8))
+    }
+
+    @Test func `escapes whatever could be markup`() {
+        var bytes: [UInt8] = []
+        bytes.appendXML(attributeValue: Array("a<b>c&d'e\"f\tg\nh\ri".utf8))
+        #expect(
+            String(decoding: bytes, as: UTF8.self)
+                == "a&lt;b&gt;c&amp;d&apos;e&quot;f&#9;g&#10;h&#13;i")
     }
 
     @Test(arguments: ["\0", "\u{1}", "\u{1F}", "\u{FFFE}", "\u{FFFF}"])
