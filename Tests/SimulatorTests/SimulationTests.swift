@@ -36,7 +36,7 @@ import Testing
         var met: [String: Int] = [:]
         for seed in 1...60 {
             let simulation = Simulation(seed: UInt64(seed))
-            Self.run(simulation, steps: 1_500)
+            Self.run(simulation, steps: 3_000)
             for peer in simulation.peers { met.merge(peer.met, uniquingKeysWith: +) }
             met["throttled", default: 0] += simulation.service.throttleCount
             met["fell behind", default: 0] +=

@@ -17,6 +17,12 @@ extension Simulation {
         }
         // Sessions that may are rare.
         if client.mayChangePassword, chance(6) { return changeOwnPassword(client, on: id) }
+        // Relationships are rare, too: they begin and end only if both sides act.
+        if !client.asking.isEmpty, chance(3) { return say(client, on: id) }
+        let seen = (client.roster ?? [:]).filter(\.value.isSeen).keys.sorted()
+        if let contact = seen.randomElement(using: &random), chance(8) {
+            return send(counted: client.say("unsubscribe", to: contact, nil), on: id)
+        }
         switch Int.random(in: 0..<82, using: &random) {
         case 0...5: endOrStall(client, on: id)
         case 6: send(garbage(), on: id)
