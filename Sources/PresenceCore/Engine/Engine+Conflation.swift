@@ -195,9 +195,8 @@ extension Engine {
         }
         conflations[session] = conflation
         let states = start..<effects.events.count
-        if !states.isEmpty { effects.items.append(.states(connection, states, .missed)) }
+        send(states, .missed, to: session, on: connection, into: &effects)
         guard conflation.topics.isEmpty else { return }
-        sessions[session].statesSeq = sequence.last
         endConflation(of: session, at: now.wall)
         effects.items.append(.caughtUp(connection))
     }

@@ -125,8 +125,8 @@ extension Engine {
         appendDepartures(ends.map(Conflation.Departed.init), to: session, at: now, into: &effects)
         appendState(topic, at: now, into: &effects)
         noteKnown(topic, to: session)
-        sessions[session].statesSeq = sequence.last
-        effects.items.append(.states(connection, start..<effects.events.count, .loginList))
+        let states = start..<effects.events.count
+        send(states, .loginList, to: session, on: connection, into: &effects)
     }
 
     /// A page of the contacts of an account, and of the accounts that ask it, in the order of their

@@ -174,8 +174,8 @@ extension Engine {
         let start = effects.events.count
         appendState(topic, at: now, into: &effects)
         noteKnown(topic, to: session)
-        sessions[session].statesSeq = sequence.last
-        effects.items.append(.states(connection, start..<effects.events.count, .loginList))
+        let states = start..<effects.events.count
+        send(states, .loginList, to: session, on: connection, into: &effects)
     }
 
     /// Sends a session the requests that its account has not answered: at each login, until it has.

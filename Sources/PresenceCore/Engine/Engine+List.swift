@@ -47,14 +47,23 @@ extension Engine {
         let states = start..<effects.events.count
         sessions[session].listedCount += UInt32(states.count)
         links[Int(session)].cursor.advance(to: next)
-        if !states.isEmpty {
-            sessions[session].statesSeq = sequence.last
-            effects.items.append(.states(connection, states, .loginList))
-        }
+        send(states, .loginList, to: session, on: connection, into: &effects)
         if next == nil {
             sessions[session].listedSeq = sequence.last
             effects.items.append(.synced(connection, count: Int(sessions[session].listedCount)))
         }
+    }
+
+    /// Has states sent to a session, if there are any, and notes which devices it may know from
+    /// them. All states of a session go this way, but those in answers: no XMPP client is sent
+    /// these, and others do not know devices one by one.
+    mutating func send(
+        _ states: Range<Int>, _ kind: StatesKind, to session: UInt32,
+        on connection: ConnectionID, into effects: inout Effects
+    ) {
+        guard !states.isEmpty else { return }
+        sessions[session].statesSeq = sequence.last
+        effects.items.append(.states(connection, states, kind))
     }
 
     /// Appends states from the topic `begin` on. Returns where to continue, or nil at the end; and,
