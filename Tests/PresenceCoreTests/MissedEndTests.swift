@@ -216,42 +216,36 @@ import Testing
         for name in ["erin", "frank"] { world.subscribe(server, ["bob"], for: name) }
     }
 
-    @Test func `is told although the state was sent before its turn in a large fan-out`() {
+    /// A device of bob logs out. `body` runs while the large fan-out that tells it waits; alice is
+    /// told nevertheless.
+    private func whileLogoutWaits(
+        after prepare: () -> Void = {}, _ body: () -> Void,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
         enlargeFanOuts()
         let two = appear("bob", "two")
+        #expect(shown(to: alice) == all.union(["bob/two"]), sourceLocation: sourceLocation)
+        prepare()
         world.fanOutsWait = true
         world.handle(.logout, from: two)
-        #expect(shown(to: alice) == all.union(["bob/two"]))
-        world.probe(alice, "bob")
+        #expect(shown(to: alice) == all.union(["bob/two"]), sourceLocation: sourceLocation)
+        body()
         world.fanOutsWait = false
         world.continueFanOuts()
-        #expect(shown(to: alice) == all)
+        #expect(shown(to: alice) == all, sourceLocation: sourceLocation)
         world.checkInvariants()
+    }
+
+    @Test func `is told although the state was sent before its turn in a large fan-out`() {
+        whileLogoutWaits { world.probe(alice, "bob") }
     }
 
     @Test func `is told although it was approved again before its turn in a large fan-out`() {
-        enlargeFanOuts()
-        let two = appear("bob", "two")
-        world.fanOutsWait = true
-        world.handle(.logout, from: two)
-        world.say(server, .subscribe, to: "bob", for: "alice")
-        world.fanOutsWait = false
-        world.continueFanOuts()
-        #expect(shown(to: alice) == all)
-        world.checkInvariants()
+        whileLogoutWaits { world.say(server, .subscribe, to: "bob", for: "alice") }
     }
 
     @Test func `is told although its state was missed before its turn in a large fan-out`() {
-        enlargeFanOuts()
-        let two = appear("bob", "two")
-        missing { publish("bob") }
-        world.fanOutsWait = true
-        world.handle(.logout, from: two)
-        world.drainAll(alice)
-        world.fanOutsWait = false
-        world.continueFanOuts()
-        #expect(shown(to: alice) == all)
-        world.checkInvariants()
+        whileLogoutWaits(after: { missing { publish("bob") } }) { world.drainAll(alice) }
     }
 
     /// That alice has missed an earlier event is reported before her turn.
