@@ -46,10 +46,7 @@ extension Engine {
     mutating func checkLoginPace(
         of account: AccountHandle, at now: Moment
     ) throws(Refusal) {
-        guard let pace = settings.loginPace,
-            let wait = accounts[Int(account.index)].logins.take(pace, at: now.mono)
-        else { return }
-        throw .tooOften(waitMilliseconds: wait)
+        try accounts[Int(account.index)].logins.spend(settings.loginPace, at: now.mono)
     }
 
     func loggedIn(

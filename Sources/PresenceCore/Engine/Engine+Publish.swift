@@ -30,10 +30,7 @@ extension Engine {
     mutating func checkPublishPace(
         of account: AccountHandle, at now: Moment
     ) throws(Refusal) {
-        guard let pace = settings.publishPace,
-            let wait = accounts[Int(account.index)].publishes.take(pace, at: now.mono)
-        else { return }
-        throw .tooOften(waitMilliseconds: wait)
+        try accounts[Int(account.index)].publishes.spend(settings.publishPace, at: now.mono)
     }
 
     private func checkStatusQuota(

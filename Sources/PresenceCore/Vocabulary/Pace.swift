@@ -36,6 +36,13 @@ public struct TokenBucket: Hashable, Sendable {
         return (next - now - room + 999) / 1_000
     }
 
+    /// Takes a token, or refuses the request; without a rate limit, does nothing.
+    @inline(__always)
+    mutating func spend(_ pace: Pace?, at now: Mono) throws(Refusal) {
+        guard let pace, let wait = take(pace, at: now) else { return }
+        throw .tooOften(waitMilliseconds: wait)
+    }
+
     /// The wait in milliseconds that `take` would return; nil: there is a token.
     public func wait(_ pace: Pace, at now: Mono) -> UInt64? {
         var copy = self
