@@ -248,6 +248,23 @@ import Testing
         whileLogoutWaits(after: { missing { publish("bob") } }) { world.drainAll(alice) }
     }
 
+    /// What had happened before bob hid is not sent any more, and the state that is withdrawn has
+    /// only the devices that are online by then.
+    @Test(arguments: [false, true])
+    func `is told although the publisher hid before its turn in a large fan-out`(isSlow: Bool) {
+        enlargeFanOuts()
+        let two = appear("bob", "two")
+        if isSlow { missing { publish("carol") } }
+        world.fanOutsWait = true
+        world.handle(.logout, from: two)
+        world.setVisibility(bob, .hidden)
+        world.fanOutsWait = false
+        world.continueFanOuts()
+        world.drainAll(alice)
+        #expect(shown(to: alice) == ["carol/r", "dave/r"])
+        world.checkInvariants()
+    }
+
     /// That alice has missed an earlier event is reported before her turn.
     @Test func `is told in a large fan-out of a device that had presented itself to it`() throws {
         enlargeFanOuts()

@@ -20,11 +20,13 @@ extension Engine {
             of: topic, by: sequence.last + 1)
     }
 
-    /// Notes that the newest event of a topic ends the sight of its publisher for its receivers.
-    mutating func noteEndOfSight(of topic: TopicHandle) {
+    /// Notes that the newest event of a topic ends the sight of its publisher for its receivers,
+    /// and tells them of devices that have gone before.
+    mutating func noteEndOfSight(of topic: TopicHandle, alsoEnding late: [Departures.Entry]) {
         guard topics[topic.index].type == .presence else { return }
         let seq = topics[topic.index].seq
         note(.sight, of: topic, by: seq)
+        for entry in late { note(entry.part, of: topic, by: seq) }
         guard resourceCount > 0 else { return }
         var session = firstSession[Int(topics[topic.index].account)]
         while session != none {
@@ -99,7 +101,7 @@ extension Engine {
     }
 
     /// Whether others see a device of an account.
-    private func isShown(_ device: [UInt8], of account: AccountHandle?) -> Bool {
+    func isShown(_ device: [UInt8], of account: AccountHandle?) -> Bool {
         guard let account, let session = session(of: account, on: device) else { return false }
         return sessions[session].phase != .hidden
     }

@@ -252,6 +252,25 @@ extension Engine {
         return ends
     }
 
+    /// The devices that waiting events end, for subscribers that are about to lose the sight of the
+    /// publisher: they are not sent these events any more. Subscribers that the walk has passed are
+    /// told again, which changes nothing for them.
+    func endsWaiting(of topic: TopicHandle, for viewers: Viewers) -> [Departures.Entry] {
+        guard fanOuts.isWalking(topic), let walk = fanOuts.walks[topic.index] else { return [] }
+        let publisher = AccountHandle(index: topics[topic.index].account)
+        var ended: Set<[UInt8]> = []
+        var ends: [Departures.Entry] = []
+        for waiting in walk.events where !waiting.viewers.leases.isDisjoint(with: viewers.leases) {
+            for entry in waiting.ends {
+                guard case .device(let device, _, _, _) = entry.part,
+                    !isShown(device, of: publisher), ended.insert(device).inserted
+                else { continue }
+                ends.append(entry)
+            }
+        }
+        return ends
+    }
+
     /// Whether a session may be sent an event that waits.
     @inline(__always)
     private func isNews(

@@ -167,15 +167,19 @@ extension Engine {
         into effects: inout Effects
     ) {
         guard !viewers.leases.isEmpty, index.subscriberCount(of: topic) > 0 else { return }
-        beginSight(cause, of: topic, at: now, into: &effects)
+        let late = cause == .hidden ? endsWaiting(of: topic, for: viewers) : []
+        beginSight(cause, of: topic, alsoEnding: late, at: now, into: &effects)
         let fanned = fanOut(topic, to: viewers, alsoTo: .nobody, into: &effects)
         let value = effects.events[effects.events.count - 1].value
         note(topic, value: value, cause, fanned, at: now.wall)
     }
 
     /// Appends the event with which the sight of a publisher begins or ends.
+    ///
+    /// `late`: devices that have gone before, which its receivers are not told otherwise.
     mutating func beginSight(
-        _ cause: Cause, of topic: TopicHandle, at now: Moment, into effects: inout Effects
+        _ cause: Cause, of topic: TopicHandle, alsoEnding late: [Departures.Entry] = [],
+        at now: Moment, into effects: inout Effects
     ) {
         topics[topic.index].seq = sequence.next()
         stats.events += 1
@@ -186,11 +190,15 @@ extension Engine {
         effects.events[event].cause = cause
         guard cause == .hidden else { return }
         // What the receivers could see stays for protocols that end it device by device.
+        for case .device(let device, let client, _, _) in late.map(\.part) {
+            effects.devices.append(
+                DeviceEntry(client: client, name: effects.copy(device), reach: .connection))
+        }
         let devices = start..<effects.devices.count
         effects.events.removeLast()
         appendHidden(
             topic, .hidden, seq: topics[topic.index].seq, at: now, into: &effects)
         effects.events[event].withdrawn = devices
-        noteEndOfSight(of: topic)
+        noteEndOfSight(of: topic, alsoEnding: late)
     }
 }
