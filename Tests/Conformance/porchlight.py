@@ -30,7 +30,8 @@ BINARY = os.environ.get("PORCHLIGHT_BIN") or os.path.abspath(
 LOOPS = os.environ.get("CONFORMANCE_LOOPS")
 ENVIRONMENT = dict(os.environ, PORCHLIGHT_LOOPS=LOOPS) if LOOPS else None
 
-WAIT = 10.0
+# How long a test waits for what must come. A disk may take more than ten seconds for a write.
+WAIT = 30.0
 # What carries the frames: native or websocket; over the carriers tls and wss, within TLS.
 CARRIER = os.environ.get("CONFORMANCE_CARRIER", "native")
 CARRIER = {"tls": "native", "wss": "websocket"}.get(CARRIER, CARRIER)
@@ -96,7 +97,7 @@ class Service:
             if self.files:
                 resource.prlimit(self.process.pid, resource.RLIMIT_NOFILE,
                                  (self.files, self.files))
-        end = time.monotonic() + 20
+        end = time.monotonic() + 2 * WAIT
         seen = b""
         fd = self.process.stdout.fileno()
         while True:

@@ -28,7 +28,7 @@ RECEIVED = re.compile(r"(\S+(?: \(old\))?) ← (.*)")
 DONE = re.compile(r"\((\S+?)(?:'s)? (logs in|logs in again|connects|connection is lost|waits)\)")
 RESOURCE = re.compile(r"<presence from='([^'/]*)/[^']*'")
 SYNC = "sync-"
-WAIT = 10
+WAIT = 30
 
 
 class Client:

@@ -14,7 +14,7 @@ import time
 
 import debian
 
-WAIT = 15
+WAIT = 30
 
 
 def found(name, *packages):

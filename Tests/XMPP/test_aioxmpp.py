@@ -8,7 +8,7 @@ import aioxmpp.ping
 from aioxmpp import connector
 from service import Served
 
-WAIT = 10
+WAIT = 30
 
 
 class Connections(Served, unittest.IsolatedAsyncioTestCase):

@@ -7,7 +7,7 @@ import unittest
 import slixmpp
 from service import DOMAIN, Served, XMPPService
 
-WAIT = 10
+WAIT = 30
 
 
 class Person(slixmpp.ClientXMPP):
