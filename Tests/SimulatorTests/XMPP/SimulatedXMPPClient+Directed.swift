@@ -98,11 +98,12 @@ extension SimulatedXMPPClient {
             return violations.append("\(sender) says \(farewell.text), and did not send it")
         }
         if case .withdrawal(let address)? = entry?.kind {
-            return hearWithdrawal(of: sender, isMeant(by: address, to))
+            return hearWithdrawal(of: account, sender, isMeant(by: address, to))
         }
         if to == fullJID {
             let address = SimulatedAddress(account: self.account, device: self.device)
-            return hearWithdrawal(of: sender, entry == nil && hasWithdrawn(sender, address))
+            let isMeant = entry == nil && hasWithdrawn(sender, address)
+            return hearWithdrawal(of: account, sender, isMeant)
         }
         guard to == bareJID else {
             return violations.append("\(sender) is unavailable to \(to ?? "nobody")")
@@ -122,10 +123,12 @@ extension SimulatedXMPPClient {
         ledger.lastWithdrawal(of: sender, from: address) > directed.number(of: sender)
     }
 
-    private func hearWithdrawal(of sender: String, _ isMeant: Bool) {
+    private func hearWithdrawal(of account: String, _ sender: String, _ isMeant: Bool) {
         meet("withdrawn")
         if !isMeant { violations.append("\(sender) is unavailable, and did not send it so") }
-        checkIsOwed(sender)
+        // The end of a subscription ends what was presented besides, and the device may say it
+        // again.
+        if isStranger(account) { checkIsOwed(sender) }
         directed.withdraw(sender)
     }
 
