@@ -41,13 +41,13 @@ struct XMLTree {
     private(set) var attributes: [Attribute] = []
     private(set) var namespaces: [ByteRange] = []
     private(set) var bytes: [UInt8] = []
-    /// The open elements.
+    /// The number of open elements.
     private(set) var depth = 0
     /// The innermost of them.
     private var open: UInt32 = 0
     private var isInText = false
 
-    /// A tree of a document of about so many bytes.
+    /// The tree of a document that has about this many bytes.
     init(bytesExpected: Int) {
         bytes.reserveCapacity(min(bytesExpected, 1_024) + 64)
         nodes.reserveCapacity(8)
