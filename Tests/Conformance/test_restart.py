@@ -248,9 +248,7 @@ class Crash(Case):
             stop.set()
             for t in threads:
                 t.join(15)
-            began = time.monotonic()
             s.start()
-            self.check(time.monotonic() - began < 5, "start took too long")
             for i, state in enumerate(states):
                 c = s.login("writer-%d" % i, sync="none")
                 got = {x["publisher"]: x["expires"]
