@@ -8,7 +8,7 @@ import CExpat
     /// The declarations of namespaces of the content's first element, as attributes.
     private(set) var declarations = Declarations()
     /// What is being read.
-    var phase = Phase.prologue
+    private let phase: Phase
     /// The first error that is ours; after it, Expat is told to stop.
     private(set) var error: XMLError?
     /// The place behind the first element, in bytes of the document; -1: it is not at its end.
@@ -27,8 +27,9 @@ import CExpat
         var all: [(prefix: [UInt8], namespace: [UInt8])] = []
     }
 
-    init(of parser: OpaquePointer, bytesExpected: Int) {
+    init(of parser: OpaquePointer, _ phase: Phase, bytesExpected: Int) {
         unsafe self.parser = unsafe parser
+        self.phase = phase
         tree = XMLTree(bytesExpected: bytesExpected)
     }
 

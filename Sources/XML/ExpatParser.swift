@@ -1,9 +1,14 @@
 // Expat is called here and in `ExpatHandlers` only.
 //
-// One parser reads all streams of a loop: it is reset for every stanza, because a parser of its own
-// costs a connection 3 to 190 KB. So that prefixes of the stream's header resolve, a header with
-// its declarations is read first, and then the stanza, as Expat would in one stream. The stanza
-// itself is not changed.
+// A parser reads all streams of a loop, because a parser of its own costs a connection 3 to 190 KB.
+// So that prefixes of the stream's header resolve, a header with its declarations is read first,
+// and then the stanza, as Expat would in one stream. The stanza itself is not changed.
+//
+// The next stanza with the same header is read in the same document, also if it is another
+// stream's: to reset the parser and to read the header again takes as long as a short stanza. No
+// stanza shows in the next: of each, the parser has seen the end of its element as the last byte,
+// else the document ends there. What the parser keeps of a document (the names that occurred) ends
+// with it, too, and a document has few bytes.
 //
 // Expat keeps its memory for what comes next. After a stanza that is large, or refused, the parser
 // is freed, and the next stanza has a new one.
@@ -13,10 +18,21 @@ import CExpat
 /// A parser of Expat.
 @safe final class ExpatParser {
     private var parser: OpaquePointer?
+    private var document = Document.none
     private let hashSalt: UInt
+
+    /// What the parser has read since it was reset.
+    private enum Document {
+        /// Nothing that can be continued.
+        case none
+        /// A header, and stanzas that are at their end.
+        case open(header: [UInt8], byteCount: Int)
+    }
 
     /// After a larger stanza, the parser is freed.
     private static let bytesKeptMax = 8_192
+    /// A document that has more bytes is not continued.
+    private static let documentBytesMax = 16_384
     /// Without a DTD nothing is amplified. Expat counts the character of `&gt;` besides its four
     /// bytes, so the factor is not 1.
     private static let amplificationMax: Float = 2
@@ -31,41 +47,55 @@ import CExpat
     private func free() {
         if let parser = unsafe parser { unsafe XML_ParserFree(parser) }
         unsafe parser = nil
+        document = .none
     }
 
     /// Reads a header: its element, which has no content.
     func readHeader(
         _ bytes: RawSpan
     ) throws(XMLError) -> (XMLDocument, ExpatHandlers.Declarations) {
-        var read = try read(bytes, after: RawSpan(), as: .header)
-        guard read.tree.depth == 1, read.tree.nodes.count == 1,
-            read.contentEnd == bytes.byteCount
+        let parser = try unsafe prepare()
+        var handlers = try unsafe read(bytes, as: .header, parser)
+        guard handlers.tree.depth == 1, handlers.tree.nodes.count == 1,
+            handlers.contentEnd == bytes.byteCount
         else { throw .notWellFormed }
-        read.endHeader()
-        return (XMLDocument(read.tree), read.declarations)
+        handlers.endHeader()
+        return (XMLDocument(handlers.tree), handlers.declarations)
     }
 
-    /// Reads one stanza after the header of `prologue`.
-    func readStanza(
-        _ bytes: RawSpan, after prologue: RawSpan
-    ) throws(XMLError) -> XMLDocument {
-        let read = try read(bytes, after: prologue, as: .stanza)
+    /// Reads one stanza in a document with this header, which is XML of ours.
+    func readStanza(_ bytes: RawSpan, after header: [UInt8]) throws(XMLError) -> XMLDocument {
+        let (parser, start) = try unsafe open(header)
+        // Until the stanza is at its end, the document cannot be continued.
+        document = .none
+        let handlers = try unsafe read(bytes, as: .stanza, parser)
+        let end = start + bytes.byteCount
         // Elements and texts beside the first element were refused before.
-        guard read.tree.depth == 0, !read.tree.nodes.isEmpty,
-            read.contentEnd == prologue.byteCount + bytes.byteCount
+        guard handlers.tree.depth == 0, !handlers.tree.nodes.isEmpty, handlers.contentEnd == end
         else { throw .notWellFormed }
-        return XMLDocument(read.tree)
+        if unsafe self.parser != nil { document = .open(header: header, byteCount: end) }
+        return XMLDocument(handlers.tree)
+    }
+
+    /// A parser that has read this header, and the place in its document.
+    private func open(_ header: [UInt8]) throws(XMLError) -> (OpaquePointer, Int) {
+        if case .open(header, let byteCount) = document, byteCount <= Self.documentBytesMax,
+            let parser = unsafe parser
+        {
+            return unsafe (parser, byteCount)
+        }
+        let parser = try unsafe prepare()
+        _ = try unsafe read(header.span.bytes, as: .prologue, parser)
+        return unsafe (parser, header.count)
     }
 
     private func read(
-        _ bytes: RawSpan, after prologue: RawSpan, as kind: ExpatHandlers.Phase
+        _ bytes: RawSpan, as phase: ExpatHandlers.Phase, _ parser: OpaquePointer
     ) throws(XMLError) -> ExpatHandlers {
-        let parser = try unsafe prepare()
         var isDone = false
         defer { if !isDone || bytes.byteCount > Self.bytesKeptMax { free() } }
-        var handlers = unsafe ExpatHandlers(of: parser, bytesExpected: bytes.byteCount)
-        if prologue.byteCount > 0 { try unsafe parse(prologue, parser, &handlers) }
-        handlers.phase = kind
+        var handlers = unsafe ExpatHandlers(
+            of: parser, phase, bytesExpected: phase == .prologue ? 0 : bytes.byteCount)
         try unsafe parse(bytes, parser, &handlers)
         isDone = true
         return handlers
@@ -91,6 +121,7 @@ import CExpat
 
     /// A parser without content. A reset removes the handlers and these settings.
     private func prepare() throws(XMLError) -> OpaquePointer {
+        document = .none
         if let parser = unsafe parser, unsafe XML_ParserReset(parser, "UTF-8") == 0 { free() }
         if unsafe parser == nil {
             unsafe parser = unsafe XML_ParserCreateNS("UTF-8", CChar(ExpandedName.separator))

@@ -13,17 +13,21 @@ public struct XMLHeader {
 /// Whatever it is given, it throws or returns, and its memory does not grow with what it has read
 /// before.
 public final class XMLReader {
-    private let parser: ExpatParser
+    private let headerParser: ExpatParser
+    /// Its own, so that the header of one stream does not end the document that the stanzas of all
+    /// are in.
+    private let stanzaParser: ExpatParser
 
     /// A reader whose hash tables use this salt, which must be random and secret. Zero: Expat asks
     /// the system for one.
     public init(hashSalt: UInt) {
-        parser = ExpatParser(hashSalt: hashSalt)
+        headerParser = ExpatParser(hashSalt: hashSalt)
+        stanzaParser = ExpatParser(hashSalt: hashSalt)
     }
 
     /// Reads the header of a stream, with or without an XML declaration.
     public func readHeader(_ bytes: RawSpan) throws(XMLError) -> XMLHeader {
-        let (document, declarations) = try parser.readHeader(bytes)
+        let (document, declarations) = try headerParser.readHeader(bytes)
         return XMLHeader(
             element: XMLElement(document), contentNamespace: declarations.content,
             scope: StreamScope(declarations.all))
@@ -33,7 +37,6 @@ public final class XMLReader {
     public func readStanza(
         _ bytes: RawSpan, in scope: StreamScope
     ) throws(XMLError) -> XMLElement {
-        let header = scope.header(for: bytes)
-        return XMLElement(try unsafe parser.readStanza(bytes, after: header.span.bytes))
+        XMLElement(try stanzaParser.readStanza(bytes, after: scope.xml))
     }
 }
