@@ -67,6 +67,7 @@ extension Limits {
 extension ConnectionLimits {
     fileprivate mutating func reload(from new: ConnectionLimits) {
         loginSeconds = new.loginSeconds
+        xmppLoginSeconds = new.xmppLoginSeconds
         frameSeconds = new.frameSeconds
         progressSeconds = new.progressSeconds
         outboxBytesMax = new.outboxBytesMax

@@ -109,6 +109,9 @@ public struct FeedLimits: Sendable {
 public struct ConnectionLimits: Sendable {
     /// Seconds within which a connection must log in, whatever it sends.
     public var loginSeconds = 10
+    /// The same of XMPP clients, whose users may be asked meanwhile whether they trust a
+    /// certificate, or for a name and a password to register.
+    public var xmppLoginSeconds = 120
     /// Seconds within which a frame must be complete.
     public var frameSeconds = 10
     /// Seconds that a connection that is being closed has to read the final frames.

@@ -168,10 +168,21 @@ import Testing
             let other = try StreamClient(service)
             // The other's login shows that the first one was accepted.
             try other.login("bob")
-            service.pass(seconds: 11)
+            service.pass(seconds: 121)
             let last = client.untilEnd()
             #expect(last.contains("<connection-timeout xmlns"))
             #expect(last.contains("<stream:stream ") == (said != StreamClient.header))
+        }
+    }
+
+    @Test func `a user may take two minutes to trust a certificate`() throws {
+        try service { service in
+            let client = try StreamClient(service)
+            let other = try StreamClient(service)
+            // The other's login shows that the first one was accepted.
+            try other.login("bob")
+            service.pass(seconds: 119)
+            #expect(try client.login("alice", "phone").contains("alice@localhost/phone"))
         }
     }
 

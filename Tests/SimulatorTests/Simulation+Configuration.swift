@@ -40,6 +40,7 @@ extension Simulation {
             in: 500...Bound.outboxBytesMax, using: &random)
         // A login of XMPP has four round trips.
         configuration.connection.loginSeconds = Int.random(in: 10...100, using: &random)
+        configuration.connection.xmppLoginSeconds = Int.random(in: 10...100, using: &random)
         configuration.connection.progressSeconds = Int.random(in: 15...60, using: &random)
         configuration.connection.listFramesPerTurn = Int.random(in: 1...3, using: &random)
         configuration.connection.shares.bytesMax = Int.random(in: 0...2_000, using: &random)

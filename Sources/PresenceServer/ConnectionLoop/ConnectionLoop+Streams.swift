@@ -19,7 +19,11 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// Reads from a new connection, and sets the time within which it must log in.
     mutating func listenForLogin(of slot: Int) {
-        setDeadline(of: slot, afterSeconds: configuration.connection.loginSeconds)
+        let limits = configuration.connection
+        setDeadline(
+            of: slot,
+            afterSeconds: connections[slot].framing.hasStanzas
+                ? limits.xmppLoginSeconds : limits.loginSeconds)
         loop.startReading(connections[slot].id)
     }
 

@@ -20,7 +20,8 @@ extension SettingTable {
                 "Connections from one address, at most three quarters of all; above, 4504."),
             .count(
                 "login-timeout", \.connection.loginSeconds, 1...300, .seconds,
-                "Time within which a connection must log in, whatever it sends."),
+                "Time within which a connection must log in, whatever it sends; XMPP clients have "
+                    + "xmpp-login-timeout."),
             .count(
                 "frame-timeout", \.connection.frameSeconds, 1...300, .seconds,
                 "Time within which a frame must be complete once it has begun."),

@@ -27,6 +27,10 @@ extension SettingTable {
                 "Allow any client to register an account with a password (XEP-0077).",
                 takesEffect: .atRestart),
             .count(
+                "xmpp-login-timeout", \.connection.xmppLoginSeconds, 1...300, .seconds,
+                "Time within which an XMPP client must log in. Its user may be asked meanwhile "
+                    + "about a certificate, or for a name to register."),
+            .count(
                 "xmpp-stanza-bytes", \.xmpp.stanzaBytesMax, 10_000...1_048_576, .bytes,
                 "Bytes of a stanza after login; above, the stream is closed.",
                 takesEffect: .atRestart),
