@@ -161,6 +161,28 @@ private func checkRoundTrip(_ stanza: XMLElement) {
     }
 }
 
+/// Reads a stanza as the service does, after all that was read before, and compares what comes of
+/// it with what a reader says that has read nothing.
+private func readAsFirst(
+    _ bytes: RawSpan, in scope: StreamScope
+) throws(XMLError) -> XMLElement {
+    let fresh = XMLReader(hashSalt: 1)
+    do throws(XMLError) {
+        let stanza = try reader.readStanza(bytes, in: scope)
+        let first = try? fresh.readStanza(bytes, in: scope)
+        require(first.map(Tree.init) == Tree(stanza), "a stanza before has changed the next")
+        return stanza
+    } catch {
+        do throws(XMLError) {
+            _ = try fresh.readStanza(bytes, in: scope)
+            require(false, "a stanza is refused for one before it")
+        } catch let other {
+            require(other == error, "a stanza is refused for another reason than alone")
+        }
+        throw error
+    }
+}
+
 /// Reads the parts as the service does, and compares the places with Expat's.
 private func checkReading(_ bytes: [UInt8], _ whole: Reader) {
     // An XML declaration must be the first thing of a document, and not of a stream.
@@ -176,7 +198,7 @@ private func checkReading(_ bytes: [UInt8], _ whole: Reader) {
             switch outcome {
             case .header(let part): scope = try reader.readHeader(part.span.bytes).scope
             case .stanza(let part):
-                let stanza = try reader.readStanza(part.span.bytes, in: scope)
+                let stanza = try readAsFirst(part.span.bytes, in: scope)
                 stanzas += 1
                 checkRoundTrip(stanza)
             case .whiteSpace:
