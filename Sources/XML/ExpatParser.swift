@@ -55,6 +55,7 @@ import CExpat
         _ bytes: RawSpan
     ) throws(XMLError) -> (XMLDocument, ExpatHandlers.Declarations) {
         let parser = try unsafe prepare()
+        defer { freeIfLarge(bytes) }
         var handlers = try unsafe read(bytes, as: .header, parser)
         guard handlers.tree.depth == 1, handlers.tree.nodes.count == 1,
             handlers.contentEnd == bytes.byteCount
@@ -66,6 +67,7 @@ import CExpat
     /// Reads one stanza in a document with this header, which is XML of ours.
     func readStanza(_ bytes: RawSpan, after header: [UInt8]) throws(XMLError) -> XMLDocument {
         let (parser, start) = try unsafe open(header)
+        defer { freeIfLarge(bytes) }
         // Until the stanza is at its end, the document cannot be continued.
         document = .none
         let handlers = try unsafe read(bytes, as: .stanza, parser)
@@ -73,8 +75,12 @@ import CExpat
         // Elements and texts beside the first element were refused before.
         guard handlers.tree.depth == 0, !handlers.tree.nodes.isEmpty, handlers.contentEnd == end
         else { throw .notWellFormed }
-        if unsafe self.parser != nil { document = .open(header: header, byteCount: end) }
+        document = .open(header: header, byteCount: end)
         return XMLDocument(handlers.tree)
+    }
+
+    private func freeIfLarge(_ bytes: RawSpan) {
+        if bytes.byteCount > Self.bytesKeptMax { free() }
     }
 
     /// A parser that has read this header, and the place in its document.
@@ -89,11 +95,12 @@ import CExpat
         return unsafe (parser, header.count)
     }
 
+    /// Reads what follows in the document. The parser is still there unless this throws.
     private func read(
         _ bytes: RawSpan, as phase: ExpatHandlers.Phase, _ parser: OpaquePointer
     ) throws(XMLError) -> ExpatHandlers {
         var isDone = false
-        defer { if !isDone || bytes.byteCount > Self.bytesKeptMax { free() } }
+        defer { if !isDone { free() } }
         var handlers = unsafe ExpatHandlers(
             of: parser, phase, bytesExpected: phase == .prologue ? 0 : bytes.byteCount)
         try unsafe parse(bytes, parser, &handlers)

@@ -158,6 +158,23 @@ import Testing
         #expect(text == Array("long text".utf8))
     }
 
+    @Test func `reads stanzas in a large header`() throws {
+        // Written again, each apostrophe has six bytes.
+        let declarations = (0..<14).map {
+            "xmlns:p\($0)=\"\(String(repeating: "'", count: 250))\($0)\""
+        }
+        let scope = try reader.header(
+            "<stream:stream xmlns='u:v' xmlns:stream='http://etherx.jabber.org/streams' "
+                + declarations.joined(separator: " ") + ">"
+        ).scope
+        for number in 0..<20 {
+            let stanza = try reader.stanza("<p7:a b='\(number)'>\(number)</p7:a>", in: scope)
+            #expect(stanza.namespace.count == 251)
+            #expect(stanza.text == Array("\(number)".utf8))
+            #expect(try reader.stanza("<a>\(number)</a>").text == Array("\(number)".utf8))
+        }
+    }
+
     @Test func `reads each stanza as if it were the first`() throws {
         let texts = [
             "<a/>", "<a><b xmlns='x:y' c='1'/></a>", "<x:a xmlns:x='x:y' x:c='1' c='2'/>",
