@@ -46,6 +46,19 @@ struct FanOuts {
         var events: [Waiting]
         /// Sessions that were sent the topic's state, and its `seq`.
         var told: [UInt32: UInt64] = [:]
+
+        /// The event that is dropped for another one, if too many wait: the oldest whose news is in
+        /// newer ones. Where there are many that have news of their own, also one of those: at last
+        /// one by which subscribers lose sight, because it concerns those who receive no other.
+        fileprivate var placeToDrop: Int? {
+            guard events.count > waitingMax else { return nil }
+            let waiting = events.dropFirst()
+            if let place = waiting.firstIndex(where: { !$0.isOfHiding && $0.ends.isEmpty }) {
+                return place
+            }
+            guard events.count > 4 * waitingMax else { return nil }
+            return waiting.firstIndex { !$0.isOfHiding } ?? waiting.startIndex
+        }
     }
 
     /// By topic.
@@ -74,15 +87,7 @@ struct FanOuts {
             turns.append(topic.index)
             return (nil, true)
         }
-        var dropped: UInt64?
-        let isFull = walk.events.count > 4 * Self.waitingMax
-        if walk.events.count > Self.waitingMax,
-            let place = walk.events.dropFirst().firstIndex(where: {
-                isFull || !$0.isOfHiding && $0.ends.isEmpty
-            })
-        {
-            dropped = walk.events.remove(at: place).seq
-        }
+        let dropped = walk.placeToDrop.map { walk.events.remove(at: $0).seq }
         walk.events.append(event)
         walks[topic.index] = walk
         return (dropped, false)
