@@ -45,6 +45,15 @@ private func checkLocalpart(_ localpart: [UInt8]) {
     require(Localpart.localpart(of: account) == lowered(localpart), "two of one account")
 }
 
+private func checkDevice(_ device: [UInt8]) {
+    let resource = Resource.resource(of: device)
+    require(
+        Resource.device(of: resource) == (AccountName.isDevice(device) ? device : nil),
+        "the resource of a device names another")
+    guard let other = Resource.device(of: device) else { return }
+    require(Resource.resource(of: other) == device, "two resources of one device")
+}
+
 private func checkJID(_ text: [UInt8]) {
     guard let jid = JID(text) else { return }
     var again: [UInt8] = []
@@ -116,7 +125,9 @@ private func checkRelayed(_ bytes: [UInt8]) {
     do throws(XMLError) {
         let again = try reader.readStanza(relayed.span.bytes, in: .standard)
         let from = again.attribute("from").flatMap { JID($0) }
-        require(from?.resource == sender.device, "relayed from another device")
+        require(
+            from?.resource.flatMap { Resource.device(of: $0) } == sender.device,
+            "relayed from another device")
         require(
             from?.localpart.flatMap { Localpart.account(of: $0) } == sender.account,
             "relayed from another account")
@@ -170,7 +181,9 @@ public func fuzzStanzas(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     switch kind {
     case 0: checkAccount(bytes)
     case 1: checkLocalpart(bytes)
-    case 2: checkJID(bytes)
+    case 2:
+        checkJID(bytes)
+        checkDevice(bytes)
     default: checkStanza(bytes)
     }
     return 0

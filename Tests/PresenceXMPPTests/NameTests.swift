@@ -8,9 +8,10 @@ import Testing
         ("alice", "alice"), ("a.b-c_d", "a.b-c_d"), ("Bob", "\\42ob"), ("a b", "a\\20b"),
         ("a@b", "a\\40b"), ("\\", "\\5c"), ("\\40", "\\5c40"), ("o'neill", "o\\27neill"),
         ("d'Artagnan", "d\\27\\41rtagnan"), ("中文", "中文"), ("é", "é"), ("e\u{301}", "e\\cc\\81"),
-        ("ß", "\\c3\\9f"), ("Å", "\\c3\\85"), ("٣", "٣"), ("😀", "\\f0\\9f\\98\\80"),
+        ("ß", "\\c3\\9f"), ("Å", "\\c3\\85"), ("٣", "\\d9\\a3"), ("😀", "\\f0\\9f\\98\\80"),
         ("u+1!#$%*,=", "u+1!#$%*,="), ("~", "\\7e"), ("ﬁ", "\\ef\\ac\\81"), ("ᄀ", "\\e1\\84\\80"),
-        ("한", "한"), ("ς", "\\cf\\82"), ("σ", "σ"),
+        ("한", "한"), ("ς", "\\cf\\82"), ("σ", "σ"), ("ɏ", "\\c9\\8f"), ("שלום", "שלום"),
+        ("של1", "\\d7\\a9\\d7\\9c1"), ("aש", "a\\d7\\a9"), ("ـ", "\\d9\\80"), ("々", "々"),
     ])
     func `are mapped one to one`(account: String, localpart: String) {
         #expect(
@@ -50,6 +51,10 @@ import Testing
             #expect(localpart.count <= 1_023)
             let isName = AccountName.isAccount(account)
             #expect(Localpart.account(of: localpart) == (isName ? account : nil), "\(name)")
+            let resource = Resource.resource(of: account)
+            #expect(resource.count <= 1_023)
+            let isDevice = AccountName.isDevice(account)
+            #expect(Resource.device(of: resource) == (isDevice ? account : nil), "\(name)")
             // And a local part that is taken is the one of its account.
             let mutated = random.mutated(localpart)
             if let other = Localpart.account(of: mutated) {
@@ -59,23 +64,66 @@ import Testing
         }
     }
 
-    @Test func `have no character that a client's preparation changes`() {
-        let changed = (UInt32(0x80)...0x1_FFFF).compactMap { Unicode.Scalar($0) }.filter { scalar in
-            guard Localpart.isPlain(scalar) else { return false }
-            let prepared = String(scalar).precomposedStringWithCompatibilityMapping.lowercased()
+    @Test(arguments: [JIDPart.localpart, .resource])
+    func `have no character that a client's preparation changes`(part: JIDPart) {
+        let changed = characters(of: part).filter { scalar in
+            var prepared = String(scalar).precomposedStringWithCompatibilityMapping
+            if part == .localpart { prepared = prepared.lowercased() }
             return !prepared.unicodeScalars.elementsEqual([scalar])
         }
         #expect(changed == [])
     }
 
-    @Test func `have no character that composes with the one before it`() {
+    @Test(arguments: [JIDPart.localpart, .resource])
+    func `have no character that composes with the one before it`(part: JIDPart) {
         let composing = (UInt32(0x80)...0x1_FFFF).compactMap { Unicode.Scalar($0) }.filter {
             scalar in
             let parts = String(scalar).decomposedStringWithCanonicalMapping.unicodeScalars
             guard parts.count > 1, let last = parts.last else { return false }
-            return Localpart.isPlain(last)
+            return part.isPlain(last)
         }
         #expect(composing == [])
+    }
+
+    /// Of so many, slixmpp and libidn (RFC 6122) and precis-i18n (RFC 8265) have accepted each one,
+    /// and changed none.
+    @Test(arguments: [(JIDPart.localpart, 86_019), (.resource, 86_811)])
+    func `have characters that were tried with clients`(part: JIDPart, count: Int) {
+        #expect(characters(of: part).count == count)
+    }
+
+    private func characters(of part: JIDPart) -> [Unicode.Scalar] {
+        (UInt32(0x80)...0x10_FFFF).compactMap { Unicode.Scalar($0) }.filter { part.isPlain($0) }
+    }
+
+    @Test(arguments: [
+        ("laptop", "laptop"), ("Ada’s laptop", "Ada’s laptop"), ("a\\b", "a\\5cb"),
+        ("\\41", "\\5c41"), ("iOS V1.0/ä@x", "iOS V1.0/ä@x"), ("e\u{301}", "e\\cc\\81"),
+        ("a\u{202E}b", "a\\e2\\80\\aeb"), ("\u{FFFE}", "\\ef\\bf\\be"), ("ﬁ", "\\ef\\ac\\81"),
+        ("\u{FFFD}", "\\ef\\bf\\bd"), ("שלום", "שלום"), ("ש 1", "\\d7\\a9 1"), ("ÄΩЖ", "ÄΩЖ"),
+        ("\u{2126}", "\\e2\\84\\a6"), ("\u{1FAE8}", "\\f0\\9f\\ab\\a8"), ("<&'>", "<&'>"),
+    ])
+    func `of devices are mapped one to one`(device: String, resource: String) {
+        let written = Resource.resource(of: bytes(device))
+        #expect(String(decoding: written, as: UTF8.self) == resource)
+        #expect(Resource.device(of: written) == bytes(device))
+        #expect(Resource.device(wished: written) == bytes(device))
+    }
+
+    @Test(arguments: [
+        "\\", "\\41", "e\u{301}", "a\u{202E}b", "\\c3\\a4", "\\0a", "\\5C", "ש 1", "ﬁ",
+    ])
+    func `of devices are refused if they are not exactly those of one`(resource: String) {
+        #expect(Resource.device(of: bytes(resource)) == nil)
+    }
+
+    @Test(arguments: [("\\41", "\\41"), ("e\u{301}", "e\u{301}"), ("\\5c41", "\\41")])
+    func `of devices are what a client wishes`(wished: String, device: String) throws {
+        let given = try #require(Resource.device(wished: bytes(wished)))
+        #expect(given == bytes(device))
+        // A client that wishes what it was given is the same device.
+        #expect(Resource.device(wished: Resource.resource(of: given)) == given)
+        #expect(Resource.device(wished: bytes(" a")) == nil)
     }
 
     @Test(

@@ -6,6 +6,7 @@ import unittest
 
 import slixmpp
 from service import DOMAIN, Served, XMPPService
+from stream import Stream
 
 WAIT = 30
 
@@ -144,6 +145,28 @@ class Relationships(Served, unittest.IsolatedAsyncioTestCase):
         await eve.disconnect()
         gone = (await self.events_until(native, "logout"))[-1]
         self.assertEqual(gone["publisher"], "eve")
+
+    async def test_strangers_with_names_that_no_jid_may_have(self):
+        """slixmpp ends its connection if it is sent an address that it refuses."""
+        devices = ("a\u202eb", "e\u0301", "\u2028", "\U0001fae8", "\ufffd", "\u05e9 1", "\\41", "\u2126")
+        people = ("\\c9\\8f", "\\d7\\a91", "\\d9\\80", "\u05e9")
+        zoe = await self.person("zoe")
+        for name, device in [("mallory", device) for device in devices] + [
+                (name, "d1") for name in people]:
+            await asyncio.to_thread(self.address, name, device)
+            seen = await zoe.next_of(name, "available")
+            self.assertTrue(zoe.is_connected())
+            # And what it answers to that address is for that device.
+            zoe.send_presence(pto=seen["from"], pstatus=name)
+            await asyncio.to_thread(self.stranger.until, ">%s</status>" % name)
+            await asyncio.to_thread(self.stranger.close)
+
+    def address(self, name, device):
+        """Sends zoe a presence and a question from a device, to JIDs that are not in their form."""
+        self.stranger = Stream(self.service.xmpp_port)
+        self.stranger.login(name, device)
+        self.stranger.send("<iq type='get' id='1' to='ZOE@localhost./d1'>"
+                           "<ping xmlns='urn:xmpp:ping'/></iq><presence to='zoe@localhost.'/>")
 
     @staticmethod
     async def until_related(native):

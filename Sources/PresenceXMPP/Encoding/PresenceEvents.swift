@@ -166,7 +166,7 @@ public struct PresenceTemplate: Hashable, Sendable {
         gaps.append(bytes.count)
         guard let device = source.addressed else { return }
         bytes.append(UInt8(ascii: "/"))
-        bytes.appendXML(attributeValue: device)
+        bytes.appendResource(of: device)
     }
 }
 

@@ -16,7 +16,8 @@ extension [UInt8] {
         append(literal: " from='")
         appendJID(of: sender.account, at: sender.domain, device: sender.device)
         append(literal: "'")
-        for name: StaticString in ["to", "type", "id"] {
+        appendReceiver(of: stanza)
+        for name: StaticString in ["type", "id"] {
             if let value = stanza.attribute(name) { appendXML(attribute: name, value) }
         }
         if let language = stanza.attribute("lang", in: Namespace.xml) {
@@ -39,5 +40,17 @@ extension [UInt8] {
             return false
         }
         return true
+    }
+
+    /// Appends the address in the form that clients are sent of every JID, not as it was written:
+    /// one that refuses it may drop its connection.
+    private mutating func appendReceiver(of stanza: XMLElement) {
+        guard let jid = stanza.attribute("to").flatMap({ JID($0) }),
+            let account = jid.localpart.flatMap({ Localpart.account(of: $0) })
+        else { return }
+        append(literal: " to='")
+        appendJID(
+            of: account, at: jid.domain, device: jid.resource.flatMap { Resource.device(of: $0) })
+        append(literal: "'")
     }
 }

@@ -1,5 +1,3 @@
-internal import XML
-
 /// An address of XMPP in its three parts (RFC 7622), the domain in small letters.
 public struct JID: Hashable, Sendable {
     /// Before `@`, as it was written; nil: none.
@@ -67,6 +65,6 @@ extension [UInt8] {
         appendJID(of: account, at: domain)
         guard let device else { return }
         append(UInt8(ascii: "/"))
-        appendXML(attributeValue: device)
+        appendResource(of: device)
     }
 }

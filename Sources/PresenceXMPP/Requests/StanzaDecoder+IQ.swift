@@ -14,7 +14,7 @@ extension StanzaDecoder {
         }
         let target = try address(head.to)
         guard isSet || isGet else {
-            if case .device(let account, let device) = target {
+            if case .device(let account, let device?) = target {
                 return .relayIQ(account: account, device: device, wantsAnswer: false)
             }
             return .answer(isError: stanza.attribute("type")?.isEqual(to: "error") ?? false)
@@ -26,6 +26,8 @@ extension StanzaDecoder {
             throw .badRequest("An iq of type get or set has exactly one element.")
         }
         if case .device(let account, let device) = target {
+            // Not there, like one that is offline.
+            guard let device else { throw .serviceUnavailable }
             return .relayIQ(account: account, device: device, wantsAnswer: true)
         }
         return isSet

@@ -64,8 +64,9 @@ extension StanzaDecoder {
         case .none: isAvailable ? .show(availability) : .hide(availability)
         case .service: .ignore
         case .account(let account): .direct(account: account, device: nil, presentation)
-        case .device(let account, let device):
+        case .device(let account, let device?):
             .direct(account: account, device: device, presentation)
+        case .device(_, nil): .ignore
         }
     }
 

@@ -85,7 +85,8 @@ public struct StanzaDecoder: Sendable {
         guard let jid = JID(from), jid.domain == sender.domain, let localpart = jid.localpart,
             Localpart.account(of: localpart) == sender.account
         else { return false }
-        return jid.resource == nil || jid.resource == sender.device
+        // A client may not have noticed that its resource is another than it wished to have.
+        return jid.resource.map { Resource.device(wished: $0) == sender.device } ?? true
     }
 
     /// What an address of the service means.
@@ -96,8 +97,7 @@ public struct StanzaDecoder: Sendable {
         guard let localpart = jid.localpart else { return .service }
         guard let account = Localpart.account(of: localpart) else { throw .jidMalformed }
         guard let resource = jid.resource else { return .account(account) }
-        // A device that no session can have: not there, like one that is offline.
-        return .device(account: account, device: resource)
+        return .device(account: account, device: Resource.device(of: resource))
     }
 
     /// The bare JID of an account as a name of an account.

@@ -8,8 +8,8 @@ public enum StanzaAddress: Hashable, Sendable {
     case service
     /// The bare JID of an account.
     case account([UInt8])
-    /// The full JID of a device.
-    case device(account: [UInt8], device: [UInt8])
+    /// The full JID of a device; nil: one that no session can have.
+    case device(account: [UInt8], device: [UInt8]?)
 }
 
 /// What a stanza asks for, with every limit checked that depends on the stanza alone. Names are

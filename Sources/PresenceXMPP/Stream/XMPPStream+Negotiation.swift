@@ -98,7 +98,7 @@ extension XMPPStream {
             // feature.
             let wished = iq.payload.first("resource", in: Namespace.bind)?.text ?? []
             let device =
-                AccountName.isDevice(wished) ? wished : StreamName.random(8, using: &random)
+                Resource.device(wished: wished) ?? StreamName.random(8, using: &random)
             pending = .bind(id: iq.id, device: device)
             return .bind(device: device)
         case .session, .registration, .stanza:
