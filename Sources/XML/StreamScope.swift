@@ -15,7 +15,7 @@ public struct StreamScope: Hashable, Sendable {
 
     private init() {}
 
-    init(_ declarations: [(prefix: [UInt8], namespace: [UInt8])]) {
+    init(_ declarations: [(prefix: [UInt8], namespace: [UInt8])]) throws(XMLError) {
         let isStandard =
             declarations.count == Self.standardDeclarations.count
             && Self.standardDeclarations.allSatisfy { expected in
@@ -31,6 +31,7 @@ public struct StreamScope: Hashable, Sendable {
             header.append(literal: "'")
         }
         header.append(literal: ">")
+        guard header.count <= XMLLimits.headerBytesMax else { throw .limit(.headerBytes) }
     }
 
     /// The header as XML, after which stanzas are read.

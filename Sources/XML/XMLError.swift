@@ -32,6 +32,8 @@ public enum XMLLimit: Hashable, Sendable {
     case nameBytes
     /// Bytes of the value of an attribute.
     case valueBytes
+    /// Bytes of all namespaces that the header of a stream declares, as it is read again.
+    case headerBytes
 }
 
 /// The limits of every stanza. That of its bytes depends on the phase of the stream, and is an
@@ -51,4 +53,7 @@ public enum XMLLimits {
     public static let namespaceBytesMax = 256
     /// Bytes of the value of an attribute.
     public static let valueBytesMax = 4_096
+    /// Bytes of a header with the namespaces that a stream has declared, written by us. The header
+    /// is read before each stanza if streams with different ones alternate.
+    public static let headerBytesMax = 1_024
 }

@@ -30,7 +30,7 @@ public final class XMLReader {
         let (document, declarations) = try headerParser.readHeader(bytes)
         return XMLHeader(
             element: XMLElement(document), contentNamespace: declarations.content,
-            scope: StreamScope(declarations.all))
+            scope: try StreamScope(declarations.all))
     }
 
     /// Reads one stanza, which must end with the last byte.

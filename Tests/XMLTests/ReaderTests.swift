@@ -158,20 +158,31 @@ import Testing
         #expect(text == Array("long text".utf8))
     }
 
-    @Test func `reads stanzas in a large header`() throws {
-        // Written again, each apostrophe has six bytes.
-        let declarations = (0..<14).map {
-            "xmlns:p\($0)=\"\(String(repeating: "'", count: 250))\($0)\""
+    @Test func `reads stanzas in the largest header`() throws {
+        func header(_ spare: Int) -> String {
+            let names = (0..<3).map { "xmlns:p\($0)='\(String(repeating: "u", count: 250))\($0)'" }
+            let last = String(repeating: "v", count: 161 + spare)
+            return "<stream:stream xmlns='u:v' xmlns:stream='http://etherx.jabber.org/streams' "
+                + names.joined(separator: " ") + " xmlns:q='\(last)'>"
         }
-        let scope = try reader.header(
-            "<stream:stream xmlns='u:v' xmlns:stream='http://etherx.jabber.org/streams' "
-                + declarations.joined(separator: " ") + ">"
-        ).scope
+        let scope = try reader.header(header(0)).scope
+        #expect(throws: XMLError.limit(.headerBytes)) { try reader.header(header(1)) }
         for number in 0..<20 {
-            let stanza = try reader.stanza("<p7:a b='\(number)'>\(number)</p7:a>", in: scope)
+            let stanza = try reader.stanza("<p2:a b='\(number)'>\(number)</p2:a>", in: scope)
             #expect(stanza.namespace.count == 251)
             #expect(stanza.text == Array("\(number)".utf8))
             #expect(try reader.stanza("<a>\(number)</a>").text == Array("\(number)".utf8))
+        }
+    }
+
+    /// Written again, each apostrophe has six bytes: such a header was read for each stanza.
+    @Test func `refuses headers that are long when they are written again`() {
+        let declarations = (0..<8).map {
+            "xmlns:p\($0)=\"\(String(repeating: "'", count: 25))\($0)\""
+        }
+        let text = "<stream:stream xmlns='u:v' " + declarations.joined(separator: " ") + ">"
+        #expect(throws: XMLError.limit(.headerBytes)) {
+            try reader.header(text.replacing("<stream:stream", with: "<stream"))
         }
     }
 

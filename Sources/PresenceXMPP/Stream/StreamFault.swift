@@ -60,6 +60,7 @@ public struct StreamFault: Hashable, Sendable {
         case .namespaces: "The stanza has too many namespaces."
         case .nameBytes: "A name is too long."
         case .valueBytes: "The value of an attribute is too long."
+        case .headerBytes: "The namespaces of the stream have more than 1,024 bytes."
         }
     }
 }
