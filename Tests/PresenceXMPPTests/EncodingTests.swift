@@ -203,6 +203,17 @@ import XML
                 <text xmlns='urn:ietf:params:xml:ns:xmpp-stanzas' xml:lang='en'>A &amp; B</text>\
                 </error></presence>
                 """)
+        #expect(
+            try written {
+                $0.append(
+                    .serviceUnavailable,
+                    StanzaHead(.message, id: bytes("1"), to: bytes("b@c"), body: bytes("<Hi>")),
+                    to: alice)
+            } == """
+                <message type='error' id='1' from='b@c' to='alice@example.org/phone'>\
+                <body>&lt;Hi&gt;</body><error type='cancel'>\
+                <service-unavailable xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></message>
+                """)
     }
 
     @Test func `relays stanzas from their sender`() throws {

@@ -165,8 +165,39 @@ import Testing
                     == .serviceUnavailable)
         }
         for type in ["headline", "error"] {
-            #expect(try request("<message to='bob@example.org' type='\(type)'/>") == .ignore)
+            let message = "<message to='bob@example.org' type='\(type)'><body>Hi</body></message>"
+            #expect(try request(message) == .ignore)
         }
+    }
+
+    @Test(
+        arguments: [
+            ("", true), ("<composing xmlns='http://jabber.org/protocol/chatstates'/>", true),
+            ("<received xmlns='urn:xmpp:receipts' id='1'/><thread>t</thread>", true),
+            ("<displayed xmlns='urn:xmpp:chat-markers:0' id='1'/>", true),
+            ("<received xmlns='urn:xmpp:receipts' id='1'/><store xmlns='urn:xmpp:hints'/>", true),
+            ("<origin-id xmlns='urn:xmpp:sid:0' id='1'/><body>Hi</body>", false),
+            ("<encrypted xmlns='eu.siacs.conversations.axolotl'/>", false),
+            ("<subject>Plans</subject>", false), ("<thread xmlns='other'/>", false),
+        ] as [(String, Bool)])
+    func `ignores messages that no user has written`(content: String, isIgnored: Bool) throws {
+        let message = "<message to='bob@example.org' type='chat'>\(content)</message>"
+        if isIgnored {
+            #expect(try request(message) == .ignore)
+        } else {
+            #expect(try refusal(message) == .serviceUnavailable)
+        }
+    }
+
+    @Test func `keeps the text of a message for the error`() throws {
+        func body(_ count: Int) throws -> [UInt8]? {
+            let text = String(repeating: "a", count: count)
+            let message = "<message to='bob@example.org'><body>\(text)</body></message>"
+            guard case .refused(_, let head) = try decode(message) else { return [] }
+            return head.body
+        }
+        #expect(try body(4_096)?.count == 4_096)
+        #expect(try body(4_097) == nil)
     }
 
     @Test(arguments: ["alice@example.org", "alice@example.org/phone", "Alice@EXAMPLE.org"])

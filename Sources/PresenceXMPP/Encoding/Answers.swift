@@ -131,6 +131,7 @@ extension [UInt8] {
         append(literal: " type='error'")
         appendAddresses(head, to: client)
         append(literal: ">")
+        if let body = head.body { appendXML(element: "body", text: body) }
         append(error)
         append(literal: "</")
         append(literal: head.kind.name)

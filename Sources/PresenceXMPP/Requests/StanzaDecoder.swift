@@ -109,16 +109,4 @@ public struct StanzaDecoder: Sendable {
         }
         return account
     }
-
-    // MARK: - Messages
-
-    /// Messages are recognized and not delivered yet: their senders learn that.
-    private func message(
-        _ stanza: XMLElement, _ head: StanzaHead
-    ) throws(StanzaError) -> XMPPRequest {
-        let type = stanza.attribute("type") ?? []
-        if type.isEqual(to: "headline") || type.isEqual(to: "error") { return .ignore }
-        _ = try address(head.to)
-        throw .serviceUnavailable
-    }
 }

@@ -204,7 +204,7 @@ import Testing
 
     @Test func `limits of bytes depend on the login`() {
         func message(_ count: Int) -> String {
-            "<message>\(String(repeating: "a", count: count - 19))</message>"
+            "<message><a>\(String(repeating: "a", count: count - 26))</a></message>"
         }
         var peer = StreamPeer()
         #expect(peer.receive(Client.header + message(10_001)).contains("policy-violation"))
