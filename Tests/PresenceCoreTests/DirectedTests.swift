@@ -298,11 +298,9 @@ import Testing
         let (alice, bob) = (appear("alice"), appear("bob"))
         world.setVisibility(world.appServer(), .approved, for: "alice")
         func mayAsk() -> Bool {
-            var effects = Effects()
-            return world.withEngine {
-                $0.relay(
-                    to: Array("alice".utf8), device: Array("r".utf8), isQuestion: true, from: bob,
-                    into: &effects)
+            world.withEngine {
+                try? $0.relayTarget(
+                    of: Array("alice".utf8), device: Array("r".utf8), isQuestion: true, from: bob)
             } != nil
         }
         #expect(!mayAsk())

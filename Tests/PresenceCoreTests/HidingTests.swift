@@ -302,12 +302,11 @@ import Testing
         let (alice, bob) = (bind("alice", "a"), bind("bob", "b"))
         let native = world.login("carol", "c")
         func relay(_ account: String, _ device: String, from: ConnectionID) -> ConnectionID? {
-            var effects = Effects()
-            return world.withEngine {
-                $0.relay(
-                    to: Array(account.utf8), device: Array(device.utf8), isQuestion: true,
-                    from: from,
-                    into: &effects)
+            world.withEngine {
+                try? $0.relayTarget(
+                    of: Array(account.utf8), device: Array(device.utf8), isQuestion: true,
+                    from: from
+                ).connection
             }
         }
         #expect(relay("bob", "b", from: alice) == bob)

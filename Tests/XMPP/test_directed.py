@@ -159,6 +159,28 @@ class Strangers(Case):
         self.assertLess(self.drained(max_).count("<presence "), 300)
 
 
+    def test_they_do_not_use_up_what_contacts_may_send(self):
+        kim, lee = self.stream("kim"), self.stream("lee")
+        lee.send("<presence to='kim@localhost' type='subscribe'/>")
+        kim.until("type='subscribe'")
+        kim.send("<presence to='lee@localhost' type='subscribed'/>")
+        lee.until("<presence from='kim@localhost/d1'")
+        eve = self.stream("eavesdropper")
+        ask = "<iq type='get' id='%s' to='kim@localhost/d1'><ping xmlns='urn:xmpp:ping'/></iq>"
+        eve.send("".join(ask % number for number in range(300)) + PING % "asked")
+        said = eve.until("id='asked'")
+        # They are told, and for how long.
+        self.assertGreater(said.count("<policy-violation "), 50)
+        self.assertIn("Retry after 1 s.", said)
+        self.flood(eve, ["kim@localhost"] * 300)
+        self.drained(kim)
+        lee.send("<presence to='kim@localhost'><status>from lee</status></presence>" + ask % "lee")
+        kim.until("from lee")
+        kim.until("id='lee'")
+        kim.send("<iq type='result' id='lee' to='lee@localhost/d1'/>")
+        lee.until("type='result' id='lee'")
+
+
 class Libraries(Served, unittest.IsolatedAsyncioTestCase):
     is_plain = True
 

@@ -43,6 +43,7 @@ extension Engine {
                 of: session, presenting: request.presentation.availability, into: &effects),
             kind: request.presentation.kind)
         presence.addressed = address.device.map { effects.copy($0) }
+        presence.isFromContact = find(address.account.span).map { areRelated($0, account) } ?? false
         send(presence, to: receivers(at: address), into: &effects)
     }
 

@@ -250,28 +250,27 @@ extension Engine {
 
     // MARK: Between clients
 
-    /// Answers whether a device of an account is connected to be handed a stanza, and returns its
-    /// connection if it is. It need not be shown. A question, which the device answers by itself,
-    /// is only for those whom the account lets see it, and to whom the device has presented itself.
-    ///
-    /// To be carried out by the caller, which has the stanza.
-    public mutating func relay(
-        to account: [UInt8], device: [UInt8], isQuestion: Bool, from connection: ConnectionID,
-        into effects: inout Effects
-    ) -> ConnectionID? {
+    /// The device that is to be handed a stanza of a client, if it is connected. It need not be
+    /// shown. A question, which the device answers by itself, is only for those whom the account
+    /// lets see it, and to whom the device has presented itself.
+    public func relayTarget(
+        of account: [UInt8], device: [UInt8], isQuestion: Bool, from connection: ConnectionID
+    ) throws(Refusal) -> RelayTarget {
         guard case .client(_, let sender) = caller(of: connection) else {
-            effects.items.append(.refuse(connection, Refusal(.notLoggedIn)))
-            return nil
+            throw Refusal(.notLoggedIn)
         }
         guard let account = find(account.span), let session = session(of: account, on: device),
             sessions[session].client == .xmpp, let target = connectionID(of: session),
             !isQuestion || mayAsk(account, sender) || hasDirected(session, to: sender)
-        else {
-            effects.items.append(.refuse(connection, Refusal(.unknownContact)))
-            return nil
-        }
-        effects.answer(connection, .done)
-        return target
+        else { throw Refusal(.unknownContact) }
+        return RelayTarget(connection: target, isOfContact: areRelated(account, sender))
+    }
+
+    /// Whether one of the accounts sees the other by a relationship, or both are the same.
+    func areRelated(_ account: AccountHandle, _ other: AccountHandle) -> Bool {
+        guard account != other else { return true }
+        let flags = relations.relation(of: account, to: other)?.flags ?? []
+        return !flags.isDisjoint(with: [.sees, .isSeen])
     }
 
     /// Whether the devices of an account answer questions of another.

@@ -257,7 +257,7 @@ public struct Engine: ~Copyable {
 
 extension Effects {
     /// Answers the request that `connection` waits for.
-    mutating func answer(_ connection: ConnectionID, _ answer: Answer) {
+    public mutating func answer(_ connection: ConnectionID, _ answer: Answer) {
         items.append(.answer(connection, index: answers.count))
         answers.append(answer)
     }

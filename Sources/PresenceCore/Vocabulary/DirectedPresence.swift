@@ -42,6 +42,9 @@ public struct DirectedPresence: Hashable, Sendable {
     public var kind: Kind
     /// The device that was addressed; nil: it was the account, or it is the end of the session.
     public var addressed: ByteRange?
+    /// Whether it is for a contact of the sender, in either direction. Not set at the end of a
+    /// session.
+    public var isFromContact = false
 
     /// Whether a device is there.
     public enum Kind: UInt8, Sendable {
@@ -56,4 +59,12 @@ public struct DirectedPresence: Hashable, Sendable {
         self.kind = kind
         self.addressed = addressed
     }
+}
+
+/// The client to which a stanza of another is handed.
+public struct RelayTarget: Hashable, Sendable {
+    /// Its connection.
+    public var connection: ConnectionID
+    /// Whether one of the accounts sees the other by a relationship, or both are the same.
+    public var isOfContact: Bool
 }

@@ -94,7 +94,7 @@ extension EngineHost {
         case .contact(let notice, let receivers):
             tell(notice, to: receivers)
         case .direct(let index, let receivers):
-            direct(index, to: receivers)
+            direct(index, to: receivers, at: now.mono)
         case .persist(let ticket, let index):
             let record = output.shared.effects.records[index]
             submissions.append(Submission(ticket: ticket?.number, write: write(for: record)))

@@ -63,21 +63,24 @@ extension EngineHost {
 
     /// Hands a presence to receivers that need not subscribe. That a device is available is not
     /// kept for loops that stand still; its end is, without what it says.
-    mutating func direct(_ index: Int, to receivers: Range<Int>) {
+    mutating func direct(_ index: Int, to receivers: Range<Int>, at now: Mono) {
+        let presence = output.shared.effects.directed[index]
+        let receivers = presence.kind == .available ? admitted(presence, receivers, now) : receivers
+        guard !receivers.isEmpty else { return }
         let body = output.shared.add { bytes, effects in
             bytes.appendStanzas(of: effects.directed[index], in: effects)
         }
-        guard output.shared.effects.directed[index].kind == .unavailable else {
+        guard presence.kind == .unavailable else {
             return output.append(to: receivers, omitting: stillLoops) {
                 .direct(body: body, brief: nil, receivers: $0)
             }
         }
         var brief = body
-        if output.shared.effects.directed[index].device.availability != nil {
+        if presence.device.availability != nil {
             brief = output.shared.add { bytes, effects in
-                var presence = effects.directed[index]
-                presence.device.availability = nil
-                bytes.appendStanzas(of: presence, in: effects)
+                var brief = presence
+                brief.device.availability = nil
+                bytes.appendStanzas(of: brief, in: effects)
             }
         }
         output.append(to: receivers, omitting: stillLoops) {
@@ -86,6 +89,22 @@ extension EngineHost {
         pushToStill(receivers, byteCount: output.shared.range(of: brief).count) {
             .direct(body: brief, brief: brief, receivers: $0)
         }
+    }
+
+    /// Those receivers that have not been sent too much of others, moved to the front of the range.
+    /// An end needs no rate limit: each follows a presence.
+    private mutating func admitted(
+        _ presence: DirectedPresence, _ receivers: Range<Int>, _ now: Mono
+    ) -> Range<Int> {
+        var end = receivers.lowerBound
+        for place in receivers {
+            let slot = output.shared.effects.receivers[place]
+            let wait = relayed.take(for: slot, ofContact: presence.isFromContact, at: now)
+            guard wait == nil else { continue }
+            output.shared.effects.receivers.swapAt(place, end)
+            end += 1
+        }
+        return receivers.lowerBound..<end
     }
 }
 

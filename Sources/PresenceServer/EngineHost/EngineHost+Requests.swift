@@ -44,8 +44,9 @@ extension EngineHost {
                 try host.bind(login, of: connection, at: now)
             }
         case .relay(let stanza):
-            memory.noteActivity()
-            relay(stanza, at: now)
+            attempt(stanza.connection) { host throws(Refusal) in
+                try host.relay(stanza, at: now)
+            }
         case .invalid(let connection, let method, let refusal):
             memory.noteActivity()
             if connection.isInProcess { counters.requests += 1 }
@@ -88,6 +89,7 @@ extension EngineHost {
         passwords.forget(lost.connection)
         questions.forget(lost.connection)
         output.stanzaReceivers.remove(lost.connection.slot)
+        relayed.remove(lost.connection.slot)
         guard phase == .serving || phase == .stopping else { return }
         engine.connectionLost(
             lost.connection, lost.end, unsentBytes: lost.unsentBytes,

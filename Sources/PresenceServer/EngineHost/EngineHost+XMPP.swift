@@ -103,14 +103,20 @@ extension EngineHost {
         engine.logIn(login, from: connection, at: now, into: &output.shared.effects)
     }
 
-    /// Hands a stanza to the device that it is for, unless that is on a loop that stands still.
-    mutating func relay(_ stanza: RelayedStanza, at now: Moment) {
-        let target = engine.relay(
-            to: stanza.account, device: stanza.device, isQuestion: stanza.isQuestion,
-            from: stanza.connection, into: &output.shared.effects)
-        guard let target, stillLoops & 1 << UInt64(loops.loop(of: target.slot)) == 0 else { return }
+    /// Hands a stanza to the device that it is for, unless that has been sent too many or is on a
+    /// loop that stands still.
+    mutating func relay(_ stanza: RelayedStanza, at now: Moment) throws(Refusal) {
+        let target = try engine.relayTarget(
+            of: stanza.account, device: stanza.device, isQuestion: stanza.isQuestion,
+            from: stanza.connection)
+        let slot = target.connection.slot
+        if let wait = relayed.take(for: slot, ofContact: target.isOfContact, at: now.mono) {
+            throw .tooOften(waitMilliseconds: wait)
+        }
+        output.shared.effects.answer(stanza.connection, .done)
+        guard stillLoops & 1 << UInt64(loops.loop(of: slot)) == 0 else { return }
         let body = output.shared.add { output, _ in output += stanza.bytes }
-        output.append(.relay(body: body, target), for: target)
+        output.append(.relay(body: body, target.connection), for: target.connection)
     }
 
     /// Hands an event to those of its receivers that are XMPP clients.

@@ -49,6 +49,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     /// The feed, while it has readers or had one recently.
     var feed: Feed?
     var questions = Questions()
+    var relayed = RelayedPaces()
     var memory: MemoryReturn
     var rollCall = RollCall()
     var retryDelay: RetryDelay

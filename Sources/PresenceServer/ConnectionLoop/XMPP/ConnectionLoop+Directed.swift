@@ -29,11 +29,10 @@ extension ConnectionLoop where Link: ~Copyable {
         }
     }
 
-    /// Whether a client is sent a stanza of another client now: it has not had too many, and keeps
-    /// up. This may write to it, and find it closed.
-    mutating func takesRelayed(_ client: XMPPConnection, in slot: Int) -> Bool {
-        client.mayBeSentRelayed(at: now().mono) && !connections[slot].output.isBlocked
-            && hasRoom(slot)
+    /// Whether a client is sent a stanza of another client now: it keeps up. This may write to it,
+    /// and find it closed.
+    mutating func takesRelayed(in slot: Int) -> Bool {
+        !connections[slot].output.isBlocked && hasRoom(slot)
     }
 
     /// Sends clients a presence that was addressed to them: all of it, or, if it must not be lost,
@@ -52,7 +51,7 @@ extension ConnectionLoop where Link: ~Copyable {
             guard let client = xmpp?[slot], brief == nil || client.presented.end(sender) else {
                 continue
             }
-            let takesAll = takesRelayed(client, in: slot)
+            let takesAll = takesRelayed(in: slot) && !(brief != nil && client.presented.isFull)
             guard connections[slot].phase == .serving, let number = takesAll ? body : brief else {
                 continue
             }

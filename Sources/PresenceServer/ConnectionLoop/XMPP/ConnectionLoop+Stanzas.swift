@@ -56,8 +56,8 @@ extension ConnectionLoop where Link: ~Copyable {
         }
     }
 
-    /// The most bytes of a stanza as another client is sent it; with `XMPPConnection.relayedPace`
-    /// this bounds what strangers can have a client on a slow line receive.
+    /// The most bytes of a stanza as another client is sent it; with `RelayedPaces` this bounds
+    /// what strangers can have a client on a slow line receive.
     var relayedBytesMax: Int { 8_192 }
 
     /// Refuses to relay a stanza.

@@ -17,8 +17,7 @@ extension ConnectionLoop where Link: ~Copyable {
                 to: batch.own.receivers[receivers])
         case .relay(let body, let connection):
             guard let slot = slot(of: connection), connections[slot].phase == .serving,
-                let client = xmpp?[slot], takesRelayed(client, in: slot),
-                connections[slot].phase == .serving
+                takesRelayed(in: slot), connections[slot].phase == .serving
             else { return }
             push(batch.shared.bytes.span.extracting(batch.shared.range(of: body)), to: slot)
         case .direct(let body, let brief, let receivers):
@@ -109,8 +108,10 @@ extension ConnectionLoop where Link: ~Copyable {
             say(slot)
         case .relay(let head):
             guard let head, let sender = client.sender else { break }
-            counters.stanzaErrors.count(.serviceUnavailable)
-            send(to: slot) { $0.append(.serviceUnavailable, head, to: sender) }
+            let isThere = refusal.reason == .rateLimited
+            let error = isThere ? StanzaError(refusal) : .serviceUnavailable
+            counters.stanzaErrors.count(error.condition)
+            send(to: slot) { $0.append(error, head, to: sender) }
         case .discovery(let head, _):
             // As of an account that does not exist.
             let error =

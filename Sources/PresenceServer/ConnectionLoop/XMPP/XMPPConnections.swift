@@ -91,16 +91,6 @@ final class XMPPConnection {
     private var number: UInt64 = 0
     /// The devices that have presented themselves to it, other than by a subscription.
     var presented = PresentedDevices()
-    /// The rate limit of stanzas that others send it.
-    private var relayed = TokenBucket()
-
-    /// How many stanzas of others a client is sent: at most 16 KB a second, and first 1.6 MB.
-    private static let relayedPace = Pace(perSecond: 2, burst: 200)
-
-    /// Whether it may be sent one more stanza of another client now.
-    func mayBeSentRelayed(at now: Mono) -> Bool {
-        relayed.take(Self.relayedPace, at: now) == nil
-    }
 
     init(isEncrypted: Bool) {
         stream = XMPPStream(isEncrypted: isEncrypted)
