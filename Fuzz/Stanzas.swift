@@ -162,10 +162,10 @@ private func checkStanza(_ bytes: [UInt8]) {
             if case .available = presentation { isAvailable = true }
             checkShown(presentation.availability, isAvailable: isAvailable)
         case .relate(let account, .describe(let label)): checkContact(account, label)
-        case .relate(let account, .say(let word, let text)):
+        case .relate(let account, .say(let word, let content)):
             require(AccountName.isAccount(account), "a relationship with what is no account")
             var all: [UInt8] = []
-            all.appendWord(word, from: sender.account, to: account, at: domain, text: text)
+            all.appendWord(word, from: sender.account, to: account, at: domain, content)
             checkIsRead(all)
         default: break
         }

@@ -229,7 +229,7 @@ extension Owner {
                             : Rows.Relation(
                                 seen: relation.seen, isListed: relation.isListed,
                                 approvesBefore: relation.approvesBefore, label: relation.label,
-                                requestText: relation.requestText)
+                                request: relation.request)
                     )
                 })
         case .putVisibility(let account, let visibility):

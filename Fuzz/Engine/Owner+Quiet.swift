@@ -114,7 +114,10 @@ extension Owner {
                     let line = Rows.Line(
                         seen: entry.seen, sees: entry.sees, isListed: entry.isListed,
                         approvesBefore: entry.isApprovedBefore, label: text(entry.label),
-                        requestText: entry.requestText.map(text), isContact: entry.isContact)
+                        request: RequestContent(
+                            text: entry.requestText.map(text),
+                            extra: entry.requestExtra.map(text) ?? []),
+                        isContact: entry.isContact)
                     require(known.updateValue(line, forKey: text(entry.account)) == nil, "twice")
                 }
                 (cursor, total) = (next, count)

@@ -53,7 +53,7 @@ struct Rows {
         var isListed: Bool
         var approvesBefore: Bool
         var label: ContactLabel
-        var requestText: [UInt8]?
+        var request: RequestContent
     }
 
     /// What a list says of a contact, or of an account that asks.
@@ -63,7 +63,7 @@ struct Rows {
         var isListed: Bool
         var approvesBefore: Bool
         var label: [UInt8]
-        var requestText: [UInt8]?
+        var request: RequestContent
         var isContact: Bool
     }
 
@@ -90,7 +90,7 @@ struct Rows {
             lines[other] = Line(
                 seen: seen, sees: sees, isListed: own?.isListed ?? false,
                 approvesBefore: own?.approvesBefore ?? false, label: own?.label.bytes ?? [],
-                requestText: mirror?.requestText, isContact: isContact)
+                request: mirror?.request ?? .none, isContact: isContact)
         }
         return lines
     }
@@ -163,7 +163,7 @@ extension Engine {
                 of: engine.restoreName(key.owner.span),
                 to: engine.restoreName(key.contact.span), seen: row.seen, isListed: row.isListed,
                 approvesBefore: row.approvesBefore, label: row.label,
-                requestText: row.requestText, at: now)
+                request: row.request, at: now)
         }
         for (key, row) in rows.sessions.sorted(by: { $0.value.id.ordinal < $1.value.id.ordinal }) {
             engine.restoreSession(

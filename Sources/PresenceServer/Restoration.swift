@@ -66,7 +66,7 @@ struct EngineReader: ~Copyable, StoreReader {
             of: engine.restoreName(row.owner.span), to: engine.restoreName(row.contact.span),
             seen: RelationState(rawValue: row.state) ?? .none, isListed: row.isListed,
             approvesBefore: row.approvesBefore, label: ContactLabel(stored: row.label),
-            requestText: row.requestText, at: now)
+            request: RequestContent(text: row.requestText, extra: row.requestExtra), at: now)
     }
 
     mutating func passwords(count: Int, secret: [UInt8]) {

@@ -80,6 +80,8 @@ public struct RelationRow: Sendable, Equatable {
     public var label: [UInt8] = []
     /// The text of the owner's request; nil if there is none.
     public var requestText: [UInt8]?
+    /// The further content of the owner's request, as XML; empty: none.
+    public var requestExtra: [UInt8] = []
 
     /// Creates a row; the other fields are set afterwards.
     public init(owner: [UInt8], contact: [UInt8]) {

@@ -93,7 +93,7 @@ extension Store {
         let row = try PreparedStatement(
             db,
             """
-            SELECT owner, contact, state, listed, approvesBefore, label, requestText
+            SELECT owner, contact, state, listed, approvesBefore, label, requestText, requestExtra
             FROM relation
             """)
         while try row.next() {
@@ -103,6 +103,7 @@ extension Store {
             relation.approvesBefore = row.integer(4) != 0
             relation.label = row.bytes(5)
             relation.requestText = row.optionalBytes(6)
+            relation.requestExtra = row.bytes(7)
             reader.relation(relation)
         }
     }

@@ -58,8 +58,8 @@ struct WriteStatements {
             db,
             """
             INSERT OR REPLACE INTO relation
-                (owner, contact, state, listed, approvesBefore, label, requestText)
-            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+                (owner, contact, state, listed, approvesBefore, label, requestText, requestExtra)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
             """)
         removeRelation = try PreparedStatement(
             db, "DELETE FROM relation WHERE owner = ?1 AND contact = ?2")
@@ -191,6 +191,7 @@ struct WriteStatements {
             statement.bind(5, row.approvesBefore ? 1 : 0)
             try statement.bind(6, row.label)
             try statement.bind(7, optional: row.requestText)
+            try statement.bind(8, row.requestExtra)
         }
         try statement.run()
     }

@@ -89,14 +89,15 @@ import Testing
         let change = PairChange(pair, .say(.subscribe, text: [1]))
         #expect(change.isAnswered && change.told.isEmpty)
         #expect(change.pair.own.seen == .active && !change.pair.other.approvesBefore)
-        #expect(change.pair.own.requestText == nil)
+        #expect(change.pair.own.request == .none)
     }
 
-    @Test func `the first text of a request stands`() {
-        let asked = PairChange(Self.pair("N"), .say(.subscribe, text: [1])).pair
+    @Test func `the first content of a request stands`() {
+        let content = RequestContent(text: [1], extra: [2])
+        let asked = PairChange(Self.pair("N"), .say(.subscribe, content)).pair
         let again = PairChange(asked, .say(.subscribe, text: [2])).pair
-        #expect(again.own.requestText == [1])
-        #expect(PairChange(again, .say(.unsubscribe, text: nil)).pair.own.requestText == nil)
+        #expect(again.own.request == content)
+        #expect(PairChange(again, .say(.unsubscribe, text: nil)).pair.own.request == .none)
     }
 
     @Test func `removal ends both directions and forgets the label`() throws {

@@ -132,7 +132,8 @@ import Testing
                     contact: ContactEntry(
                         account: ByteRange(start: 7, count: 3),
                         label: ByteRange(start: 0, count: 0), seen: .none, sees: .pending,
-                        requestText: text, isApprovedBefore: false, isListed: false),
+                        requestText: text, requestExtra: text, isApprovedBefore: false,
+                        isListed: false),
                     word: .subscribe, isListChanged: true))
         }
         let connection = LoopNumber(index: 1, of: 2).connection(StreamID(slot: 5, generation: 1))
@@ -150,6 +151,7 @@ import Testing
         let copied = part.own.items.map { item -> [String?] in
             guard case .contact(let notice, _) = item else { return [] }
             let contact = effects.notices[notice].contact
+            #expect(contact.requestText.map(text) == contact.requestExtra.map(text))
             return [text(contact.account), contact.requestText.map(text)]
         }
         #expect(copied == [["bob", nil], ["bob", "hello"]])

@@ -47,6 +47,7 @@ import Testing
             var mirror = RelationRow(owner: name("p"), contact: who)
             mirror.isListed = Bool.random(using: &random)
             mirror.requestText = mirror.isListed ? name("hello") : nil
+            mirror.requestExtra = mirror.isListed ? name("<x/>") : []
             return .putRelations([row, mirror])
         case 11:
             return .putVisibility(account: who, [nil, 0, 2].randomElement(using: &random) ?? nil)

@@ -1,3 +1,4 @@
+import GRDB
 import PresenceStore
 import Testing
 
@@ -117,6 +118,25 @@ import Testing
             .removeExpired(before: 100))
         #expect(found.statuses.keys.sorted() == ["new 1"])
         #expect(found.subscriptions(of: "al") == ["new 1 100"])
+    }
+
+    @Test func `relations of before have requests with a text only`() throws {
+        var row = RelationRow(owner: name("ann"), contact: name("bob"))
+        row.state = 1
+        row.requestText = name("Hi")
+        row.requestExtra = name("<x xmlns='u'/>")
+        #expect(try contents(after: .putRelations([row])).relations == [["ann", "bob"]: row])
+        let older = try DatabaseQueue(path: directory.database)
+        try older.inDatabase { db in
+            try db.execute(
+                sql: """
+                    ALTER TABLE relation DROP COLUMN requestExtra;
+                    DELETE FROM grdb_migrations WHERE identifier = '007 request';
+                    """)
+        }
+        try older.close()
+        row.requestExtra = []
+        #expect(try contents().relations == [["ann", "bob"]: row])
     }
 
     @Test func `an empty text and a name with a zero byte come back as they were`() throws {

@@ -70,17 +70,16 @@ import XML
     func `writes the words of relationships`(word: RelationWord) throws {
         #expect(
             try written {
-                $0.appendWord(
-                    word, from: bytes("bob"), to: bytes("alice"), at: domain,
-                    text: nil as [UInt8]?)
+                $0.appendWord(word, from: bytes("bob"), to: bytes("alice"), at: domain)
             } == "<presence from='bob@example.org' to='alice@example.org' type='\(word)'/>")
         #expect(
             try written {
                 $0.appendWord(
-                    word, from: bytes("bob"), to: bytes("alice"), at: domain, text: bytes("Hi"))
+                    word, from: bytes("bob"), to: bytes("alice"), at: domain,
+                    RequestContent(text: bytes("Hi"), extra: bytes("<x xmlns='u'/>")))
             } == """
                 <presence from='bob@example.org' to='alice@example.org' type='\(word)'>\
-                <status>Hi</status></presence>
+                <status>Hi</status><x xmlns='u'/></presence>
                 """)
     }
 

@@ -71,6 +71,25 @@ import Testing
         let word = "<presence type='subscribe' to='bob@example.org'>"
         #expect(try request("\(word)\(status(512))</presence>") != nil)
         #expect(try refusal("\(word)\(status(513))</presence>") == tooLong)
+        #expect(try request("\(word)\(extra(1_020))</presence>") != nil)
+        #expect(try refusal("\(word)\(extra(1_030))</presence>") == tooLong)
+        // What goes with other words is dropped.
+        let other = "<presence type='subscribed' to='bob@example.org'>"
+        #expect(try request("\(other)\(extra(5_000))</presence>") != nil)
+    }
+
+    @Test func `passes all content of a request on`() throws {
+        let nick = "<nick xmlns='http://jabber.org/protocol/nick'>Al</nick>"
+        let other = "<status xml:lang='de'>Hallo</status>"
+        let stanza = """
+            <presence type='subscribe' to='bob@example.org'> <p:nick \
+            xmlns:p='http://jabber.org/protocol/nick'>Al</p:nick><status>Hi</status>\(other)\
+            <delay xmlns='urn:xmpp:delay' stamp='x'/></presence>
+            """
+        let content = RequestContent(text: bytes("Hi"), extra: bytes(nick + other))
+        #expect(
+            try request(stanza)
+                == .relate(account: bytes("bob"), .say(.subscribe, content)))
     }
 
     @Test(arguments: RelationWord.allCases)

@@ -180,13 +180,14 @@ private final class Stage {
             account: stage.range("bob"), label: stage.range(text(label.bytes)), seen: .active,
             sees: .pending, isApprovedBefore: false, isListed: true)
         contact.requestText = stage.range("Hi")
+        contact.requestExtra = stage.range("<x xmlns='u'/>")
         #expect(
             RosterItem(contact, in: stage.effects)
                 == RosterItem(account: bytes("bob"), label: label, seen: .active, sees: .pending))
         #expect(
             try written { $0.append(.subscribe, of: contact, in: stage.effects, to: alice) } == """
                 <presence from='bob@example.org' to='alice@example.org' type='subscribe'>\
-                <status>Hi</status></presence>
+                <status>Hi</status><x xmlns='u'/></presence>
                 """)
         #expect(
             try written { $0.append(.unsubscribed, of: contact, in: stage.effects, to: alice) }

@@ -84,8 +84,7 @@ extension Simulation {
             other, word, seen == 1 ? "ask" : nil,
             own?.approvesBefore == true ? "preapproved" : nil, isContact ? nil : "unlisted",
             sees == 1
-                ? "request \(mirror?.requestText.map { String(decoding: $0, as: UTF8.self) } ?? "")"
-                : nil,
+                ? "request \(String(decoding: mirror?.requestText ?? [], as: UTF8.self))" : nil,
             name.isEmpty ? nil : name, groups.isEmpty ? nil : JSON.array(groups).text,
         ].compactMap { $0 }.joined(separator: " ")
     }

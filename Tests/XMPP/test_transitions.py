@@ -6,6 +6,7 @@ import unittest
 
 import walk
 from service import Served, XMPPService
+from stream import Stream
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -111,6 +112,27 @@ class Deaths(unittest.TestCase):
         # A request is delivered at every login until it is answered.
         self.assertEqual("+ask" in items[0], "subscribe" in ben.told, (items, ben.told))
         self.assertEqual("+ask" in items[1], "subscribe" in anna.told, (items, anna.told))
+
+    def test_a_request_is_kept_with_all_it_says(self):
+        service = XMPPService(plain=True)
+        self.addCleanup(service.close)
+        content = ("<status>Hi</status><nick xmlns='http://jabber.org/protocol/nick'>Al</nick>"
+                   "<x xmlns='u' a='1'/>")
+        anna = Stream(service.xmpp_port)
+        self.addCleanup(anna.close)
+        anna.login("anna", "d1")
+        anna.send("<presence to='ben@localhost' type='subscribe'>%s</presence>" % content
+                  + "<iq type='get' id='r'><query xmlns='jabber:iq:roster'/></iq>")
+        anna.until("ask='subscribe'/></query></iq>")
+        for _ in range(2):
+            ben = Stream(service.xmpp_port)
+            self.addCleanup(ben.close)
+            ben.login("ben", "d1")
+            ben.send("<presence/>")
+            ben.until("<presence from='anna@localhost' to='ben@localhost' type='subscribe'>%s"
+                      "</presence>" % content)
+            service.kill()
+            service.start()
 
     def pair(self, service, stem):
         people = walk.pair(service.xmpp_port, stem)

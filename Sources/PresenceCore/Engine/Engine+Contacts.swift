@@ -26,7 +26,8 @@ extension Engine {
         ContactEntry(
             account: effects.copyName(of: contact.index, from: self),
             label: effects.copy(side.label.bytes), seen: side.seen, sees: mirror.seen,
-            requestText: mirror.requestText.map { effects.copy($0) },
+            requestText: mirror.request.text.map { effects.copy($0) },
+            requestExtra: mirror.request.extra.isEmpty ? nil : effects.copy(mirror.request.extra),
             isApprovedBefore: side.approvesBefore, isListed: side.isListed)
     }
 

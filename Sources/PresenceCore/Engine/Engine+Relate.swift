@@ -18,7 +18,7 @@ extension Engine {
         var label: [UInt8] = []
         if relation.label != .none { strings.append(relation.label, to: &label) }
         return PairSide(
-            seen: relation.seen, requestText: relations.requestText(of: account, to: contact),
+            seen: relation.seen, request: relations.request(of: account, to: contact),
             isListed: relation.flags.contains(.isListed),
             approvesBefore: relation.flags.contains(.approvesBefore),
             label: ContactLabel(stored: label))
@@ -172,7 +172,7 @@ extension Engine {
         if side.label != .none { relation.label = strings.insert(side.label.bytes.span) }
         relations.set(relation, of: account)
         relations.set(
-            requestText: side.seen == .pending ? side.requestText : nil, of: account, to: contact)
+            request: side.seen == .pending ? side.request : .none, of: account, to: contact)
     }
 
     private mutating func grant(
@@ -190,14 +190,14 @@ extension Engine {
     /// Restores what one account keeps of another; the other's row may come before or after.
     public mutating func restoreRelation(
         of owner: AccountHandle, to contact: AccountHandle, seen: RelationState, isListed: Bool,
-        approvesBefore: Bool, label: ContactLabel, requestText: [UInt8]?, at now: Moment
+        approvesBefore: Bool, label: ContactLabel, request: RequestContent, at now: Moment
     ) {
         guard owner != contact else { return }
         var pair = pair(owner, contact)
         let approvesBefore = approvesBefore && pair.other.seen == .none
         let isListed = isListed || approvesBefore
         pair.own = PairSide(
-            seen: seen, requestText: requestText, isListed: isListed,
+            seen: seen, request: request, isListed: isListed,
             approvesBefore: approvesBefore, label: isListed ? label : .none)
         if seen != .none { pair.other.approvesBefore = false }
         set(pair, of: owner, contact, at: now)
@@ -239,6 +239,6 @@ extension RelationRecord {
         self.init(
             owner: owner, contact: contact, seen: side.seen, isListed: side.isListed,
             approvesBefore: side.approvesBefore, label: side.label,
-            requestText: side.requestText)
+            request: side.request)
     }
 }

@@ -7,8 +7,8 @@
 struct PairSide: Hashable {
     /// Whether it sees the other.
     var seen = RelationState.none
-    /// The text of its request, while that is pending.
-    var requestText: [UInt8]?
+    /// What its request says, while that is pending.
+    var request = RequestContent.none
     /// Whether the other is on its list, whatever the states.
     var isListed = false
     /// Whether it accepts the other's next request at once (RFC 6121, section 3.4).
@@ -46,7 +46,7 @@ struct PairChange: Hashable {
     init(_ pair: Pair, _ action: ContactAction) {
         self.pair = pair
         switch action {
-        case .say(.subscribe, let text): subscribe(text)
+        case .say(.subscribe, let content): subscribe(content)
         case .say(.unsubscribe, _): unsubscribe()
         case .say(.subscribed, _): subscribed()
         case .say(.unsubscribed, _): unsubscribed()
@@ -61,7 +61,7 @@ struct PairChange: Hashable {
         }
     }
 
-    private mutating func subscribe(_ text: [UInt8]?) {
+    private mutating func subscribe(_ content: RequestContent) {
         pair.own.isListed = true
         switch pair.own.seen {
         case .none where pair.other.approvesBefore:
@@ -71,7 +71,7 @@ struct PairChange: Hashable {
             isAnswered = true
         case .none:
             pair.own.seen = .pending
-            pair.own.requestText = text
+            pair.own.request = content
             told.append(.subscribe)
         // Requests must not pile up: the first one stands.
         case .pending: break
@@ -83,7 +83,7 @@ struct PairChange: Hashable {
     private mutating func unsubscribe() {
         guard pair.own.seen != .none else { return }
         pair.own.seen = .none
-        pair.own.requestText = nil
+        pair.own.request = .none
         told.append(.unsubscribe)
     }
 
@@ -94,7 +94,7 @@ struct PairChange: Hashable {
             pair.own.isListed = true
         case .pending:
             pair.other.seen = .active
-            pair.other.requestText = nil
+            pair.other.request = .none
             pair.own.isListed = true
             told.append(.subscribed)
         case .active: break
@@ -105,7 +105,7 @@ struct PairChange: Hashable {
         pair.own.approvesBefore = false
         guard pair.other.seen != .none else { return }
         pair.other.seen = .none
-        pair.other.requestText = nil
+        pair.other.request = .none
         told.append(.unsubscribed)
     }
 }

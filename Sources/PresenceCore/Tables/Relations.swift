@@ -29,8 +29,8 @@ struct Relation {
 struct Relations {
     /// By account: its relations in the order of the contacts.
     private var relations: [UInt32: [Relation]] = [:]
-    /// The texts of requests, by asker and asked.
-    private var requestTexts: [UInt64: [UInt8]] = [:]
+    /// What requests say, by asker and asked; no entry for nothing.
+    private var requests: [UInt64: RequestContent] = [:]
     /// How many requests an account has to answer; no entry for none.
     private var requestCounts: [UInt32: Int] = [:]
     /// How many contacts an account has; no entry for none.
@@ -62,9 +62,9 @@ struct Relations {
         return place < list.count && list[place].contact == contact.index ? list[place] : nil
     }
 
-    /// The text with which an account has asked another; nil if there is none.
-    func requestText(of asker: AccountHandle, to asked: AccountHandle) -> [UInt8]? {
-        requestTexts[Self.key(asker, asked)]
+    /// What an account has said as it asked another.
+    func request(of asker: AccountHandle, to asked: AccountHandle) -> RequestContent {
+        requests[Self.key(asker, asked)] ?? .none
     }
 
     /// Puts a relation in the place of the one before; one that says nothing is removed. O(n).
@@ -90,9 +90,11 @@ struct Relations {
         count(account, from: before, to: relation.flags)
     }
 
-    /// Keeps or forgets the text of a request.
-    mutating func set(requestText: [UInt8]?, of asker: AccountHandle, to asked: AccountHandle) {
-        requestTexts[Self.key(asker, asked)] = requestText
+    /// Keeps or forgets what a request says.
+    mutating func set(
+        request: RequestContent, of asker: AccountHandle, to asked: AccountHandle
+    ) {
+        requests[Self.key(asker, asked)] = request == .none ? nil : request
     }
 
     private mutating func count(
@@ -126,7 +128,7 @@ extension Relation.Flags {
 extension Relations {
     /// Traps unless both sides of every pair agree. O(relations); for tests.
     func checkInvariants(sees: (AccountHandle, AccountHandle) -> Bool) {
-        var texts = 0
+        var contents = 0
         for (number, list) in relations {
             let account = AccountHandle(index: number)
             precondition(!list.isEmpty, "an empty list")
@@ -142,9 +144,9 @@ extension Relations {
                 precondition(
                     !flags.contains(.approvesBefore)
                         || flags.isDisjoint(with: [.isAsked, .isSeen]), "approved twice")
-                guard requestText(of: account, to: contact) != nil else { continue }
-                precondition(flags.contains(.asks), "the text of no request")
-                texts += 1
+                guard request(of: account, to: contact) != .none else { continue }
+                precondition(flags.contains(.asks), "the content of no request")
+                contents += 1
             }
             precondition(
                 contactCount(of: account) == list.count { $0.flags.isContact }, "contact count")
@@ -155,7 +157,7 @@ extension Relations {
         var owners: [UInt32: Int] = [:]
         for relation in relations.values.joined() { owners[relation.contact, default: 0] += 1 }
         precondition(owners == ownerCounts, "owner counts")
-        precondition(texts == requestTexts.count, "a request text without its request")
+        precondition(contents == requests.count, "a content without its request")
         let all = relations.values.joined()
         precondition(pendingCount == all.count { $0.flags.contains(.asks) }, "pending count")
         precondition(activeCount == all.count { $0.flags.contains(.sees) }, "active count")

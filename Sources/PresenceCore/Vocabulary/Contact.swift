@@ -1,11 +1,35 @@
 /// What an account wants of its relationship with another.
 public enum ContactAction: Hashable, Sendable {
-    /// Say this word; `text` goes with a request.
-    case say(RelationWord, text: [UInt8]?)
+    /// Say this word; the content goes with a request.
+    case say(RelationWord, RequestContent)
     /// Keep these names for the other. Adds the other to the contacts.
     case describe(ContactLabel)
     /// End both directions and forget the other.
     case remove
+}
+
+extension ContactAction {
+    /// Say this word; `text` goes with a request.
+    public static func say(_ word: RelationWord, text: [UInt8]?) -> ContactAction {
+        .say(word, RequestContent(text: text))
+    }
+}
+
+/// What an account says with a request.
+public struct RequestContent: Hashable, Sendable {
+    /// For people; nil: nothing.
+    public var text: [UInt8]?
+    /// Further content from an XMPP client, as XML that is passed on; empty: none.
+    public var extra: [UInt8]
+
+    /// Nothing.
+    public static let none = RequestContent()
+
+    /// A content.
+    public init(text: [UInt8]? = nil, extra: [UInt8] = []) {
+        self.text = text
+        self.extra = extra
+    }
 }
 
 /// What an account calls a contact: for itself only.
@@ -62,6 +86,8 @@ public struct ContactEntry: Hashable, Sendable {
     public var sees: RelationState
     /// The text of its request, in `Effects.bytes`; nil if there is none.
     public var requestText: ByteRange?
+    /// The further content of its request, in `Effects.bytes`; nil if there is none.
+    public var requestExtra: ByteRange?
     /// Whether its next request is accepted at once.
     public var isApprovedBefore: Bool
     /// Whether it is on the account's list for another reason than its states.

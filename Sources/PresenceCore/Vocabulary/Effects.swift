@@ -202,13 +202,13 @@ public struct RelationRecord: Hashable, Sendable {
     public var approvesBefore: Bool
     /// What the owner calls the contact.
     public var label: ContactLabel
-    /// The text of the owner's request, while it is pending.
-    public var requestText: [UInt8]?
+    /// What the owner's request says, while it is pending.
+    public var request: RequestContent
 
     /// What an owner keeps of a contact.
     public init(
         owner: AccountHandle, contact: AccountHandle, seen: RelationState, isListed: Bool,
-        approvesBefore: Bool, label: ContactLabel, requestText: [UInt8]?
+        approvesBefore: Bool, label: ContactLabel, request: RequestContent
     ) {
         self.owner = owner
         self.contact = contact
@@ -216,6 +216,6 @@ public struct RelationRecord: Hashable, Sendable {
         self.isListed = isListed
         self.approvesBefore = approvesBefore
         self.label = label
-        self.requestText = requestText
+        self.request = request
     }
 }

@@ -116,7 +116,7 @@ extension Effects {
     fileprivate func stanzaByteCount(ofNotice notice: Int) -> Int {
         let contact = notices[notice].contact
         return Self.stanzaBytes + Int(contact.account.count + contact.label.count)
-            + Int(contact.requestText?.count ?? 0)
+            + Int(contact.requestText?.count ?? 0) + Int(contact.requestExtra?.count ?? 0)
     }
 
     /// About how many bytes a client is sent of expired names.

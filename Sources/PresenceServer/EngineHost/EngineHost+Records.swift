@@ -72,7 +72,8 @@ extension EngineHost {
         row.isListed = relation.isListed
         row.approvesBefore = relation.approvesBefore
         row.label = relation.label.bytes
-        row.requestText = relation.requestText
+        row.requestText = relation.request.text
+        row.requestExtra = relation.request.extra
         return row
     }
 

@@ -79,6 +79,9 @@ struct SharedOutput: Sendable {
         if let text = notice.contact.requestText {
             notice.contact.requestText = copyText(text, from: other)
         }
+        if let extra = notice.contact.requestExtra {
+            notice.contact.requestExtra = copyText(extra, from: other)
+        }
         effects.notices.append(notice)
         return effects.notices.count - 1
     }

@@ -17,6 +17,7 @@ enum Schema {
         migrator.registerMigration("004 relation", migrate: createRelation)
         migrator.registerMigration("005 availability", migrate: addAvailability)
         migrator.registerMigration("006 credential", migrate: createCredential)
+        migrator.registerMigration("007 request", migrate: addRequestContent)
         return migrator
     }
 }

@@ -193,10 +193,13 @@ extension [UInt8] {
         _ word: RelationWord, of contact: ContactEntry, in effects: borrowing Effects,
         to client: StanzaSender
     ) {
-        var text: ArraySlice<UInt8>?
-        if word == .subscribe, let range = contact.requestText { text = effects.text(range) }
+        var content = RequestContent.none
+        if word == .subscribe {
+            content.text = contact.requestText.map { Array(effects.text($0)) }
+            if let extra = contact.requestExtra { content.extra += effects.text(extra) }
+        }
         appendWord(
             word, from: effects.text(contact.account), to: client.account, at: client.domain,
-            text: text)
+            content)
     }
 }

@@ -95,7 +95,7 @@ extension [UInt8] {
     /// Appends what an account says to another about their relationship.
     public mutating func appendWord(
         _ word: RelationWord, from account: some Collection<UInt8>,
-        to other: some Collection<UInt8>, at domain: [UInt8], text: (some Collection<UInt8>)?
+        to other: some Collection<UInt8>, at domain: [UInt8], _ content: RequestContent = .none
     ) {
         append(literal: "<presence from='")
         appendJID(of: account, at: domain)
@@ -103,12 +103,13 @@ extension [UInt8] {
         appendJID(of: other, at: domain)
         append(literal: "' type='")
         append(literal: word.word)
-        guard let text else {
+        guard content != .none else {
             append(literal: "'/>")
             return
         }
         append(literal: "'>")
-        appendXML(element: "status", text: text)
+        if let text = content.text { appendXML(element: "status", text: text) }
+        append(contentsOf: content.extra)
         append(literal: "</presence>")
     }
 

@@ -7,6 +7,8 @@ internal import XML
 extension StanzaDecoder {
     /// Bytes of all other content, as it is written again.
     static let extraBytesMax = 4_096
+    /// The same of a request, which is kept until it is answered.
+    static let requestExtraBytesMax = 1_024
     /// Bytes of a tag of a language. Longer ones are ignored: RFC 5646 recommends room for 35.
     private static let languageBytesMax = 35
 
@@ -43,13 +45,29 @@ extension StanzaDecoder {
             guard account != sender.account else {
                 throw .badRequest("An account has no relationship with itself.")
             }
-            let text = stanza.first("status", in: Namespace.client)?.text
-            guard (text?.count ?? 0) <= limits.requestTextBytesMax else {
-                throw .tooLong("The status of a request is too long.")
-            }
-            let isSaid = word == .subscribe && text?.isEmpty == false
-            return .relate(account: account, .say(word, text: isSaid ? text : nil))
+            let content = word == .subscribe ? try requestContent(stanza) : .none
+            return .relate(account: account, .say(word, content))
         }
+    }
+
+    /// What a request says: the first text, and whatever else there is (RFC 6121, 3.1.3).
+    private func requestContent(_ stanza: XMLElement) throws(StanzaError) -> RequestContent {
+        var content = RequestContent()
+        for child in stanza.elements where !child.isOfService {
+            if content.text == nil, child.isNamed("status", in: Namespace.client) {
+                content.text = child.text
+                continue
+            }
+            let rest = Self.requestExtraBytesMax - content.extra.count
+            guard content.extra.appendXML(child, in: Namespace.client, bytesMax: rest) else {
+                throw .tooLong("The other elements of a request have more than 1,024 bytes.")
+            }
+        }
+        guard (content.text?.count ?? 0) <= limits.requestTextBytesMax else {
+            throw .tooLong("The status of a request is too long.")
+        }
+        if content.text?.isEmpty == true { content.text = nil }
+        return content
     }
 
     private func shown(

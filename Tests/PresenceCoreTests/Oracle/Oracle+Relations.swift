@@ -174,7 +174,7 @@ extension Oracle {
     ) -> (own: Keeping, other: Keeping) {
         var (own, other) = (keeping(name, contact), keeping(contact, name))
         switch action {
-        case .say(.subscribe, let text):
+        case .say(.subscribe, let content):
             own.isListed = true
             if own.sight == .none {
                 if other.approvesBefore {
@@ -182,7 +182,7 @@ extension Oracle {
                     other.approvesBefore = false
                     other.isListed = true
                 } else {
-                    own.sight = .asked(text.map { String(decoding: $0, as: UTF8.self) } ?? "")
+                    own.sight = .asked(String(decoding: content.text ?? [], as: UTF8.self))
                 }
             }
         case .say(.unsubscribe, _): own.sight = .none
