@@ -41,11 +41,12 @@ public struct ScramChallenge: Hashable, Sendable {
         guard let binding = Base64.decoded(try attributes.value(of: "c")) else { throw .malformed }
         let nonce = try attributes.value(of: "r")
         var last = try attributes.next()
-        var unsigned = final[..<(last.value.startIndex - 3)]
         while !attributes.isAtEnd {
+            // A mandatory extension, and none is known (RFC 5802, 5.1).
+            guard last.name != UInt8(ascii: "m") else { throw .malformed }
             last = try attributes.next()
-            unsigned = final[..<(last.value.startIndex - 3)]
         }
+        let unsigned = final[..<(last.value.startIndex - 3)]
         guard last.name == UInt8(ascii: "p"), let proof = Base64.decoded(last.value),
             proof.count == hash.keyBytes
         else { throw .malformed }

@@ -74,6 +74,14 @@ import Testing
         }
     }
 
+    @Test(arguments: [",m=ext", ",m=ext,x=1", ",x=1,m=ext"])
+    func `a client that needs an extension does not log in`(extensions: String) throws {
+        let client = ScramClient(hash: .sha256, password: password)
+        let challenge = try challenge(client, keys: pencil)
+        let final = try client.final(to: challenge.message, extensions: extensions)
+        #expect(throws: SASLError.malformed) { try challenge.verify(final.message) }
+    }
+
     @Test func `each exchange has its nonce`() throws {
         let client = ScramClient(hash: .sha256, password: password)
         var random = SplitMix64(seed: 7)
