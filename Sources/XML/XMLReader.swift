@@ -17,6 +17,7 @@ public final class XMLReader {
     /// Its own, so that the header of one stream does not end the document that the stanzas of all
     /// are in.
     private let stanzaParser: ExpatParser
+    private var known = KnownHeaders()
 
     /// A reader whose hash tables use this salt, which must be random and secret. Zero: Expat asks
     /// the system for one.
@@ -27,10 +28,13 @@ public final class XMLReader {
 
     /// Reads the header of a stream, with or without an XML declaration.
     public func readHeader(_ bytes: RawSpan) throws(XMLError) -> XMLHeader {
+        if let header = known.header(of: bytes) { return header }
         let (document, declarations) = try headerParser.readHeader(bytes)
-        return XMLHeader(
+        let header = XMLHeader(
             element: XMLElement(document), contentNamespace: declarations.content,
             scope: try StreamScope(declarations.all))
+        known.add(header, of: bytes)
+        return header
     }
 
     /// Reads one stanza, which must end with the last byte.

@@ -210,6 +210,52 @@ import Testing
         }
     }
 
+    @Test func `reads each header as if it were the first`() throws {
+        let standard = "xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams'"
+        let texts =
+            ["", " to='a'", " to='b'", " from='c' to='a'", " version='1.0'", " x='1'"].map {
+                "<stream:stream \(standard)\($0)>"
+            } + [
+                "<stream:stream \(standard) to='\(String(repeating: "a", count: 300))'>",
+                "<?xml version='1.0'?><stream:stream \(standard)>", "<s xmlns='u'>", "<s><t>",
+                "<s/>",
+                "<stream:stream \(standard)", "",
+            ]
+        let seed = UInt64.random(in: 1...UInt64.max)
+        print("seed \(seed)")
+        var random = SplitMix64(seed: seed)
+        for _ in 0..<500 {
+            let text = texts[Int.random(in: texts.indices, using: &random)]
+            #expect(
+                headerOutcome(text, reader) == headerOutcome(text, XMLReader(hashSalt: 1)),
+                "\(text)")
+        }
+    }
+
+    @Test func `keeps few headers, and none of one account`() throws {
+        var known = KnownHeaders()
+        func isKnown(_ text: String) -> Bool {
+            known.header(of: Array(text.utf8).span.bytes) != nil
+        }
+        func add(_ text: String) throws {
+            let header = try reader.header(text)
+            known.add(header, of: Array(text.utf8).span.bytes)
+        }
+        for number in 0..<6 { try add("<s to='\(number)'>") }
+        #expect(
+            (0..<6).map { isKnown("<s to='\($0)'>") } == [false, false, true, true, true, true])
+        try add("<s from='a'>")
+        try add("<s to='\(String(repeating: "a", count: 250))'>")
+        #expect(!isKnown("<s from='a'>") && isKnown("<s to='2'>") && !isKnown("<s to='2' >"))
+    }
+
+    private func headerOutcome(_ text: String, _ reader: XMLReader) -> Result<[String], XMLError> {
+        Result { () throws(XMLError) in
+            let header = try reader.header(text)
+            return ["\(header.element.tree)", "\(header.contentNamespace)", "\(header.scope)"]
+        }
+    }
+
     private func outcome(
         _ text: String, _ scope: StreamScope, _ reader: XMLReader
     ) -> Result<Tree, XMLError> {

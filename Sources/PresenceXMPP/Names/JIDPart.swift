@@ -42,6 +42,13 @@ enum JIDPart {
         }
     }
 
+    /// Whether a name is the same as this part: all bytes are of ASCII and stand for themselves.
+    func isSame(as name: some Collection<UInt8>) -> Bool {
+        name.withContiguousStorageIfAvailable { bytes in
+            unsafe bytes.allSatisfy { isPlain($0) }
+        } ?? false
+    }
+
     /// Whether a byte of ASCII stands for itself.
     func isPlain(_ byte: UInt8) -> Bool {
         switch (self, byte) {

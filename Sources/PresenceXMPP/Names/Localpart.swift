@@ -26,7 +26,7 @@ public enum Localpart {
 extension [UInt8] {
     /// Appends the local part of an account. It has no characters that XML would escape.
     public mutating func appendLocalpart(of account: some Collection<UInt8>) {
-        if account.allSatisfy({ JIDPart.localpart.isPlain($0) }) {
+        if JIDPart.localpart.isSame(as: account) {
             append(contentsOf: account)
         } else {
             JIDPart.localpart.append(account, to: &self)

@@ -31,7 +31,7 @@ public enum Resource {
 extension [UInt8] {
     /// Appends the resource of a device as the value of an attribute, without quotes.
     mutating func appendResource(of device: some Collection<UInt8>) {
-        if device.allSatisfy({ JIDPart.resource.isPlain($0) }) {
+        if JIDPart.resource.isSame(as: device) {
             appendXML(attributeValue: device)
         } else {
             appendXML(attributeValue: Resource.resource(of: device))
