@@ -12,7 +12,7 @@ import XML
 // SAFETY: libFuzzer runs one input at a time, on one thread.
 nonisolated(unsafe) private let reader = XMLReader(hashSalt: 1)
 private let domain = Array("example.org".utf8)
-private let decoder = StanzaDecoder(domains: [domain])
+private let decoder = StanzaDecoder(domains: [domain], limits: Limits())
 private let sender = StanzaSender(
     account: Array("Alice <é>".utf8), device: Array("a&'b".utf8), domain: domain)
 
@@ -26,9 +26,9 @@ private func checkAccount(_ account: [UInt8]) {
     let localpart = Localpart.localpart(of: account)
     require(localpart == lowered(localpart), "a local part with a capital letter")
     require(
-        Localpart.account(of: localpart) == (AccountName.isAccount(account) ? account : nil),
+        Localpart.account(of: localpart) == (NameSyntax.admits(account) ? account : nil),
         "the local part of an account names another")
-    guard AccountName.isAccount(account) else { return }
+    guard NameSyntax.admits(account) else { return }
     let isWhole = String(validating: localpart, as: UTF8.self) != nil
     require(isWhole && localpart.count <= 1_023, "a local part that is none")
     let forbidden = Array("\"&'/:<>@ ".utf8)
@@ -41,14 +41,14 @@ private func checkAccount(_ account: [UInt8]) {
 
 private func checkLocalpart(_ localpart: [UInt8]) {
     guard let account = Localpart.account(of: localpart) else { return }
-    require(AccountName.isAccount(account), "an account that is none")
+    require(NameSyntax.admits(account), "an account that is none")
     require(Localpart.localpart(of: account) == lowered(localpart), "two of one account")
 }
 
 private func checkDevice(_ device: [UInt8]) {
     let resource = Resource.resource(of: device)
     require(
-        Resource.device(of: resource) == (AccountName.isDevice(device) ? device : nil),
+        Resource.device(of: resource) == (NameSyntax.admits(device) ? device : nil),
         "the resource of a device names another")
     guard let other = Resource.device(of: device) else { return }
     require(Resource.resource(of: other) == device, "two resources of one device")
@@ -104,7 +104,7 @@ private func checkShown(_ availability: Availability, isAvailable: Bool) {
 }
 
 private func checkContact(_ account: [UInt8], _ label: ContactLabel) {
-    require(AccountName.isAccount(account), "a contact that is no account")
+    require(NameSyntax.admits(account), "a contact that is no account")
     var bytes = Array("<iq type='set'><query xmlns='jabber:iq:roster'>".utf8)
     bytes.append(RosterItem(account: account, label: label), at: domain)
     bytes.appendRosterEnd()
@@ -157,13 +157,13 @@ private func checkStanza(_ bytes: [UInt8]) {
         case .show(let availability): checkShown(availability, isAvailable: true)
         case .hide(let availability): checkShown(availability, isAvailable: false)
         case .direct(let account, _, let presentation):
-            require(AccountName.isAccount(account), "a presence for what is no account")
+            require(NameSyntax.admits(account), "a presence for what is no account")
             var isAvailable = false
             if case .available = presentation { isAvailable = true }
             checkShown(presentation.availability, isAvailable: isAvailable)
         case .relate(let account, .describe(let label)): checkContact(account, label)
         case .relate(let account, .say(let word, let content)):
-            require(AccountName.isAccount(account), "a relationship with what is no account")
+            require(NameSyntax.admits(account), "a relationship with what is no account")
             var all: [UInt8] = []
             all.appendWord(word, from: sender.account, to: account, at: domain, content)
             checkIsRead(all)

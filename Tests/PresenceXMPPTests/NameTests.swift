@@ -34,9 +34,9 @@ import Testing
     }
 
     @Test func `have no more than an account's bytes`() {
-        #expect(Localpart.account(of: bytes(String(repeating: "a", count: 128))) != nil)
-        #expect(Localpart.account(of: bytes(String(repeating: "a", count: 129))) == nil)
-        #expect(Localpart.account(of: bytes(String(repeating: "\\41", count: 128))) != nil)
+        #expect(Localpart.account(of: bytes(String(repeating: "a", count: 255))) != nil)
+        #expect(Localpart.account(of: bytes(String(repeating: "a", count: 256))) == nil)
+        #expect(Localpart.account(of: bytes(String(repeating: "\\41", count: 255))) != nil)
         #expect(Localpart.account(of: [0xFF]) == nil)
     }
 
@@ -49,11 +49,11 @@ import Testing
             let account = bytes(name)
             let localpart = Localpart.localpart(of: account)
             #expect(localpart.count <= 1_023)
-            let isName = AccountName.isAccount(account)
+            let isName = NameSyntax.admits(account)
             #expect(Localpart.account(of: localpart) == (isName ? account : nil), "\(name)")
             let resource = Resource.resource(of: account)
             #expect(resource.count <= 1_023)
-            let isDevice = AccountName.isDevice(account)
+            let isDevice = NameSyntax.admits(account)
             #expect(Resource.device(of: resource) == (isDevice ? account : nil), "\(name)")
             // And a local part that is taken is the one of its account.
             let mutated = random.mutated(localpart)
@@ -150,10 +150,10 @@ import Testing
     }
 
     @Test func `of devices are resources`() {
-        #expect(AccountName.isDevice(bytes("iOS V1.0/ä")))
-        #expect(!AccountName.isDevice(bytes(" a")))
-        #expect(!AccountName.isDevice(bytes("a\u{85}b")))
-        #expect(!AccountName.isDevice(bytes(String(repeating: "a", count: 65))))
+        #expect(NameSyntax.admits(bytes("iOS V1.0/ä")))
+        #expect(!NameSyntax.admits(bytes(" a")))
+        #expect(!NameSyntax.admits(bytes("a\u{85}b")))
+        #expect(!NameSyntax.admits(bytes(String(repeating: "a", count: 256))))
     }
 }
 

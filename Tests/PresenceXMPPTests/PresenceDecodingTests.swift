@@ -78,6 +78,31 @@ import Testing
         #expect(try request("\(other)\(extra(5_000))</presence>") != nil)
     }
 
+    @Test func `holds the limits of the service`() throws {
+        var limits = Limits()
+        limits.accountBytesMax = 3
+        limits.deviceBytesMax = 2
+        limits.requestTextBytesMax = 1
+        limits.availabilityTextBytesMax = 4
+        func error(_ text: String) throws -> StanzaError.Condition? {
+            guard case .refused(let error, _) = try decode(text, limits) else { return nil }
+            return error.condition
+        }
+        #expect(try error("<presence><status>1234</status></presence>") == nil)
+        #expect(try error("<presence><status>12345</status></presence>") == .policyViolation)
+        let word = "<presence type='subscribe' to="
+        #expect(try error("\(word)'bob@example.org'><status>1</status></presence>") == nil)
+        #expect(
+            try error("\(word)'bob@example.org'><status>12</status></presence>")
+                == .policyViolation)
+        #expect(try error("\(word)'eve1@example.org'/>") == .jidMalformed)
+        let ping = "<ping xmlns='urn:xmpp:ping'/>"
+        #expect(try error("<iq type='get' id='1' to='bob@example.org/ab'>\(ping)</iq>") == nil)
+        #expect(
+            try error("<iq type='get' id='1' to='bob@example.org/abc'>\(ping)</iq>")
+                == .serviceUnavailable)
+    }
+
     @Test func `passes all content of a request on`() throws {
         let nick = "<nick xmlns='http://jabber.org/protocol/nick'>Al</nick>"
         let other = "<status xml:lang='de'>Hallo</status>"

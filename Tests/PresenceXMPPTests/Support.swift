@@ -9,10 +9,13 @@ let alice = StanzaSender(
     language: bytes("en"))
 
 /// Decodes one stanza of Alice.
-func decode(_ text: String, from sender: StanzaSender = alice) throws -> DecodedStanza {
+func decode(
+    _ text: String, _ limits: Limits = Limits(), from sender: StanzaSender = alice
+) throws -> DecodedStanza {
     let reader = XMLReader(hashSalt: 1)
     let stanza = bytes(text)
-    let decoder = StanzaDecoder(domains: [bytes("example.org"), bytes("192.0.2.1")])
+    let decoder = StanzaDecoder(
+        domains: [bytes("example.org"), bytes("192.0.2.1")], limits: limits)
     let element = try reader.readStanza(stanza.span.bytes, in: .standard)
     let kind = try #require(
         Stanza.Kind.allCases.first { element.isNamed($0.name, in: "jabber:client") })

@@ -13,6 +13,7 @@ import unittest
 import tls
 from porchlight import BINARY, WAIT
 from service import DOMAIN, XMPPService
+from stream import Stream
 
 
 class Refused(unittest.TestCase):
@@ -51,6 +52,45 @@ class Refused(unittest.TestCase):
         self.assertIn("with --auth open", self.refusal(
             "--xmpp-listen", "0.0.0.0:0", "--xmpp-domain", DOMAIN, "--xmpp-plaintext",
             "--i-know-this-is-plain"))
+
+
+class Limits(unittest.TestCase):
+    def test_are_those_of_the_settings(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
+            file.write("account-bytes-max: 200\ndevice-bytes-max: 4\n"
+                       "availability-text-bytes-max: 5\nrequest-text-bytes-max: 3\n")
+            file.flush()
+            service = XMPPService("--config", file.name, plain=True)
+            self.addCleanup(service.close)
+            long = "l" * 200
+            stream = Stream(service.xmpp_port)
+            self.addCleanup(stream.close)
+            self.assertIn("<jid>%s@localhost/desk</jid>" % long, stream.login(long, "desk"))
+            other = Stream(service.xmpp_port)
+            self.addCleanup(other.close)
+            self.assertRegex(other.login("bob", "laptop"), "<jid>bob@localhost/[a-z0-9]{4}</jid>")
+            stream.send("<presence><status>lunch</status></presence>")
+            stream.until("<status>lunch</status></presence>")
+            for stanza in ("<presence id='1'><status>dinner</status></presence>",
+                           "<presence id='1' type='subscribe' to='bob@localhost'>"
+                           "<status>Hi, Bob</status></presence>"):
+                stream.send(stanza)
+                self.assertIn("policy-violation", stream.until("</presence>"))
+            file.seek(0)
+            file.write("account-bytes-max: 200\ndevice-bytes-max: 9\n"
+                       "availability-text-bytes-max: 6\nrequest-text-bytes-max: 7\n")
+            file.truncate()
+            file.flush()
+            service.signal(signal.SIGHUP)
+            end = time.monotonic() + WAIT
+            while True:
+                stream.send("<presence id='1'><status>dinner</status></presence>")
+                if "policy-violation" not in stream.until("</presence>"):
+                    break
+                self.assertLess(time.monotonic(), end)
+            third = Stream(service.xmpp_port)
+            self.addCleanup(third.close)
+            self.assertIn("<jid>bob@localhost/laptop</jid>", third.login("bob", "laptop"))
 
 
 class Reloading(unittest.TestCase):

@@ -4,6 +4,9 @@
 /// equal, so that users can migrate without new limits. The response to a login has the ones in
 /// force.
 public struct Limits: Hashable, Sendable {
+    /// The most that can be set for the two that follow. As a part of a JID, such a name has three
+    /// times as many, and may have 1,023 (RFC 7622).
+    public static let nameBytesMax = 255
     /// Bytes of UTF-8 in an account's name.
     public var accountBytesMax = 128
     /// Bytes of UTF-8 in a device's name.

@@ -123,6 +123,7 @@ extension ConnectionLoop where Link: ~Copyable {
         case .configure(let new):
             configuration = new
             decoder.apply(configuration.engine.limits)
+            xmpp?.apply(configuration.engine.limits)
             loop.use(configuration.tls?.context, ofListeners: configuration.contextsOfListeners)
         case .trim: pool.trim()
         case .startListening: startListening()

@@ -5,7 +5,7 @@ public enum Localpart {
     public static func account(of localpart: some Collection<UInt8>) -> [UInt8]? {
         let prepared = localpart.map(lowered)
         // Escapes of what needs none, and characters that need them, are found by the comparison.
-        guard let account = JIDPart.unescaped(prepared), AccountName.isAccount(account),
+        guard let account = JIDPart.unescaped(prepared), NameSyntax.admits(account),
             self.localpart(of: account) == prepared
         else { return nil }
         return account

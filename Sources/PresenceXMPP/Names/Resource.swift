@@ -6,7 +6,7 @@ public enum Resource {
     /// mean the same device.
     public static func device(of resource: [UInt8]) -> [UInt8]? {
         // Escapes of what needs none, and characters that need them, are found by the comparison.
-        guard let device = JIDPart.unescaped(resource), AccountName.isDevice(device),
+        guard let device = JIDPart.unescaped(resource), NameSyntax.admits(device),
             self.resource(of: device) == resource
         else { return nil }
         return device
@@ -17,7 +17,7 @@ public enum Resource {
     /// A client that is given `\5c` instead of `\` may ask for that the next time, and is the same
     /// device then.
     public static func device(wished resource: [UInt8]) -> [UInt8]? {
-        device(of: resource) ?? (AccountName.isDevice(resource) ? resource : nil)
+        device(of: resource) ?? (NameSyntax.admits(resource) ? resource : nil)
     }
 
     /// The resource of a device.

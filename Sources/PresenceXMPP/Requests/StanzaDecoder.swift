@@ -45,7 +45,7 @@ public struct StanzaDecoder: Sendable {
     let limits: Limits
 
     /// A decoder of a service that has these domains.
-    public init(domains: [[UInt8]], limits: Limits = Limits()) {
+    public init(domains: [[UInt8]], limits: Limits) {
         self.domains = domains.map { JID.normalized(domain: $0) }
         self.limits = limits
     }
@@ -95,18 +95,24 @@ public struct StanzaDecoder: Sendable {
         guard let jid = JID(text) else { throw .jidMalformed }
         guard domains.contains(jid.domain) else { throw .remoteServerNotFound }
         guard let localpart = jid.localpart else { return .service }
-        guard let account = Localpart.account(of: localpart) else { throw .jidMalformed }
+        let account = try account(ofLocalpart: localpart)
         guard let resource = jid.resource else { return .account(account) }
-        return .device(account: account, device: Resource.device(of: resource))
+        let device = Resource.device(of: resource)
+        let fits = (device?.count ?? 0) <= limits.deviceBytesMax
+        return .device(account: account, device: fits ? device : nil)
     }
 
     /// The bare JID of an account as a name of an account.
     func account(_ text: [UInt8]) throws(StanzaError) -> [UInt8] {
         guard let jid = JID(text) else { throw .jidMalformed }
         guard domains.contains(jid.domain) else { throw .remoteServerNotFound }
-        guard let localpart = jid.localpart, let account = Localpart.account(of: localpart) else {
-            throw .jidMalformed
-        }
+        return try account(ofLocalpart: jid.localpart ?? [])
+    }
+
+    private func account(ofLocalpart localpart: [UInt8]) throws(StanzaError) -> [UInt8] {
+        guard let account = Localpart.account(of: localpart),
+            account.count <= limits.accountBytesMax
+        else { throw .jidMalformed }
         return account
     }
 }

@@ -1,3 +1,4 @@
+public import PresenceCore
 internal import XML
 
 /// What the operator has set for all streams.
@@ -17,12 +18,14 @@ public struct StreamSettings: Hashable, Sendable {
     public var bytesMaxBeforeLogin: Int
     /// The most bytes of a stanza after it.
     public var bytesMax: Int
+    /// Of names and texts.
+    public var limits: Limits
 
     /// Settings with the default limits. At least one domain is needed.
     public init(
         domains: [[UInt8]], offersTLS: Bool, allowsPlaintext: Bool = false,
         mechanisms: [SASLMechanism] = [.plain], allowsRegistration: Bool = false,
-        bytesMaxBeforeLogin: Int = 10_000, bytesMax: Int = 262_144
+        bytesMaxBeforeLogin: Int = 10_000, bytesMax: Int = 262_144, limits: Limits = Limits()
     ) {
         precondition(!domains.isEmpty, "a service without a domain")
         self.domains = domains.map { JID.normalized(domain: $0) }
@@ -32,6 +35,7 @@ public struct StreamSettings: Hashable, Sendable {
         self.allowsRegistration = allowsRegistration
         self.bytesMaxBeforeLogin = bytesMaxBeforeLogin
         self.bytesMax = bytesMax
+        self.limits = limits
     }
 
     /// The domain that a client means; nil: none of the service.
@@ -45,7 +49,7 @@ public struct StreamSettings: Hashable, Sendable {
 public final class StreamService {
     /// The settings, which may be replaced while there are streams.
     public var settings: StreamSettings {
-        didSet { decoder = StanzaDecoder(domains: settings.domains) }
+        didSet { decoder = StanzaDecoder(domains: settings.domains, limits: settings.limits) }
     }
     private(set) var decoder: StanzaDecoder
     /// Reads the stanzas of all streams.
@@ -54,7 +58,7 @@ public final class StreamService {
     /// The salt of hash tables must be random and secret; zero: one of the system.
     public init(_ settings: StreamSettings, hashSalt: UInt) {
         self.settings = settings
-        decoder = StanzaDecoder(domains: settings.domains)
+        decoder = StanzaDecoder(domains: settings.domains, limits: settings.limits)
         reader = XMLReader(hashSalt: hashSalt)
     }
 }

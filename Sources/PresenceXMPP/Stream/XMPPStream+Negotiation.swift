@@ -1,6 +1,7 @@
 // What an element below the stream means in each phase, but for SASL.
 
 internal import Passwords
+internal import PresenceCore
 internal import XML
 
 extension XMPPStream {
@@ -16,7 +17,7 @@ extension XMPPStream {
             return hearInClear(kind, settings)
         case .clear, .secured:
             return hearBeforeLogin(element, kind, settings, using: &random)
-        case .authenticated: return hearBeforeBind(kind, using: &random)
+        case .authenticated: return hearBeforeBind(kind, settings.limits, using: &random)
         case .bound: return hearBound(element, kind, service.decoder)
         case .ended: return .needMore
         }
@@ -90,15 +91,17 @@ extension XMPPStream {
     // MARK: - After it
 
     private mutating func hearBeforeBind(
-        _ kind: StreamElement, using random: inout some RandomNumberGenerator
+        _ kind: StreamElement, _ limits: Limits, using random: inout some RandomNumberGenerator
     ) -> Heard {
         switch kind {
         case .bind(let iq):
             // Children other than the resource are ignored: libstrophe repeats those of the
             // feature.
             let wished = iq.payload.first("resource", in: Namespace.bind)?.text ?? []
-            let device =
-                Resource.device(wished: wished) ?? StreamName.random(8, using: &random)
+            var device = Resource.device(wished: wished) ?? []
+            if device.isEmpty || device.count > limits.deviceBytesMax {
+                device = StreamName.random(min(8, limits.deviceBytesMax), using: &random)
+            }
             pending = .bind(id: iq.id, device: device)
             return .bind(device: device)
         case .session, .registration, .stanza:

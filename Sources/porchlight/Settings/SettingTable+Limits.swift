@@ -61,10 +61,10 @@ extension SettingTable {
         settings: [
             // The verifier of tokens uses it, too.
             .count(
-                "account-bytes-max", \.limits.accountBytesMax, 1...255, .bytes,
+                "account-bytes-max", \.limits.accountBytesMax, 1...Limits.nameBytesMax, .bytes,
                 "Length of an account's name in UTF-8.", takesEffect: .atRestart),
             .count(
-                "device-bytes-max", \.limits.deviceBytesMax, 1...255, .bytes,
+                "device-bytes-max", \.limits.deviceBytesMax, 1...Limits.nameBytesMax, .bytes,
                 "Length of a device's name in UTF-8."),
             .count(
                 "ext-bytes-max", \.limits.extBytesMax, 0...32_768, .bytes,

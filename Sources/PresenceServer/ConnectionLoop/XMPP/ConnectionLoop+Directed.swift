@@ -7,16 +7,11 @@ import XML
 // it, so it is bounded as relayed iqs are.
 
 extension ConnectionLoop where Link: ~Copyable {
-    /// Has the device of a client presented to an address. One that no session can have is not
-    /// there, like one that is offline.
+    /// Has the device of a client presented to an address.
     mutating func direct(
         _ presentation: Presentation, to account: [UInt8], _ device: [UInt8]?, _ head: StanzaHead,
         _ stanza: XMLElement, of sender: StanzaSender, in slot: Int
     ) {
-        let limits = configuration.engine.limits
-        guard account.count <= limits.accountBytesMax,
-            device?.count ?? 0 <= limits.deviceBytesMax
-        else { return }
         var bytes: [UInt8] = []
         guard bytes.appendRelayed(stanza, from: sender, bytesMax: relayedBytesMax) else {
             return refuseLong(head, sender, in: slot)

@@ -152,9 +152,6 @@ extension ConnectionLoop where Link: ~Copyable {
     private mutating func bind(
         _ device: [UInt8], _ client: XMPPConnection, in slot: Int
     ) {
-        guard device.count <= configuration.engine.limits.deviceBytesMax else {
-            return client.stream.refuse(bind: .badRequest("The resource is too long."))
-        }
         wait(slot, for: .bind)
         let login = Login(
             account: client.stream.account, device: device, client: .xmpp, sync: .none,

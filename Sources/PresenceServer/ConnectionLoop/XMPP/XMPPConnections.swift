@@ -22,13 +22,17 @@ struct XMPPConnections {
             domains: listening.domains, offersTLS: listening.context != nil,
             allowsPlaintext: listening.allowsPlaintext,
             mechanisms: configuration.passwords == .only ? SASLMechanism.allCases : [.plain],
-            allowsRegistration: listening.allowsRegistration, bytesMax: listening.stanzaBytesMax)
+            allowsRegistration: listening.allowsRegistration, bytesMax: listening.stanzaBytesMax,
+            limits: configuration.engine.limits)
         service = StreamService(settings, hashSalt: UInt.random(in: 1...UInt.max))
         description = ServiceDescription(
             name: Array("Porchlight".utf8), version: Array(configuration.version.utf8))
         listenerOfSTARTTLS = configuration.listeners.firstIndex(of: .xmpp) ?? 0
         begun = now
     }
+
+    /// Holds other limits from now on.
+    func apply(_ limits: Limits) { service.settings.limits = limits }
 
     /// The connection in a slot, if it speaks XMPP.
     subscript(_ slot: Int) -> XMPPConnection? { slot < clients.count ? clients[slot] : nil }
