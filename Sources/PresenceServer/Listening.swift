@@ -42,8 +42,16 @@ public struct XMPPListening: Sendable {
 extension XMPPListening {
     /// Whether this can be the domain of JIDs, in small letters.
     public static func isDomain(_ domain: [UInt8]) -> Bool {
-        guard let jid = JID(domain) else { return false }
+        guard let jid = JID(domain), !hasPort(domain) else { return false }
         return jid.localpart == nil && jid.resource == nil && jid.domain == domain
+    }
+
+    /// Whether there is a colon in what is no literal of IPv6, which has two at least.
+    private static func hasPort(_ domain: [UInt8]) -> Bool {
+        let colons = domain.count { $0 == UInt8(ascii: ":") }
+        let end = domain.lastIndex(of: UInt8(ascii: ":")) ?? domain.startIndex
+        let isBehindBracket = domain[..<end].last == UInt8(ascii: "]")
+        return colons == 1 || colons > 1 && isBehindBracket
     }
 }
 

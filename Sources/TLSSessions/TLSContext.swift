@@ -83,6 +83,9 @@ import COpenSSL
         unsafe protocols.deallocate()
     }
 
+    /// Whether a certificate is for this name. Clients that name another one get the first.
+    public func hasCertificate(for name: String) -> Bool { byName.find(name) != nil }
+
     /// The context of the first certificate. Tickets belong to it, whatever the server's name.
     var defaultContext: OpaquePointer { unsafe contexts[0] }
 

@@ -36,7 +36,10 @@ struct Serve: ParsableCommand {
         }
         let (tickets, tls) = try refuse {
             let tickets = try TLSFiles.makeTicketKeys()
-            return (tickets, try TLSFiles(inForce.settings.tls, tickets: tickets))
+            let files = try TLSFiles(
+                inForce.settings.tls,
+                xmppDomains: inForce.settings.xmpp.domainsOfCertificates, tickets: tickets)
+            return (tickets, files)
         }
         AdjustableLog.setThreshold(inForce.settings.logLevel)
         LoggingSystem.bootstrap { AdjustableLog(label: $0) }

@@ -34,8 +34,9 @@ class Refused(unittest.TestCase):
             "--xmpp-listen", "127.0.0.1:0", "--xmpp-plaintext"))
 
     def test_something_that_is_no_domain(self):
-        self.assertIn("a domain is a name such as example.com", self.refusal(
-            "--xmpp-listen", "127.0.0.1:0", "--xmpp-plaintext", "--xmpp-domain", "a@b"))
+        for domain in ("a@b", "example.com:5222", "192.0.2.1:5222", "[::1]:5222", "a/b"):
+            self.assertIn("a domain is a name such as example.com", self.refusal(
+                "--xmpp-listen", "127.0.0.1:0", "--xmpp-plaintext", "--xmpp-domain", domain))
 
     def test_without_certificates(self):
         self.assertIn("STARTTLS, which needs tls-certificate and tls-key", self.refusal(
@@ -100,6 +101,31 @@ class Reloading(unittest.TestCase):
         with socket.create_connection(("127.0.0.1", service.xmpps_port), WAIT) as plain:
             with context.wrap_socket(plain, server_hostname=DOMAIN) as secured:
                 return ssl.DER_cert_to_PEM_cert(secured.getpeercert(True))
+
+    def test_a_domain_without_a_certificate_is_named(self):
+        missing = ("no certificate of tls-certificate is valid for example.com of xmpp-domain: "
+                   "XMPP clients will refuse to connect")
+        service = XMPPService()
+        self.addCleanup(service.close)
+        files = [os.path.join(service.folder, DOMAIN + end) for end in (".crt", ".key")]
+
+        def warnings(domain):
+            return subprocess.run(
+                [BINARY, "config", "--xmpp-tls-listen", "127.0.0.1:0", "--xmpp-domain", domain,
+                 "--tls-certificate", files[0], "--tls-key", files[1]],
+                capture_output=True, text=True, timeout=WAIT, check=True).stderr
+
+        self.assertIn("Warning: " + missing, warnings("localhost, example.com"))
+        # Certificates have no names for these.
+        self.assertEqual(warnings("LOCALHOST, 192.0.2.1, ::1, b\u00fccher.example"), "")
+        self.assertNotIn("valid for", service.log_text())
+        authority = (service.authority, service.authority.replace(".crt", ".key"))
+        tls.sign(authority, service.folder, DOMAIN, alternatives="DNS:*.example.com")
+        service.signal(signal.SIGHUP)
+        end = time.monotonic() + WAIT
+        while "is valid for localhost of xmpp-domain" not in service.log_text():
+            self.assertLess(time.monotonic(), end)
+        self.assertIn("Warning: " + missing, warnings("chat.example.com, example.com"))
 
     def test_new_connections_get_the_new_certificate(self):
         service = XMPPService()

@@ -9,6 +9,8 @@ import PresenceWire
 // not send a keep-alive in time. So a WebSocket on which nothing has arrived for one heartbeat is
 // sent a ping, which the browser answers without the page.
 //
+// XMPP clients are asked after 60 s and closed after 90 s (`XMPPSilence`), whatever the heartbeat.
+//
 // Bytes count from the time at which they arrived, not from that at which the service read them: a
 // connection that is not read from for a while does not count as silent for that, nor do bytes
 // that arrived long ago count as recent.
@@ -110,8 +112,8 @@ extension ConnectionLoop where Link: ~Copyable {
     }
 
     private mutating func sendPing(to slot: Int) {
-        counters.pingsSent += 1
         if connections[slot].framing.hasStanzas { return askForLife(of: slot) }
+        counters.pingsSent += 1
         markDirty(slot)
         fill(slot) { outbox, framing in framing.appendPing(to: &outbox) }
     }

@@ -30,9 +30,10 @@ struct ConfigVerb: ParsableCommand {
             _ = try KeyFiles(inForce.settings)
             _ = try WebhookSettings(inForce.settings.webhooks)
             let tickets = try TLSFiles.makeTicketKeys()
-            for warning in try TLSFiles(inForce.settings.tls, tickets: tickets).warnings {
-                note("Warning: \(warning)")
-            }
+            let tls = try TLSFiles(
+                inForce.settings.tls,
+                xmppDomains: inForce.settings.xmpp.domainsOfCertificates, tickets: tickets)
+            for warning in tls.warnings { note("Warning: \(warning)") }
             return inForce
         }
         try announce(json ? inForce.json.text : inForce.table)

@@ -65,7 +65,9 @@ final class Reloading: Sendable {
             var settings = before.settings
             settings.reload(from: next.settings)
             let keys = try KeyFiles(settings, .reload)
-            let tls = try TLSFiles(settings.tls, tickets: tickets, .reload)
+            let tls = try TLSFiles(
+                settings.tls, xmppDomains: settings.xmpp.domainsOfCertificates, tickets: tickets,
+                .reload)
             // Nothing can fail from here on.
             var configuration = settings.service
             configuration.authenticator = authenticator

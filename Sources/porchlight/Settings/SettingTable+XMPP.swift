@@ -47,7 +47,20 @@ struct XMPPChoices: Sendable {
 
     /// The domains in small letters.
     var domains: [[UInt8]] {
-        (domainList ?? "").split { $0 == "," || $0 == " " }.map { Array($0.lowercased().utf8) }
+        domainNames.map { Array($0.utf8) }
+    }
+
+    /// Those for which clients expect a certificate that has the name: no IP addresses, and none
+    /// beyond ASCII, which certificates have in another form.
+    var domainsOfCertificates: [String] {
+        domainNames.filter { name in
+            name.utf8.allSatisfy { $0 < 0x80 && $0 != UInt8(ascii: ":") }
+                && name.contains { $0.isLetter }
+        }
+    }
+
+    private var domainNames: [String] {
+        (domainList ?? "").split { $0 == "," || $0 == " " }.map { $0.lowercased() }
     }
 }
 
@@ -87,7 +100,7 @@ extension SettingRule {
         Self(
             names: ["xmpp-domain"],
             holds: { $0.xmpp.domains.allSatisfy(XMPPListening.isDomain) },
-            remedy: "a domain is a name such as example.com, or an IP address"),
+            remedy: "a domain is a name such as example.com, or an IP address, without a port"),
         Self(
             names: ["xmpp-listen", "xmpp-plaintext", "tls-certificate"],
             holds: {

@@ -44,12 +44,12 @@ struct TLSFiles: Sendable {
     /// A warning begins this long before a certificate expires.
     private static let noticeSeconds: Int64 = 14 * 24 * 3_600
 
-    /// Reads the files.
+    /// Reads the files. XMPP clients expect a certificate for each of the domains.
     ///
     /// - Throws: which file, and what would be right; never the content.
     init(
-        _ choices: TLSChoices, tickets: TLSTicketKeys, _ occasion: ReadOccasion = .startup,
-        at wallSeconds: Int64 = Int64(Date().timeIntervalSince1970)
+        _ choices: TLSChoices, xmppDomains: [String], tickets: TLSTicketKeys,
+        _ occasion: ReadOccasion = .startup, at wallSeconds: Int64 = Int64(Date().timeIntervalSince1970)
     ) throws(SettingsError) {
         guard choices.hasCertificates else {
             listening = nil
@@ -83,9 +83,18 @@ struct TLSFiles: Sendable {
         let servesXMPP = choices.xmpp != nil || choices.xmppOverTLS != nil
         xmpp = servesXMPP ? try context(TLSContext.xmppProtocols) : nil
         chains = zip(pairs, files).map { ($0.certificate, $1.chain) }
-        warnings = zip(pairs, ofClients.certificates).flatMap { pair, certificate in
+        let ofCertificates = zip(pairs, ofClients.certificates).flatMap { pair, certificate in
             Self.warnings(certificate, in: pair.certificate, at: wallSeconds)
         }
+        let withoutCertificate = xmppDomains.filter {
+            servesXMPP && !ofClients.hasCertificate(for: $0)
+        }
+        warnings =
+            ofCertificates
+            + withoutCertificate.map {
+                "no certificate of tls-certificate is valid for \($0) of xmpp-domain: XMPP clients "
+                    + "will refuse to connect"
+            }
     }
 
     /// The paths of each certificate and its key.
