@@ -10,6 +10,9 @@ public enum XMLError: Error, Hashable, Sendable {
     case unsupportedEncoding
     /// Text between stanzas, or a stream that ends in the tag that begins it.
     case badFormat
+    /// An element in the namespace of the prefix `xml`, or the name of a namespace with characters
+    /// that URIs do not have.
+    case namespace
     /// More than is allowed.
     case limit(XMLLimit)
     /// Memory could not be allocated.

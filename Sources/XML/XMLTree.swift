@@ -62,6 +62,9 @@ struct XMLTree {
         let number = UInt32(truncatingIfNeeded: nodes.count)
         var node = try unsafe Node(bytes: append(name: name.local), end: open)
         node.namespace = try unsafe namespace(name)
+        if let namespace = unsafe name.namespace, unsafe NamespaceName.isOfXML(namespace) {
+            throw .namespace
+        }
         node.firstAttribute = UInt32(truncatingIfNeeded: attributes.count)
         try append(node)
         open = number
@@ -131,6 +134,7 @@ struct XMLTree {
         }
         guard namespaces.count < XMLLimits.namespacesMax else { throw .limit(.namespaces) }
         guard text.count <= XMLLimits.namespaceBytesMax else { throw .limit(.nameBytes) }
+        guard unsafe NamespaceName.isValid(text) else { throw .namespace }
         namespaces.append(unsafe append(bytes: text))
         return UInt8(truncatingIfNeeded: namespaces.count - 1)
     }

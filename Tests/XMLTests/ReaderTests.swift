@@ -142,6 +142,25 @@ import Testing
         check(.namespaces, 16) { "<a>\(repeated($0 - 1) { "<b xmlns='\($0)'/>" })</a>" }
     }
 
+    /// Readers of clients refuse them, and would end their streams.
+    @Test(arguments: [
+        "<xml:a/>", "<a><xml:b c='1'/></a>", "<a xmlns='u v'/>", "<a><b xmlns='u}v'/></a>",
+        "<a><p:b xmlns:p='u|v'/></a>", "<a xmlns:p='é' p:b='1'/>", "<a xmlns='u%20v'/>",
+        "<a xmlns='http://[::1]/'/>", "<a xmlns='u&#10;v'/>", "<a xmlns='&lt;'/>",
+    ])
+    func `refuses namespaces that others refuse`(text: String) {
+        #expect(throws: XMLError.namespace) { try reader.stanza(text) }
+    }
+
+    @Test(arguments: [
+        "<a xml:lang='en'/>", "<a xmlns=''/>", "<a xmlns='urn:xmpp:jingle:apps:rtp:1'/>",
+        "<a xmlns='http://jabber.org/protocol/muc#user'/>", "<a xmlns='jabber:x:data'/>",
+        "<a xmlns='vcard-temp:x:update'/>", "<a xmlns:p='u v'/>",
+    ])
+    func `takes namespaces of XMPP`(text: String) {
+        #expect(throws: Never.self) { try reader.stanza(text) }
+    }
+
     @Test func `reads any number of the five entities and of references`() throws {
         for reference in ["&lt;", "&gt;", "&amp;", "&apos;", "&quot;", "&#60;", "&#x3c;"] {
             let all = String(repeating: reference, count: 4_000)

@@ -161,12 +161,31 @@ class Relationships(Served, unittest.IsolatedAsyncioTestCase):
             await asyncio.to_thread(self.stranger.until, ">%s</status>" % name)
             await asyncio.to_thread(self.stranger.close)
 
-    def address(self, name, device):
-        """Sends zoe a presence and a question from a device, to JIDs that are not in their form."""
+    async def test_strangers_with_xml_that_readers_refuse(self):
+        kim = await self.person("kim")
+        for number, child in enumerate((
+                "<xml:x/>", "<x xmlns='u v'/>", "<x xmlns='u}v'/>", "<x xmlns:p='u}v' p:y=''/>",
+                "<x><xml:x/></x>", "<x xmlns='u|v'/>")):
+            for stanza in ("<presence to='kim@localhost'>%s</presence>",
+                           "<presence to='kim@localhost' type='subscribe'>%s</presence>",
+                           "<iq type='get' id='1' to='kim@localhost/d1'>%s</iq>",
+                           "<iq type='result' id='1' to='kim@localhost/d1'>%s</iq>"):
+                stranger = await asyncio.to_thread(Stream, self.service.xmpp_port)
+                await asyncio.to_thread(stranger.login, "vandal", "d%d" % number)
+                await asyncio.to_thread(stranger.send, stanza % child)
+                self.assertIn("<invalid-namespace ", await asyncio.to_thread(stranger.end))
+        self.assertTrue(kim.is_connected())
+        await asyncio.to_thread(self.address, "harmless", "d1", "kim")
+        await kim.next_of("harmless", "available")
+        await asyncio.to_thread(self.stranger.close)
+
+    def address(self, name, device, to="zoe"):
+        """Sends a client a presence and a question from a device, to JIDs that are not in their form."""
         self.stranger = Stream(self.service.xmpp_port)
         self.stranger.login(name, device)
-        self.stranger.send("<iq type='get' id='1' to='ZOE@localhost./d1'>"
-                           "<ping xmlns='urn:xmpp:ping'/></iq><presence to='zoe@localhost.'/>")
+        self.stranger.send("<iq type='get' id='1' to='%s@localhost./d1'>"
+                           "<ping xmlns='urn:xmpp:ping'/></iq><presence to='%s@localhost.'/>"
+                           % (to.upper(), to))
 
     @staticmethod
     async def until_related(native):

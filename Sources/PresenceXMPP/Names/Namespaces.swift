@@ -18,6 +18,8 @@ enum Namespace {
     static let time: StaticString = "urn:xmpp:time"
     static let vcard: StaticString = "vcard-temp"
     static let delay: StaticString = "urn:xmpp:delay"
+    /// That of XEP-0091, which some clients still read.
+    static let oldDelay: StaticString = "jabber:x:delay"
     /// The custom status of an account, as a child of its presence.
     static let status: StaticString = "urn:porchlight:status:0"
 }

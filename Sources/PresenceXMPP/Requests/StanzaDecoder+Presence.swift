@@ -163,6 +163,7 @@ extension XMLElement {
     /// Whether it is what only the service may say in a presence.
     var isOfService: Bool {
         namespace.isEqual(to: Namespace.status) || namespace.isEqual(to: Namespace.delay)
+            || namespace.isEqual(to: Namespace.oldDelay)
     }
 }
 

@@ -1,0 +1,36 @@
+// Names of namespaces that every reader accepts.
+//
+// What a client sends is written again for others, and their readers are stricter than Expat is with
+// us: one that splits names at a space, `}` or `|` refuses a namespace with it, and so it does with
+// an element in the namespace of `xml`, for which nothing else may be declared (Namespaces in XML
+// 1.0, section 3). A client whose reader refuses something loses its stream. So such names are
+// refused where they are read.
+
+/// Which names of namespaces are accepted.
+enum NamespaceName {
+    /// Whether a name consists of characters of URIs (RFC 3986). Brackets and `%` are not among
+    /// them here: no namespace of XMPP has them, and only some places in a URI may.
+    static func isValid(_ name: UnsafeRawBufferPointer) -> Bool {
+        unsafe name.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: ":"), UInt8(ascii: "/"),
+                UInt8(ascii: "?"), UInt8(ascii: "#"), UInt8(ascii: "@"), UInt8(ascii: "!"),
+                UInt8(ascii: "$"), UInt8(ascii: "&"), UInt8(ascii: "'"), UInt8(ascii: "("),
+                UInt8(ascii: ")"), UInt8(ascii: "*"), UInt8(ascii: "+"), UInt8(ascii: ","),
+                UInt8(ascii: ";"), UInt8(ascii: "="):
+                true
+            default: false
+            }
+        }
+    }
+
+    /// Whether it is that of the prefix `xml`, which only attributes may have.
+    static func isOfXML(_ name: UnsafeRawBufferPointer) -> Bool {
+        unsafe name.count == xml.utf8CodeUnitCount && name.elementsEqual(
+            UnsafeBufferPointer(start: xml.utf8Start, count: xml.utf8CodeUnitCount))
+    }
+
+    private static let xml: StaticString = "http://www.w3.org/XML/1998/namespace"
+}
