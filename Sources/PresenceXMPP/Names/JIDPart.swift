@@ -142,8 +142,9 @@ enum JIDPart {
         switch scalar.value {
         // Jamo, which compose with what is before them.
         case 0x1100...0x11FF: true
-        // Only between certain letters, or not beside certain digits (RFC 5892, appendix A).
-        case 0xB7, 0x5F3, 0x5F4, 0x660...0x669, 0x30FB: true
+        // Only between certain letters, or not beside certain digits (RFC 5892, appendix A). Digits
+        // must not begin a name of letters from right to left, and by RFC 3454 not end it.
+        case 0xB7, 0x5F3, 0x5F4, 0x660...0x669, 0x6F0...0x6F9, 0x30FB: true
         // Not in RFC 5892: a mark that lengthens Arabic words, marks of repetition.
         case 0x640, 0x3031...0x3035, 0x303B: true
         // Not in RFC 3454: a Mongolian hyphen.
