@@ -1,10 +1,9 @@
 // Names of namespaces that every reader accepts.
 //
-// What a client sends is written again for others, and their readers are stricter than Expat is with
-// us: one that splits names at a space, `}` or `|` refuses a namespace with it, and so it does with
-// an element in the namespace of `xml`, for which nothing else may be declared (Namespaces in XML
-// 1.0, section 3). A client whose reader refuses something loses its stream. So such names are
-// refused where they are read.
+// What a client sends is written again for others, and their readers are stricter than Expat is
+// here: one that splits names at a space, `}` or `|` refuses a namespace with it, and all refuse
+// the namespace of `xml` as that of an element (Namespaces in XML 1.0, section 3). A client whose
+// reader refuses something loses its stream. So such names are refused where they are read.
 
 /// Which names of namespaces are accepted.
 enum NamespaceName {
@@ -28,8 +27,9 @@ enum NamespaceName {
 
     /// Whether it is that of the prefix `xml`, which only attributes may have.
     static func isOfXML(_ name: UnsafeRawBufferPointer) -> Bool {
-        unsafe name.count == xml.utf8CodeUnitCount && name.elementsEqual(
-            UnsafeBufferPointer(start: xml.utf8Start, count: xml.utf8CodeUnitCount))
+        unsafe name.count == xml.utf8CodeUnitCount
+            && name.elementsEqual(
+                UnsafeBufferPointer(start: xml.utf8Start, count: xml.utf8CodeUnitCount))
     }
 
     private static let xml: StaticString = "http://www.w3.org/XML/1998/namespace"

@@ -33,6 +33,22 @@ import Testing
         #expect(next != nil)
     }
 
+    @Test func `prove nothing once the password has changed`() throws {
+        var tasks = PasswordTasks(seed: 7)
+        let connections = (1...3).map { ConnectionID(slot: $0, generation: 1) }
+        _ = tasks.begin(task("amy", .challenge, of: 1))
+        _ = tasks.begin(task("bob", .challenge, of: 2))
+        _ = tasks.begin(task("amy", .remove, of: 3))
+        tasks.proofs.passwordChanged(of: Array("amy".utf8))
+        #expect(connections.map { tasks.proofs.isVoid($0) } == [true, false, false])
+        // It proves it again, with the new one.
+        _ = tasks.begin(task("amy", .challenge, of: 1))
+        #expect(!tasks.proofs.isVoid(connections[0]))
+        tasks.proofs.passwordChanged(of: Array("amy".utf8))
+        tasks.forget(connections[0])
+        #expect(!tasks.proofs.isVoid(connections[0]))
+    }
+
     @Test func `of one network are a quarter of all`() throws {
         var tasks = PasswordTasks(seed: 7)
         var limits = AdmissionLimits()

@@ -9,7 +9,7 @@ import aioxmpp
 from aioxmpp import connector
 from passwords import app_server, key_file
 from service import XMPPService
-from stream import HEADER, SASL, Stream
+from stream import BIND, HEADER, SASL, Stream
 from test_slixmpp import WAIT, Person, ended
 
 REGISTER = "jabber:iq:register"
@@ -119,6 +119,37 @@ class ByHand(WithPasswords, unittest.TestCase):
             stream.send("<response xmlns='%s'>%s</response>" % (
                 SASL, base64_of("c=biws,r=0123456789,p=" + proof)))
             self.assertIn("<not-authorized/>", stream.until("</failure>"))
+
+    def test_a_password_that_changes_before_bind_does_not_hold(self):
+        server = app_server(self.plain)
+        self.addCleanup(server.close)
+        bind = ("<iq type='set' id='bind'><bind xmlns='%s'><resource>d1</resource></bind></iq>"
+                % BIND)
+
+        def proved(password):
+            stream = self.stream()
+            stream.authenticate("ben", password)
+            stream.until("<success")
+            stream.send(HEADER)
+            stream.until("</stream:features>")
+            return stream
+
+        server.ok("setPassword", {"account": "ben", "password": "first"})
+        old, other = proved("first"), self.stream()
+        other.login("amy", "d1", "pencil")
+        for method, more in (("setPassword", {"password": "second"}), ("removePassword", {})):
+            server.ok(method, {"account": "ben", **more})
+            for _ in range(2):
+                old.send(bind)
+                said = old.until("</iq>")
+                self.assertIn("<error type='auth'><forbidden ", said)
+                self.assertIn("The password has changed since the login.", said)
+            if more:
+                old = proved("second")
+        server.ok("setPassword", {"account": "ben", "password": "third"})
+        new = proved("third")
+        new.send(bind)
+        self.assertIn("<jid>ben@localhost/d1</jid>", new.until("</iq>"))
 
     def test_guesses_have_to_wait(self):
         for number in range(40):

@@ -48,6 +48,7 @@ extension EngineHost {
         case .challenge: goal = .challenge
         case .secret(let secret):
             guard isPassword(secret) else {
+                passwords.proofs.end(login.connection)
                 return try verify(
                     secret, for: purpose, of: login.connection, from: login.origin, at: now)
             }
@@ -96,11 +97,16 @@ extension EngineHost {
         _ login: Login, of connection: ConnectionID, at now: Moment
     ) throws(Refusal) {
         if let refusal = engine.refusal(of: .login, from: connection) { throw refusal }
+        guard !passwords.proofs.isVoid(connection) else {
+            throw Refusal(CredentialError.password)
+        }
         try checkServing()
         try checkRoom(for: .login, at: now)
         guard admitLogin(of: connection, at: now) else { return }
         output.stanzaReceivers.insert(connection.slot)
         engine.logIn(login, from: connection, at: now, into: &output.shared.effects)
+        // It may have been refused, and be asked for again.
+        if engine.refusal(of: .ping, from: connection) == nil { passwords.proofs.end(connection) }
     }
 
     /// Hands a stanza to the device that it is for, unless that has been sent too many or is on a

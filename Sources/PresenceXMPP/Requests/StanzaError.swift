@@ -67,6 +67,9 @@ public struct StanzaError: Error, Hashable, Sendable {
     public static let forbidden = Self(.auth, .forbidden)
     /// Never possible.
     public static let notAllowed = Self(.cancel, .notAllowed)
+    /// What the client has logged in with does not hold any more.
+    public static let passwordChanged = Self(
+        .auth, .forbidden, "The password has changed since the login.")
     /// The account has no password that the client could change.
     public static let passwordsNotChanged = Self(
         .cancel, .notAllowed,

@@ -49,7 +49,8 @@ struct TLSFiles: Sendable {
     /// - Throws: which file, and what would be right; never the content.
     init(
         _ choices: TLSChoices, xmppDomains: [String], tickets: TLSTicketKeys,
-        _ occasion: ReadOccasion = .startup, at wallSeconds: Int64 = Int64(Date().timeIntervalSince1970)
+        _ occasion: ReadOccasion = .startup,
+        at wallSeconds: Int64 = Int64(Date().timeIntervalSince1970)
     ) throws(SettingsError) {
         guard choices.hasCertificates else {
             listening = nil

@@ -104,7 +104,9 @@ extension ConnectionLoop where Link: ~Copyable {
             client.stream.refuse(registration: StanzaError(refusal))
             say(slot)
         case .bind:
-            client.stream.refuse(bind: StanzaError(refusal))
+            // Only after the authentication has succeeded, so it is not the password that is wrong.
+            let isVoid = refusal.reason == .invalidPassword
+            client.stream.refuse(bind: isVoid ? .passwordChanged : StanzaError(refusal))
             say(slot)
         case .relay(let head):
             guard let head, let sender = client.sender else { break }

@@ -167,7 +167,8 @@ extension EngineHost {
         }
         switch (running.task.goal, result.kind) {
         case (.logIn(_, let purpose), .compared(let isPassword)):
-            guard isPassword else { throw Refusal(CredentialError.password) }
+            let isVoid = passwords.proofs.isVoid(running.task.connection)
+            guard isPassword, !isVoid else { throw Refusal(CredentialError.password) }
             _ = passwords.end(result.number)
             logIn(running.task, purpose, at: now)
         case (.register, .derived(let keys)), (.set, .derived(let keys)):
@@ -187,6 +188,7 @@ extension EngineHost {
         switch result {
         case .committed:
             passwords.noteStored(task.goal, hadKeys: hadKeys)
+            passwords.proofs.passwordChanged(of: task.account)
             switch task.goal {
             case .register:
                 answer(number, .credentials(task.connection, .registered))
@@ -247,6 +249,7 @@ extension EngineHost {
     ) {
         switch purpose {
         case .login(let device):
+            passwords.proofs.end(task.connection)
             logIn(device.login(of: task.account), of: task.connection, at: now)
         case .authentication:
             output.append(.credentials(task.connection, .password), for: task.connection)

@@ -19,6 +19,8 @@ struct PasswordTasks {
     /// The accounts whose stored keys are being changed, each by one task.
     private var accountsInChange: Set<[UInt8]> = []
     private var registrations: NetworkBuckets
+    /// Connections that prove something by a password.
+    var proofs = PasswordProofs()
 
     /// Accounts that have a password.
     private(set) var storedCount: Int
@@ -87,6 +89,7 @@ struct PasswordTasks {
         lastNumber += 1
         tasks[lastNumber] = Running(task: task, step: .reading)
         waiting.insert(task.connection)
+        if !task.goal.isChange { proofs.begin(task.connection, task.account) }
         if let network = task.origin.network { countsByNetwork[network, default: 0] += 1 }
         return lastNumber
     }
@@ -150,6 +153,7 @@ struct PasswordTasks {
     /// Forgets a connection that has ended. What is being stored is stored all the same.
     mutating func forget(_ connection: ConnectionID) {
         waiting.remove(connection)
+        proofs.end(connection)
     }
 }
 
