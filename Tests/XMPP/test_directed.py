@@ -181,6 +181,41 @@ class Strangers(Case):
         lee.until("type='result' id='lee'")
 
 
+    def test_they_do_not_flood_with_requests(self):
+        """By asking and withdrawing, beside each other: each has a rate limit of its own, too."""
+        pia = self.stream("pia")
+        word = "<presence to='pia@localhost' type='%s' id='%d'><status>%s</status></presence>"
+        floods = [self.stream("flooder%d" % number) for number in range(2)]
+        began = time.monotonic()
+        for eve in floods:
+            eve.send("".join(word % (kind, number, "x" * 500) for number in range(90)
+                             for kind in ("subscribe", "unsubscribe")))
+        refused = sum(self.drained(eve).count("<policy-violation ") for eve in floods)
+        admitted = 102 + 2 * (time.monotonic() - began)
+        self.assertGreaterEqual(refused, 180 - admitted)
+        self.assertLessEqual(self.drained(pia).count("type='subscribe'"), admitted)
+
+    def test_they_do_not_use_up_what_is_asked_for(self):
+        """Results that nobody has asked for, to a client that then asks another stranger."""
+        ask = "<iq type='get' id='%s' to='%s@localhost/d1'><ping xmlns='urn:xmpp:ping'/></iq>"
+        answer = "<iq type='%s' id='%s' to='dan@localhost/d1'/>"
+        dan, flo = self.stream("dan"), self.stream("flo")
+        eve = self.stream("eve-answers")
+        eve.send("".join(answer % ("result", number) for number in range(400)))
+        self.drained(eve)
+        dan.send(ask % ("q1", "flo") + ask % ("q2", "flo"))
+        flo.until("id='q2'")
+        # Another's, one twice, and an error.
+        eve.send(answer % ("result", "q1"))
+        self.drained(eve)
+        flo.send(answer % ("result", "q2") * 2 + answer % ("error", "q1"))
+        said = dan.until("type='error' id='q1'")
+        self.assertLess(said.count("eve-answers"), 250)
+        self.assertEqual(said.count("id='q2'"), 1)
+        self.assertEqual(said.count("id='q1'"), 1)
+        self.assertNotIn("flo", self.drained(dan))
+
+
 class Libraries(Served, unittest.IsolatedAsyncioTestCase):
     is_plain = True
 

@@ -151,6 +151,8 @@ class Relationships(Served, unittest.IsolatedAsyncioTestCase):
         devices = ("a\u202eb", "e\u0301", "\u2028", "\U0001fae8", "\ufffd", "\u05e9 1", "\\41", "\u2126")
         people = ("\\c9\\8f", "\\d7\\a91", "\\d9\\80", "\u05e9")
         zoe = await self.person("zoe")
+        # It is answered after the presence: only then is a presence for zoe delivered.
+        await zoe.get_roster(timeout=WAIT)
         for name, device in [("mallory", device) for device in devices] + [
                 (name, "d1") for name in people]:
             await asyncio.to_thread(self.address, name, device)
@@ -163,6 +165,8 @@ class Relationships(Served, unittest.IsolatedAsyncioTestCase):
 
     async def test_strangers_with_xml_that_readers_refuse(self):
         kim = await self.person("kim")
+        # It is answered after the presence: only then is a presence for kim delivered.
+        await kim.get_roster(timeout=WAIT)
         for number, child in enumerate((
                 "<xml:x/>", "<x xmlns='u v'/>", "<x xmlns='u}v'/>", "<x xmlns:p='u}v' p:y=''/>",
                 "<x><xml:x/></x>", "<x xmlns='u|v'/>")):

@@ -266,6 +266,12 @@ extension Engine {
         return RelayTarget(connection: target, isOfContact: areRelated(account, sender))
     }
 
+    /// Whether a client's account and another are not related.
+    public func isStranger(to account: [UInt8], _ connection: ConnectionID) -> Bool {
+        guard case .client(_, let own) = caller(of: connection) else { return false }
+        return find(account.span).map { !areRelated($0, own) } ?? true
+    }
+
     /// Whether one of the accounts sees the other by a relationship, or both are the same.
     func areRelated(_ account: AccountHandle, _ other: AccountHandle) -> Bool {
         guard account != other else { return true }

@@ -21,6 +21,11 @@ public struct TokenBucket: Hashable, Sendable {
     /// A full bucket.
     public init() {}
 
+    /// Whether no token is missing.
+    public func isFull(at now: Mono) -> Bool {
+        fullAtMicroseconds <= now.milliseconds.multipliedReportingOverflow(by: 1_000).partialValue
+    }
+
     /// Takes a token and returns nil. Without one left, takes nothing and returns the wait in
     /// milliseconds.
     public mutating func take(_ pace: Pace, at now: Mono) -> UInt64? {

@@ -90,6 +90,7 @@ extension EngineHost {
         questions.forget(lost.connection)
         output.stanzaReceivers.remove(lost.connection.slot)
         relayed.remove(lost.connection.slot)
+        relayedQuestions.remove(lost.connection.slot)
         guard phase == .serving || phase == .stopping else { return }
         engine.connectionLost(
             lost.connection, lost.end, unsentBytes: lost.unsentBytes,
@@ -127,6 +128,7 @@ extension EngineHost {
         switch request.method {
         case .command(let command):
             try checkRoom(for: command.name, at: now)
+            try checkRequestPace(command, texts, from: connection, at: now)
             engine.handle(
                 command, texts, from: connection, at: now, into: &output.shared.effects)
         case .login(let login):
@@ -145,6 +147,21 @@ extension EngineHost {
         case .feed(let cursor):
             try readFeed(from: cursor, by: connection, at: now)
         }
+    }
+
+    /// Rejects a request to see an account that is asked too often by those whom it does not know.
+    /// App servers decide for themselves.
+    private mutating func checkRequestPace(
+        _ command: Command, _ texts: TextSource, from connection: ConnectionID, at now: Moment
+    ) throws(Refusal) {
+        guard case .relate(_, let name, .say(.subscribe, _)) = command,
+            configuration.engine.publishPace != nil
+        else { return }
+        let contact = texts.bytes(name)
+        guard engine.isStranger(to: contact, connection),
+            let wait = requestPaces.take(for: contact, at: now.mono)
+        else { return }
+        throw .tooOften(waitMilliseconds: wait)
     }
 
     /// Rejects what comes while the service stops.

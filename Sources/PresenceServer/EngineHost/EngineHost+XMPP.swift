@@ -25,6 +25,8 @@ struct RelayedStanza: Sendable {
     var connection: ConnectionID
     var account: [UInt8]
     var device: [UInt8]
+    /// The id of the iq; empty: it has none.
+    var id: [UInt8]
     /// Whether the receiver is to answer it.
     var isQuestion: Bool
     /// As the receiver is sent it.
@@ -109,20 +111,25 @@ extension EngineHost {
         if engine.refusal(of: .ping, from: connection) == nil { passwords.proofs.end(connection) }
     }
 
-    /// Hands a stanza to the device that it is for, unless that has been sent too many or is on a
-    /// loop that stands still.
+    /// Hands an iq to the device that it is for, unless that has been sent too many or is on a loop
+    /// that stands still. What it has asked for it is sent in any case.
     mutating func relay(_ stanza: RelayedStanza, at now: Moment) throws(Refusal) {
+        let sender = stanza.connection
         let target = try engine.relayTarget(
-            of: stanza.account, device: stanza.device, isQuestion: stanza.isQuestion,
-            from: stanza.connection)
-        let slot = target.connection.slot
-        if let wait = relayed.take(for: slot, ofContact: target.isOfContact, at: now.mono) {
+            of: stanza.account, device: stanza.device, isQuestion: stanza.isQuestion, from: sender)
+        let receiver = target.connection
+        let isAsked =
+            !stanza.isQuestion && relayedQuestions.take(stanza.id, from: receiver, to: sender)
+        if !isAsked,
+            let wait = relayed.take(for: receiver.slot, ofContact: target.isOfContact, at: now.mono)
+        {
             throw .tooOften(waitMilliseconds: wait)
         }
-        output.shared.effects.answer(stanza.connection, .done)
-        guard stillLoops & 1 << UInt64(loops.loop(of: slot)) == 0 else { return }
+        if stanza.isQuestion { relayedQuestions.add(stanza.id, from: sender, to: receiver) }
+        output.shared.effects.answer(sender, .done)
+        guard stillLoops & 1 << UInt64(loops.loop(of: receiver.slot)) == 0 else { return }
         let body = output.shared.add { output, _ in output += stanza.bytes }
-        output.append(.relay(body: body, target.connection), for: target.connection)
+        output.append(.relay(body: body, receiver), for: receiver)
     }
 
     /// Hands an event to those of its receivers that are XMPP clients.

@@ -49,7 +49,9 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     /// The feed, while it has readers or had one recently.
     var feed: Feed?
     var questions = Questions()
+    var requestPaces = RequestPaces()
     var relayed = RelayedPaces()
+    var relayedQuestions = RelayedQuestions()
     var memory: MemoryReturn
     var rollCall = RollCall()
     var retryDelay: RetryDelay

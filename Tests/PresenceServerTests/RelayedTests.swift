@@ -1,0 +1,72 @@
+import PresenceCore
+import Testing
+
+@testable import PresenceServer
+
+@Suite struct `What XMPP clients are sent of each other` {
+    private func connection(_ slot: UInt32, _ generation: UInt32 = 1) -> ConnectionID {
+        ConnectionID(slot: slot, generation: generation)
+    }
+
+    @Test func `has a rate limit for strangers, and one for contacts`() {
+        var paces = RelayedPaces()
+        let now = Mono(milliseconds: 5_000)
+        func taken(ofContact: Bool, at now: Mono) -> Int {
+            (0..<1_000).count { _ in paces.take(for: 3, ofContact: ofContact, at: now) == nil }
+        }
+        #expect(taken(ofContact: false, at: now) == 200)
+        #expect(taken(ofContact: true, at: now) == 500)
+        let later = now.advanced(bySeconds: 10)
+        #expect(taken(ofContact: false, at: later) == 20)
+        #expect(taken(ofContact: true, at: later) == 100)
+        // The slot has another connection.
+        paces.remove(3)
+        #expect(taken(ofContact: false, at: later) == 200)
+    }
+
+    @Test func `answers one question once`() {
+        var questions = RelayedQuestions()
+        let (asker, asked, other) = (connection(1), connection(2), connection(3))
+        questions.add([1], from: asker, to: asked)
+        questions.add([1], from: asker, to: asked)
+        questions.add([], from: asker, to: asked)
+        func take(_ id: [UInt8], _ answerer: ConnectionID) -> Bool {
+            questions.take(id, from: asker, to: answerer)
+        }
+        #expect(
+            [take([1], other), take([2], asked), take([1], connection(2, 2))] == [
+                false, false, false,
+            ])
+        #expect([take([1], asked), take([1], asked), take([1], asked)] == [true, true, false])
+        #expect(take([], asked))
+        questions.add([1], from: asker, to: asked)
+        questions.remove(1)
+        #expect(!take([1], asked))
+    }
+
+    @Test func `forgets the oldest of many questions`() {
+        var questions = RelayedQuestions()
+        let (asker, asked) = (connection(1), connection(2))
+        for number in 0...RelayedQuestions.countMax {
+            questions.add(Array("\(number)".utf8), from: asker, to: asked)
+        }
+        let isFirstKnown = questions.take(Array("0".utf8), from: asker, to: asked)
+        let isSecondKnown = questions.take(Array("1".utf8), from: asker, to: asked)
+        #expect(!isFirstKnown && isSecondKnown)
+    }
+
+    @Test func `is how often an account is asked`() {
+        var paces = RequestPaces()
+        let now = Mono(milliseconds: 5_000)
+        func taken(_ name: String, at now: Mono) -> Int {
+            (0..<300).count { _ in paces.take(for: Array(name.utf8), at: now) == nil }
+        }
+        #expect(taken("amy", at: now) == 100)
+        // Others do not make room by being many.
+        for number in 0..<900 { _ = paces.take(for: Array("\(number)".utf8), at: now) }
+        #expect(taken("amy", at: now) == 0)
+        let later = now.advanced(bySeconds: 10)
+        for number in 900..<3_000 { _ = paces.take(for: Array("\(number)".utf8), at: later) }
+        #expect(taken("bob", at: later) == 100)
+    }
+}
