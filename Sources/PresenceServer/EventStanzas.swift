@@ -1,6 +1,7 @@
 import Containers
 import PresenceCore
 import PresenceXMPP
+import XML
 
 // An event as presences, once for all receivers. Where they differ there is a byte that XML cannot
 // contain: their connection loop puts the JID and the domain of each receiver there.
@@ -39,6 +40,16 @@ extension [UInt8] {
         var template = PresenceTemplate()
         template.append(presence, in: effects, at: [TemplateMark.domain])
         template.append(to: [TemplateMark.receiver], into: &self)
+    }
+
+    /// Appends an iq for another client, with both addresses at the domain of that. Returns false
+    /// if it has more than `bytesMax`.
+    mutating func appendIQ(
+        _ iq: XMLElement, from sender: StanzaSender, bytesMax: Int
+    ) -> Bool {
+        var sender = sender
+        sender.domain = [TemplateMark.domain]
+        return appendRelayed(iq, from: sender, bytesMax: bytesMax)
     }
 
     /// Appends presences as the receiver with a bare JID gets them.

@@ -7,8 +7,8 @@ struct BackupVerb: ParsableCommand {
         abstract: "Copy the database to a file, also while the service runs.",
         discussion: """
             The copy is a consistent, checked snapshot of the database. The file appears under \
-            its name when it is complete and on disk. It holds subscriptions, statuses, \
-            sessions, and when each account was last seen.
+            its name when it is complete and on disk. It holds subscriptions, contacts, \
+            statuses, sessions, passwords as keys, and when each account was last seen.
 
             Run it as the user of the service, such as with `sudo -u porchlight`.
             """)

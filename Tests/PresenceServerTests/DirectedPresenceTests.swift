@@ -66,6 +66,20 @@ import Testing
         }
     }
 
+    @Test func `and iqs have the domain of their receiver`() throws {
+        try withXMPPService(domains: ["localhost", "example.org"]) { service in
+            let alice = try client(service, "alice", "a")
+            let bob = try client(service, "bob", "b", domain: "example.org")
+            let ping = "<ping xmlns='urn:xmpp:ping'/></iq>"
+            try alice.send("<iq type='get' id='1' to='bob@localhost/b'>\(ping)")
+            try bob.until(
+                "<iq from='alice@example.org/a' to='bob@example.org/b' type='get' id='1'>\(ping)")
+            try bob.send("<iq type='result' id='1' to='alice@example.org/a'/>")
+            try alice.until(
+                "<iq from='bob@localhost/b' to='alice@localhost/a' type='result' id='1'></iq>")
+        }
+    }
+
     @Test func `is what each receiver is to be sent, whatever the one before it was sent`() throws {
         try withXMPPService(
             domains: ["localhost", "example.org"], { $0.switchOffPace() }

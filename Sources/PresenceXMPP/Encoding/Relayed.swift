@@ -1,7 +1,8 @@
 public import XML
 
 extension [UInt8] {
-    /// Appends a stanza for another client: as its sender has written it, but from the sender.
+    /// Appends a stanza for another client: as its sender has written it, but from the sender, with
+    /// both addresses at its domain.
     ///
     /// It is written from its tree. Of its attributes, those of stanzas go through, and of its
     /// elements those that are not the service's to say. Appends nothing
@@ -16,7 +17,7 @@ extension [UInt8] {
         append(literal: " from='")
         appendJID(of: sender.account, at: sender.domain, device: sender.device)
         append(literal: "'")
-        appendReceiver(of: stanza)
+        appendReceiver(of: stanza, at: sender.domain)
         for name: StaticString in ["type", "id"] {
             if let value = stanza.attribute(name) { appendXML(attribute: name, value) }
         }
@@ -44,13 +45,13 @@ extension [UInt8] {
 
     /// Appends the address in the form that clients are sent of every JID, not as it was written:
     /// one that refuses it may drop its connection.
-    private mutating func appendReceiver(of stanza: XMLElement) {
+    private mutating func appendReceiver(of stanza: XMLElement, at domain: [UInt8]) {
         guard let jid = stanza.attribute("to").flatMap({ JID($0) }),
             let account = jid.localpart.flatMap({ Localpart.account(of: $0) })
         else { return }
         append(literal: " to='")
         appendJID(
-            of: account, at: jid.domain, device: jid.resource.flatMap { Resource.device(of: $0) })
+            of: account, at: domain, device: jid.resource.flatMap { Resource.device(of: $0) })
         append(literal: "'")
     }
 }

@@ -35,7 +35,7 @@ extension ConnectionLoop where Link: ~Copyable {
             ask(slot, for: .lastSeen(head)) { .lastSeen($0.add(account)) }
         case .relayIQ(let account, let device, let wantsAnswer):
             var bytes: [UInt8] = []
-            guard bytes.appendRelayed(stanza, from: sender, bytesMax: relayedBytesMax) else {
+            guard bytes.appendIQ(stanza, from: sender, bytesMax: relayedBytesMax) else {
                 return refuseLong(head, sender, in: slot)
             }
             wait(slot, for: .relay(wantsAnswer ? head : nil))

@@ -17,9 +17,14 @@ extension ConnectionLoop where Link: ~Copyable {
                 to: batch.own.receivers[receivers])
         case .relay(let body, let connection):
             guard let slot = slot(of: connection), connections[slot].phase == .serving,
-                takesRelayed(in: slot), connections[slot].phase == .serving
+                let client = xmpp?[slot], takesRelayed(in: slot),
+                connections[slot].phase == .serving
             else { return }
-            push(batch.shared.bytes.span.extracting(batch.shared.range(of: body)), to: slot)
+            var divided = DividedStanzas()
+            divided.divide(
+                batch.shared.bytes.span.extracting(batch.shared.range(of: body)),
+                at: client.stream.domain)
+            push(divided.bytes.span, to: slot)
         case .direct(let body, let brief, let receivers):
             deliverDirected(
                 body, brief: brief, of: batch.shared, to: batch.own.receivers[receivers])
