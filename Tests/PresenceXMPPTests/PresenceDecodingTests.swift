@@ -78,6 +78,23 @@ import Testing
         #expect(try request("\(other)\(extra(5_000))</presence>") != nil)
     }
 
+    /// Others would go on seeing the device.
+    @Test(arguments: ["", " to='bob@example.org'"])
+    func `never refuses a farewell`(address: String) throws {
+        let long = String(repeating: "a", count: 5_000)
+        let stanza = """
+            <presence type='unavailable'\(address)><priority/><show>x</show><status>\(long)</status>\
+            <x xmlns='u'>\(long)</x><y xmlns='u'/><show/></presence>
+            """
+        let farewell = Availability(extra: bytes("<y xmlns='u'/>"))
+        #expect(
+            try request(stanza)
+                == (address.isEmpty
+                    ? .hide(farewell)
+                    : .direct(
+                        account: bytes("bob"), device: nil, .unavailable(farewell: farewell))))
+    }
+
     @Test func `holds the limits of the service`() throws {
         var limits = Limits()
         limits.accountBytesMax = 3

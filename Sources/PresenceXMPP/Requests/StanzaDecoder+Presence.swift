@@ -74,7 +74,8 @@ extension StanzaDecoder {
         _ stanza: XMLElement, to target: StanzaAddress, _ sender: StanzaSender,
         isAvailable: Bool
     ) throws(StanzaError) -> XMPPRequest {
-        let availability = try availability(stanza, sender)
+        let availability =
+            isAvailable ? try availability(stanza, sender) : farewell(stanza, sender)
         let presentation =
             isAvailable
             ? Presentation.available(availability) : .unavailable(farewell: availability)
@@ -86,6 +87,24 @@ extension StanzaDecoder {
             .direct(account: account, device: device, presentation)
         case .device(_, nil): .ignore
         }
+    }
+
+    /// What a device says as it leaves. What is too long is left out: others would go on seeing a
+    /// device whose farewell is refused.
+    private func farewell(_ stanza: XMLElement, _ sender: StanzaSender) -> Availability {
+        var farewell = Availability()
+        var hasStatus = false
+        for child in stanza.elements {
+            if child.isNamed("status", in: Namespace.client), !hasStatus {
+                hasStatus = true
+                try? read(status: child, of: stanza, sender, into: &farewell)
+            } else if !child.isNamed("show", in: Namespace.client),
+                !child.isNamed("priority", in: Namespace.client)
+            {
+                try? read(extra: child, into: &farewell)
+            }
+        }
+        return farewell
     }
 
     /// What a presence says of its device.

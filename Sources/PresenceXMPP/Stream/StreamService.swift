@@ -14,7 +14,7 @@ public struct StreamSettings: Hashable, Sendable {
     public var mechanisms: [SASLMechanism]
     /// Whether clients may register accounts (XEP-0077).
     public var allowsRegistration: Bool
-    /// The most bytes of a stanza before a login.
+    /// The most bytes of a stanza before a login. A secret of 8,192 bytes must fit in, as base64.
     public var bytesMaxBeforeLogin: Int
     /// The most bytes of a stanza after it.
     public var bytesMax: Int
@@ -25,7 +25,7 @@ public struct StreamSettings: Hashable, Sendable {
     public init(
         domains: [[UInt8]], offersTLS: Bool, allowsPlaintext: Bool = false,
         mechanisms: [SASLMechanism] = [.plain], allowsRegistration: Bool = false,
-        bytesMaxBeforeLogin: Int = 10_000, bytesMax: Int = 262_144, limits: Limits = Limits()
+        bytesMaxBeforeLogin: Int = 12_000, bytesMax: Int = 262_144, limits: Limits = Limits()
     ) {
         precondition(!domains.isEmpty, "a service without a domain")
         self.domains = domains.map { JID.normalized(domain: $0) }

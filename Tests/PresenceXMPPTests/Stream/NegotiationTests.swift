@@ -207,9 +207,9 @@ import Testing
             "<message><a>\(String(repeating: "a", count: count - 26))</a></message>"
         }
         var peer = StreamPeer()
-        #expect(peer.receive(Client.header + message(10_001)).contains("policy-violation"))
+        #expect(peer.receive(Client.header + message(12_001)).contains("policy-violation"))
         peer = StreamPeer()
-        #expect(peer.receive(Client.header + message(10_000)).contains("not-authorized"))
+        #expect(peer.receive(Client.header + message(12_000)).contains("not-authorized"))
         peer = StreamPeer()
         peer.receive(Client.header + Client.login + Client.header + Client.bind)
         #expect(peer.receive(message(262_144)).contains("<service-unavailable "))

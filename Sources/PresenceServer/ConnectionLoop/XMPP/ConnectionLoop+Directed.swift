@@ -12,9 +12,12 @@ extension ConnectionLoop where Link: ~Copyable {
         _ presentation: Presentation, to account: [UInt8], _ device: [UInt8]?, _ head: StanzaHead,
         _ stanza: XMLElement, of sender: StanzaSender, in slot: Int
     ) {
-        var bytes: [UInt8] = []
-        guard bytes.appendRelayed(stanza, from: sender, bytesMax: relayedBytesMax) else {
-            return refuseLong(head, sender, in: slot)
+        // An end is never refused; it is within the limits of its parts.
+        if case .available = presentation {
+            var bytes: [UInt8] = []
+            guard bytes.appendRelayed(stanza, from: sender, bytesMax: relayedBytesMax) else {
+                return refuseLong(head, sender, in: slot)
+            }
         }
         ask(slot, for: .availability(head)) { texts in
             .direct(
