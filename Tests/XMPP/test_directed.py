@@ -1,6 +1,7 @@
 """Presence for one address (RFC 6121, 4.6): who is told, who is told of the end, and what it costs."""
 
 import os
+import socket
 import tempfile
 import threading
 import time
@@ -52,6 +53,13 @@ class Ends(Case):
         for ben in (phone, laptop):
             ben.until(told + "' type='unavailable'/>")
             self.assertNotIn("bare-anna", self.drained(ben))
+
+    def test_a_stream_is_ended_by_both_sides(self):
+        for _ in range(10):
+            anna = self.stream("end-anna")
+            anna.send("</stream:stream>")
+            anna.socket.shutdown(socket.SHUT_WR)
+            self.assertTrue(anna.end().endswith("</stream:stream>"))
 
     def test_a_lost_connection_ends_with_the_grace(self):
         anna, ben = self.stream("lost-anna"), self.stream("lost-ben")

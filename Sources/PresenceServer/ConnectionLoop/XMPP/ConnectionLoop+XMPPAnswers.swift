@@ -82,6 +82,8 @@ extension ConnectionLoop where Link: ~Copyable {
             }
         case (.availability, .shown(.begins)):
             connections[slot].pulling.beginList()
+        // Before the end of its side, which may have been read meanwhile, is acted on.
+        case (.logout, .loggedOut): return closeStream(slot, nil)
         default: break
         }
         settle(slot)
