@@ -83,7 +83,8 @@ import Testing
     func `never refuses a farewell`(address: String) throws {
         let long = String(repeating: "a", count: 5_000)
         let stanza = """
-            <presence type='unavailable'\(address)><priority/><show>x</show><status>\(long)</status>\
+            <presence type='unavailable'\(address)><priority/><show>x</show>\
+            <status>\(long)</status>\
             <x xmlns='u'>\(long)</x><y xmlns='u'/><show/></presence>
             """
         let farewell = Availability(extra: bytes("<y xmlns='u'/>"))
