@@ -273,6 +273,76 @@ import Testing
         world.checkInvariants()
     }
 
+    /// RFC 6121, section 4.6.3: it is delivered, and later broadcasts are as before.
+    @Test func `says to single subscribers that the device is gone`() {
+        let (alice, bob, stranger) = (appear("alice"), appear("bob"), appear("carol"))
+        let hidden = bind("bob", "hidden")
+        befriend(alice, bob)
+        _ = world.take(hidden)
+        let bye = Availability(text: Array("bye".utf8))
+        for address in ["bob", "bob/hidden", "carol"] { world.withdraw(alice, address, bye) }
+        #expect(
+            directed(bob)
+                == [.directed("alice/r", .unavailableToSubscribers, "(available 0 bye)")])
+        // Their connections know whether they were sent that it is there.
+        let others = Seen.directed("alice/r", .unavailable, "(available 0 bye)")
+        #expect(directed(hidden) == [others])
+        #expect(directed(stranger) == [others])
+        world.handle(.show(Availability(show: .away)), from: alice)
+        #expect(world.events(bob).map(\.short) == [#"alice 1 changed ["xmpp:r(away 0 )"]"#])
+        world.checkInvariants()
+    }
+
+    @Test func `says to the own clients that the device is gone`() {
+        let (alice, tablet) = (appear("alice"), appear("alice", "tablet"))
+        _ = world.take(tablet)
+        world.withdraw(alice, "alice/tablet")
+        #expect(directed(tablet) == [.directed("alice/r", .unavailableToSubscribers, "")])
+    }
+
+    /// What subscribers show may be another presence than the last one for all of them.
+    @Test(arguments: [true, false])
+    func `has the next presence for subscribers sent, if it is as before, too`(isAway: Bool) {
+        let availability = Availability(show: isAway ? .away : .available)
+        let (alice, bob, native) = (appear("alice"), appear("bob"), world.login("dora"))
+        befriend(alice, bob)
+        world.subscribe(native, ["alice"])
+        world.handle(.show(availability), from: alice)
+        _ = (world.take(bob), world.take(native))
+        world.withdraw(alice, "bob")
+        _ = world.take(bob)
+        for _ in 1...2 { world.handle(.show(availability), from: alice) }
+        let device = isAway ? "xmpp:r(away 0 )" : "xmpp:r"
+        for subscriber in [bob, native] {
+            let told = world.events(subscriber).map(\.short)
+            #expect(told == [#"alice 1 changed ["\#(device)"]"#])
+        }
+    }
+
+    @Test func `has the first presence after a return sent, if it is as before, too`() {
+        let (alice, bob) = (appear("alice"), appear("bob"))
+        befriend(alice, bob)
+        world.withdraw(alice, "bob")
+        world.drop(alice)
+        _ = world.take(bob)
+        let again = bind("alice")
+        world.handle(.show(Availability()), from: again)
+        #expect(world.events(bob).map(\.short) == [#"alice 1 changed ["xmpp:r"]"#])
+        world.handle(.logout, from: again)
+        #expect(world.withEngine { $0.directed.isEmpty })
+    }
+
+    @Test func `changes nothing for strangers, so the same is not sent again`() {
+        let (alice, bob, carol) = (appear("alice"), appear("bob"), appear("carol"))
+        befriend(alice, bob)
+        world.direct(alice, "carol")
+        _ = (world.take(bob), world.take(carol))
+        world.handle(.show(Availability()), from: alice)
+        #expect(world.events(bob).isEmpty)
+        world.handle(.logout, from: alice)
+        #expect(world.withEngine { $0.directed.isEmpty })
+    }
+
     @Test func `ends for the own clients with the event alone`() {
         let (alice, tablet) = (appear("alice"), appear("alice", "tablet"))
         _ = world.take(tablet)

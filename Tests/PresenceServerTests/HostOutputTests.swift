@@ -107,14 +107,16 @@ import Testing
         let brief = output.shared.add { bytes, _ in bytes += [4] }
         let connection = LoopNumber(index: 1, of: 2).connection(StreamID(slot: 5, generation: 1))
         output.shared.effects.receivers = [connection.slot]
-        output.append(to: 0..<1) { .direct(body: body, brief: brief, receivers: $0) }
-        output.append(to: 0..<1) { .direct(body: body, brief: body, receivers: $0) }
-        output.append(to: 0..<1) { .direct(body: body, brief: nil, receivers: $0) }
+        output.append(to: 0..<1) { .direct(body: body, .end(brief: brief), receivers: $0) }
+        output.append(to: 0..<1) {
+            .direct(body: body, .endForSubscribers(brief: body), receivers: $0)
+        }
+        output.append(to: 0..<1) { .direct(body: body, .beginning, receivers: $0) }
         let part = output.take(still: 0b10)[1]
         #expect(part.byteCount < 1_000)
         let copied = part.own.items.map { item -> [[UInt8]?] in
-            guard case .direct(let body, let brief, _) = item else { return [] }
-            return [body, brief].map { number in
+            guard case .direct(let body, let delivery, _) = item else { return [] }
+            return [body, delivery.brief].map { number in
                 number.map { Array(part.shared.bytes[part.shared.range(of: $0)]) }
             }
         }

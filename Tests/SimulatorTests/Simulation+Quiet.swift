@@ -28,6 +28,7 @@ extension Simulation {
         checkPasswords()
         checkWatchers(auditor)
         checkDelivery()
+        checkFarewell(auditor)
     }
 
     func settle() {

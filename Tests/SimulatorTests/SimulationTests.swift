@@ -59,6 +59,7 @@ import Testing
             "presence bad-request", "presence policy-violation", "presence resource-constraint",
             "directed to account", "directed to device", "directed quota", "withdrawn",
             "end of a stranger", "delivery expected",
+            "farewell expected",
             "right password by PLAIN", "wrong password by PLAIN",
             "right password by SCRAM-SHA-1", "wrong password by SCRAM-SHA-1",
             "right password by SCRAM-SHA-256", "wrong password by SCRAM-SHA-256", "SASL aborted",

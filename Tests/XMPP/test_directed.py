@@ -103,6 +103,30 @@ class Ends(Case):
         self.assertEqual(ben.take(), ["unavailable"])
 
 
+    def test_a_client_hides_from_one_subscriber(self):
+        anna, ben = walk.pair(self.service.xmpp_port, "hides")
+        for person in (anna, ben):
+            self.addCleanup(person.close)
+        walk.reach("B", anna, ben)
+        ben.take()
+        # Three times, since it has a rate limit only.
+        for _ in range(3):
+            anna.stream.send("<presence to='%s' type='unavailable'><status>bye</status></presence>"
+                             % ben.bare)
+            ben.stream.until("type='unavailable'><status>bye</status></presence>")
+        # For all: it is sent, though it says what it said before.
+        anna.stream.send("<presence/>" * 2)
+        anna.roster()
+        ben.roster()
+        self.assertEqual(ben.take(), ["available"])
+
+    def test_a_client_does_not_hide_from_strangers(self):
+        anna, ben = self.stream("polite-anna"), self.stream("polite-ben")
+        anna.send("<presence to='polite-ben@localhost' type='unavailable'/>" * 3)
+        self.drained(anna)
+        self.assertEqual(self.drained(ben).count("<presence"), 0)
+
+
 class EndsOnLoops(Ends):
     flags = ("--disconnect-grace", "2", "--loops", "3")
 

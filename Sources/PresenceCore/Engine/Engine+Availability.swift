@@ -13,7 +13,8 @@ extension Engine {
         }
         try checkPublishPace(of: account, at: now)
         effects.answer(connection, .availabilitySet)
-        guard self.availability(of: session) != availability else { return }
+        let isShownOtherwise = directed.noteShownAlike(session)
+        guard isShownOtherwise || self.availability(of: session) != availability else { return }
         put(availability, of: session)
         effects.persist(.updateSession(record(of: session, into: &effects)))
         let topic = makeTopic(.presence, of: account)

@@ -44,7 +44,15 @@ extension Engine {
             kind: request.presentation.kind)
         presence.addressed = address.device.map { effects.copy($0) }
         presence.isFromContact = find(address.account.span).map { areRelated($0, account) } ?? false
-        send(presence, to: receivers(at: address), into: &effects)
+        let receivers = receivers(at: address)
+        let subscribers = receivers.filter { isShown(session, to: $0) }
+        if !subscribers.isEmpty { directed.noteShownOtherwise(session) }
+        guard presence.kind == .unavailable else {
+            return send(presence, to: receivers, into: &effects)
+        }
+        send(presence, to: receivers.filter { !subscribers.contains($0) }, into: &effects)
+        presence.kind = .unavailableToSubscribers
+        send(presence, to: subscribers, into: &effects)
     }
 
     /// Tells those to whom a session has presented itself that it is gone, but not those who are
@@ -155,9 +163,15 @@ extension Engine {
     /// Whether a session is sent the event with which others learn of the end of another. One that
     /// does not keep up is not: what it is sent later may not name the device.
     private func isTold(_ receiver: UInt32, ofTheEndOf session: UInt32) -> Bool {
-        guard sessions[session].phase != .hidden, sessions[receiver].phase == .connected,
-            conflations[receiver] == nil
-        else { return false }
+        conflations[receiver] == nil && isShown(session, to: receiver)
+    }
+
+    /// Whether a session has been sent, or is to be sent, that another is there: to subscribers,
+    /// and to the sessions of its account.
+    private func isShown(_ session: UInt32, to receiver: UInt32) -> Bool {
+        guard sessions[session].phase != .hidden, sessions[receiver].phase == .connected else {
+            return false
+        }
         let account = AccountHandle(index: sessions[session].account)
         guard sessions[receiver].account != account.index else { return true }
         guard let topic = topic(.presence, of: account) else { return false }

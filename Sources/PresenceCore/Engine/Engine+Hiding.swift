@@ -133,7 +133,8 @@ extension Engine {
         }
         try checkPublishPace(of: account, at: now)
         let topic = makeTopic(.presence, of: account)
-        let isChanged = self.availability(of: session) != availability
+        let isShownOtherwise = directed.noteShownAlike(session)
+        let isChanged = isShownOtherwise || self.availability(of: session) != availability
         put(availability, of: session)
         cancelTimer(of: session)
         if before == .hidden { reveal(session, of: account) }

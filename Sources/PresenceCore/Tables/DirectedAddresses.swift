@@ -20,11 +20,14 @@ struct DirectedAddresses {
     }
 
     private var addresses: [UInt32: [Address]] = [:]
+    /// The sessions that have presented themselves to single subscribers since all subscribers were
+    /// last told how they do.
+    private var shownOtherwise: Set<UInt32> = []
 
     /// How many addresses each session has that has any.
     var counts: [UInt32: Int] { addresses.mapValues(\.count) }
 
-    var isEmpty: Bool { addresses.isEmpty }
+    var isEmpty: Bool { addresses.isEmpty && shownOtherwise.isEmpty }
 
     /// Those of a session.
     subscript(session: UInt32) -> [Address] {
@@ -45,6 +48,7 @@ struct DirectedAddresses {
 
     /// Removes those of a session, or some of them.
     mutating func remove(_ scope: Scope, of session: UInt32) -> [Address] {
+        if scope == .all { noteShownAlike(session) }
         guard !addresses.isEmpty, let known = addresses.removeValue(forKey: session) else {
             return []
         }
@@ -52,6 +56,16 @@ struct DirectedAddresses {
         let left = known.filter { !$0.isInherited }
         if !left.isEmpty { addresses[session] = left }
         return known.filter(\.isInherited)
+    }
+
+    /// Some subscribers may be shown a session otherwise than all were.
+    mutating func noteShownOtherwise(_ session: UInt32) { shownOtherwise.insert(session) }
+
+    /// All subscribers are told how a session presents itself. Returns whether some may have been
+    /// shown it otherwise.
+    @discardableResult
+    mutating func noteShownAlike(_ session: UInt32) -> Bool {
+        !shownOtherwise.isEmpty && shownOtherwise.remove(session) != nil
     }
 
     /// The device of a session has another connection, which has not addressed any of them.

@@ -49,7 +49,10 @@ public struct DirectedPresence: Hashable, Sendable {
     /// Whether a device is there.
     public enum Kind: UInt8, Sendable {
         case available
+        /// Not any more: for receivers that were sent that it is.
         case unavailable
+        /// Not any more: for receivers that see the device as subscribers, or are of its account.
+        case unavailableToSubscribers
     }
 
     /// A presence.

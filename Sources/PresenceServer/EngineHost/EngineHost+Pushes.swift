@@ -65,34 +65,51 @@ extension EngineHost {
     /// kept for loops that stand still; its end is, without what it says.
     mutating func direct(_ index: Int, to receivers: Range<Int>, at now: Mono) {
         let presence = output.shared.effects.directed[index]
-        let receivers = presence.kind == .available ? admitted(presence, receivers, now) : receivers
-        guard !receivers.isEmpty else { return }
-        let body = output.shared.add { bytes, effects in
-            bytes.appendStanzas(of: effects.directed[index], in: effects)
-        }
-        guard presence.kind == .unavailable else {
-            return output.append(to: receivers, omitting: stillLoops) {
-                .direct(body: body, brief: nil, receivers: $0)
+        switch presence.kind {
+        case .available:
+            let admitted = admitted(presence, receivers, now)
+            guard !admitted.isEmpty else { return }
+            let body = add(presence)
+            output.append(to: admitted, omitting: stillLoops) {
+                .direct(body: body, .beginning, receivers: $0)
             }
-        }
-        var brief = body
-        if presence.device.availability != nil {
-            brief = output.shared.add { bytes, effects in
-                var brief = presence
-                brief.device.availability = nil
-                bytes.appendStanzas(of: brief, in: effects)
+        case .unavailable:
+            deliver(endOf: presence, to: receivers) { .end(brief: $0) }
+        case .unavailableToSubscribers:
+            // The others are told only if they were sent that it is there: that had a rate limit.
+            let admitted = admitted(presence, receivers, now)
+            deliver(endOf: presence, to: admitted) { .endForSubscribers(brief: $0) }
+            deliver(endOf: presence, to: admitted.upperBound..<receivers.upperBound) {
+                .end(brief: $0)
             }
-        }
-        output.append(to: receivers, omitting: stillLoops) {
-            .direct(body: body, brief: brief, receivers: $0)
-        }
-        pushToStill(receivers, byteCount: output.shared.range(of: brief).count) {
-            .direct(body: brief, brief: brief, receivers: $0)
         }
     }
 
+    private mutating func deliver(
+        endOf presence: DirectedPresence, to receivers: Range<Int>,
+        _ delivery: (Int) -> DirectedDelivery
+    ) {
+        guard !receivers.isEmpty else { return }
+        let body = add(presence)
+        var brief = body
+        if presence.device.availability != nil {
+            var briefly = presence
+            briefly.device.availability = nil
+            brief = add(briefly)
+        }
+        output.append(to: receivers, omitting: stillLoops) {
+            .direct(body: body, delivery(brief), receivers: $0)
+        }
+        pushToStill(receivers, byteCount: output.shared.range(of: brief).count) {
+            .direct(body: brief, delivery(brief), receivers: $0)
+        }
+    }
+
+    private mutating func add(_ presence: DirectedPresence) -> Int {
+        output.shared.add { bytes, effects in bytes.appendStanzas(of: presence, in: effects) }
+    }
+
     /// Those receivers that have not been sent too much of others, moved to the front of the range.
-    /// An end needs no rate limit: each follows a presence.
     private mutating func admitted(
         _ presence: DirectedPresence, _ receivers: Range<Int>, _ now: Mono
     ) -> Range<Int> {

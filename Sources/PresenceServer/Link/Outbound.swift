@@ -155,9 +155,8 @@ enum OutboundItem: Sendable {
     case deliverAlways(body: Int, receivers: Range<Int>)
     /// Send the stanzas of an event to every connection in `receivers[range]`, each an XMPP client.
     case deliverStanzas(body: Int, seq: UInt64, topic: TopicHandle, receivers: Range<Int>)
-    /// Send the first body to every connection in `receivers[range]`, each an XMPP client that
-    /// keeps up; to the others the second, if there is one.
-    case direct(body: Int, brief: Int?, receivers: Range<Int>)
+    /// Send the body to every connection in `receivers[range]`, each an XMPP client.
+    case direct(body: Int, DirectedDelivery, receivers: Range<Int>)
     /// Notify every connection in `receivers[range]`, each an XMPP client, of
     /// `effects.notices[notice]`.
     case contact(notice: Int, receivers: Range<Int>)

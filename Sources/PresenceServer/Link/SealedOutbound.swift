@@ -48,13 +48,13 @@ struct SealedOutbound: Sendable {
             case .contact(let notice, let receivers):
                 let copy = copied.copyNotice(notice, from: sealed.output)
                 items[index] = .contact(notice: copy, receivers: receivers)
-            case .direct(let body, let brief, let receivers):
+            case .direct(let body, var delivery, let receivers):
                 let copy = copied.copyBytes(body, from: sealed.output)
-                var briefCopy = brief == body ? copy : nil
-                if let brief, brief != body {
-                    briefCopy = copied.copyBytes(brief, from: sealed.output)
+                if let brief = delivery.brief {
+                    delivery = delivery.with(
+                        brief: brief == body ? copy : copied.copyBytes(brief, from: sealed.output))
                 }
-                items[index] = .direct(body: copy, brief: briefCopy, receivers: receivers)
+                items[index] = .direct(body: copy, delivery, receivers: receivers)
             default: break
             }
         }

@@ -81,7 +81,7 @@ public struct PresenceTemplate: Hashable, Sendable {
         source.addressed = presence.addressed.map { effects.text($0) }
         switch presence.kind {
         case .available: appendAvailable(presence.device, source, effects)
-        case .unavailable:
+        case .unavailable, .unavailableToSubscribers:
             var farewell: Availability?
             if let number = presence.device.availability {
                 farewell = effects.availabilities[Int(number)]

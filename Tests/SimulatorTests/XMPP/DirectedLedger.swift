@@ -96,8 +96,12 @@ struct DirectedSight {
     private(set) var ended: [String: Told] = [:]
     /// By device: the highest number that it was told.
     private var newest: [String: Int] = [:]
+    private var farewells: [String: Int] = [:]
     /// Of whose end the service may tell the client, whether or not it is available then.
     private var owed: Set<String> = []
+
+    /// The number of the last farewell with which a device withdrew itself; nil: it had none.
+    func farewell(of device: String) -> Int? { farewells[device] }
 
     func number(of device: String) -> Int { newest[device] ?? 0 }
     func isOwed(_ device: String) -> Bool { owed.contains(device) }
@@ -119,8 +123,9 @@ struct DirectedSight {
     /// A device is available for all that see it: what it has said to the client counts no more.
     mutating func supersede(_ device: String) { told[device] = nil }
 
-    /// A device has withdrawn itself.
-    mutating func withdraw(_ device: String) {
+    /// A device has withdrawn itself, perhaps with a farewell.
+    mutating func withdraw(_ device: String, _ farewell: Int? = nil) {
+        farewells[device] = farewell
         told[device] = nil
         owed.remove(device)
     }

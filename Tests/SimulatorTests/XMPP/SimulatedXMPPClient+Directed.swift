@@ -41,6 +41,7 @@ extension SimulatedXMPPClient {
 
     /// A stanza of it was refused.
     func refused(_ stanza: Asked, _ condition: String) {
+        refusalCount += 1
         switch stanza.kind {
         case .direct(let address, _):
             let isKnown = addresses[address] != nil
@@ -98,7 +99,8 @@ extension SimulatedXMPPClient {
             return violations.append("\(sender) says \(farewell.text), and did not send it")
         }
         if case .withdrawal(let address)? = entry?.kind {
-            return hearWithdrawal(of: account, sender, isMeant(by: address, to))
+            return hearWithdrawal(
+                of: account, sender, isMeant(by: address, to), farewell: farewell.number)
         }
         if to == fullJID {
             let address = SimulatedAddress(account: self.account, device: self.device)
@@ -110,7 +112,8 @@ extension SimulatedXMPPClient {
         }
         // Without a text it may be a withdrawal for a client that does not keep up.
         let own = SimulatedAddress(account: self.account, device: nil)
-        if entry == nil, directed.isOwed(sender), hasWithdrawn(sender, own) {
+        let isOwed = directed.isOwed(sender) || !isStranger(account)
+        if entry == nil, isOwed, hasWithdrawn(sender, own) {
             meet("withdrawn or gone")
             directed.withdraw(sender)
             return sight.doubt(account, device)
@@ -123,13 +126,15 @@ extension SimulatedXMPPClient {
         ledger.lastWithdrawal(of: sender, from: address) > directed.number(of: sender)
     }
 
-    private func hearWithdrawal(of account: String, _ sender: String, _ isMeant: Bool) {
+    private func hearWithdrawal(
+        of account: String, _ sender: String, _ isMeant: Bool, farewell: Int? = nil
+    ) {
         meet("withdrawn")
         if !isMeant { violations.append("\(sender) is unavailable, and did not send it so") }
         // The end of a subscription ends what was presented besides, and the device may say it
         // again.
         if isStranger(account) { checkIsOwed(sender) }
-        directed.withdraw(sender)
+        directed.withdraw(sender, farewell)
     }
 
     private func checkIsOwed(_ sender: String) {

@@ -133,6 +133,7 @@ extension SimulatedXMPPClient {
             meet("presence")
             directed.supersede("\(from.account)/\(name)")
             note(sight.noteAvailable(from.account, name, device))
+            presenceCounts["\(from.account)/\(name)", default: 0] += 1
         case (nil, nil): violations.append("\(from.account) is available without a device")
         case ("unavailable", let name?): hearEnd(of: from.account, name, to: to, device)
         case ("unavailable", nil):

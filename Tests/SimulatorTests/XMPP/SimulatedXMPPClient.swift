@@ -87,6 +87,10 @@ final class SimulatedXMPPClient: SimulatedPeer {
     let ledger: DirectedLedger
     /// How many stanzas had been sent to its account when its device was bound.
     private(set) var sentBefore = 0
+    /// By device: how many of its presences for subscribers were heard.
+    var presenceCounts: [String: Int] = [:]
+    /// How many of its stanzas were refused, over all its connections.
+    var refusalCount = 0
     /// The accounts that have asked to see its account.
     var asking: Set<String> = []
 

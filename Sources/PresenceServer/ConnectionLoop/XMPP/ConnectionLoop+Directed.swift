@@ -34,10 +34,10 @@ extension ConnectionLoop where Link: ~Copyable {
     }
 
     /// Sends clients a presence that was addressed to them: all of it, or, if it must not be lost,
-    /// at least the brief one, which says only that the device is gone. That is not for those who
-    /// were not sent that it is there: strangers could send them as many as they like.
+    /// at least the brief one, which says only that the device is gone. That is not for strangers
+    /// that were not sent that it is there: they could be sent any number of them.
     mutating func deliverDirected(
-        _ body: Int, brief: Int?, of shared: borrowing SharedOutput,
+        _ body: Int, _ delivery: DirectedDelivery, of shared: borrowing SharedOutput,
         to receivers: ArraySlice<UInt32>
     ) {
         // Divided again only for a receiver that is sent the other one, or has another domain.
@@ -46,14 +46,20 @@ extension ConnectionLoop where Link: ~Copyable {
         let sender = shared.bytes.span.extracting(shared.range(of: body)).hashOfSender
         for receiver in receivers where connections[Int(receiver)].phase == .serving {
             let slot = Int(receiver)
-            guard let client = xmpp?[slot], brief == nil || client.presented.end(sender) else {
-                continue
+            guard let client = xmpp?[slot] else { continue }
+            var isBriefOnly = false
+            switch delivery {
+            case .beginning: break
+            case .end:
+                guard client.presented.end(sender) else { continue }
+                isBriefOnly = client.presented.isFull
+            case .endForSubscribers: client.presented.end(sender)
             }
-            let takesAll = takesRelayed(in: slot) && !(brief != nil && client.presented.isFull)
-            guard connections[slot].phase == .serving, let number = takesAll ? body : brief else {
-                continue
-            }
-            if brief == nil { client.presented.begin(sender) }
+            let takesAll = takesRelayed(in: slot) && !isBriefOnly
+            guard connections[slot].phase == .serving,
+                let number = takesAll ? body : delivery.brief
+            else { continue }
+            if case .beginning = delivery { client.presented.begin(sender) }
             if dividedNumber != number || divided.domain != client.stream.domain {
                 let bytes = shared.bytes.span.extracting(shared.range(of: number))
                 divided.divide(bytes, at: client.stream.domain)

@@ -25,9 +25,9 @@ extension ConnectionLoop where Link: ~Copyable {
                 batch.shared.bytes.span.extracting(batch.shared.range(of: body)),
                 at: client.stream.domain)
             push(divided.bytes.span, to: slot)
-        case .direct(let body, let brief, let receivers):
+        case .direct(let body, let delivery, let receivers):
             deliverDirected(
-                body, brief: brief, of: batch.shared, to: batch.own.receivers[receivers])
+                body, delivery, of: batch.shared, to: batch.own.receivers[receivers])
         case .contact(let notice, let receivers):
             notify(
                 batch.shared.effects.notices[notice], to: batch.own.receivers[receivers],

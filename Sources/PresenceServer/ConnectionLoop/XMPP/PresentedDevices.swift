@@ -16,6 +16,7 @@ struct PresentedDevices {
     }
 
     /// Notes that a device is gone. Returns whether the client is to be told.
+    @discardableResult
     mutating func end(_ device: Int) -> Bool {
         isFull || hashes.remove(device) != nil
     }

@@ -1,0 +1,28 @@
+/// To whom of its receivers a presence for one address is delivered, and how.
+enum DirectedDelivery: Sendable {
+    /// A device is there: to those that keep up.
+    case beginning
+    /// A device is gone: to those that were sent that it is there. The body with the number `brief`
+    /// says only that it is gone, and is for those that do not keep up.
+    case end(brief: Int)
+    /// A device is gone for those that see it as subscribers, or are of its account. As `.end`, but
+    /// whether or not they were sent one before.
+    case endForSubscribers(brief: Int)
+
+    /// The number of the body that says only that a device is gone; nil: it is not.
+    var brief: Int? {
+        switch self {
+        case .beginning: nil
+        case .end(let brief), .endForSubscribers(let brief): brief
+        }
+    }
+
+    /// With another brief body.
+    func with(brief: Int) -> Self {
+        switch self {
+        case .beginning: .beginning
+        case .end: .end(brief: brief)
+        case .endForSubscribers: .endForSubscribers(brief: brief)
+        }
+    }
+}
