@@ -160,6 +160,34 @@ import Testing
         world.checkInvariants()
     }
 
+    @Test(arguments: [true, false])
+    func `a device that connects again and again is not seen for ever`(isLost: Bool) {
+        let alice = befriend()
+        var bob = bind("bob")
+        world.handle(.show(Availability()), from: bob)
+        _ = world.events(alice)
+        // The last time that it counts is after 12 s.
+        for _ in 0..<4 {
+            world.pass(seconds: 4)
+            if isLost { world.drop(bob) }
+            bob = bind("bob")
+            world.checkInvariants()
+        }
+        #expect(world.events(alice).isEmpty)
+        world.pass(seconds: 2)
+        #expect(world.events(alice).map(\.short) == ["bob 3 disconnect []"])
+        #expect(world.isOpen(bob))
+        world.handle(.show(Availability()), from: bob)
+        #expect(world.events(alice).map(\.short) == ["bob 1 login [\"xmpp:r\"]"])
+        // From the beginning.
+        world.drop(bob)
+        world.pass(seconds: 4)
+        bob = bind("bob")
+        world.pass(seconds: 4)
+        #expect(world.events(alice).isEmpty)
+        world.checkInvariants()
+    }
+
     @Test func `are sent the requests that wait, once they show themselves`() {
         let alice = world.login("alice", hears: .all)
         world.say(alice, .subscribe, to: "bob", text: "hello")

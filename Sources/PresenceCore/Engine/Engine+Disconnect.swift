@@ -57,13 +57,15 @@ extension Engine {
     ) {
         guard let session else { return }
         guard sessions[session].phase != .hidden else { return endHidden(session, into: &effects) }
-        cancelTimer(of: session)
         sessions[session].lastHeard = lastHeard
         enter(.inGrace, session)
         let grace = settings.disconnectGraceSeconds
         guard grace > 0 else {
+            cancelTimer(of: session)
             return graceEnded(session, at: now, into: &effects)
         }
+        guard sessions[session].returnCount < Session.returnsMax else { return }
+        cancelTimer(of: session)
         sessions[session].timer = wheel.schedule(
             Deadline.session(session).payload,
             at: now.mono.advanced(bySeconds: grace).milliseconds)

@@ -97,14 +97,24 @@ extension Engine {
         effects.items.append(.synced(connection, count: 0))
     }
 
-    /// Others see the session for a while longer, as after the loss of its connection.
+    /// Others see the session for a while longer, as after the loss of its connection; not any
+    /// longer if its device keeps connecting and is never shown.
     private mutating func beginReturning(_ session: UInt32, at now: Moment) {
         enter(.returning, session)
         directed.inherit(session)
+        guard sessions[session].returnCount < Session.returnsMax else { return }
+        sessions[session].returnCount += 1
+        cancelTimer(of: session)
         let seconds = max(1, settings.disconnectGraceSeconds)
         sessions[session].timer = wheel.schedule(
             Deadline.session(session).payload,
             at: now.mono.advanced(bySeconds: seconds).milliseconds)
+    }
+
+    /// The device is shown, or others do not see it any more.
+    private mutating func endReturn(of session: UInt32) {
+        cancelTimer(of: session)
+        sessions[session].returnCount = 0
     }
 
     /// No event is for the session until its list has begun.
@@ -136,7 +146,7 @@ extension Engine {
         let isShownOtherwise = directed.noteShownAlike(session)
         let isChanged = isShownOtherwise || self.availability(of: session) != availability
         put(availability, of: session)
-        cancelTimer(of: session)
+        endReturn(of: session)
         if before == .hidden { reveal(session, of: account) }
         dropConflation(of: session)
         enter(.connected, session)
@@ -236,7 +246,7 @@ extension Engine {
         let isDirected = withdrawDirected(from: session, farewell, scope, into: &effects)
         let account = AccountHandle(index: sessions[session].account)
         let origin = deviceEntry(of: session, presenting: farewell, into: &effects)
-        cancelTimer(of: session)
+        endReturn(of: session)
         dropConflation(of: session)
         unlink(session)
         accounts[Int(account.index)].sessionCount += 1

@@ -75,6 +75,8 @@ extension Engine {
         // What an XMPP client shows is its own.
         if before.client == .xmpp { withdrawDirected(from: session, into: &effects) }
         takeOver(session, login, at: now, into: &effects)
+        cancelTimer(of: session)
+        sessions[session].returnCount = 0
         if before.client == .xmpp { put(Availability(), of: session) }
         if before.phase == .hidden {
             reveal(session, of: account)
@@ -91,7 +93,7 @@ extension Engine {
         return before.client == login.client ? .unnoticed : .noticed
     }
 
-    /// Gives a session to another connection of its device.
+    /// Gives a session to another connection of its device. Its timer runs on.
     mutating func takeOver(
         _ session: UInt32, _ login: Login, at now: Moment, into effects: inout Effects
     ) {
@@ -99,7 +101,6 @@ extension Engine {
             detach(old, .replaced, at: now)
             effects.items.append(.close(old, .replaced))
         }
-        cancelTimer(of: session)
         strings.remove(sessions[session].address)
         sessions[session].address = strings.insert(login.address.span)
         countResource(sessions[session].client, -1)

@@ -32,10 +32,15 @@ struct Session {
     var reach: Reach
     /// The states in its login list.
     var list = LoginList.none
+    /// How often its device has connected again since it was last shown.
+    var returnCount: UInt8 = 0
     /// Whether it is told what changes on its account's list of contacts.
     var isInterested = false
     /// Whether it is connected, and if not, what it waits for.
     var phase: Phase
+
+    /// So often its device may connect again and not be shown, and have a grace period each time.
+    static let returnsMax: UInt8 = 3
 
     /// Whether a session is connected, and if not, what it waits for.
     enum Phase: UInt8, CaseIterable {
