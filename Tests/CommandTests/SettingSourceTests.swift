@@ -76,7 +76,7 @@ final class TemporaryFile {
     }
 
     @Test(arguments: [
-        ("localhost:7400", "127.0.0.1"), ("127.0.0.2:7400", "127.0.0.2"), ("[::1]:7400", "::1"),
+        ("localhost:0", "127.0.0.1"), ("127.0.0.2:0", "127.0.0.2"), ("[::1]:0", "::1"),
     ])
     func `an address is a number, or localhost`(text: String, host: String) throws {
         let settings = try read(flags: ["listen": text, "http": text]).settings
@@ -302,6 +302,9 @@ final class TemporaryFile {
         ["ext-bytes-max": "32768", "server-frame-bytes-max": "65536"],
         ["listen": "0.0.0.0:7400"], ["listen": "[::]:0"],
         ["listen": "0.0.0.0:7400", "auth": "jwt"], ["http": "0.0.0.0:7401", "auth": "jwt"],
+        ["listen": "127.0.0.1:7400", "http": "127.0.0.1:7400"],
+        ["http": "[::1]:7401", "xmpp-listen": "[::1]:7401"],
+        ["tls-key": "k"], ["listen-tls": "127.0.0.1:7443"],
     ])
     func `are refused by their names, values and places`(flags: [String: String]) throws {
         let refusal = #expect(throws: SettingsError.self, "\(flags)") {
@@ -311,6 +314,38 @@ final class TemporaryFile {
             let named = "\(name) \(value) (flag --\(name))"
             #expect(refusal?.description.contains(named) == true, "\(String(describing: refusal))")
         }
+    }
+
+    @Test(arguments: [
+        (
+            ["listen-tls": "127.0.0.1:7443"],
+            "TLS needs a certificate and its key: set tls-certificate and tls-key."
+        ),
+        (
+            ["listen-tls": "127.0.0.1:7443", "tls-certificate": "c"],
+            "tls-key none (default): a certificate is of no use without its key, nor a key without "
+                + "its certificate: set both."
+        ),
+        (
+            ["tls-certificate": "c", "tls-key": "k"],
+            "nothing is served over TLS: set one or more of the addresses."
+        ),
+        (
+            ["http": "127.0.0.1:7401", "http-tls": "127.0.0.1:7401"],
+            "only one can listen there: give each a port of its own."
+        ),
+    ])
+    func `are told with what would be right`(flags: [String: String], remedy: String) {
+        let refusal = #expect(throws: SettingsError.self) {
+            try SettingSources(flags: flags, environment: [:], path: nil).read()
+        }
+        let faults = refusal?.faults ?? []
+        #expect(faults.contains { $0.hasSuffix(remedy) }, "\(faults)")
+    }
+
+    @Test func `are not those that leave the port to the system`() throws {
+        let flags = ["listen": "127.0.0.1:0", "http": "127.0.0.1:0"]
+        _ = try SettingSources(flags: flags, environment: [:], path: nil).read()
     }
 
     @Test func `are about settings that there are`() {

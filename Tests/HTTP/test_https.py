@@ -251,4 +251,4 @@ class Startup(Secured):
     def test_a_certificate_is_needed(self):
         done = self.serve("--http-tls", "127.0.0.1:0")
         self.assertEqual(done.returncode, 64, done)
-        self.assertIn("TLS needs a certificate, its key, and an address", done.stderr)
+        self.assertIn("TLS needs a certificate and its key: set tls-certificate and tls-key", done.stderr)

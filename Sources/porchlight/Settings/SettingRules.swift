@@ -13,7 +13,8 @@ struct SettingRule: Sendable {
     let remedy: String
 
     static let all =
-        Configuration.Relation.allCases.map(Self.init) + ofService + ofWebhooks + ofXMPP
+        Configuration.Relation.allCases.map(Self.init) + ofService + ofAddresses + ofTLS
+        + ofWebhooks + ofXMPP
 
     private static let ofService = [
         Self(
@@ -30,17 +31,6 @@ struct SettingRule: Sendable {
             holds: { $0.auth != .password || $0.tokenKeyPlace == nil },
             remedy: "--auth password accepts no tokens: use --auth jwt with --passwords to accept "
                 + "both"),
-        Self(
-            names: [
-                "listen-tls", "http-tls", "xmpp-tls-listen", "xmpp-listen", "tls-certificate",
-                "tls-key",
-            ],
-            holds: {
-                $0.tls.hasCertificates == ($0.tls.certificatePaths != nil)
-                    && $0.tls.hasCertificates == ($0.tls.keyPaths != nil)
-            },
-            remedy: "TLS needs a certificate, its key, and an address: set the last two, and one "
-                + "or more of the others"),
         Self(
             names: [
                 "listen", "listen-tls", "xmpp-listen", "xmpp-tls-listen", "auth",
