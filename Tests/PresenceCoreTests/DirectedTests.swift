@@ -370,7 +370,7 @@ import Testing
         func mayAsk() -> Bool {
             world.withEngine {
                 try? $0.relayTarget(
-                    of: Array("alice".utf8), device: Array("r".utf8), isQuestion: true, from: bob)
+                    of: Array("alice".utf8), device: Array("r".utf8), isRequest: true, from: bob)
             } != nil
         }
         #expect(!mayAsk())

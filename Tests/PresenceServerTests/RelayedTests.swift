@@ -24,14 +24,14 @@ import Testing
         #expect(taken(ofContact: false, at: later) == 200)
     }
 
-    @Test func `answers one question once`() {
-        var questions = RelayedQuestions()
+    @Test func `answers one request once`() {
+        var requests = RelayedRequests()
         let (asker, asked, other) = (connection(1), connection(2), connection(3))
-        questions.add([1], from: asker, to: asked)
-        questions.add([1], from: asker, to: asked)
-        questions.add([], from: asker, to: asked)
+        requests.add([1], from: asker, to: asked)
+        requests.add([1], from: asker, to: asked)
+        requests.add([], from: asker, to: asked)
         func take(_ id: [UInt8], _ answerer: ConnectionID) -> Bool {
-            questions.take(id, from: asker, to: answerer)
+            requests.take(id, from: asker, to: answerer)
         }
         #expect(
             [take([1], other), take([2], asked), take([1], connection(2, 2))] == [
@@ -39,19 +39,19 @@ import Testing
             ])
         #expect([take([1], asked), take([1], asked), take([1], asked)] == [true, true, false])
         #expect(take([], asked))
-        questions.add([1], from: asker, to: asked)
-        questions.remove(1)
+        requests.add([1], from: asker, to: asked)
+        requests.remove(1)
         #expect(!take([1], asked))
     }
 
-    @Test func `forgets the oldest of many questions`() {
-        var questions = RelayedQuestions()
+    @Test func `forgets the oldest of many requests`() {
+        var requests = RelayedRequests()
         let (asker, asked) = (connection(1), connection(2))
-        for number in 0...RelayedQuestions.countMax {
-            questions.add(Array("\(number)".utf8), from: asker, to: asked)
+        for number in 0...RelayedRequests.countMax {
+            requests.add(Array("\(number)".utf8), from: asker, to: asked)
         }
-        let isFirstKnown = questions.take(Array("0".utf8), from: asker, to: asked)
-        let isSecondKnown = questions.take(Array("1".utf8), from: asker, to: asked)
+        let isFirstKnown = requests.take(Array("0".utf8), from: asker, to: asked)
+        let isSecondKnown = requests.take(Array("1".utf8), from: asker, to: asked)
         #expect(!isFirstKnown && isSecondKnown)
     }
 

@@ -265,14 +265,14 @@ extension Engine {
     /// shown. A question, which the device answers by itself, is only for those whom the account
     /// lets see it, and to whom the device has presented itself.
     public func relayTarget(
-        of account: [UInt8], device: [UInt8], isQuestion: Bool, from connection: ConnectionID
+        of account: [UInt8], device: [UInt8], isRequest: Bool, from connection: ConnectionID
     ) throws(Refusal) -> RelayTarget {
         guard case .client(_, let sender) = caller(of: connection) else {
             throw Refusal(.notLoggedIn)
         }
         guard let account = find(account.span), let session = session(of: account, on: device),
             sessions[session].client == .xmpp, let target = connectionID(of: session),
-            !isQuestion || mayAsk(account, sender) || hasDirected(session, to: sender)
+            !isRequest || mayAsk(account, sender) || hasDirected(session, to: sender)
         else { throw Refusal(.unknownContact) }
         return RelayTarget(connection: target, isOfContact: areRelated(account, sender))
     }

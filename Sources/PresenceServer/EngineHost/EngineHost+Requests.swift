@@ -90,7 +90,7 @@ extension EngineHost {
         questions.forget(lost.connection)
         output.stanzaReceivers.remove(lost.connection.slot)
         relayed.remove(lost.connection.slot)
-        relayedQuestions.remove(lost.connection.slot)
+        relayedRequests.remove(lost.connection.slot)
         guard phase == .serving || phase == .stopping else { return }
         engine.connectionLost(
             lost.connection, lost.end, unsentBytes: lost.unsentBytes,

@@ -28,7 +28,7 @@ struct RelayedStanza: Sendable {
     /// The id of the iq; empty: it has none.
     var id: [UInt8]
     /// Whether the receiver is to answer it.
-    var isQuestion: Bool
+    var isRequest: Bool
     /// As the receiver is sent it.
     var bytes: [UInt8]
 }
@@ -116,16 +116,16 @@ extension EngineHost {
     mutating func relay(_ stanza: RelayedStanza, at now: Moment) throws(Refusal) {
         let sender = stanza.connection
         let target = try engine.relayTarget(
-            of: stanza.account, device: stanza.device, isQuestion: stanza.isQuestion, from: sender)
+            of: stanza.account, device: stanza.device, isRequest: stanza.isRequest, from: sender)
         let receiver = target.connection
         let isAsked =
-            !stanza.isQuestion && relayedQuestions.take(stanza.id, from: receiver, to: sender)
+            !stanza.isRequest && relayedRequests.take(stanza.id, from: receiver, to: sender)
         if !isAsked,
             let wait = relayed.take(for: receiver.slot, ofContact: target.isOfContact, at: now.mono)
         {
             throw .tooOften(waitMilliseconds: wait)
         }
-        if stanza.isQuestion { relayedQuestions.add(stanza.id, from: sender, to: receiver) }
+        if stanza.isRequest { relayedRequests.add(stanza.id, from: sender, to: receiver) }
         output.shared.effects.answer(sender, .done)
         guard stillLoops & 1 << UInt64(loops.loop(of: receiver.slot)) == 0 else { return }
         let body = output.shared.add { output, _ in output += stanza.bytes }

@@ -51,7 +51,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     var questions = Questions()
     var requestPaces = RequestPaces()
     var relayed = RelayedPaces()
-    var relayedQuestions = RelayedQuestions()
+    var relayedRequests = RelayedRequests()
     var memory: MemoryReturn
     var rollCall = RollCall()
     var retryDelay: RetryDelay

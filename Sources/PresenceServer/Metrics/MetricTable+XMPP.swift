@@ -40,7 +40,7 @@ extension MetricTable {
         Metric(
             .counter, "porchlight_xmpp_stream_errors_total",
             "XMPP streams closed with an error, by condition.", by: "condition",
-            Metric.Value.each(StreamFault.Condition.allCases, \.rawValue) {
+            Metric.Value.each(StreamError.Condition.allCases, \.rawValue) {
                 measurements, condition in
                 measurements.count { $0.streamErrors[condition] }
             }),

@@ -60,7 +60,7 @@ struct ServiceCounters: Sendable {
     /// Stanzas that were answered with an error, by its condition.
     var stanzaErrors = Tally<StanzaError.Condition>()
     /// Streams of XMPP that were closed with an error, by its condition.
-    var streamErrors = Tally<StreamFault.Condition>()
+    var streamErrors = Tally<StreamError.Condition>()
     /// Authentications of XMPP clients that failed, by condition.
     var saslFailures = Tally<SASLFailure>()
     /// Authentications of XMPP clients that succeeded, by mechanism.

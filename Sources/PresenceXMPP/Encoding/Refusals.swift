@@ -50,8 +50,8 @@ extension SASLFailure {
     }
 }
 
-extension StreamFault {
-    /// The fault with which a stream is closed for this reason.
+extension StreamError {
+    /// The error with which a stream is closed for this reason.
     public init(_ reason: CloseReason) {
         switch reason {
         case .protocolViolation: self.init(.policyViolation)

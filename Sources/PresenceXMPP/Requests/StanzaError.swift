@@ -9,7 +9,6 @@ public struct StanzaError: Error, Hashable, Sendable {
     public enum Condition: String, CaseIterable, Hashable, Sendable {
         case badRequest = "bad-request"
         case conflict
-        case featureNotImplemented = "feature-not-implemented"
         case forbidden
         case internalServerError = "internal-server-error"
         case itemNotFound = "item-not-found"

@@ -17,8 +17,8 @@ public enum Heard {
     /// The client has proved by SCRAM that it knows the password of its account. Call again.
     case authenticated(ScramHash)
     /// An authentication has failed; the output says why. If that was the last chance, the stream
-    /// was closed with the fault, as by `fault`; else call again.
-    case denied(SASLFailure, StreamFault?)
+    /// was closed with the error, as by `error`; else call again.
+    case denied(SASLFailure, StreamError?)
     /// Register an account; answer with `registered()` or `refuse(registration:)`.
     case register(account: [UInt8], Password)
     /// Begin the session of this device; answer with `bound()` or `refuse(bind:)`.
@@ -30,7 +30,7 @@ public enum Heard {
     /// The client has ended the stream. Write the output and close the connection.
     case end
     /// The stream was closed. Write the output, which says why, and close the connection.
-    case fault(StreamFault)
+    case error(StreamError)
 }
 
 /// A question about the account that a client has named.

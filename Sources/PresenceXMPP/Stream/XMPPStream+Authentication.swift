@@ -88,9 +88,9 @@ extension XMPPStream {
         failures += 1
         output.append(failure, text)
         guard failures >= Self.failuresMax else { return .denied(failure, nil) }
-        let fault = StreamFault(.policyViolation, "Too many failures.")
-        _ = fail(fault)
-        return .denied(failure, fault)
+        let error = StreamError(.policyViolation, "Too many failures.")
+        _ = fail(error)
+        return .denied(failure, error)
     }
 
     // MARK: - Answers

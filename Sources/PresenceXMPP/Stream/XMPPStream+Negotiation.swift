@@ -32,7 +32,7 @@ extension XMPPStream {
         switch kind {
         case .startTLS: return startTLS(settings)
         case .auth, .response, .abort: return refuseOnce(.encryptionRequired)
-        default: return fail(StreamFault(.policyViolation, "Begin with STARTTLS."))
+        default: return fail(StreamError(.policyViolation, "Begin with STARTTLS."))
         }
     }
 
@@ -46,8 +46,8 @@ extension XMPPStream {
         case .response: return hearResponse(element)
         case .abort: return refuseOnce(.aborted)
         case .registration(let iq): return register(iq, settings)
-        case .bind, .session, .stanza: return fail(StreamFault(.notAuthorized))
-        case .unknown, .error: return fail(StreamFault(.unsupportedStanzaType))
+        case .bind, .session, .stanza: return fail(StreamError(.notAuthorized))
+        case .unknown, .error: return fail(StreamError(.unsupportedStanzaType))
         }
     }
 
@@ -105,8 +105,8 @@ extension XMPPStream {
             pending = .bind(id: iq.id, device: device)
             return .bind(device: device)
         case .session, .registration, .stanza:
-            return fail(StreamFault(.notAuthorized, "Bind a resource first."))
-        default: return fail(StreamFault(.unsupportedStanzaType))
+            return fail(StreamError(.notAuthorized, "Bind a resource first."))
+        default: return fail(StreamError(.unsupportedStanzaType))
         }
     }
 
@@ -122,7 +122,7 @@ extension XMPPStream {
         case .bind(let iq):
             output.append(StanzaError.notAllowed, id: iq.id)
             return .say
-        default: return fail(StreamFault(.unsupportedStanzaType))
+        default: return fail(StreamError(.unsupportedStanzaType))
         }
     }
 
@@ -133,7 +133,7 @@ extension XMPPStream {
         case .refused(let error, let head):
             output.append(error, head, to: client)
             return .refused(error)
-        case .invalidFrom: return fail(StreamFault(.invalidFrom))
+        case .invalidFrom: return fail(StreamError(.invalidFrom))
         }
     }
 

@@ -107,14 +107,14 @@ public struct XMPPStream: Sendable {
         case .needMore: return .needMore
         case .whiteSpace: return .keepAlive
         case .streamEnd: return end()
-        case .refused(let error): return fail(StreamFault(of: error), settings, using: &random)
+        case .refused(let error): return fail(StreamError(of: error), settings, using: &random)
         case .header(let part):
             do throws(XMLError) {
                 let header = try splitter.withBytes(of: part, in: chunk) {
                     (bytes) throws(XMLError) in try service.reader.readHeader(bytes)
                 }
                 return open(with: header, settings, using: &random)
-            } catch { return fail(StreamFault(of: error), settings, using: &random) }
+            } catch { return fail(StreamError(of: error), settings, using: &random) }
         case .stanza(let part):
             do throws(XMLError) {
                 let element = try splitter.withBytes(of: part, in: chunk) {
@@ -123,17 +123,17 @@ public struct XMPPStream: Sendable {
                 let heard = hear(element, service, using: &random)
                 if case .startTLS = heard { offset = chunk.byteCount }
                 return heard
-            } catch { return fail(StreamFault(of: error), settings, using: &random) }
+            } catch { return fail(StreamError(of: error), settings, using: &random) }
         }
     }
 
     /// Closes the stream: the output says why, and nothing is read any more.
     public mutating func close(
-        _ fault: StreamFault, of service: StreamService,
+        _ error: StreamError, of service: StreamService,
         using random: inout some RandomNumberGenerator
     ) {
         guard phase != .ended else { return }
-        _ = fail(fault, service.settings, using: &random)
+        _ = fail(error, service.settings, using: &random)
     }
 
     /// Keeps the rest of the chunk, because the owner pauses here.
@@ -149,21 +149,21 @@ public struct XMPPStream: Sendable {
 
     /// An error has a header before it, even if the client's was not understood.
     mutating func fail(
-        _ fault: StreamFault, _ settings: StreamSettings,
+        _ error: StreamError, _ settings: StreamSettings,
         using random: inout some RandomNumberGenerator
     ) -> Heard {
         if !isOpened {
             let domain = domain.isEmpty ? settings.domains[0] : domain
             answerHeader(domain: domain, to: nil as [UInt8]?, using: &random)
         }
-        return fail(fault)
+        return fail(error)
     }
 
     /// Ends a stream that is open.
-    mutating func fail(_ fault: StreamFault) -> Heard {
-        output.append(fault)
+    mutating func fail(_ error: StreamError) -> Heard {
+        output.append(error)
         forget()
-        return .fault(fault)
+        return .error(error)
     }
 
     mutating func end() -> Heard {
@@ -201,15 +201,15 @@ public struct XMPPStream: Sendable {
         answerHeader(
             domain: known ?? settings.domains[0], to: element.attribute("from"), using: &random)
         guard element.namespace.isEqual(to: Namespace.streams) else {
-            return fail(StreamFault(.invalidNamespace))
+            return fail(StreamError(.invalidNamespace))
         }
-        guard element.name.isEqual(to: "stream") else { return fail(StreamFault(.badFormat)) }
+        guard element.name.isEqual(to: "stream") else { return fail(StreamError(.badFormat)) }
         guard header.contentNamespace.isEqual(to: Namespace.client) else {
-            return fail(StreamFault(.invalidNamespace))
+            return fail(StreamError(.invalidNamespace))
         }
         guard let known, !isOther else { return fail(.otherDomain) }
         guard Self.isVersionKnown(element.attribute("version")) else {
-            return fail(StreamFault(.unsupportedVersion))
+            return fail(StreamError(.unsupportedVersion))
         }
         domain = known
         language = Self.language(element.attribute("lang", in: Namespace.xml))

@@ -59,7 +59,7 @@ import Testing
     @Test func `slixmpp tries TLS without asking`() {
         var peer = StreamPeer(isEncrypted: false)
         peer.receive([0x16, 0x03, 0x01, 0x02, 0x00, 0x01, 0x00, 0x01, 0xFC])
-        #expect(peer.log.first == "fault not-well-formed")
+        #expect(peer.log.first == "error not-well-formed")
     }
 
     @Test func `aioxmpp`() throws {

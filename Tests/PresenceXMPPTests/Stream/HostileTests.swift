@@ -76,7 +76,7 @@ import Testing
         ] {
             var peer = StreamPeer()
             peer.receive(sent)
-            #expect(peer.log.contains("fault policy-violation"))
+            #expect(peer.log.contains("error policy-violation"))
             #expect(peer.stream.bytesBuffered == 0)
         }
     }

@@ -126,7 +126,7 @@ import Testing
         var peer = StreamPeer()
         let said = peer.receive(
             "<\(name) xmlns='\(content)' xmlns:stream='\(namespace)' \(attributes)>")
-        #expect(peer.log.first == "fault \(condition)")
+        #expect(peer.log.first == "error \(condition)")
         // A header, the error, and the end.
         #expect(said.hasPrefix(Self.open))
         #expect(said.contains("<stream:error><\(condition) xmlns="))
@@ -160,7 +160,7 @@ import Testing
         peer.receive(header + Client.login)
         let said = peer.receive("<a")
         #expect(said.isEmpty)
-        peer.stream.close(StreamFault(.connectionTimeout), of: peer.service, using: &peer.random)
+        peer.stream.close(StreamError(.connectionTimeout), of: peer.service, using: &peer.random)
         #expect(text(peer.stream.output).contains(" from='192.168.1.1'>"))
     }
 
@@ -243,13 +243,13 @@ import Testing
     @Test func `closing says why`() {
         var peer = StreamPeer()
         peer.receive(Client.header)
-        peer.stream.close(StreamFault(.systemShutdown), of: peer.service, using: &peer.random)
+        peer.stream.close(StreamError(.systemShutdown), of: peer.service, using: &peer.random)
         #expect(
             text(peer.stream.takeOutput()) == """
                 <stream:error><system-shutdown xmlns='urn:ietf:params:xml:ns:xmpp-streams'/>\
                 </stream:error></stream:stream>
                 """)
-        peer.stream.close(StreamFault(.reset), of: peer.service, using: &peer.random)
+        peer.stream.close(StreamError(.reset), of: peer.service, using: &peer.random)
         #expect(peer.receive(Client.login) == "")
     }
 
@@ -258,7 +258,7 @@ import Testing
             var peer = StreamPeer()
             peer.answers = false
             peer.receive(Client.header + question)
-            peer.stream.close(StreamFault(.reset), of: peer.service, using: &peer.random)
+            peer.stream.close(StreamError(.reset), of: peer.service, using: &peer.random)
             peer.takeOutput()
             peer.stream.authenticated()
             peer.stream.challenge(with: StreamPeer.keys, using: &peer.random)

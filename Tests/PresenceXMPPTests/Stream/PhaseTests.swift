@@ -63,8 +63,8 @@ import Testing
     /// What is heard first, and a word of what is said.
     typealias Expected = (heard: String, said: String)
 
-    private func fault(_ condition: String) -> Expected {
-        ("fault \(condition)", "<stream:error><\(condition) ")
+    private func error(_ condition: String) -> Expected {
+        ("error \(condition)", "<stream:error><\(condition) ")
     }
 
     private func failure(_ condition: String) -> Expected {
@@ -77,8 +77,8 @@ import Testing
         case .error: ("end", "</stream:stream>")
         case .end: ("end", "</stream:stream>")
         case .whiteSpace: ("", "")
-        case .text: fault("bad-format")
-        case .comment: fault("restricted-xml")
+        case .text: error("bad-format")
+        case .comment: error("restricted-xml")
         default: nil
         }
     }
@@ -88,7 +88,7 @@ import Testing
         case .startTLS: ("startTLS", "<proceed ")
         case .auth, .response, .abort: failure("encryption-required")
         case .secondHeader: ("", "")
-        default: fault("policy-violation")
+        default: error("policy-violation")
         }
     }
 
@@ -101,8 +101,8 @@ import Testing
         case .registrationGet: ("say", "<username/>")
         case .registrationSet: ("register n", "<iq type='result' id='r'/>")
         case .secondHeader: ("", "")
-        case .otherNamespace, .unknown, .features: fault("unsupported-stanza-type")
-        default: fault("not-authorized")
+        case .otherNamespace, .unknown, .features: error("unsupported-stanza-type")
+        default: error("not-authorized")
         }
     }
 
@@ -110,9 +110,9 @@ import Testing
         switch input {
         case .bind: ("bind phone", "<jid>alice@example.org/phone</jid>")
         case .startTLS, .auth, .response, .abort, .otherNamespace, .unknown, .features:
-            fault("unsupported-stanza-type")
+            error("unsupported-stanza-type")
         case .secondHeader: ("", "")
-        default: fault("not-authorized")
+        default: error("not-authorized")
         }
     }
 
@@ -127,7 +127,7 @@ import Testing
         case .message: ("refused service-unavailable", "<service-unavailable ")
         case .presence: ("presence \(input.bytes)", "")
         case .secondHeader: ("", "")
-        default: fault("unsupported-stanza-type")
+        default: error("unsupported-stanza-type")
         }
     }
 
@@ -150,7 +150,7 @@ import Testing
         #expect(heard == expected.heard)
         #expect(expected.said.isEmpty ? said == "" : said.contains(expected.said))
         // What ends is ended, and nothing else is.
-        let ends = ["end", "fault"].contains { heard.hasPrefix($0) }
+        let ends = ["end", "error"].contains { heard.hasPrefix($0) }
         #expect((peer.stream.phase == .ended) == (ends || situation == .ended))
         if ends { #expect(said.hasSuffix("</stream:stream>")) }
         if case .whiteSpace = input, situation != .ended { #expect(peer.keepAlives == 1) }

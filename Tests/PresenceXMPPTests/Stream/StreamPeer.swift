@@ -93,7 +93,7 @@ struct StreamPeer {
             default: nil
             }
         switch heard {
-        case .end, .fault, .denied(_, _?): isEnded = true
+        case .end, .error, .denied(_, _?): isEnded = true
         default: break
         }
         waiting = answer
@@ -114,7 +114,7 @@ struct StreamPeer {
             if accounts.contains(text(name)), text(secret) == "pencil" {
                 stream.authenticated()
             } else if case .denied(_, let fault?) = stream.refuse(.notAuthorized) {
-                log.append("fault \(fault.condition.rawValue)")
+                log.append("error \(fault.condition.rawValue)")
                 isEnded = true
             }
         case .keys(let name):
@@ -148,7 +148,7 @@ struct StreamPeer {
         case .request(_, let head, let element): "\(head.kind) \(written(element))"
         case .refused(let error): "refused \(error.condition.rawValue)"
         case .end: "end"
-        case .fault(let fault): "fault \(fault.condition.rawValue)"
+        case .error(let error): "error \(error.condition.rawValue)"
         }
     }
 

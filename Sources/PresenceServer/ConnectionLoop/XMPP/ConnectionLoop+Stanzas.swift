@@ -43,7 +43,7 @@ extension ConnectionLoop where Link: ~Copyable {
                 .relay(
                     RelayedStanza(
                         connection: connectionID(slot), account: account, device: device,
-                        id: head.id ?? [], isQuestion: wantsAnswer, bytes: bytes)))
+                        id: head.id ?? [], isRequest: wantsAnswer, bytes: bytes)))
         case .changePassword(let typed):
             changePassword(typed, head, of: sender, in: slot)
         case .listContacts:

@@ -41,9 +41,9 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// Answers what an XMPP client waits for.
     mutating func answerStanza(_ slot: Int, _ answer: Answer, in effects: borrowing Effects) {
-        guard let client = xmpp?[slot], let question = client.question else { return }
-        client.question = nil
-        switch (question, answer) {
+        guard let client = xmpp?[slot], let request = client.inProgress else { return }
+        client.inProgress = nil
+        switch (request, answer) {
         case (.bind, .loggedIn(let login)):
             counters.loginsOfClients += 1
             client.bind()
@@ -91,20 +91,20 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// Answers a client that has changed the password of its account.
     mutating func answerStanza(_ slot: Int, _ answer: QuestionAnswer) {
-        guard let client = xmpp?[slot], case .change(let head) = client.question,
+        guard let client = xmpp?[slot], case .change(let head) = client.inProgress,
             case .passwordSet = answer
         else { return }
-        client.question = nil
+        client.inProgress = nil
         if let sender = client.sender { send(to: slot) { $0.appendResult(head, to: sender) } }
         settle(slot)
     }
 
     /// Refuses what an XMPP client waits for.
     mutating func refuseStanza(_ slot: Int, _ refusal: Refusal) {
-        guard let client = xmpp?[slot], let question = client.question else { return }
-        client.question = nil
+        guard let client = xmpp?[slot], let request = client.inProgress else { return }
+        client.inProgress = nil
         count(refusal, of: slot)
-        switch question {
+        switch request {
         case .authentication:
             refuse(client, in: slot, SASLFailure(refusal), refusal.wordsOfWait)
         case .registration:

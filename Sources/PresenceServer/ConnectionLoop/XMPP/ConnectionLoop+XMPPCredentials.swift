@@ -38,11 +38,11 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// Goes on with what a client has waited for.
     mutating func take(_ answer: CredentialAnswer, for slot: Int) {
-        guard let client = xmpp?[slot], let question = client.question,
+        guard let client = xmpp?[slot], let request = client.inProgress,
             connections[slot].phase != .closing
         else { return }
-        client.question = nil
-        switch (question, answer) {
+        client.inProgress = nil
+        switch (request, answer) {
         case (.authentication, .token(let term)):
             client.term = term
             counters.xmppLogins.count(.token)
@@ -73,16 +73,16 @@ extension ConnectionLoop where Link: ~Copyable {
         let heard = client.stream.refuse(failure, text)
         counters.saslFailures.count(failure)
         say(slot)
-        if case .denied(_, let fault?) = heard { endStream(slot, after: fault) }
+        if case .denied(_, let error?) = heard { endStream(slot, after: error) }
     }
 
     /// An authentication has failed within the stream.
-    mutating func denied(_ slot: Int, _ failure: SASLFailure, _ fault: StreamFault?) {
+    mutating func denied(_ slot: Int, _ failure: SASLFailure, _ error: StreamError?) {
         counters.saslFailures.count(failure)
         if failure == .notAuthorized {
             inbound.append(.loginFailed(origin(of: slot).network))
         }
-        if let fault { endStream(slot, after: fault) }
+        if let error { endStream(slot, after: error) }
     }
 
     /// Whether a client may change the password of its account.
@@ -109,9 +109,10 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// Has the engine host change what is stored of an account; the client waits for that.
     private mutating func changePassword(
-        of account: [UInt8], _ goal: PasswordTask.Goal, in slot: Int, for question: XMPPQuestion
+        of account: [UInt8], _ goal: PasswordTask.Goal, in slot: Int,
+        for request: XMPPRequestInProgress
     ) {
-        wait(slot, for: question)
+        wait(slot, for: request)
         inbound.append(
             .changePassword(
                 PasswordTask(

@@ -68,8 +68,8 @@ extension ConnectionLoop where Link: ~Copyable {
             authenticate(authentication, client, in: slot)
         case .authenticated(let hash):
             counters.xmppLogins.count(XMPPLogin(hash))
-        case .denied(let failure, let fault):
-            denied(slot, failure, fault)
+        case .denied(let failure, let error):
+            denied(slot, failure, error)
         case .register(let account, let password):
             register(account, password, client, in: slot)
         case .bind(let device):
@@ -86,17 +86,17 @@ extension ConnectionLoop where Link: ~Copyable {
             }
             // Until its answer there may be events under way to the client.
             return ask(slot, for: .logout) { _ in .logout }
-        case .fault(let fault):
-            endStream(slot, after: fault)
+        case .error(let error):
+            endStream(slot, after: error)
         }
         say(slot)
     }
 
     /// The stream has ended because of what the client has sent.
-    mutating func endStream(_ slot: Int, after fault: StreamFault) {
+    mutating func endStream(_ slot: Int, after error: StreamError) {
         counters.violations += 1
-        counters.streamErrors.count(fault.condition)
-        if fault.condition == .hostUnknown {
+        counters.streamErrors.count(error.condition)
+        if error.condition == .hostUnknown {
             // With a domain that is set wrongly, every client is refused.
             logger.log(
                 .notice, "an XMPP client asks for another domain than xmpp-domain",
@@ -108,18 +108,18 @@ extension ConnectionLoop where Link: ~Copyable {
         end(slot, .protocolViolation, .violation, .whenWritten(code: nil))
     }
 
-    /// Nothing is read until `question` is answered.
-    mutating func wait(_ slot: Int, for question: XMPPQuestion) {
-        xmpp?[slot]?.question = question
+    /// Nothing is read until `request` is answered.
+    mutating func wait(_ slot: Int, for request: XMPPRequestInProgress) {
+        xmpp?[slot]?.inProgress = request
         connections[slot].input.awaiting = .unknown
     }
 
     /// Has the engine carry out a command. What comes of it follows when the caller is done: an
     /// answer must not overtake what the loop is still carrying out.
     mutating func ask(
-        _ slot: Int, for question: XMPPQuestion, _ command: (inout RequestTexts) -> Command
+        _ slot: Int, for request: XMPPRequestInProgress, _ command: (inout RequestTexts) -> Command
     ) {
-        wait(slot, for: question)
+        wait(slot, for: request)
         let name = inbound.append(commandOf: connectionID(slot), command)
         counters.requests += 1
         counters.requestsByMethod.count(name)
@@ -135,13 +135,13 @@ extension ConnectionLoop where Link: ~Copyable {
     /// Begins TLS on a connection that waits for that, and has written everything. Returns whether
     /// it did.
     mutating func beginTLSIfDue(_ slot: Int) -> Bool {
-        guard let client = xmpp?[slot], case .encryption = client.question,
+        guard let client = xmpp?[slot], case .encryption = client.inProgress,
             connections[slot].phase == .anonymous
         else { return false }
         let id = connections[slot].id
         loop.startTLS(id, listener: xmpp?.listenerOfSTARTTLS ?? 0)
         client.stream.encrypted()
-        client.question = nil
+        client.inProgress = nil
         connections[slot].input.awaiting = nil
         _ = connections[slot].input.goOn()
         loop.startReading(id)
@@ -174,10 +174,10 @@ extension ConnectionLoop where Link: ~Copyable {
     /// Ends a stream with an error that says why.
     mutating func sayLast(_ slot: Int, _ reason: CloseReason) {
         guard let client = xmpp?[slot], let service = xmpp?.service else { return }
-        let fault = StreamFault(reason)
-        counters.streamErrors.count(fault.condition)
+        let error = StreamError(reason)
+        counters.streamErrors.count(error.condition)
         var random = SystemRandomNumberGenerator()
-        client.stream.close(fault, of: service, using: &random)
+        client.stream.close(error, of: service, using: &random)
         say(slot)
     }
 

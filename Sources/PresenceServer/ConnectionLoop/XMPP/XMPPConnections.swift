@@ -86,7 +86,7 @@ struct BareJIDs {
 final class XMPPConnection {
     var stream: XMPPStream
     /// What its request in progress is; nil while there is none.
-    var question: XMPPQuestion?
+    var inProgress: XMPPRequestInProgress?
     /// How long its token is valid.
     var term: TokenTerm?
     /// What answers are addressed to; nil before the device is bound.
@@ -114,7 +114,7 @@ final class XMPPConnection {
 }
 
 /// What an XMPP client waits for.
-enum XMPPQuestion {
+enum XMPPRequestInProgress {
     /// TLS begins when everything is written.
     case encryption
     case authentication

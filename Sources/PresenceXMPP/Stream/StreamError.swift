@@ -1,14 +1,13 @@
 internal import XML
 
 /// Why the service closes a stream (RFC 6120, 4.9).
-public struct StreamFault: Hashable, Sendable {
+public struct StreamError: Error, Hashable, Sendable {
     /// The defined conditions, by the name of their element, as far as they are used.
     public enum Condition: String, CaseIterable, Hashable, Sendable {
         case badFormat = "bad-format"
         case conflict
         case connectionTimeout = "connection-timeout"
         case hostUnknown = "host-unknown"
-        case internalServerError = "internal-server-error"
         case invalidFrom = "invalid-from"
         case invalidNamespace = "invalid-namespace"
         case notAuthorized = "not-authorized"
@@ -18,7 +17,6 @@ public struct StreamFault: Hashable, Sendable {
         case resourceConstraint = "resource-constraint"
         case restrictedXML = "restricted-xml"
         case systemShutdown = "system-shutdown"
-        case undefinedCondition = "undefined-condition"
         case unsupportedEncoding = "unsupported-encoding"
         case unsupportedStanzaType = "unsupported-stanza-type"
         case unsupportedVersion = "unsupported-version"
@@ -29,13 +27,13 @@ public struct StreamFault: Hashable, Sendable {
     /// What a developer should know besides; empty: nothing.
     public let text: String
 
-    /// A fault with an explanation that is fixed, never one that has input in it.
+    /// An error with an explanation that is fixed, never one that has input in it.
     public init(_ condition: Condition, _ text: String = "") {
         self.condition = condition
         self.text = text
     }
 
-    static let otherDomain = StreamFault(
+    static let otherDomain = StreamError(
         .hostUnknown, "The domain in `to` is not one that this service has been set up for.")
 
     init(of error: XMLError) {
@@ -72,10 +70,10 @@ public struct StreamFault: Hashable, Sendable {
 
 extension [UInt8] {
     /// Appends a stream error and the end of the stream.
-    mutating func append(_ fault: StreamFault) {
+    mutating func append(_ error: StreamError) {
         append(literal: "<stream:error>")
         append(
-            condition: fault.condition.rawValue, fault.text,
+            condition: error.condition.rawValue, error.text,
             in: "urn:ietf:params:xml:ns:xmpp-streams")
         append(literal: "</stream:error></stream:stream>")
     }
