@@ -58,4 +58,19 @@ import Testing
         world.publish(bob, 10_002)
         #expect(number(hears: .all) == first)
     }
+
+    /// An event has a number that is new to its receiver.
+    @Test func `is not that of an event for one who was told in an answer, and did not keep up`() {
+        let alice = world.login("alice", "phone", hears: .all)
+        let bob = world.login("bob")
+        world.subscribe(alice, ["bob"])
+        _ = world.take(alice)
+        world.missesEvents = [alice]
+        world.setVisibility(bob, .hidden)
+        world.subscribe(alice, ["bob"], answer: .withStates)
+        world.missesEvents = []
+        world.drain(alice)
+        let told = world.take(alice).states
+        #expect(told.map(\.short) == ["bob 0 sync []"])
+    }
 }

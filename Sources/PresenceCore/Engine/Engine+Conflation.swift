@@ -178,14 +178,18 @@ extension Engine {
                 conflation.note(entry, of: topic, isLate: true, sightsMax: sightsMax)
             }
             let departed = conflation.takeDeparted(of: topic)
-            appendDepartures(departed, to: session, at: now, into: &effects)
-            guard matters(topic, to: session, of: account, listed: conflation.cursor) else {
-                continue
-            }
-            // That it does not see the publisher any more says it all.
-            if departed.contains(where: { $0.part == .sight }), !sees(topic, session) { continue }
-            appendState(topic, asSeenBy: session, at: now, into: &effects)
+            // What large fan-outs would have told it is said, even if no state follows.
             noteKnown(topic, to: session)
+            let matters = matters(topic, to: session, of: account, listed: conflation.cursor)
+            let isStated = matters && sessions[session].client != .xmpp
+            appendDepartures(
+                departed, but: isStated ? topic : nil, to: session, at: now, into: &effects)
+            guard matters else { continue }
+            // An XMPP client was told that it does not see the publisher any more. The state of an
+            // unknown account says it to others: that they may have been sent before, in an answer.
+            let hasLostSight = departed.contains { $0.part == .sight } && !sees(topic, session)
+            guard isStated || !hasLostSight else { continue }
+            appendState(topic, asSeenBy: session, at: now, into: &effects)
             noteDevices(of: topic, sentTo: session, in: &conflation)
         }
         conflation.remove(inTurn.prefix(visited))

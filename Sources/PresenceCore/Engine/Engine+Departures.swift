@@ -48,12 +48,17 @@ extension Engine {
     }
 
     /// Appends what has gone that a session knew: the devices that are not online again, and the
-    /// sight of publishers that it does not see again.
+    /// sight of publishers that it does not see again, but for the one whose state follows.
     mutating func appendDepartures(
-        _ departed: [Conflation.Departed], to session: UInt32, at now: Moment,
-        into effects: inout Effects
+        _ departed: [Conflation.Departed], but stated: TopicHandle? = nil, to session: UInt32,
+        at now: Moment, into effects: inout Effects
     ) {
         var rest = departed
+        if let stated {
+            var publisher: [UInt8] = []
+            appendName(of: AccountHandle(index: topics[stated.index].account), to: &publisher)
+            rest.removeAll { $0.publisher == publisher }
+        }
         while let publisher = rest.first?.publisher {
             let parts = rest.filter { $0.publisher == publisher }.map(\.part)
             rest.removeAll { $0.publisher == publisher }

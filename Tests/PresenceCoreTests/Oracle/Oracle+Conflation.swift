@@ -90,13 +90,18 @@ extension Oracle {
         let heard = topics(of: session, name) + ownTopics(of: name)
         var result = CaughtUp()
         for publisher in Set(missed.lost + missed.ended.map(\.publisher)) {
+            // The state of what it still subscribes to says that it is not seen.
+            let topic = Topic(publisher: publisher, type: 1)
+            guard session.client == .xmpp || !heard.contains(topic) else { continue }
             if let state = gone(publisher, missed, to: session, of: name) {
                 result.required.append(state)
             }
         }
         for topic in missed.topics where heard.contains(topic) {
             let isLost = topic.type == 1 && missed.lost.contains(topic.publisher)
-            guard !isLost || mayBeTold(session, of: name, topic) else { continue }
+            guard session.client != .xmpp || !isLost || mayBeTold(session, of: name, topic) else {
+                continue
+            }
             result.required.append(stateAsSeen(by: session, of: name, topic))
         }
         result.permitted = heard.map { stateAsSeen(by: session, of: name, $0) }
