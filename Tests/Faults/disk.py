@@ -74,6 +74,8 @@ def disk_full():
                     require(time.monotonic() - begin < 10, "no recovery in 10 s")
                     time.sleep(0.05)
             say("writes again %.2f s after there was space", time.monotonic() - begin)
+            for line in ("cannot write to the database", "the database can be written to again"):
+                require(line in service.log_text(), "the log does not say: %s", line)
             time.sleep(6)
             service.kill()
             service.start()

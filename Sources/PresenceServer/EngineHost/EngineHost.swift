@@ -67,6 +67,8 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
 
     private(set) var phase = Phase.starting
     var ready: () -> Void = {}
+    /// Whether the last write that was answered has failed.
+    private var isWriteFailing = false
     /// Why the service ended by itself.
     var serviceError: ServiceError?
 
@@ -248,6 +250,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         let ticket = Ticket(number: outcome.ticket)
         switch outcome.result {
         case .committed:
+            noteWritten()
             if ticket == .start { return letIn() }
             engine.committed(ticket, at: now, into: &output.shared.effects)
         case .failed(let fault):
@@ -263,12 +266,20 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     /// Notes that the store could not do something.
     mutating func noteStoreFailure(_ access: StoreAccess, _ fault: StoreError) {
         counters.storeFailures += 1
+        if access == .write { isWriteFailing = true }
         let message: Logger.Message =
             switch access {
             case .read: "cannot read from the database"
             case .write: "cannot write to the database"
             }
         logger.log(.error, message, times: counters.storeFailures, error: fault)
+    }
+
+    /// Notes that the store has written something.
+    private mutating func noteWritten() {
+        guard isWriteFailing else { return }
+        isWriteFailing = false
+        logger.notice("the database can be written to again")
     }
 
     private mutating func letIn() {
