@@ -260,7 +260,7 @@ class Steps(Scripts):
     def test_a_failure_has_the_lines_below_it(self):
         code, said, fault = self.steps("a|kept|fails")
         self.assertEqual(code, 1, said + fault)
-        self.assertIn("== 1 of 1: a\n✘ first\n↳ 1 == 2\n↳ A.swift:7\n   the last lines", said)
+        self.assertIn("   the failures in it:\n✘ first\n↳ 1 == 2\n↳ A.swift:7\n   0 s\n", said)
 
 
 class Outdated(Scripts):
