@@ -4,7 +4,7 @@ import Containers
 ///
 /// A client that has missed such an event is sent the newest state, which does not say it. A state
 /// names the devices that are online, and one of XMPP must be told which device has gone. Of a
-/// publisher that it does not see any more, a client is sent no state.
+/// publisher to which its account does not subscribe any more, a client is sent no state.
 ///
 /// Everything is kept by the names of that time: until a client catches up, the number of a topic
 /// may be that of another account's, and the publisher may have devices that the client never saw.
