@@ -28,38 +28,31 @@ struct Serve: ParsableCommand {
         signal(SIGHUP, SIG_IGN)
         defer { signal(SIGHUP, SIG_IGN) }
         let sources = flags.sources
-        let (inForce, keyFiles, webhookSettings) = try refuse {
+        let (inForce, files, tickets) = try refuse {
             let inForce = try sources.read()
             try DescriptorBudget(inForce.settings).check()
-            let webhooks = try WebhookSettings(inForce.settings.webhooks)
-            return (inForce, try KeyFiles(inForce.settings), webhooks)
-        }
-        let (tickets, tls) = try refuse {
             let tickets = try TLSFiles.makeTicketKeys()
-            let files = try TLSFiles(
-                inForce.settings.tls,
-                xmppDomains: inForce.settings.xmpp.domainsOfCertificates, tickets: tickets)
-            return (tickets, files)
+            return (inForce, try ServiceFiles(inForce.settings, tickets: tickets), tickets)
         }
         AdjustableLog.setThreshold(inForce.settings.logLevel)
         LoggingSystem.bootstrap { AdjustableLog(label: $0) }
         let logger = Logger(label: "porchlight")
-        keyFiles.warn(logger)
-        tls.warn(logger)
+        files.keys.warn(logger)
+        files.tls.warn(logger)
         let outgoing = OutgoingHTTP.onThreadOfItsOwn()
         // Also if the start is refused: a client that was not stopped traps when it is freed.
         defer { outgoing.loop.wait { await outgoing.stop() } }
         let authenticator = CredentialAuthenticator(
-            keyFiles, inForce.settings.tokenRules, over: outgoing, logger: logger)
+            files.keys, inForce.settings.tokenRules, over: outgoing, logger: logger)
         var configuration = inForce.settings.service
         configuration.authenticator = authenticator
-        configuration.tls = tls.listening
-        configuration.xmpp?.context = tls.xmpp
+        configuration.tls = files.tls.listening
+        configuration.xmpp?.context = files.tls.xmpp
         let door = ServiceDoor()
-        let http = try inForce.settings.startHTTP(authenticator.keys, tls.http, door)
+        let http = try inForce.settings.startHTTP(authenticator.keys, files.tls.http, door)
         defer { http?.stop() }
         let webhooks = Webhooks(
-            webhookSettings, over: outgoing, directory: configuration.dataDirectory,
+            files.webhooks, over: outgoing, directory: configuration.dataDirectory,
             logger: logger)
         defer { outgoing.loop.wait { await webhooks.stop() } }
         configuration.furtherMetrics = { webhooks.metricsText() }
@@ -72,7 +65,7 @@ struct Serve: ParsableCommand {
                 + (http?.address.map { ", http on \($0)" } ?? "")
                 + (http?.tlsAddress.map { ", https on \($0)" } ?? "")
             let reloading = Reloading(
-                sources, inForce: inForce, keys: keyFiles, tls: tls, tickets: tickets,
+                sources, inForce: inForce, keys: files.keys, tls: files.tls, tickets: tickets,
                 authenticator: authenticator, of: service.control, http, logger: logger)
             let signals: [CInt: SignalMeaning] = [
                 SIGTERM: .stop, SIGINT: .stop, SIGHUP: .call { reloading.ask() },

@@ -147,6 +147,14 @@ class Start(Files):
             file.write(b"data: \xe9\xff\n")
         self.assertIn("latin", self.refuses("--config", self.folder + "/latin"))
 
+    def test_all_files_are_told_at_once(self):
+        said = self.refuses(
+            "--server-key", self.folder + "/no-key", "--webhooks", self.folder + "/no-hooks",
+            "--listen-tls", "127.0.0.1:0", "--tls-certificate", self.folder + "/no-certificate",
+            "--tls-key", self.folder + "/no-tls-key")
+        for name in ("no-key", "no-hooks", "no-certificate"):
+            self.assertRegex(said, r"Error: The file \S+/%s .*cannot be read" % name)
+
 
 class Reload(Files):
     weight = 5

@@ -27,13 +27,8 @@ struct ConfigVerb: ParsableCommand {
         guard !example else { return try announce(ExampleFile.text) }
         let inForce = try refuse {
             let inForce = try flags.sources.read()
-            _ = try KeyFiles(inForce.settings)
-            _ = try WebhookSettings(inForce.settings.webhooks)
-            let tickets = try TLSFiles.makeTicketKeys()
-            let tls = try TLSFiles(
-                inForce.settings.tls,
-                xmppDomains: inForce.settings.xmpp.domainsOfCertificates, tickets: tickets)
-            for warning in tls.warnings { note("Warning: \(warning)") }
+            let files = try ServiceFiles(inForce.settings, tickets: TLSFiles.makeTicketKeys())
+            for warning in files.tls.warnings { note("Warning: \(warning)") }
             return inForce
         }
         try announce(json ? inForce.json.text : inForce.table)

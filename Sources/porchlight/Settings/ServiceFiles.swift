@@ -1,0 +1,34 @@
+import PresenceWebhooks
+import TLSSessions
+
+/// The files that settings name, as they are read at the start.
+struct ServiceFiles: Sendable {
+    let keys: KeyFiles
+    let webhooks: WebhookSettings
+    let tls: TLSFiles
+
+    /// Reads the files.
+    ///
+    /// - Throws: what is wrong with any of them; never their content.
+    init(_ settings: ServiceSettings, tickets: TLSTicketKeys) throws(SettingsError) {
+        let keys = Result { () throws(SettingsError) in try KeyFiles(settings) }
+        let webhooks = Result { () throws(SettingsError) in
+            try WebhookSettings(settings.webhooks)
+        }
+        let tls = Result { () throws(SettingsError) in
+            try TLSFiles(
+                settings.tls, xmppDomains: settings.xmpp.domainsOfCertificates, tickets: tickets)
+        }
+        let faults = keys.faults + webhooks.faults + tls.faults
+        guard faults.isEmpty else { throw SettingsError(faults) }
+        self.keys = try keys.get()
+        self.webhooks = try webhooks.get()
+        self.tls = try tls.get()
+    }
+}
+
+extension Result where Failure == SettingsError {
+    fileprivate var faults: [String] {
+        if case .failure(let error) = self { error.faults } else { [] }
+    }
+}
