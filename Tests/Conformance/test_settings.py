@@ -213,6 +213,18 @@ class Reload(Files):
         self.assertEqual(c.welcome["heartbeat"], 20)
         self.assertEqual(c.welcome["limits"]["frameBytesMax"], 65536)
 
+    def test_a_restart_that_would_be_refused_is_told(self):
+        path = self.file("heartbeat: 20\n")
+        s = self.fresh("--config", path)
+        self.file("heartbeat: 20\nlisten-tls: 127.0.0.1:0\ntls-certificate: %s/none\n"
+                  "tls-key: %s/none\n" % (self.folder, self.folder))
+        said = self.reload(s)
+        self.assertIn("setting needs a restart: listen-tls none → 127.0.0.1:0", said)
+        self.assertIn("a restart would be refused: The file %s/none given with --tls-certificate "
+                      "cannot be read" % self.folder, said)
+        self.file("heartbeat: 40\n")
+        self.assertNotIn("a restart would be refused", self.reload(s))
+
     def test_a_broken_file_changes_nothing(self):
         path = self.file("ext-bytes-max: 10\n")
         s = self.fresh("--config", path)

@@ -80,13 +80,26 @@ final class Reloading: Sendable {
             keys.warn(logger, before: keysBefore)
             tls.warn(logger, before: tlsBefore)
             state.withLock { ($0.inForce, $0.keys, $0.tls) = (next, keys, tls) }
+            let changes = before.changes(to: read)
+            if changes.contains(where: { $0.setting.takesEffect == .atRestart }) {
+                warnOfRestart(with: read.settings)
+            }
             report(
-                before.changes(to: read),
-                keysBefore.changes(to: keys).map(\.text) + tlsBefore.changes(to: tls))
+                changes, keysBefore.changes(to: keys).map(\.text) + tlsBefore.changes(to: tls))
         } catch {
             for fault in error.faults {
                 logger.error("settings refused, nothing was changed: \(fault)")
             }
+        }
+    }
+
+    /// Logs why a restart with these settings would be refused. One that begins and fails is worse
+    /// than one that is put off.
+    private func warnOfRestart(with settings: ServiceSettings) {
+        do throws(SettingsError) {
+            _ = try ServiceFiles(settings, tickets: tickets, .reload)
+        } catch {
+            for fault in error.faults { logger.error("a restart would be refused: \(fault)") }
         }
     }
 

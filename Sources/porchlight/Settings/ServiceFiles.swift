@@ -1,7 +1,7 @@
 import PresenceWebhooks
 import TLSSessions
 
-/// The files that settings name, as they are read at the start.
+/// The files that settings name, as they are read at a start.
 struct ServiceFiles: Sendable {
     let keys: KeyFiles
     let webhooks: WebhookSettings
@@ -10,14 +10,17 @@ struct ServiceFiles: Sendable {
     /// Reads the files.
     ///
     /// - Throws: what is wrong with any of them; never their content.
-    init(_ settings: ServiceSettings, tickets: TLSTicketKeys) throws(SettingsError) {
-        let keys = Result { () throws(SettingsError) in try KeyFiles(settings) }
+    init(
+        _ settings: ServiceSettings, tickets: TLSTicketKeys, _ occasion: ReadOccasion = .startup
+    ) throws(SettingsError) {
+        let keys = Result { () throws(SettingsError) in try KeyFiles(settings, occasion) }
         let webhooks = Result { () throws(SettingsError) in
             try WebhookSettings(settings.webhooks)
         }
         let tls = Result { () throws(SettingsError) in
             try TLSFiles(
-                settings.tls, xmppDomains: settings.xmpp.domainsOfCertificates, tickets: tickets)
+                settings.tls, xmppDomains: settings.xmpp.domainsOfCertificates, tickets: tickets,
+                occasion)
         }
         let faults = keys.faults + webhooks.faults + tls.faults
         guard faults.isEmpty else { throw SettingsError(faults) }
