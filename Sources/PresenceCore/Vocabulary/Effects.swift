@@ -39,6 +39,11 @@ public struct Effects: Sendable {
     /// An empty buffer.
     public init() {}
 
+    /// A name or a text.
+    public func text(_ range: ByteRange) -> ArraySlice<UInt8> {
+        bytes[Int(range.start)..<Int(range.start) + Int(range.count)]
+    }
+
     /// Forgets everything and keeps the memory.
     public mutating func removeAll() {
         items.clear()

@@ -170,13 +170,6 @@ public struct PresenceTemplate: Hashable, Sendable {
     }
 }
 
-extension Effects {
-    /// A name or a text.
-    fileprivate func text(_ range: ByteRange) -> ArraySlice<UInt8> {
-        bytes[Int(range.start)..<Int(range.start) + Int(range.count)]
-    }
-}
-
 extension RosterItem {
     /// A contact as a list or a change has it.
     public init(_ contact: ContactEntry, in effects: borrowing Effects) {

@@ -191,10 +191,3 @@ extension ConnectionLoop where Link: ~Copyable {
         push(stanza.span, to: slot)
     }
 }
-
-extension Effects {
-    /// A name or text.
-    func text(_ range: ByteRange) -> ArraySlice<UInt8> {
-        bytes[Int(range.start)..<Int(range.start + range.count)]
-    }
-}
