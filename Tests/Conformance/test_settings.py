@@ -216,12 +216,11 @@ class Reload(Files):
     def test_a_restart_that_would_be_refused_is_told(self):
         path = self.file("heartbeat: 20\n")
         s = self.fresh("--config", path)
-        self.file("heartbeat: 20\nlisten-tls: 127.0.0.1:0\ntls-certificate: %s/none\n"
-                  "tls-key: %s/none\n" % (self.folder, self.folder))
+        self.file("heartbeat: 20\nwebhooks: %s/none\n" % self.folder)
         said = self.reload(s)
-        self.assertIn("setting needs a restart: listen-tls none → 127.0.0.1:0", said)
-        self.assertIn("a restart would be refused: The file %s/none given with --tls-certificate "
-                      "cannot be read" % self.folder, said)
+        self.assertIn("setting needs a restart: webhooks none → %s/none" % self.folder, said)
+        self.assertIn("a restart would be refused: The file %s/none given with --webhooks cannot "
+                      "be read" % self.folder, said)
         self.file("heartbeat: 40\n")
         self.assertNotIn("a restart would be refused", self.reload(s))
 
