@@ -191,6 +191,26 @@ import Testing
         }
     }
 
+    @Test func `that hides a device from one subscriber has a pace at its receiver`() throws {
+        try withXMPPService({ $0.switchOffPace() }) { service in
+            let (alice, bob) = try (client(service, "alice", "a"), client(service, "bob", "b"))
+            try bob.send("<presence to='alice@localhost' type='subscribe'/>")
+            try alice.until("type='subscribe'/>")
+            try alice.send("<presence to='bob@localhost' type='subscribed'/>")
+            try bob.until("<presence from='alice@localhost/a' to='bob@localhost'/>")
+            for _ in 1...700 {
+                try alice.send("<presence to='bob@localhost' type='unavailable'/>")
+            }
+            _ = try alice.drain()
+            let said = try bob.drain()
+            let count = said.split(separator: "type='unavailable'/>").count - 1
+            // As many as at once, and a few that the time of the test allows.
+            #expect((500..<700).contains(count), "\(count)")
+            try alice.send("<presence><show>away</show></presence>")
+            try bob.until("to='bob@localhost'><show>away</show></presence>")
+        }
+    }
+
     @Test func `ends with the grace of its sender`() throws {
         try withXMPPService { service in
             var alice: StreamClient? = try client(service, "alice", "a")
