@@ -241,7 +241,9 @@ class Registration(WithPasswords, unittest.TestCase):
         server.ok("relate", {"account": "used3", "contact": "used1", "action": "request"})
         stream, _ = self.opened()
         for name in ("used1", "used2", "used3"):
-            self.assertIn("<conflict ", self.register(stream, name))
+            said = self.register(stream, name)
+            self.assertIn("<conflict ", said)
+            self.assertIn("The name is taken: choose another.", said)
         self.assertIn("type='result'", self.register(stream, "named"))
 
     def test_few_are_registered_at_once_from_one_address(self):

@@ -66,6 +66,9 @@ public struct StanzaError: Error, Hashable, Sendable {
     public static let forbidden = Self(.auth, .forbidden)
     /// Never possible.
     public static let notAllowed = Self(.cancel, .notAllowed)
+    /// Another account has the name that was to be registered.
+    public static let nameTaken = Self(
+        .cancel, .conflict, "The name is taken: choose another.")
     /// What the client has logged in with does not hold any more.
     public static let passwordChanged = Self(
         .auth, .forbidden, "The password has changed since the login.")

@@ -56,7 +56,7 @@ extension ConnectionLoop where Link: ~Copyable {
         case (.registration, .registered):
             client.stream.registered()
         case (.registration, .nameTaken):
-            client.stream.refuse(registration: StanzaError(.cancel, .conflict))
+            client.stream.refuse(registration: .nameTaken)
         case (.registration, .registrationsFull):
             client.stream.refuse(
                 registration: StanzaError(.wait, .resourceConstraint, "No account is free."))
