@@ -110,8 +110,9 @@ struct Spelled: Equatable {
         switch action {
         case .say(let word, let request):
             numbers.append(Int64(word.rawValue))
-            text(request, 0...512)
-            require(word == .subscribe || request == nil, "a text of \(word)")
+            text(request.text, 0...512)
+            require(request.extra.isEmpty, "content of another protocol")
+            require(word == .subscribe || request == .none, "a text of \(word)")
         case .describe(let label):
             require(label.bytes.count <= 255, "a label of \(label.bytes.count) bytes")
             text(Array(label.name), 0...255)
