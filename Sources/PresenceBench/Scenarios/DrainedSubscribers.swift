@@ -28,8 +28,6 @@ final class DrainedSubscribers {
         bytesOfGroup = Array(repeating: 0, count: groups.count)
         bytesOfAccount = Array(repeating: 0, count: groups.accounts)
         accounts = (0..<groups.accounts).filter { !Self.isChecked($0, groups) }
-        // An answer to a keep-alive would be counted, too.
-        load.keepAliveSeconds = .infinity
         var descriptors: [CInt] = []
         for account in accounts {
             let stream = load.clients[account].stream

@@ -92,7 +92,6 @@ public struct Fanout: Sendable {
     private func measure(
         _ program: ChildServer.Program, _ options: BenchOptions, _ report: inout Report
     ) throws(BenchError) -> Double? {
-        // Drained clients send no keep-alives, as the answers would be counted.
         let serverOptions = isDrained ? ["--heartbeat", "300"] : []
         let bench = try Bench(
             options, connections: accounts, serverOptions: serverOptions, program: program)
@@ -100,6 +99,8 @@ public struct Fanout: Sendable {
         let groups = Groups(accounts: accounts, size: group)
         let load = bench.load
         load.loginList = .none
+        // The answer to a keep-alive, even to one that was sent before, would be counted.
+        if isDrained { load.keepAliveSeconds = .infinity }
         let before = bench.sample()
         try load.arrive(0..<accounts)
         let online = bench.sample()
