@@ -1,6 +1,6 @@
 import Containers
 
-/// The frames of a turn that are for many, each once, and who is to have which.
+/// The frames that are for many, each once, and who is to have which.
 ///
 /// An event for a thousand outboxes is not copied to a thousand places that no cache holds, only
 /// to be read from there again. Each outbox is given a share of 12 bytes, and is put together at
@@ -9,8 +9,8 @@ import Containers
 /// A frame may have gaps: places where each outbox has a text of its own, which `drain` is given.
 /// So a presence, which names its receiver, is shared like an event that does not.
 ///
-/// A share lasts until the outboxes have been written next, at the end of the turn or of the one
-/// after it: what a socket does not take then, its outbox owns.
+/// A share lasts until its outbox is written next: what a socket does not take then, its outbox
+/// owns. The frames last until no outbox has a share.
 public struct SharedFrames {
     /// Where a frame stands in an outbox: behind the share before it, and behind as many of the
     /// outbox's own bytes as there were then.
@@ -24,7 +24,7 @@ public struct SharedFrames {
         }
     }
 
-    /// A frame that has been added. Good until `beginTurn`.
+    /// A frame that has been added. Good until `endWriting`.
     public struct Frame {
         @usableFromInline let number: UInt32
         /// Its bytes, without what fills the gaps.
@@ -38,7 +38,7 @@ public struct SharedFrames {
     }
 
     @usableFromInline static let noShare = UInt32.max
-    /// A turn that has used more than this gives the memory back.
+    /// More memory than this is given back when the frames are forgotten.
     static let bytesKeptMax = 1 << 18
     static let shareCountKeptMax = 1 << 16
 
@@ -247,14 +247,17 @@ public struct SharedFrames {
         return (number == 0 ? 0 : Int(ends[number - 1].gaps))..<Int(ends[number].gaps)
     }
 
-    /// Outboxes will be written: there are no more shares until the next turn.
+    /// Outboxes will be written: there are no more shares until `endWriting`.
     public mutating func beginWriting() {
         phase = .writing
     }
 
-    /// Begins the next turn: all that have shares have been written or emptied.
-    public mutating func beginTurn() {
-        precondition(holderCount == 0, "an outbox keeps shares of a turn that is over")
+    /// Outboxes have been written: `all` that had something to write, or some of them. Forgets the
+    /// frames if no outbox has a share.
+    public mutating func endWriting(all: Bool) {
+        precondition(!all || holderCount == 0, "an outbox that was written has shares")
+        phase = .open
+        guard holderCount == 0 else { return }
         let isLarge = bytes.count > Self.bytesKeptMax || assembly.count > Self.bytesKeptMax
         let isLong = shares.count > Self.shareCountKeptMax
         if !ends.isEmpty {
@@ -264,10 +267,15 @@ public struct SharedFrames {
             shares.removeAll(keepingCapacity: !isLong)
         }
         if isLarge { assembly = [] }
-        phase = .open
     }
 
-    /// Memory that is in use or kept for the next turn.
+    /// Whether there is half of what may be at a time. It can be forgotten when all outboxes have
+    /// been written.
+    public var isLarge: Bool {
+        bytes.count > limits.bytesMax / 2 || shares.count > limits.shareCountMax / 2
+    }
+
+    /// Memory that is in use or kept.
     public var heapBytes: Int {
         bytes.capacity + assembly.capacity + ends.capacity * MemoryLayout<End>.stride
             + gaps.capacity * MemoryLayout<UInt32>.stride

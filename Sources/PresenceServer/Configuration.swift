@@ -134,7 +134,11 @@ public struct ConnectionLimits: Sendable {
     public var framesPerTurn = 256
     /// Frames of its login list that a connection is given in one turn of the loop.
     public var listFramesPerTurn = 8
-    /// What outboxes may share in a turn.
+    /// Outboxes that are written in one turn of the loop, if more have something to write.
+    public var outboxesPerTurn = 64
+    /// Outboxes that may wait for later turns; one that leaves more writes what is beyond.
+    public var outboxesWaitingMax = 8_192
+    /// What outboxes may share until they are written.
     public var shares = SharedFrames.Limits()
     /// Subscribers of large fans that are looked at in one turn of the loop: about a millisecond.
     public var subscribersPerTurn = 20_000

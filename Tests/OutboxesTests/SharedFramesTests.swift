@@ -69,7 +69,7 @@ import Testing
                     #expect(written(&outboxes[slot], &frames, texts[slot]) == expected[slot])
                     expected[slot] = []
                 }
-                frames.beginTurn()
+                frames.endWriting(all: true)
             }
         }
     }
@@ -107,7 +107,7 @@ import Testing
         var frames = SharedFrames()
         frames.beginWriting()
         #expect(add(Self.frame, to: &frames) == nil)
-        frames.beginTurn()
+        frames.endWriting(all: true)
         #expect(add(Self.frame, to: &frames) != nil)
     }
 
@@ -124,7 +124,7 @@ import Testing
         #expect(add(Self.frame, to: &frames) == nil)
         #expect(written(&outbox, &frames) == Array(repeatElement(7, count: limits.bytesMax)))
         #expect(frames.heapBytes >= 2 * limits.bytesMax)
-        frames.beginTurn()
+        frames.endWriting(all: true)
         #expect(frames.heapBytes < SharedFrames.bytesKeptMax)
     }
 
@@ -138,7 +138,7 @@ import Testing
                     bytes.span, headerBytesMax: 0, for: 1, { $1.append($0) })
             else { return }
             frames.share(frame, with: &outbox)
-            frames.beginTurn()
+            frames.endWriting(all: true)
         }
     }
 
@@ -149,7 +149,7 @@ import Testing
         let frame = try #require({ add(Self.frame, to: &frames) }())
         frames.share(frame, with: &outbox)
         frames.empty(&outbox, to: &pool)
-        frames.beginTurn()
+        frames.endWriting(all: true)
         #expect(outbox.isEmpty && written(&outbox, &frames) == [])
     }
 }

@@ -66,6 +66,8 @@ import Testing
         #expect(wakes.counts == [0, 2])
     }
 
+    private let nothingQueued = WriteProgress(queued: 0, written: 0)
+
     private var outbound: SealedOutbound {
         SealedOutbound(
             SealedOutbound.Shared(SharedOutput()),
@@ -84,12 +86,12 @@ import Testing
         // More is left.
         #expect(wakes.counts == [0, 2])
         #expect(box.backlog().unreleased.turns == 3)
-        box.release()
+        box.release(nothingQueued)
         #expect(box.backlog().unreleased == LinkBox.Load(turns: 1, bytes: bytes))
         #expect(box.backlog().releasedTurns == 2)
         // One turn is taken, however large it is.
         #expect(box.takeOutbound(bytesMax: 1).count == 1)
-        box.release()
+        box.release(nothingQueued)
         #expect(box.backlog().unreleased == LinkBox.Load())
         #expect(wakes.counts == [0, 2])
     }
@@ -99,15 +101,36 @@ import Testing
         let box = wakes.box()
         box.hand(outbound)
         #expect(box.awaitRelease(after: 0))
-        box.release()
+        box.release(nothingQueued)
         #expect(wakes.counts == [0, 1])
         #expect(box.takeOutbound(bytesMax: .max).count == 1)
-        box.release()
+        box.release(nothingQueued)
         #expect(wakes.counts == [1, 1])
-        box.release()
+        box.release(nothingQueued)
         #expect(wakes.counts == [1, 1])
         // It was released before the engine host began to wait.
         #expect(!box.awaitRelease(after: 0))
+    }
+
+    @Test func `releases turns when what was queued by then has been written`() {
+        let wakes = Wakes()
+        let box = wakes.box()
+        let bytes = outbound.byteCount
+        func unreleased(after progress: WriteProgress) -> Int {
+            box.release(progress)
+            return box.backlog().unreleased.bytes / bytes
+        }
+        for _ in 0..<3 { box.hand(outbound) }
+        _ = box.takeOutbound(bytesMax: bytes + 1)
+        #expect(unreleased(after: WriteProgress(queued: 10, written: 4)) == 3)
+        _ = box.takeOutbound(bytesMax: 1)
+        #expect(unreleased(after: WriteProgress(queued: 12, written: 9)) == 3)
+        #expect(unreleased(after: WriteProgress(queued: 15, written: 10)) == 1)
+        #expect(unreleased(after: WriteProgress(queued: 15, written: 11)) == 1)
+        #expect(box.awaitRelease(after: 2))
+        #expect(wakes.counts.first == 0)
+        #expect(unreleased(after: WriteProgress(queued: 16, written: 12)) == 0)
+        #expect(wakes.counts.first == 1)
     }
 
     @Test func `is given all requests of a turn at once, with their texts`() {
@@ -132,7 +155,7 @@ import Testing
             #expect(turn.isEmpty && wakes.counts == [0, 0])
         }
         link.advance(to: now, heardUpTo: now.mono, into: &outbound)
-        link.endTurn(at: now, into: &outbound)
+        link.endTurn(at: now, nothingQueued, into: &outbound)
         #expect(wakes.counts == [1, 0])
         let turns = box.takeInbound()
         #expect(turns.count == 1)

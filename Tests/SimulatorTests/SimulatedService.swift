@@ -53,8 +53,11 @@ struct SimulatedLink: EngineLink {
         hub.host.handOver(into: &outbound)
     }
 
-    mutating func endTurn(at now: Moment, into outbound: inout Outbound) {
+    mutating func endTurn(
+        at now: Moment, _ progress: WriteProgress, into outbound: inout Outbound
+    ) {
         guard hub.isInline else { return }
+        hub.host.holdFanOuts(progress)
         hub.host.endTurn(at: now)
         hub.host.handOver(into: &outbound)
     }

@@ -59,7 +59,7 @@ private final class Crowd {
                 &outboxes[slot], filling: bareJID, to: &pool
             ) { $0.count }
         }
-        frames.beginTurn()
+        frames.endWriting(all: true)
         let bytes = event.count + (bareJID.isEmpty ? Framing.native.headerBytesMax : bareJID.count)
         precondition(written - before == events * outboxes.count * bytes)
     }

@@ -24,7 +24,7 @@ extension ConnectionLoop where Link: ~Copyable {
         var blocked = 0
         var heldBack = 0
         // A list may also have the slot of a connection that has ended; that does no harm.
-        let dirty = Set(dirty)
+        let dirty = Set(dirty.waiting)
         let resumable = Set(resumable)
         for (slot, connection) in connections.enumerated() {
             check(connection)

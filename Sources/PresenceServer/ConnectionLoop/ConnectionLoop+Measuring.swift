@@ -43,9 +43,9 @@ extension ConnectionLoop where Link: ~Copyable {
         return measured
     }
 
-    /// Bytes in outboxes: those that this turn will write, and those behind a blocked write.
+    /// Bytes in outboxes: those that are to be written, and those behind a blocked write.
     private func outboxBytes(_ count: (Outbox) -> Int) -> Int {
-        dirty.reduce(bytesHeldBack) { sum, slot in
+        dirty.waiting.reduce(bytesHeldBack) { sum, slot in
             // After a drain, the rest of an outbox counts as held back until it is written.
             let bytes = count(connections[Int(slot)].output.outbox)
             return sum + bytes - connections[Int(slot)].output.bytesHeldBack

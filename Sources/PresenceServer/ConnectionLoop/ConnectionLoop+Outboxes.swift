@@ -1,4 +1,7 @@
-// Outboxes: each is written once per turn, and conflated when it is full.
+// Outboxes: each is written once per turn, and conflated when it is full. If more have something to
+// write than one turn writes, the others follow in the next turns, in the order in which they came
+// to have it, and what has arrived is read in between. So under load an event waits for half a
+// round of all outboxes and not for a whole one, and a write has more events.
 //
 // A full outbox accepts no more events; the engine learns which were missed. When the socket has
 // accepted everything, the engine sends the newest state of each of their topics (`Conflation`). So
@@ -58,18 +61,24 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// Writes every outbox that has something, once, and gives lists their next share.
     mutating func flush(at now: Moment) {
-        var slots: [UInt32] = []
-        swap(&slots, &dirty)
+        // What has something to write only from now on waits for the next turn.
+        let count = flushCount
         frames.beginWriting()
-        for slot in slots {
-            connections[Int(slot)].output.unmarkDirty()
-            flush(Int(slot), at: now)
+        for _ in 0..<count {
+            let slot = dirty.takeFirst()
+            connections[slot].output.unmarkDirty()
+            flush(slot, at: now)
         }
-        frames.beginTurn()
-        if dirty.isEmpty {
-            slots.removeAll(keepingCapacity: true)
-            swap(&slots, &dirty)
-        }
+        dirty.compact()
+        frames.endWriting(all: dirty.isEmpty)
+    }
+
+    /// How many outboxes this turn writes.
+    private var flushCount: Int {
+        let limits = configuration.connection
+        guard !frames.isLarge else { return dirty.count }
+        return min(
+            dirty.count, max(limits.outboxesPerTurn, dirty.count - limits.outboxesWaitingMax))
     }
 
     private mutating func flush(_ slot: Int, at now: Moment) {

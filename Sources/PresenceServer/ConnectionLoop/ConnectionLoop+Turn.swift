@@ -24,7 +24,7 @@ extension ConnectionLoop where Link: ~Copyable {
         noteReadUp()
         // Before the loop frees the slots of those that could not be written to.
         exchange(at: now)
-        link.endTurn(at: now, into: &outbound)
+        link.endTurn(at: now, dirty.progress, into: &outbound)
         carryOut(at: now)
         exchange(at: now)
         if phase == .farewell, loop.streamCount == 0 {
@@ -32,7 +32,7 @@ extension ConnectionLoop where Link: ~Copyable {
             inbound.append(.finished)
             exchange(at: now)
             // The loop has nothing else to wait for: no other turn would hand this over.
-            link.endTurn(at: now, into: &outbound)
+            link.endTurn(at: now, dirty.progress, into: &outbound)
             carryOut(at: now)
         }
         assertTurnEnded()

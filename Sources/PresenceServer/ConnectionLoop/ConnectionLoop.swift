@@ -47,8 +47,9 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
     var heardUpTo: Mono
     /// The number with which the roll was called, and the turns until it is answered.
     var readingUp: (number: UInt64, turnsLeft: Int)?
-    /// Slots that have something to write, or more frames in their splitter.
-    var dirty: [UInt32] = []
+    /// Connections that have something to write.
+    var dirty = FlushQueue()
+    /// Slots that have more frames in their splitter.
     var resumable: [UInt32] = []
     /// How many more frames the connection whose turn it is may have carried out.
     var turnWorkLeft = 0

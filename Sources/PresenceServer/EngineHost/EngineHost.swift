@@ -37,6 +37,8 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     var pushBacklog = PushBacklog()
     /// Whether large fan-outs wait until the loops have written more.
     var areFanOutsHeld = false
+    /// When the last slices of them are written, if the connection loop is inline.
+    private var slicesWrittenAt = 0
     var submissions: [Submission] = []
     /// Frames of large fan-outs in progress.
     var kept: [FanOutID: KeptEvent] = [:]
@@ -192,6 +194,13 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         submit()
         wakeFeedReaders(at: now)
         if let end = farewellEnd, end <= now.mono { giveUpLoops() }
+    }
+
+    /// Has large fan-outs wait until the connection loop, which is inline, has written their last
+    /// slices: so other connections are written to in between.
+    mutating func holdFanOuts(_ progress: WriteProgress) {
+        if !areFanOutsHeld, engine.hasFanOuts { slicesWrittenAt = progress.queued }
+        areFanOutsHeld = progress.written < slicesWrittenAt
     }
 
     /// Ends a turn.

@@ -20,10 +20,20 @@ protocol EngineLink: ~Copyable {
     )
 
     /// The loop's turn has ended: hands what is to be stored to the store.
-    mutating func endTurn(at now: Moment, into outbound: inout Outbound)
+    mutating func endTurn(
+        at now: Moment, _ progress: WriteProgress, into outbound: inout Outbound)
 
     /// When the engine host needs a call of `advance`; nil: never, or it has a timer of its own.
     func nextDeadline(at now: Moment) -> Mono?
+}
+
+/// How far a connection loop has come with its writes. What was handed over before `queued` had a
+/// value is written when `written` has it.
+struct WriteProgress: Equatable {
+    /// Outboxes that have come to have something to write, since the loop began.
+    var queued: Int
+    /// Those of them that were written.
+    var written: Int
 }
 
 extension EngineLink where Self: ~Copyable {

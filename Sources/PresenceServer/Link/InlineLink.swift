@@ -21,7 +21,10 @@ struct InlineLink<Disk: Persistence, Resources: ProcessResources>: ~Copyable, En
         host.handOver(into: &outbound)
     }
 
-    mutating func endTurn(at now: Moment, into outbound: inout Outbound) {
+    mutating func endTurn(
+        at now: Moment, _ progress: WriteProgress, into outbound: inout Outbound
+    ) {
+        host.holdFanOuts(progress)
         host.endTurn(at: now)
         host.handOver(into: &outbound)
     }

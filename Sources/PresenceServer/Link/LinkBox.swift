@@ -5,8 +5,8 @@ import EventLoop
 /// Each direction is a list behind a lock, taken as a whole, and a wake-up when it was empty. What
 /// is handed over is never changed afterwards, and stays in order.
 ///
-/// The box also knows how much of what was handed to the loop it has not carried out: a loop that
-/// takes turns in parts releases them when it has written what follows from them.
+/// The box also knows how much of what was handed to the loop has not been written: a loop releases
+/// what it has taken when it has written what follows from it.
 final class LinkBox: Sendable {
     /// An amount of output.
     struct Load: Equatable, Sendable {
@@ -46,8 +46,10 @@ final class LinkBox: Sendable {
         var waiting: [(turn: SealedOutbound, bytes: Int)] = []
         /// Handed over and not released.
         var unreleased = Load()
-        /// Taken and not released.
+        /// Taken in this turn of the loop.
         var taken = Load()
+        /// Taken in earlier turns and not released, in order, and when each is written.
+        var unwritten: [(load: Load, writtenAt: Int)] = []
         /// Turns released so far.
         var releasedTurns = 0
         /// The engine host is woken by the next release.
@@ -65,12 +67,18 @@ final class LinkBox: Sendable {
             return turns
         }
 
-        /// Releases what was taken. Returns whether the engine host must be woken.
-        mutating func release() -> Bool {
-            guard taken.turns > 0 else { return false }
-            unreleased -= taken
-            releasedTurns += taken.turns
+        /// Releases what was taken and has been written. Returns whether the engine host must be
+        /// woken.
+        mutating func release(_ progress: WriteProgress) -> Bool {
+            if taken.turns > 0 { unwritten.append((taken, writtenAt: progress.queued)) }
             taken = Load()
+            let written = unwritten.prefix { $0.writtenAt <= progress.written }
+            guard !written.isEmpty else { return false }
+            for (load, _) in written {
+                unreleased -= load
+                releasedTurns += load.turns
+            }
+            unwritten.removeFirst(written.count)
             defer { isHostWaiting = false }
             return isHostWaiting
         }
@@ -111,7 +119,10 @@ final class LinkBox: Sendable {
 
     /// Takes what there is for the loop, in order, and releases it.
     func takeOutbound() -> [SealedOutbound] {
-        let (turns, isHostWaiting) = down.withLock { ($0.take(bytesMax: .max), $0.release()) }
+        let nothingQueued = WriteProgress(queued: 0, written: 0)
+        let (turns, isHostWaiting) = down.withLock {
+            ($0.take(bytesMax: .max), $0.release(nothingQueued))
+        }
         if isHostWaiting { wakeHost() }
         return turns
     }
@@ -127,9 +138,9 @@ final class LinkBox: Sendable {
         return turns
     }
 
-    /// The loop has written what follows from all that it has taken.
-    func release() {
-        if down.withLock({ $0.release() }) { wakeHost() }
+    /// The loop's turn has ended: what it has taken is written when what is queued now is.
+    func release(_ progress: WriteProgress) {
+        if down.withLock({ $0.release(progress) }) { wakeHost() }
     }
 
     // MARK: The engine host's thread

@@ -30,9 +30,11 @@ struct ThreadedLink: EngineLink {
         box.hand(&held)
     }
 
-    mutating func endTurn(at now: Moment, into outbound: inout Outbound) {
+    mutating func endTurn(
+        at now: Moment, _ progress: WriteProgress, into outbound: inout Outbound
+    ) {
         box.hand(&held)
-        box.release()
+        box.release(progress)
     }
 
     /// The engine host has a timer of its own.

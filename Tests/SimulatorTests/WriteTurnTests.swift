@@ -1,0 +1,103 @@
+import EventLoop
+import Outboxes
+import PresenceClient
+import PresenceCore
+import Testing
+
+@testable import PresenceServer
+
+@Suite struct `Outboxes of which a turn writes two` {
+    /// Six accounts watch alice, each on a connection of its own.
+    private func service(
+        _ adjust: (inout Configuration) -> Void = { _ in }
+    ) -> (SmallService, backend: StreamID, watchers: [StreamID]) {
+        let service = SmallService {
+            $0.connection.outboxesPerTurn = 2
+            adjust(&$0)
+        }
+        let watchers = (0..<6).map { service.login("w\($0)") }
+        for watcher in watchers {
+            let watch: JSON = ["type": 1, "expiry": 3_600, "publishers": ["alice"]]
+            #expect(service.ask("subscribe", watch, on: watcher)["count"] == 1)
+        }
+        return (service, service.connectAppServer(), watchers)
+    }
+
+    /// Has alice's status published. A turn submits it to the disk; what it leads to is in the
+    /// outboxes afterwards, and not written.
+    private func publish(_ value: Int64, _ service: SmallService, _ backend: StreamID) {
+        let status: JSON = [
+            "account": "alice", "type": 1, "value": .integer(value), "onlineOnly": false,
+        ]
+        service.send("publish", status, on: backend)
+        service.connections.turnEnded()
+        service.connections.withHost { host, now in
+            host.report(service.disk.settle(isFailing: false), at: now)
+        }
+    }
+
+    /// The values that each connection was sent since the last call.
+    private func values(_ service: SmallService, _ watchers: [StreamID]) -> [[Int64]] {
+        watchers.map { watcher in
+            service.messages(watcher).compactMap {
+                $0["params"]?["events"]?.array?.first?["value"]?.integer
+            }
+        }
+    }
+
+    @Test func `follow each other, and have what has come meanwhile`() {
+        let (service, backend, watchers) = service()
+        publish(10_001, service, backend)
+        #expect(service.connections.dirty.count == 7, "six watchers, and the answer")
+        // Its first turn writes two.
+        publish(10_002, service, backend)
+        var sent = values(service, watchers)
+        #expect(sent.count { $0 == [10_001] } <= 2)
+        var turns = 0
+        while !service.connections.dirty.isEmpty, turns < 9 {
+            service.connections.turnEnded()
+            let values = values(service, watchers)
+            #expect(values.count { !$0.isEmpty } <= 2)
+            for (index, list) in values.enumerated() {
+                #expect(list != [10_001], "what has come meanwhile is written with it")
+                sent[index] += list
+            }
+            turns += 1
+        }
+        #expect(sent == Array(repeating: [10_001, 10_002], count: 6))
+        #expect(service.connections.dirty.isEmpty)
+        service.connections.checkInvariants()
+    }
+
+    @Test func `are all written when too many wait`() {
+        let (service, backend, watchers) = service { $0.connection.outboxesWaitingMax = 1 }
+        publish(10_001, service, backend)
+        service.connections.turnEnded()
+        // Seven had something to write, and one of them waits.
+        #expect(service.connections.dirty.count == 1)
+        #expect(values(service, watchers).count { $0 == [10_001] } >= 5)
+    }
+
+    @Test func `are all written when they share too much`() {
+        let (service, backend, watchers) = service { $0.connection.shares.shareCountMax = 6 }
+        publish(10_001, service, backend)
+        service.connections.turnEnded()
+        #expect(values(service, watchers) == Array(repeating: [10_001], count: 6))
+    }
+
+    @Test func `hold a large fan-out until its last slice is written`() {
+        let (service, backend, watchers) = service {
+            $0.engine.subscribersPerSlice = 3
+            $0.connection.receiversPerTurn = 3
+        }
+        publish(10_001, service, backend)
+        var written: [Int] = []
+        for _ in 0..<9 {
+            service.connections.turnEnded()
+            // A slice has three, beside the answer, and a turn writes two.
+            #expect(service.connections.dirty.count <= 2)
+            written.append(values(service, watchers).count { !$0.isEmpty })
+        }
+        #expect(written.reduce(0, +) == 6 && written.allSatisfy { $0 <= 2 })
+    }
+}
