@@ -65,13 +65,35 @@ import Testing
                 #expect(outboxes[slot].isEmpty && outboxes[slot].count == 0)
                 expected[slot] = []
             default:
-                for slot in outboxes.indices {
+                let writtenCount = Int.random(in: 0...9, using: &random)
+                frames.beginWriting()
+                for slot in 0..<writtenCount {
                     #expect(written(&outboxes[slot], &frames, texts[slot]) == expected[slot])
                     expected[slot] = []
                 }
-                frames.endWriting(all: true)
+                frames.endWriting(all: writtenCount == 9)
             }
         }
+    }
+
+    @Test func `last until no outbox has a share`() throws {
+        var frames = SharedFrames()
+        var outboxes = [Outbox](repeating: Outbox(), count: 2)
+        let large = [UInt8](repeating: 7, count: SharedFrames.Limits().bytesMax / 2)
+        let first = try #require({ add(large, to: &frames, for: 2) }())
+        for slot in outboxes.indices { frames.share(first, with: &outboxes[slot]) }
+        #expect(!frames.isLarge)
+        frames.beginWriting()
+        #expect(written(&outboxes[0], &frames) == large)
+        frames.endWriting(all: false)
+        let second = try #require({ add(Self.frame, to: &frames, for: 2) }())
+        for slot in outboxes.indices { frames.share(second, with: &outboxes[slot]) }
+        #expect(frames.isLarge, "all are to be written next")
+        frames.beginWriting()
+        #expect(written(&outboxes[0], &frames) == Self.frame)
+        #expect(written(&outboxes[1], &frames) == large + Self.frame)
+        frames.endWriting(all: true)
+        #expect(!frames.isLarge && frames.heapBytes < large.count)
     }
 
     @Test func `are framed once, with a header of the length that is reserved or less`() throws {
