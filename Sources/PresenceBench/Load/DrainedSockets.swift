@@ -8,17 +8,20 @@ import Synchronization
 /// drops the bytes without a copy (tcp(7), `MSG_TRUNC`). That costs a tenth of what reading and
 /// parsing does, so that a service on two processors can be loaded from the same machine.
 final class DrainedSockets: Sendable {
-    private static let pauseMilliseconds: CInt = 2
-
     private let descriptors: [CInt]
+    private let pauseMilliseconds: CInt
     private let total = Atomic(0)
     private let isToStop = Atomic(false)
     private let counts: Mutex<[Int]>
     private let thread = Mutex<NamedThread?>(nil)
 
-    /// Takes over the reading of sockets that nothing else reads; they stay open.
-    init(_ descriptors: [CInt], lowWaterBytes: Int) throws(BenchError) {
+    /// Takes over the reading of sockets that nothing else reads; they stay open. Bytes are counted
+    /// up to `pauseMilliseconds` late.
+    init(
+        _ descriptors: [CInt], lowWaterBytes: Int, pauseMilliseconds: Int
+    ) throws(BenchError) {
         self.descriptors = descriptors
+        self.pauseMilliseconds = CInt(clamping: pauseMilliseconds)
         counts = Mutex(Array(repeating: 0, count: descriptors.count))
         setLowWater(lowWaterBytes)
         do throws(UVError) {
@@ -62,7 +65,7 @@ final class DrainedSockets: Sendable {
     private func run() {
         var polled = descriptors.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         while !isToStop.load(ordering: .relaxed) {
-            _ = poll(nil, 0, Self.pauseMilliseconds)
+            _ = poll(nil, 0, pauseMilliseconds)
             guard unsafe poll(&polled, nfds_t(polled.count), 20) > 0 else { continue }
             counts.withLock { counts in
                 for number in polled.indices where polled[number].revents != 0 {

@@ -1,16 +1,17 @@
 // Subscribers whose bytes are only counted. They publish, too, and receive an event of each other
-// account of the group and an answer to each request of their own. One account of each group parses
-// and checks every event; so it is known how many bytes each of the others must have received.
+// account of the group and an answer to each request of their own. The last account of each group
+// parses and checks every event; so it is known how many bytes each of the others must have
+// received.
 
 import EventLoop
 
-/// All accounts of each group but the first, whose bytes are counted and discarded.
+/// All accounts of each group but the last, whose bytes are counted and discarded.
 final class DrainedSubscribers {
     private let groups: Groups
     private let accounts: [Int]
     private let sockets: DrainedSockets
     private let answerToEventBytes: Int
-    /// The bytes of all events of a group that its first account has received.
+    /// The bytes of all events of a group that its last account has received.
     private var bytesOfGroup: [Int]
     /// What an account receives more than that, or less: answers, but no events of its own.
     private var bytesOfAccount: [Int]
@@ -19,9 +20,10 @@ final class DrainedSubscribers {
 
     /// Takes the sockets of the drained accounts from the load. `answerToEventBytes` is the length
     /// of the answer to a publish less that of its event, which vary together: with the number.
-    /// Of a socket, fewer than `lowWaterBytes` may wait unseen.
+    /// Of a socket, fewer than `lowWaterBytes` may wait unseen, and more for `pauseMilliseconds`.
     init(
-        _ load: Load, _ groups: Groups, lowWaterBytes: Int, answerToEventBytes: Int
+        _ load: Load, _ groups: Groups, lowWaterBytes: Int, pauseMilliseconds: Int,
+        answerToEventBytes: Int
     ) throws(BenchError) {
         self.groups = groups
         self.answerToEventBytes = answerToEventBytes
@@ -37,12 +39,15 @@ final class DrainedSubscribers {
             }
             descriptors.append(descriptor)
         }
-        sockets = try DrainedSockets(descriptors, lowWaterBytes: lowWaterBytes)
+        sockets = try DrainedSockets(
+            descriptors, lowWaterBytes: lowWaterBytes,
+            pauseMilliseconds: pauseMilliseconds)
     }
 
-    /// Whether an account's events are parsed and checked.
+    /// Whether an account's events are parsed and checked: the last of a group, which subscribed
+    /// last and is written to last. So the next event follows when most have this one.
     static func isChecked(_ account: Int, _ groups: Groups) -> Bool {
-        account % groups.size == 0
+        account == groups.group(of: account).upperBound - 1
     }
 
     /// A drained account publishes: the others of its group are to receive the event.
@@ -50,7 +55,7 @@ final class DrainedSubscribers {
         deliveriesSent += groups.group(of: account).count - 2
     }
 
-    /// The first account of a group has received an event of this length.
+    /// The last account of a group has received an event of this length.
     func checked(_ publisher: Int, bytes: Int) {
         bytesOfGroup[publisher / groups.size] += bytes
         bytesOfAccount[publisher] += answerToEventBytes

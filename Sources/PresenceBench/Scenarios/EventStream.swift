@@ -123,12 +123,16 @@ final class EventStream: LoadObserver {
         }
         // Unless there is a window: what half a receive buffer of the usual size holds.
         var lowWaterBytes = 32 << 10
+        var pauseMilliseconds = 20
         if case .saturated(let window) = pace {
             // Half of what is in flight may wait unseen.
             lowWaterBytes = min(lowWaterBytes, window / groups.accounts * eventBytes / 2)
+            // What is counted makes room for more.
+            pauseMilliseconds = 2
         }
         drained = try DrainedSubscribers(
             load, groups, lowWaterBytes: max(lowWaterBytes, 1),
+            pauseMilliseconds: pauseMilliseconds,
             answerToEventBytes: answerBytes - eventBytes)
         // An account whose events are checked does not publish: it would not receive the event.
         publishers.removeAll { DrainedSubscribers.isChecked(Int($0), groups) }
@@ -182,11 +186,11 @@ final class EventStream: LoadObserver {
 
     private func nextPublisher(of group: Int) -> Int {
         let members = groups.group(of: group * groups.size)
-        // The first account of a group whose subscribers are drained does not publish.
-        let first = drained == nil ? 0 : 1
+        // The last account of a group whose subscribers are drained does not publish.
+        let checkedCount = drained == nil ? 0 : 1
         let turn = turnOfGroup[group]
         turnOfGroup[group] += 1
-        return members.lowerBound + first + turn % (members.count - first)
+        return members.lowerBound + turn % (members.count - checkedCount)
     }
 
     /// An event that does not arrive in time is lost; waiting for it would hide that.
