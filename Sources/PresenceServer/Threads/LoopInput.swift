@@ -19,7 +19,9 @@ struct LoopInput {
     }
 
     /// Whether everything has been taken in that was in the boxes when they were last emptied.
-    var isEmpty: Bool { waiting.allSatisfy(\.isEmpty) }
+    ///
+    /// Not by a key path: that would be looked up for each loop, four times in a turn.
+    var isEmpty: Bool { waiting.allSatisfy { $0.isEmpty } }
 
     /// Up to when everything has been taken in; nil: not everything has, so the time is that of
     /// before.
