@@ -38,9 +38,12 @@ public struct SharedFrames {
     }
 
     @usableFromInline static let noShare = UInt32.max
-    /// More memory than this is given back when the frames are forgotten.
+    /// So much memory is kept. More is given back when an eighth would have been enough as many
+    /// times as `littleUsedCountMax` says: under load it is needed again soon, and new memory costs
+    /// a page fault for each 4 KiB, and a copy each time it grows.
     static let bytesKeptMax = 1 << 18
-    static let shareCountKeptMax = 1 << 16
+    static let littleUsedCountMax = 64
+    private var littleUsedCount = 0
 
     private let limits: Limits
     /// Whether shares are given.
@@ -257,16 +260,22 @@ public struct SharedFrames {
     public mutating func endWriting(all: Bool) {
         precondition(!all || holderCount == 0, "an outbox that was written has shares")
         phase = .open
+        guard holderCount == 0, !ends.isEmpty else { return }
+        let usedBytes = bytes.count + shares.count * MemoryLayout<Share>.stride
+        let isLittleUsed = heapBytes > max(Self.bytesKeptMax, usedBytes * 8)
+        littleUsedCount = isLittleUsed ? littleUsedCount + 1 : 0
+        let isKept = littleUsedCount < Self.littleUsedCountMax
+        bytes.removeAll(keepingCapacity: isKept)
+        ends.removeAll(keepingCapacity: isKept)
+        gaps.removeAll(keepingCapacity: isKept)
+        shares.removeAll(keepingCapacity: isKept)
+        if !isKept { assembly = [] }
+    }
+
+    /// Gives the memory back, if no outbox has a share.
+    public mutating func trim() {
         guard holderCount == 0 else { return }
-        let isLarge = bytes.count > Self.bytesKeptMax || assembly.count > Self.bytesKeptMax
-        let isLong = shares.count > Self.shareCountKeptMax
-        if !ends.isEmpty {
-            bytes.removeAll(keepingCapacity: !isLarge)
-            ends.removeAll(keepingCapacity: !isLarge)
-            gaps.removeAll(keepingCapacity: !isLarge)
-            shares.removeAll(keepingCapacity: !isLong)
-        }
-        if isLarge { assembly = [] }
+        (bytes, ends, gaps, shares, assembly) = ([], [], [], [], [])
     }
 
     /// Whether there is half of what may be at a time. It can be forgotten when all outboxes have

@@ -125,7 +125,9 @@ extension ConnectionLoop where Link: ~Copyable {
             decoder.apply(configuration.engine.limits)
             xmpp?.apply(configuration.engine.limits)
             loop.use(configuration.tls?.context, ofListeners: configuration.contextsOfListeners)
-        case .trim: pool.trim()
+        case .trim:
+            pool.trim()
+            frames.trim()
         case .startListening: startListening()
         case .serve: enter(.serving)
         case .stopListening: loop.stopListening()
