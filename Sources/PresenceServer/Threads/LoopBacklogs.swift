@@ -13,8 +13,8 @@ struct LoopBacklogs {
     /// With more turns, large fan-outs wait: their slices stand between requests and responses. One
     /// slice is carried out while the next one waits.
     static let turnsBesideFanOuts = 1
-    /// A loop that has released nothing for so long is stuck. A turn of a loop writes at most
-    /// `LoopDriver.outputBytesPerTurn`, which takes less than 100 ms.
+    /// A loop that has released nothing for so long is stuck. It releases what it has taken when it
+    /// has written the outboxes that waited then: some 20,000 at most, which takes 150 ms.
     static let standstillMilliseconds: UInt64 = 500
 
     private struct State {

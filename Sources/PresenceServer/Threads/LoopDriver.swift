@@ -7,7 +7,8 @@ import SecureLoop
 final class LoopDriver: LoopHandler {
     var connections: ConnectionLoop<SecureLoop, ThreadedLink>
     /// Output that is carried out in one turn of the loop. An event to 100 receivers is about a
-    /// kilobyte, so these are some 12,000 deliveries: 75 ms if each is a write of its own.
+    /// kilobyte, so these are some 12,000 deliveries: 75 ms if each is a write of its own, most of
+    /// them in later turns (`FlushQueue`).
     static let outputBytesPerTurn = 128 << 10
 
     private let box: LinkBox
