@@ -60,9 +60,10 @@ extension EngineHost {
     mutating func addToFeed(_ event: Int, _ topic: TopicHandle, at now: Mono) {
         let number = output.body(of: event)
         let body = output.shared.bytes[output.shared.range(of: number)]
+        let event = output.shared.effects.events[event]
+        let isNothingLeft = event.status == nil && event.online?.isEmpty != false
         feed?.log.append(
-            body.eventOfBody, seq: output.shared.effects.events[event].seq, topic: topic,
-            at: now)
+            body.eventOfBody, seq: event.seq, topic: isNothingLeft ? .first : topic, at: now)
     }
 
     /// Sends every reader that is ready what is new.

@@ -20,7 +20,10 @@ struct FeedLog {
         var seq: UInt64
         /// When it happened.
         var time: Mono
-        /// Its topic; valid while the engine that made it lives.
+        /// Its topic; valid while the engine that made it lives. The first one if the publisher has
+        /// nothing left: a snapshot that has not come to the topic would list nothing, and may have
+        /// listed the publisher by an earlier topic. Every snapshot that has listed anything has
+        /// passed the first one.
         var topic: TopicHandle
         /// Where its bytes end; they begin at the end of the previous entry.
         var end: UInt32
@@ -120,6 +123,11 @@ struct FeedLog {
             passed = 0
         }
     }
+}
+
+extension TopicHandle {
+    /// The topic that lists begin with.
+    static let first = TopicHandle(index: 0)
 }
 
 // MARK: - Reading
