@@ -285,9 +285,17 @@ final class SimulatedService {
         }
     }
 
+    /// A large fan-out continues by itself, when nothing arrives.
+    private func checkFanOuts() {
+        guard hub.host.phase == .serving, hub.host.engine.hasFanOuts else { return }
+        let now = now().mono.milliseconds
+        precondition((nextWake ?? .max) <= now, "a fan-out that nothing continues")
+    }
+
     func checkInvariants() {
         for loop in loops { loop.value.checkInvariants() }
         hub.host.engine.checkInvariants()
+        checkFanOuts()
         if hub.isInline { checkSessions() }
     }
 }

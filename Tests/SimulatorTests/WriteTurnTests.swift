@@ -100,4 +100,22 @@ import Testing
         }
         #expect(written.reduce(0, +) == 6 && written.allSatisfy { $0 <= 2 })
     }
+
+    @Test func `have a large fan-out continue without other input`() {
+        let (service, backend, watchers) = service {
+            $0.engine.subscribersPerSlice = 3
+            $0.connection.receiversPerTurn = 3
+        }
+        publish(10_001, service, backend)
+        var turns = 0
+        service.connections.turnEnded()
+        while let armed = service.network.armed,
+            armed <= service.network.monotonicMilliseconds, turns < 30
+        {
+            service.connections.turnEnded()
+            turns += 1
+        }
+        #expect(values(service, watchers) == Array(repeating: [10_001], count: 6))
+        #expect(turns < 30, "and it rests when there is no more to do")
+    }
 }

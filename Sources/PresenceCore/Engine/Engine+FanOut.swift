@@ -165,19 +165,15 @@ extension Engine {
     /// `receiversMax` connections have been found for this turn.
     public mutating func continueFanOuts(
         subscribersMax: Int, receiversMax: Int, into effects: inout Effects
-    ) -> Progress {
+    ) {
         forgetRetired(after: effects)
         var subscribersLeft = subscribersMax
         let receiversEnd = effects.receivers.count + receiversMax
-        while !fanOuts.isEmpty {
-            guard subscribersLeft > 0, effects.receivers.count < receiversEnd else {
-                return .moreIsDue
-            }
+        while !fanOuts.isEmpty, subscribersLeft > 0, effects.receivers.count < receiversEnd {
             let receiversLeft = receiversEnd - effects.receivers.count
             let share = min(subscribersLeft, settings.subscribersPerSlice, max(1, receiversLeft))
             subscribersLeft -= walkSlice(share, into: &effects)
         }
-        return .done
     }
 
     /// Walks a slice for the topic whose turn it is; returns the number of subscribers visited.

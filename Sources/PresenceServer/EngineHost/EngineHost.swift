@@ -37,8 +37,12 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     var pushBacklog = PushBacklog()
     /// Whether large fan-outs wait until the loops have written more.
     var areFanOutsHeld = false
-    /// When the last slices of them are written, if the connection loop is inline.
+    /// Whether slices of them were carried out since the last end of a turn.
+    private var hasNewSlices = false
+    /// When those before are written, if the connection loop is inline.
     private var slicesWrittenAt = 0
+    /// Whether deadlines of the engine that have passed are left for the next turn.
+    private var areDeadlinesLeft = false
     var submissions: [Submission] = []
     /// Frames of large fan-outs in progress.
     var kept: [FanOutID: KeptEvent] = [:]
@@ -169,24 +173,16 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     /// Does what is due, once the input of a turn has been taken in.
     mutating func advance(to now: Moment, heardUpTo: Mono) {
         guard phase != .stopped else { return }
-        var isMoreDue = false
+        areDeadlinesLeft = false
         if let wake = engineDeadline, wake <= heardUpTo {
             let progress = engine.advance(
                 to: now, dueBy: heardUpTo,
                 deadlinesMax: configuration.connection.deadlinesPerTurn,
                 into: &output.shared.effects)
-            isMoreDue = progress == .moreIsDue
+            areDeadlinesLeft = progress == .moreIsDue
             sort(at: now)
         }
-        if !areFanOutsHeld {
-            let fanOuts = engine.continueFanOuts(
-                subscribersMax: configuration.connection.subscribersPerTurn,
-                receiversMax: configuration.connection.receiversPerTurn * loops.count,
-                into: &output.shared.effects)
-            if fanOuts == .moreIsDue { isMoreDue = true }
-            sort(at: now)
-        }
-        self.isMoreDue = isMoreDue
+        continueFanOuts(at: now)
         if let due = feed?.checkAt, due <= heardUpTo { lookAfterFeed(at: now.mono) }
         lookAfterMemory(at: now.mono, heardUpTo: heardUpTo)
         askNextQuestion(at: now.mono)
@@ -196,10 +192,21 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         if let end = farewellEnd, end <= now.mono { giveUpLoops() }
     }
 
+    private mutating func continueFanOuts(at now: Moment) {
+        guard !areFanOutsHeld else { return }
+        if engine.hasFanOuts { hasNewSlices = true }
+        engine.continueFanOuts(
+            subscribersMax: configuration.connection.subscribersPerTurn,
+            receiversMax: configuration.connection.receiversPerTurn * loops.count,
+            into: &output.shared.effects)
+        sort(at: now)
+    }
+
     /// Has large fan-outs wait until the connection loop, which is inline, has written their last
     /// slices: so other connections are written to in between.
     mutating func holdFanOuts(_ progress: WriteProgress) {
-        if !areFanOutsHeld, engine.hasFanOuts { slicesWrittenAt = progress.queued }
+        if hasNewSlices { slicesWrittenAt = progress.queued }
+        hasNewSlices = false
         areFanOutsHeld = progress.written < slicesWrittenAt
     }
 
@@ -213,12 +220,13 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         noteRates(at: now.mono)
     }
 
-    /// Whether `advance` has left something for the next turn.
-    private(set) var isMoreDue = false
-
     /// When `advance` is to be called next.
     func nextDeadline(at now: Moment) -> Mono? {
-        let isBusy = isMoreDue || questions.isWaiting || feed?.hasMoreForReadyReaders == true
+        // What holds them back calls when it does so no longer.
+        let areFanOutsDue = engine.hasFanOuts && !areFanOutsHeld
+        let isBusy =
+            areDeadlinesLeft || areFanOutsDue || questions.isWaiting
+            || feed?.hasMoreForReadyReaders == true
         if isBusy { return now.mono }
         var next = Mono(milliseconds: .max)
         if let deadline = engineDeadline { next = min(next, deadline) }

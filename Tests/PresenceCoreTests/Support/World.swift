@@ -260,7 +260,7 @@ final class World {
 
     /// Gives large fan-outs a turn, as small as can be.
     func continueFanOuts() {
-        _ = engine.continueFanOuts(subscribersMax: 1, receiversMax: 1, into: &effects)
+        engine.continueFanOuts(subscribersMax: 1, receiversMax: 1, into: &effects)
         carryOut()
     }
 
