@@ -5,7 +5,16 @@ import Testing
 
 @Suite struct `Loops that are behind the engine host` {
     private let start = Mono(milliseconds: 1_000)
-    private let full = LinkBox.Load(turns: LoopBacklogs.turnsMax, bytes: 0)
+    private let full = Self.turns(LoopBacklogs.turnsMax)
+
+    /// A loop that has so many turns to release, after so many turns of its own.
+    private static func turns(
+        _ count: Int, bytes: Int = 0, ended: Int = 0, released: Int = 0
+    ) -> LinkBox.Backlog {
+        LinkBox.Backlog(
+            unreleased: LinkBox.Load(turns: count, bytes: bytes), releasedTurns: released,
+            endedTurns: ended)
+    }
 
     private func after(_ milliseconds: UInt64) -> Mono {
         start.advanced(byMilliseconds: milliseconds)
@@ -14,13 +23,13 @@ import Testing
     @Test func `keep the engine host from taking input while one is full`() {
         var backlogs = LoopBacklogs(loops: 2)
         #expect(backlogs.mayTakeInput && backlogs.nextDeadline(holdingFanOuts: false) == nil)
-        #expect(backlogs.note(full, releasedTurns: 0, of: 1, at: start) == false)
+        #expect(backlogs.note(full, of: 1, at: start) == false)
         #expect(!backlogs.mayTakeInput)
         #expect(
             backlogs.nextDeadline(holdingFanOuts: false)
                 == after(LoopBacklogs.standstillMilliseconds))
-        let rest = LinkBox.Load(turns: 1, bytes: 10)
-        #expect(backlogs.note(rest, releasedTurns: 63, of: 1, at: after(1)) == false)
+        let rest = Self.turns(1, bytes: 10, ended: 1)
+        #expect(backlogs.note(rest, of: 1, at: after(1)) == false)
         #expect(
             backlogs.mayTakeInput && backlogs.still == 0
                 && backlogs.nextDeadline(holdingFanOuts: false) == nil)
@@ -28,74 +37,76 @@ import Testing
 
     @Test func `are full by their bytes, too`() {
         var backlogs = LoopBacklogs(loops: 1)
-        let load = LinkBox.Load(turns: 1, bytes: LoopBacklogs.bytesMax)
-        #expect(backlogs.note(load, releasedTurns: 0, of: 0, at: start) == false)
+        let load = Self.turns(1, bytes: LoopBacklogs.bytesMax)
+        #expect(backlogs.note(load, of: 0, at: start) == false)
         #expect(!backlogs.mayTakeInput)
     }
 
-    @Test func `are waited for as long as they release something`() {
+    /// One that has many outboxes to write ends many turns until it releases something.
+    @Test func `are waited for as long as they end turns`() {
         var backlogs = LoopBacklogs(loops: 1)
         for turn in 0..<10 {
             let now = after(UInt64(turn) * 200)
-            #expect(backlogs.note(full, releasedTurns: turn, of: 0, at: now) == false)
+            let full = Self.turns(LoopBacklogs.turnsMax, ended: turn)
+            #expect(backlogs.note(full, of: 0, at: now) == false)
             #expect(!backlogs.mayTakeInput && backlogs.still == 0)
         }
     }
 
     @Test func `are not waited for when they stand still, until they work again`() {
         var backlogs = LoopBacklogs(loops: 3)
-        #expect(backlogs.note(full, releasedTurns: 5, of: 2, at: start) == false)
+        #expect(backlogs.note(full, of: 2, at: start) == false)
         let later = after(LoopBacklogs.standstillMilliseconds)
-        #expect(backlogs.note(full, releasedTurns: 5, of: 2, at: later) == true)
+        #expect(backlogs.note(full, of: 2, at: later) == true)
         #expect(backlogs.still == 0b100)
         #expect(backlogs.mayTakeInput && backlogs.mayContinueFanOuts)
         #expect(backlogs.nextDeadline(holdingFanOuts: false) == nil)
         // It has begun to release, and has not made up for it.
-        let much = LinkBox.Load(turns: LoopBacklogs.turnsMax / 2 + 1, bytes: 10)
-        #expect(backlogs.note(much, releasedTurns: 36, of: 2, at: later) == false)
+        let much = Self.turns(LoopBacklogs.turnsMax / 2 + 1, bytes: 10, ended: 1)
+        #expect(backlogs.note(much, of: 2, at: later) == false)
         #expect(backlogs.still == 0b100)
         // There is always something under load.
-        let rest = LinkBox.Load(turns: LoopBacklogs.turnsMax / 2, bytes: 10)
-        #expect(backlogs.note(rest, releasedTurns: 37, of: 2, at: later) == true)
+        let rest = Self.turns(LoopBacklogs.turnsMax / 2, bytes: 10, ended: 2, released: 37)
+        #expect(backlogs.note(rest, of: 2, at: later) == true)
         #expect(backlogs.still == 0 && backlogs.releasedTurns == [0, 0, 37])
     }
 
-    @Test func `stand still while they release nothing, however little there is`() {
+    @Test func `stand still while they end no turn, however little there is`() {
         var backlogs = LoopBacklogs(loops: 1)
-        #expect(backlogs.note(full, releasedTurns: 0, of: 0, at: start) == false)
+        #expect(backlogs.note(full, of: 0, at: start) == false)
         let later = after(LoopBacklogs.standstillMilliseconds)
-        #expect(backlogs.note(full, releasedTurns: 0, of: 0, at: later) == true)
-        let rest = LinkBox.Load(turns: 2, bytes: 10)
-        #expect(backlogs.note(rest, releasedTurns: 62, of: 0, at: later) == true)
+        #expect(backlogs.note(full, of: 0, at: later) == true)
+        let rest = Self.turns(2, bytes: 10, ended: 1)
+        #expect(backlogs.note(rest, of: 0, at: later) == true)
         #expect(backlogs.still == 0)
     }
 
     @Test func `hold large fan-outs back early`() {
         var backlogs = LoopBacklogs(loops: 2)
-        let few = LinkBox.Load(turns: LoopBacklogs.turnsBesideFanOuts, bytes: 0)
-        #expect(backlogs.note(few, releasedTurns: 0, of: 0, at: start) == false)
+        let few = Self.turns(LoopBacklogs.turnsBesideFanOuts)
+        #expect(backlogs.note(few, of: 0, at: start) == false)
         #expect(backlogs.mayContinueFanOuts)
-        let more = LinkBox.Load(turns: LoopBacklogs.turnsBesideFanOuts + 1, bytes: 0)
-        #expect(backlogs.note(more, releasedTurns: 0, of: 0, at: start) == false)
+        let more = Self.turns(LoopBacklogs.turnsBesideFanOuts + 1)
+        #expect(backlogs.note(more, of: 0, at: start) == false)
         #expect(!backlogs.mayContinueFanOuts && backlogs.mayTakeInput)
     }
 
     /// It is not full, and would never be if nothing else happens.
-    @Test func `hold large fan-outs back only as long as they release something`() {
+    @Test func `hold large fan-outs back only as long as they end turns`() {
         var backlogs = LoopBacklogs(loops: 2)
-        let few = LinkBox.Load(turns: LoopBacklogs.turnsBesideFanOuts + 1, bytes: 0)
-        #expect(backlogs.note(few, releasedTurns: 0, of: 1, at: start) == false)
+        let few = Self.turns(LoopBacklogs.turnsBesideFanOuts + 1)
+        #expect(backlogs.note(few, of: 1, at: start) == false)
         #expect(!backlogs.mayContinueFanOuts)
         #expect(backlogs.nextDeadline(holdingFanOuts: false) == nil)
         #expect(
             backlogs.nextDeadline(holdingFanOuts: true)
                 == after(LoopBacklogs.standstillMilliseconds))
         let later = after(LoopBacklogs.standstillMilliseconds)
-        #expect(backlogs.note(few, releasedTurns: 0, of: 1, at: later) == false)
+        #expect(backlogs.note(few, of: 1, at: later) == false)
         #expect(backlogs.mayContinueFanOuts && backlogs.still == 0 && backlogs.mayTakeInput)
         #expect(backlogs.nextDeadline(holdingFanOuts: true) == nil)
         // What it is handed now makes it full, and it stands still at once.
-        #expect(backlogs.note(full, releasedTurns: 0, of: 1, at: later) == true)
+        #expect(backlogs.note(full, of: 1, at: later) == true)
         #expect(backlogs.mayTakeInput && backlogs.still == 0b10)
     }
 }

@@ -24,6 +24,16 @@ final class LinkBox: Sendable {
         }
     }
 
+    /// How far a loop is behind, and what it has done so far.
+    struct Backlog: Equatable, Sendable {
+        /// Handed over and not released.
+        var unreleased = Load()
+        /// Turns of the engine host that it has released.
+        var releasedTurns = 0
+        /// Turns of its own that it has ended.
+        var endedTurns = 0
+    }
+
     private struct Up: Sendable {
         var waiting: [Inbound] = []
         /// Nobody takes anything any more.
@@ -44,14 +54,11 @@ final class LinkBox: Sendable {
 
     private struct Down: Sendable {
         var waiting: [(turn: SealedOutbound, bytes: Int)] = []
-        /// Handed over and not released.
-        var unreleased = Load()
+        var backlog = Backlog()
         /// Taken in this turn of the loop.
         var taken = Load()
         /// Taken in earlier turns and not released, in order, and when each is written.
         var unwritten: [(load: Load, writtenAt: Int)] = []
-        /// Turns released so far.
-        var releasedTurns = 0
         /// The engine host is woken by the next release.
         var isHostWaiting = false
 
@@ -75,8 +82,8 @@ final class LinkBox: Sendable {
             let written = unwritten.prefix { $0.writtenAt <= progress.written }
             guard !written.isEmpty else { return false }
             for (load, _) in written {
-                unreleased -= load
-                releasedTurns += load.turns
+                backlog.unreleased -= load
+                backlog.releasedTurns += load.turns
             }
             unwritten.removeFirst(written.count)
             defer { isHostWaiting = false }
@@ -140,7 +147,11 @@ final class LinkBox: Sendable {
 
     /// The loop's turn has ended: what it has taken is written when what is queued now is.
     func release(_ progress: WriteProgress) {
-        if down.withLock({ $0.release(progress) }) { wakeHost() }
+        let isHostWaiting = down.withLock { down in
+            down.backlog.endedTurns += 1
+            return down.release(progress)
+        }
+        if isHostWaiting { wakeHost() }
     }
 
     // MARK: The engine host's thread
@@ -153,22 +164,20 @@ final class LinkBox: Sendable {
         let bytes = outbound.byteCount
         let isFirst = down.withLock { down in
             down.waiting.append((outbound, bytes))
-            down.unreleased += Load(turns: 1, bytes: bytes)
+            down.backlog.unreleased += Load(turns: 1, bytes: bytes)
             return down.waiting.count == 1
         }
         if isFirst { wakeLoop() }
     }
 
-    /// What the loop has not released, and how many turns it has released so far.
-    func backlog() -> (unreleased: Load, releasedTurns: Int) {
-        down.withLock { ($0.unreleased, $0.releasedTurns) }
-    }
+    /// How far the loop is behind now.
+    func backlog() -> Backlog { down.withLock { $0.backlog } }
 
     /// Has the engine host woken by the next release. Returns false if the loop has released more
     /// than so many turns by now: that release is not waited for.
     func awaitRelease(after releasedTurns: Int) -> Bool {
         down.withLock { down in
-            guard down.releasedTurns == releasedTurns else { return false }
+            guard down.backlog.releasedTurns == releasedTurns else { return false }
             down.isHostWaiting = true
             return true
         }

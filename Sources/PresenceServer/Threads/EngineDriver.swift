@@ -95,10 +95,7 @@ final class EngineDriver: LoopHandler {
     /// Measures how far each loop is behind.
     private func measureBacklogs(at now: Mono) {
         for (index, box) in boxes.enumerated() {
-            let (unreleased, releasedTurns) = box.backlog()
-            let hasChanged = backlogs.note(
-                unreleased, releasedTurns: releasedTurns, of: index, at: now)
-            guard hasChanged else { continue }
+            guard backlogs.note(box.backlog(), of: index, at: now) else { continue }
             host.stillLoops = backlogs.still
             let isStill = backlogs.still & 1 << UInt64(index) != 0
             census.note(index, isBehind: isStill)

@@ -3,9 +3,10 @@ import PresenceCore
 /// How far the connection loops are behind the engine host, and what follows from that.
 ///
 /// A loop that is full keeps the engine host from taking input: so the engine does not run ahead of
-/// the writes, as on one thread. A loop that has released nothing for a while is stuck: large
-/// fan-outs do not wait for it any longer. If it is full, too, it stands still. It is not waited
-/// for until it works again: its connections miss events, and it gets no new connections.
+/// the writes, as on one thread. A loop that has something to release and has ended no turn for a
+/// while is stuck: large fan-outs do not wait for it any longer. If it is full, too, it stands
+/// still. It is not waited for until it works again: its connections miss events, and it gets no
+/// new connections.
 struct LoopBacklogs {
     /// From here on a loop is full.
     static let turnsMax = 64
@@ -13,17 +14,18 @@ struct LoopBacklogs {
     /// With more turns, large fan-outs wait: their slices stand between requests and responses. One
     /// slice is carried out while the next one waits.
     static let turnsBesideFanOuts = 1
-    /// A loop that has released nothing for so long is stuck. It releases what it has taken when it
-    /// has written the outboxes that waited then: some 20,000 at most, which takes 150 ms.
+    /// A loop that has ended no turn for so long is stuck. With 20,000 connections that all have
+    /// something to write, a turn takes 20 ms.
     static let standstillMilliseconds: UInt64 = 500
 
     private struct State {
-        var unreleased = LinkBox.Load()
-        var releasedTurns = 0
-        /// Since when it has had something to release and has released nothing.
+        var backlog = LinkBox.Backlog()
+        /// Since when it has had something to release and has ended no turn.
         var waitingSince: Mono?
         var isStuck = false
         var isStill = false
+
+        private var unreleased: LinkBox.Load { backlog.unreleased }
 
         var isFull: Bool { unreleased.turns >= turnsMax || unreleased.bytes >= bytesMax }
 
@@ -35,13 +37,12 @@ struct LoopBacklogs {
             unreleased.turns <= turnsMax / 2 && unreleased.bytes <= bytesMax / 2
         }
 
-        mutating func note(_ unreleased: LinkBox.Load, releasedTurns: Int, at now: Mono) {
-            let hasReleased = releasedTurns != self.releasedTurns
-            self.unreleased = unreleased
-            self.releasedTurns = releasedTurns
+        mutating func note(_ new: LinkBox.Backlog, at now: Mono) {
+            let hasWorked = new.endedTurns != backlog.endedTurns
+            backlog = new
             if unreleased.turns == 0 {
                 waitingSince = nil
-            } else if hasReleased || waitingSince == nil {
+            } else if hasWorked || waitingSince == nil {
                 waitingSince = now
             }
             isStuck = stuckFrom.map { $0 <= now } ?? false
@@ -60,12 +61,9 @@ struct LoopBacklogs {
         loops = Array(repeating: State(), count: count)
     }
 
-    /// Notes what a loop has not released now. Returns whether it has begun or ceased to stand
-    /// still.
-    mutating func note(
-        _ unreleased: LinkBox.Load, releasedTurns: Int, of index: Int, at now: Mono
-    ) -> Bool {
-        loops[index].note(unreleased, releasedTurns: releasedTurns, at: now)
+    /// Notes how far a loop is behind now. Returns whether it has begun or ceased to stand still.
+    mutating func note(_ backlog: LinkBox.Backlog, of index: Int, at now: Mono) -> Bool {
+        loops[index].note(backlog, at: now)
         let state = loops[index]
         let changes =
             state.isStill ? !state.isStuck && state.isLight : state.isStuck && state.isFull
@@ -77,7 +75,7 @@ struct LoopBacklogs {
     }
 
     /// By loop: what it had released when it was measured.
-    var releasedTurns: [Int] { loops.map(\.releasedTurns) }
+    var releasedTurns: [Int] { loops.map(\.backlog.releasedTurns) }
 
     /// Whether the engine host may take input.
     var mayTakeInput: Bool { loops.allSatisfy { !$0.isFull || $0.isStill } }
