@@ -1,5 +1,5 @@
-/// What has to go out to one connection: bytes of its own, and shares of the turn's frames among
-/// them. One that is idle, or whose socket takes everything, owns no memory.
+/// What has to go out to one connection: bytes of its own, and shares of frames among them. One
+/// that is idle, or whose socket takes everything, owns no memory.
 public struct Outbox {
     /// Its own: answers and lists, and events that could not be shared, since the socket had not
     /// taken the last write, or outboxes were being written, or there were too many.

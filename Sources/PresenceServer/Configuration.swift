@@ -136,8 +136,8 @@ public struct ConnectionLimits: Sendable {
     public var listFramesPerTurn = 8
     /// Outboxes that are written in one turn of the loop, if more have something to write.
     public var outboxesPerTurn = 64
-    /// Outboxes that may wait for later turns; one that leaves more writes what is beyond.
-    public var outboxesWaitingMax = 8_192
+    /// One of so many that have something to write is written in a turn, if that is more.
+    public var outboxesWaitingPerWritten = 8
     /// What outboxes may share until they are written.
     public var shares = SharedFrames.Limits()
     /// Subscribers of large fans that are looked at in one turn of the loop: about a millisecond.

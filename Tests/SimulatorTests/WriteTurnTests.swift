@@ -69,13 +69,32 @@ import Testing
         service.connections.checkInvariants()
     }
 
-    @Test func `are all written when too many wait`() {
-        let (service, backend, watchers) = service { $0.connection.outboxesWaitingMax = 1 }
+    @Test func `are written in part, if that is more`() {
+        let (service, backend, watchers) = service { $0.connection.outboxesWaitingPerWritten = 2 }
         publish(10_001, service, backend)
         service.connections.turnEnded()
-        // Seven had something to write, and one of them waits.
-        #expect(service.connections.dirty.count == 1)
-        #expect(values(service, watchers).count { $0 == [10_001] } >= 5)
+        // Seven have something to write: six watchers, and one has the answer.
+        #expect(service.connections.dirty.count == 4)
+        service.connections.turnEnded()
+        #expect(service.connections.dirty.count == 2)
+        service.connections.turnEnded()
+        #expect(values(service, watchers) == Array(repeating: [10_001], count: 6))
+    }
+
+    @Test func `keep one place when their connection is followed by another`() {
+        let (service, backend, watchers) = service()
+        publish(10_001, service, backend)
+        let count = service.connections.dirty.count
+        let last = watchers[5]
+        service.connections.streamEnded(
+            last, .failed(UVError(code: -104, operation: "read")))
+        service.connections.streamClosed(last)
+        service.network.remove(last)
+        let next = service.connect()
+        #expect(next.slot == last.slot)
+        service.send("ping", on: next)
+        service.connections.checkInvariants()
+        #expect(service.connections.dirty.count == count)
     }
 
     @Test func `are all written when they share too much`() {

@@ -19,7 +19,7 @@ struct Connection {
     var framing = Framing.native
     /// What it is sent piece by piece.
     var pulling = Pulling()
-    /// What is written at the end of the turn, or when the socket has drained.
+    /// What is written at the end of a turn, or when the socket has drained.
     var output = ConnectionOutput()
     /// What it has sent, and the request in progress.
     var input = ConnectionInput()
@@ -75,7 +75,14 @@ struct Connection {
 }
 
 extension Connection {
-    /// Goes on to another phase.
+    /// Becomes as a new one, for a stream. A place in the queue of those to write remains.
+    mutating func reset(for stream: StreamID) {
+        let isDirty = output.isDirty
+        self = Connection(id: stream)
+        if isDirty { output.markDirty() }
+    }
+
+    /// Enters another phase.
     mutating func enter(_ next: Phase) {
         precondition(phase.mayBecome(next), "a connection that is \(phase) becomes \(next)")
         phase = next

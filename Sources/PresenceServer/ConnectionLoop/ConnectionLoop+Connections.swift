@@ -133,7 +133,7 @@ extension ConnectionLoop where Link: ~Copyable {
         }
         leaveAddress(of: slot)
         frames.empty(&connections[slot].output.outbox, to: &pool)
-        connections[slot] = Connection(id: connections[slot].id)
+        connections[slot].reset(for: connections[slot].id)
         xmpp?.remove(slot)
         bareJIDs.remove(slot)
         inbound.append(.closed)

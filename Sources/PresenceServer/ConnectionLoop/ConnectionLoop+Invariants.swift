@@ -23,16 +23,17 @@ extension ConnectionLoop where Link: ~Copyable {
         assertTurnEnded()
         var blocked = 0
         var heldBack = 0
-        // A list may also have the slot of a connection that has ended; that does no harm.
-        let dirty = Set(dirty.waiting)
+        let waiting = Set(dirty.waiting)
+        precondition(waiting.count == dirty.count, "a slot that waits twice")
+        // This list may also have the slot of a connection that has ended; that does no harm.
         let resumable = Set(resumable)
         for (slot, connection) in connections.enumerated() {
             check(connection)
             blocked += connection.output.bytesPending
             heldBack += connection.output.bytesHeldBack
             precondition(
-                !connection.output.isDirty || dirty.contains(UInt32(slot)),
-                "marked and not in the list")
+                connection.output.isDirty == waiting.contains(UInt32(slot)),
+                "marked and not in the queue, or the other way round")
             precondition(
                 !connection.input.isResumable || resumable.contains(UInt32(slot)),
                 "resumable and not in the list")
@@ -67,7 +68,7 @@ extension ConnectionLoop where Link: ~Copyable {
     /// A slot without a connection is as a new one.
     private func checkUnused(_ connection: Connection) {
         let hasInput = connection.input.awaiting != nil || connection.input.isResumable
-        precondition(!hasInput && !connection.output.isDirty, "a free slot that is used")
+        precondition(!hasInput, "a free slot that is used")
         precondition(connection.peer == .client, "a free slot that is counted")
         precondition(!connection.pulling.canAsk, "a free slot in a list")
         precondition(connection.output.outbox.isEmpty, "a free outbox")

@@ -6,7 +6,7 @@ import PresenceCore
 // The loop's part of answers about the service.
 
 extension ConnectionLoop where Link: ~Copyable {
-    /// Measures everything. The cost is proportional to the outboxes that this turn has to write.
+    /// Measures everything. The cost is proportional to the outboxes that are to be written.
     func report(_ question: LoopQuestion) -> LoopReport {
         var report = LoopReport(loop: number.index, measured: measure())
         switch question {

@@ -1,7 +1,7 @@
-// Outboxes: each is written once per turn, and conflated when it is full. If more have something to
-// write than one turn writes, the others follow in the next turns, in the order in which they came
-// to have it, and what has arrived is read in between. So under load an event waits for half a
-// round of all outboxes and not for a whole one, and a write has more events.
+// Outboxes: each is written at most once per turn, and conflated when it is full. If more have
+// something to write than one turn writes, the others follow in the next turns, in the order in
+// which they came to have it, and what has arrived is read in between. So under load an event waits
+// for half a round of all outboxes and not for a whole one, and a write has more events.
 //
 // A full outbox accepts no more events; the engine learns which were missed. When the socket has
 // accepted everything, the engine sends the newest state of each of their topics (`Conflation`). So
@@ -12,7 +12,7 @@
 //   + 4 bytes a subscription                 topics that have changed, in the engine
 //   + one frame and one read of the loop     of its own that it has sent ahead
 //
-// and all together what they share in a turn, some 10 MiB (`SharedFrames.Limits`).
+// and all together what they share, some 10 MiB (`SharedFrames.Limits`).
 //
 // A client that reads nothing for `progressSeconds` is disconnected. We check for progress, not
 // throughput: a client on a slow line is slow, not dead.
@@ -59,7 +59,7 @@ extension ConnectionLoop where Link: ~Copyable {
         markDirty(slot)
     }
 
-    /// Writes every outbox that has something, once, and gives lists their next share.
+    /// Writes outboxes that have something, each once, and gives lists their next share.
     mutating func flush(at now: Moment) {
         // What has something to write only from now on waits for the next turn.
         let count = flushCount
@@ -73,12 +73,13 @@ extension ConnectionLoop where Link: ~Copyable {
         frames.endWriting(all: dirty.isEmpty)
     }
 
-    /// How many outboxes this turn writes.
+    /// How many outboxes this turn writes. Since it is a part of those that wait, the last of 8,192
+    /// waits for 30 turns and not for 128, and turns may be long for other reasons.
     private var flushCount: Int {
-        let limits = configuration.connection
         guard !frames.isLarge else { return dirty.count }
-        return min(
-            dirty.count, max(limits.outboxesPerTurn, dirty.count - limits.outboxesWaitingMax))
+        let limits = configuration.connection
+        let part = dirty.count / limits.outboxesWaitingPerWritten
+        return min(dirty.count, max(limits.outboxesPerTurn, part))
     }
 
     private mutating func flush(_ slot: Int, at now: Moment) {

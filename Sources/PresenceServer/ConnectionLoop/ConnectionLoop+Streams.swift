@@ -35,7 +35,7 @@ extension ConnectionLoop where Link: ~Copyable {
             connections.append(Connection(id: StreamID(slot: 0, generation: 0)))
         }
         precondition(connections[slot].phase == .free, "a slot that is still in use")
-        connections[slot] = Connection(id: id)
+        connections[slot].reset(for: id)
         heard.reserve(id.slot)
         connections[slot].enter(phase)
         if listener.isXMPP { enterXMPP(slot, on: listener) }

@@ -4,7 +4,7 @@
 // A turn of the loop:
 //     bytes → frames → requests → `inbound` → the link                     +Requests
 //     the link → `outbound` → frames in outboxes, connections closed        +Output
-//     at its end: what is due, then every outbox once                       +Turn
+//     at its end: what is due, then outboxes, each once                     +Turn
 //
 // A connection has one request in progress at a time: responses come in the order of requests, and
 // each request sees the effects of the one before it. Requests that arrive in the meantime wait in

@@ -10,7 +10,7 @@ struct ConnectionOutput {
     private(set) var bytesHeldBack = 0
     /// The last write, while the socket has not accepted all of it.
     var blocked: BlockedWrite?
-    /// Whether it is in the list of connections to flush at the end of the turn.
+    /// Whether it is in the queue of connections to write to.
     private(set) var isDirty = false
 
     /// Whether the socket has not accepted all of the last write.
@@ -22,14 +22,14 @@ struct ConnectionOutput {
     /// Bytes that the peer has not been sent.
     var bytesUnsent: Int { outbox.count + bytesPending }
 
-    /// Notes that it is to be flushed. Returns whether it has to be added to the list.
-    mutating func markDirty() -> Bool {
+    /// Notes that it is to be written. Returns whether it has to be added to the queue.
+    @discardableResult mutating func markDirty() -> Bool {
         guard !isDirty else { return false }
         isDirty = true
         return true
     }
 
-    /// It has been taken from the list.
+    /// It has been taken from the queue.
     mutating func unmarkDirty() { isDirty = false }
 
     /// Notes that bytes were added to the outbox of a socket that is blocked.

@@ -1,7 +1,7 @@
 /// The connections of a loop that have something to write, in the order in which they came to have
 /// it.
 ///
-/// A slot may be in it twice, if its connection has ended and another one has taken it.
+/// A slot is in it once. If its connection has ended, the place is the next one's.
 struct FlushQueue {
     private var slots: [UInt32] = []
     /// Slots at the beginning of `slots` that have been taken.
@@ -33,7 +33,7 @@ struct FlushQueue {
         return Int(slots[takenCount])
     }
 
-    /// Gives up the room of slots that were taken, when as many do not wait: O(1) for each.
+    /// Gives up the room of slots that were taken, unless more wait: O(1) for each.
     mutating func compact() {
         guard takenCount >= count else { return }
         forgottenCount += takenCount

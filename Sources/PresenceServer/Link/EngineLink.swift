@@ -19,7 +19,8 @@ protocol EngineLink: ~Copyable {
         to now: Moment, heardUpTo: Mono, into outbound: inout Outbound
     )
 
-    /// The loop's turn has ended: hands what is to be stored to the store.
+    /// The loop's turn has ended, and so many outboxes are written. Hands over what is left, and to
+    /// the store what is to be stored.
     mutating func endTurn(
         at now: Moment, _ progress: WriteProgress, into outbound: inout Outbound)
 
@@ -28,11 +29,11 @@ protocol EngineLink: ~Copyable {
 }
 
 /// How far a connection loop has come with its writes. What was handed over before `queued` had a
-/// value is written when `written` has it.
+/// value is written when `written` has it, as far as the sockets accept it.
 struct WriteProgress: Equatable {
-    /// Outboxes that have come to have something to write, since the loop began.
+    /// How often an outbox has come to have something to write, since the loop began.
     var queued: Int
-    /// Those of them that were written.
+    /// How often one of them has been written since.
     var written: Int
 }
 
