@@ -121,7 +121,6 @@ extension Engine {
         into effects: inout Effects
     ) {
         let account = AccountHandle(index: topics[topic.index].account)
-        let leases = index.leases(on: topic, by: account)
         // The slot may have been reused, if the change has waited for the store.
         let excluded = origin.map { isLoggedIn($0) ? $0.slot : none } ?? none
         var session = firstSession[Int(account.index)]
@@ -130,7 +129,8 @@ extension Engine {
             if link.connection != none, link.connection != excluded,
                 which == .all || sessions[session].client == .xmpp,
                 sessions[session].phase == .connected,
-                leases.isDisjoint(with: link.hears),
+                // Most accounts have no other session, and then need not be searched for.
+                index.leases(on: topic, by: account).isDisjoint(with: link.hears),
                 !withholdOwn(topic, from: session, of: account)
             {
                 effects.receivers.append(link.connection)
