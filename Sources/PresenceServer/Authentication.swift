@@ -1,5 +1,4 @@
 import Containers
-import Dispatch
 import EventLoop
 public import PresenceCore
 
@@ -82,7 +81,7 @@ struct TokenResult: Sendable {
 /// do not wait for tasks that block the threads that all tasks share.
 final class TokenThread: TokenVerifying, Sendable {
     private let mailbox: Mailbox
-    private let thread = TaskThread(name: "porchlight.tokens")
+    private let thread = TaskThread(name: "tokens")
 
     init(_ mailbox: Mailbox) {
         self.mailbox = mailbox
@@ -99,16 +98,16 @@ final class TokenThread: TokenVerifying, Sendable {
     }
 }
 
-/// Runs tasks one at a time, on one thread at a time.
+/// Runs tasks one at a time, on one thread.
 private final class TaskThread: TaskExecutor {
-    private let queue: DispatchQueue
+    private let thread: WorkThread
 
     init(name: String) {
-        queue = DispatchQueue(label: name)
+        thread = WorkThread(name: name)
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        queue.async { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+        thread.add { unsafe job.runSynchronously(on: self.asUnownedTaskExecutor()) }
     }
 }

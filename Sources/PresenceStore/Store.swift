@@ -114,10 +114,11 @@ public final class Store: Sendable {
             phase = .running
         }
         let thread = Thread { [self] in
+            // The kernel takes a name from the thread itself only, and of at most 15 bytes.
+            Thread.current.name = "store"
             run(outcome, answered, becameIdle)
             ended.signal()
         }
-        thread.name = "porchlight-store"
         thread.start()
     }
 

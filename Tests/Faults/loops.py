@@ -52,7 +52,7 @@ def answers(client, wait=1.0):
 def loop_stands_still():
     with Service("--rate-limits", "off", "--loops", "3") as service:
         names = threads(service)
-        require({"loop 0", "loop 1", "loop 2", "engine"} <= set(names), "threads: %s", names)
+        require({"loop 0", "loop 1", "loop 2", "engine", "store"} <= set(names), "threads: %s", names)
         watchers = [service.login("w%d" % n) for n in range(9)]
         publishers = [service.login("p%d" % n) for n in range(6)]
         for watcher in watchers:

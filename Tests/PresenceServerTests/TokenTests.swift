@@ -46,6 +46,20 @@ import Testing
         }
     }
 
+    @Test func `tokens are verified on a thread of this name`() throws {
+        try withService(
+            { configuration in
+                configuration.access = .credentials
+                configuration.authenticator = ThreadNamer()
+            }
+        ) { service in
+            for number in 1...3 {
+                let result = try service.connect().call("login", login("t", device: "d\(number)"))
+                #expect(result["account"] == "tokens")
+            }
+        }
+    }
+
     @Test func `nobody is believed at his word`() throws {
         try service { service in
             let client = try service.connect()

@@ -1,3 +1,5 @@
+import Foundation
+import Synchronization
 import Testing
 
 @testable import PresenceStore
@@ -27,6 +29,18 @@ import Testing
         #expect(store.counters.rows == 202)
         #expect(store.counters.pending == 0)
         #expect(try Contents(of: directory.data).subscriptions.count == 202)
+    }
+
+    @Test func `outcomes come on a thread that top lists as store`() throws {
+        let names = Mutex<[String]>([])
+        let store = try Store.open(directory: directory.data, durability: .full)
+        store.start { [outcomes] in
+            names.withLock { $0.append(nameOfThread()) }
+            outcomes.report($0)
+        }
+        _ = try store.write(put(1), into: outcomes)
+        store.stop()
+        #expect(names.withLock { $0 } == ["store"])
     }
 
     @Test func `lazy statuses wait for each other, and delay no other write`() throws {
@@ -101,4 +115,10 @@ import Testing
         #expect(try Contents(of: image.data).subscriptions.count == 2)
         store.stop()
     }
+}
+
+/// The name of this thread that `top -H` and /proc show.
+private func nameOfThread() -> String {
+    let name = FileManager.default.contents(atPath: "/proc/thread-self/comm") ?? Data()
+    return String(decoding: name, as: UTF8.self).trimmingCharacters(in: .newlines)
 }

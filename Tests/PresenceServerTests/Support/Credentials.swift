@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import PresenceCore
 import PresenceServer
 import Synchronization
@@ -30,6 +31,20 @@ struct Credentials: Authenticator {
         let term = TokenTerm(
             expires: Wall(milliseconds: end), honouredUntil: Wall(milliseconds: end + 30_000))
         return .success(TokenHolder(account: Array(account.utf8), term: term))
+    }
+}
+
+/// Takes every token, for an account that is called like the thread.
+struct ThreadNamer: Authenticator {
+    func name(ofServerKey candidate: [UInt8]) -> String? { nil }
+
+    func verify(_ token: [UInt8], at now: Wall) async -> Result<TokenHolder, CredentialError> {
+        let end = Wall(milliseconds: now.milliseconds + 600_000)
+        let name = FileManager.default.contents(atPath: "/proc/thread-self/comm") ?? Data()
+        return .success(
+            TokenHolder(
+                account: name.filter { $0 != UInt8(ascii: "\n") },
+                term: TokenTerm(expires: end, honouredUntil: end)))
     }
 }
 

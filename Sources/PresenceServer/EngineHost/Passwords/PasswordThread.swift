@@ -1,4 +1,4 @@
-import Dispatch
+import EventLoop
 
 /// Compares passwords and derives keys on a thread of its own; the results come back through the
 /// mailbox.
@@ -6,13 +6,13 @@ import Dispatch
 /// One after the other: so many logins take one core at most.
 final class PasswordThread: PasswordDeriving, Sendable {
     private let mailbox: Mailbox
-    private let queue = DispatchQueue(label: "porchlight.passwords")
+    private let thread = WorkThread(name: "passwords")
 
     init(_ mailbox: Mailbox) {
         self.mailbox = mailbox
     }
 
     func submit(_ work: PasswordWork) {
-        queue.async { [mailbox] in mailbox.post(work.result()) }
+        thread.add { [mailbox] in mailbox.post(work.result()) }
     }
 }
