@@ -86,6 +86,11 @@ struct BenchCelebrity: ParsableCommand {
     @Option(help: ArgumentHelp("Seconds to measure.", valueName: "s"))
     var duration = 10.0
 
+    @Flag(
+        help: ArgumentHelp(
+            "Only count the bytes of all subscribers but one of 64, which costs the load a tenth."))
+    var drain = false
+
     @OptionGroup var bench: BenchArguments
 
     func run() throws {
@@ -95,6 +100,7 @@ struct BenchCelebrity: ParsableCommand {
         celebrity.rate = rate
         celebrity.pingsPerSecond = pings
         celebrity.seconds = duration
+        celebrity.isDrained = drain
         try bench.show(celebrity.run)
     }
 }

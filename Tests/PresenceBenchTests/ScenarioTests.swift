@@ -123,6 +123,20 @@ import Testing
         #expect(try #require(report.value("ping meanwhile p50")) > 0)
     }
 
+    @Test func `celebrity, to drained clients`() throws {
+        var celebrity = Celebrity()
+        celebrity.subscribers = 130
+        celebrity.rate = 50
+        celebrity.pingers = 3
+        celebrity.seconds = 0.5
+        celebrity.isDrained = true
+        let report = try celebrity.run(tiny(serve: ["--loops", "2"]))
+        let events = try #require(report.value("events"))
+        #expect(events > 0)
+        #expect(report.value("deliveries") == events * 130)
+        #expect(report.value("left out for a newer one") == 0)
+    }
+
     @Test func `mixed`() throws {
         var mixed = Mixed()
         mixed.accounts = 30

@@ -2,12 +2,13 @@ import EventLoop
 import Glibc
 import Synchronization
 
-/// Sockets whose bytes are counted and discarded, on a thread of their own.
+/// Clients whose bytes are counted and discarded, on a thread of their own.
 ///
 /// A socket counts as readable once `lowWaterBytes` wait (socket(7), `SO_RCVLOWAT`), and the kernel
 /// drops the bytes without a copy (tcp(7), `MSG_TRUNC`). That costs a tenth of what reading and
 /// parsing does, so that a service on two processors can be loaded from the same machine.
 final class DrainedSockets: Sendable {
+    private let accounts: [Int]
     private let descriptors: [CInt]
     private let pauseMilliseconds: CInt
     private let total = Atomic(0)
@@ -15,11 +16,24 @@ final class DrainedSockets: Sendable {
     private let counts: Mutex<[Int]>
     private let thread = Mutex<NamedThread?>(nil)
 
-    /// Takes over the reading of sockets that nothing else reads; they stay open. Bytes are counted
-    /// up to `pauseMilliseconds` late.
+    /// Takes over the reading of clients' sockets from the load; they stay open. Of a socket, fewer
+    /// than `lowWaterBytes` may wait unseen, and more for `pauseMilliseconds`.
     init(
-        _ descriptors: [CInt], lowWaterBytes: Int, pauseMilliseconds: Int
+        _ load: Load, accounts: [Int], lowWaterBytes: Int, pauseMilliseconds: Int
     ) throws(BenchError) {
+        guard load.tls == nil else {
+            throw BenchError("Clients over TLS cannot be drained: leave out --drain or --tls.")
+        }
+        var descriptors: [CInt] = []
+        for account in accounts {
+            let stream = load.clients[account].stream
+            load.loop.stopReading(stream)
+            guard let descriptor = load.loop.descriptor(of: stream) else {
+                throw BenchError("A connection ended before its bytes were counted.")
+            }
+            descriptors.append(descriptor)
+        }
+        self.accounts = accounts
         self.descriptors = descriptors
         self.pauseMilliseconds = CInt(clamping: pauseMilliseconds)
         counts = Mutex(Array(repeating: 0, count: descriptors.count))
@@ -35,11 +49,27 @@ final class DrainedSockets: Sendable {
     /// The bytes of all sockets so far.
     var bytes: Int { total.load(ordering: .relaxed) }
 
-    /// The bytes of each socket so far.
-    var bytesBySocket: [Int] { counts.withLock { $0 } }
-
-    /// Has every byte counted when it arrives, however few wait.
-    func countAll() { setLowWater(1) }
+    /// Waits until each account has received the bytes that are expected of it, or no more arrive
+    /// for `patienceSeconds`.
+    ///
+    /// - Throws: `BenchError` if one has received fewer, or more.
+    func finish(
+        _ load: Load, patienceSeconds: Double, expected: (_ account: Int) -> Int
+    ) throws(BenchError) {
+        setLowWater(1)
+        let bytesExpected = accounts.reduce(0) { $0 + expected($1) }
+        var (seen, seenAt) = (bytes, load.seconds)
+        try load.wait(for: "the last bytes", atMostSeconds: 600) { [self, unowned load] in
+            if bytes > seen { (seen, seenAt) = (bytes, load.seconds) }
+            return seen >= bytesExpected || load.seconds > seenAt + patienceSeconds
+        }
+        for (account, bytes) in zip(accounts, counts.withLock { $0 })
+        where bytes != expected(account) {
+            throw BenchError(
+                "\(load.names.text(account)) received \(bytes) bytes of events instead of "
+                    + "\(expected(account)).")
+        }
+    }
 
     /// Ends the thread, before the sockets are closed: their numbers may be given to others.
     func stop() {

@@ -12,6 +12,11 @@ struct Groups {
         return start..<Swift.min(start + size, accounts)
     }
 
+    /// Whether an account is the last of its group: what it receives is parsed and checked where
+    /// the bytes of the others are only counted. It subscribed last and is written to last, so that
+    /// most of the others have what it has.
+    func isLast(_ account: Int) -> Bool { account == group(of: account).upperBound - 1 }
+
     /// The others of an account's group, at most a request's 100 at a time.
     func others(of account: Int, chunk: Int) -> some Sequence<Int> {
         group(of: account).lazy.filter { $0 != account }.dropFirst(chunk * 100).prefix(100)

@@ -1,4 +1,5 @@
 import EventLoop
+import PresenceWire
 
 /// `porchlight bench celebrity`: one publisher with many subscribers, and other clients that ping.
 public struct Celebrity: Sendable {
@@ -14,11 +15,17 @@ public struct Celebrity: Sendable {
     public var pingsPerSecond = 200
     /// Duration of the run.
     public var seconds = 10.0
+    /// Whether the bytes of most subscribers are only counted. At least one of 64 is checked.
+    public var isDrained = false
 
     /// The defaults.
     public init() {}
 
     private static let appServers = 64
+    private static let checkedEvery = 64
+    /// Receive buffers hold the events of this time, at any rate that is allowed.
+    private static let drainPauseMilliseconds = 200
+    private static let patienceSeconds = 10.0
 
     /// Runs it.
     ///
@@ -30,9 +37,13 @@ public struct Celebrity: Sendable {
                     + "events/s.")
         }
         let connections = 1 + subscribers + pingers
-        let bench = try Bench(options, connections: connections + Self.appServers)
+        let bench = try Bench(
+            options, connections: connections + Self.appServers,
+            serverOptions: isDrained ? ["--heartbeat", "300"] : [])
         defer { bench.end() }
         let load = bench.load
+        // The answer to a keep-alive, even to one that was sent before, would be counted.
+        if isDrained { load.keepAliveSeconds = .infinity }
         load.loginList = .none
         try load.arrive(0..<1 + subscribers)
         let names = load.names
@@ -46,27 +57,43 @@ public struct Celebrity: Sendable {
         try stored.subscribe(load, subscribers: offline) { _ in [0] }
 
         let accounts = 1 + subscribers..<connections
-        let celebrity = CelebrityObserver(load, subscribers: subscribers, rate: rate)
+        let drained = (1...subscribers).filter { isDrained && $0 % Self.checkedEvery != 1 }
+        let celebrity = CelebrityObserver(
+            load, subscribers: subscribers, checked: subscribers - drained.count, rate: rate)
         load.observer = celebrity
+        let sockets = try drain(drained, load)
+        defer { sockets?.stop() }
         let quiet = try pings(load, accounts, options, seconds: seconds / 4, "pings in peace")
         let before = bench.sample()
         celebrity.begin()
         let busy = try pings(load, accounts, options, seconds: seconds, "pings meanwhile")
         try celebrity.end()
+        try sockets?.finish(load, patienceSeconds: Self.patienceSeconds) { _ in
+            celebrity.bytesSent
+        }
         let after = bench.sample()
+        let deliveries = celebrity.deliveries + drained.count * celebrity.sent
 
         var report = Report("celebrity", options)
         report.set("subscribers online", subscribers)
         report.set("subscribers offline", offline)
         report.set("events a second", rate)
+        if isDrained { report.set("clients", "drained") }
         report.add("ping in peace", quiet)
         report.add("ping meanwhile", busy)
         report.add("delivery", celebrity.times)
         report.add("events", celebrity.sent)
-        report.add("deliveries", celebrity.deliveries)
-        report.add("left out for a newer one", celebrity.sent * subscribers - celebrity.deliveries)
-        report.addCPU("delivery", from: before, to: after, per: celebrity.deliveries)
+        report.add("deliveries", deliveries)
+        report.add("left out for a newer one", celebrity.sent * subscribers - deliveries)
+        report.addCPU("delivery", from: before, to: after, per: deliveries)
         return report
+    }
+
+    private func drain(_ accounts: [Int], _ load: Load) throws(BenchError) -> DrainedSockets? {
+        guard !accounts.isEmpty else { return nil }
+        return try DrainedSockets(
+            load, accounts: accounts, lowWaterBytes: 1,
+            pauseMilliseconds: Self.drainPauseMilliseconds)
     }
 
     private func pings(
@@ -93,21 +120,24 @@ public struct Celebrity: Sendable {
 final class CelebrityObserver: LoadObserver {
     private(set) var times = Latencies()
     private(set) var sent = 0
+    /// To the subscribers that are checked.
     private(set) var deliveries = 0
     private let load: Load
-    private let subscribers: Int
+    private let checked: Int
     private let pauseNanoseconds: UInt64
     private var isPublishing = false
     private var dueNext: UInt64 = 0
     private var due: [UInt64] = []
+    private var bytesByEvent: [Int] = []
     private var newest: [Int]
     private var upToDate = 0
 
     private static let firstValue = 1_000_000_000
 
-    init(_ load: Load, subscribers: Int, rate: Double) {
+    /// Accounts 1 to `subscribers` subscribe; the events of `checked` of them are seen here.
+    init(_ load: Load, subscribers: Int, checked: Int, rate: Double) {
         self.load = load
-        self.subscribers = subscribers
+        self.checked = checked
         pauseNanoseconds = UInt64(1e9 / rate)
         newest = Array(repeating: -1, count: subscribers + 1)
     }
@@ -117,12 +147,15 @@ final class CelebrityObserver: LoadObserver {
         dueNext = load.loop.monotonicNanoseconds
     }
 
+    /// The bytes of all events that a checked subscriber has received.
+    var bytesSent: Int { bytesByEvent.reduce(0, +) }
+
     /// Ends publishing and waits until all subscribers have the last event.
     func end() throws(BenchError) {
         isPublishing = false
         try load.wait(for: "the last event at every subscriber", atMostSeconds: 60) {
             [unowned self] in
-            upToDate == subscribers || sent == 0
+            upToDate == checked || sent == 0
         }
     }
 
@@ -132,6 +165,7 @@ final class CelebrityObserver: LoadObserver {
             var frame: [UInt8] = []
             frame.appendPublish(value: Self.firstValue + sent)
             due.append(dueNext)
+            bytesByEvent.append(0)
             sent += 1
             upToDate = 0
             load.request(frame, by: 0)
@@ -147,6 +181,7 @@ final class CelebrityObserver: LoadObserver {
         guard newest[client] < number else {
             return load.fail("A subscriber got event \(number) twice, or after a newer one.")
         }
+        bytesByEvent[number] = body.byteCount + FrameSplitter.lengthBytes
         newest[client] = number
         deliveries += 1
         if number == sent - 1 { upToDate += 1 }

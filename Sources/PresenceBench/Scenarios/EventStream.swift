@@ -135,7 +135,7 @@ final class EventStream: LoadObserver {
             pauseMilliseconds: pauseMilliseconds,
             answerToEventBytes: answerBytes - eventBytes)
         // An account whose events are checked does not publish: it would not receive the event.
-        publishers.removeAll { DrainedSubscribers.isChecked(Int($0), groups) }
+        publishers.removeAll { groups.isLast(Int($0)) }
     }
 
     /// Ends what `drainSubscribers` has begun, before the connections are closed.
