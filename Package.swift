@@ -169,7 +169,7 @@ let package = Package(
             dependencies: [
                 "EventLoop", "OutgoingHTTP", "PresenceBench", "PresenceClient", "PresenceGateway",
                 "PresenceHTTP", "PresenceServer", "PresenceTokens", "PresenceWebhooks",
-                "PresenceXMPP", "TLSSessions", "TaskLoops",
+                "PresenceXMPP", "PrometheusText", "TLSSessions", "TaskLoops",
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

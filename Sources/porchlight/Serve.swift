@@ -55,7 +55,9 @@ struct Serve: ParsableCommand {
             files.webhooks, over: outgoing, directory: configuration.dataDirectory,
             logger: logger)
         defer { outgoing.loop.wait { await webhooks.stop() } }
-        configuration.furtherMetrics = { webhooks.metricsText() }
+        configuration.furtherMetrics = {
+            AdjustableLog.output.metricsText() + webhooks.metricsText()
+        }
         do throws(ServiceError) {
             let service = try Service(configuration, logger: logger)
             let address =

@@ -13,6 +13,9 @@ import Synchronization
 
 /// Writes the log, above a threshold that can be moved at any time.
 struct AdjustableLog: LogHandler {
+    /// Standard error.
+    static let output = LogOutput(STDERR_FILENO)
+
     private let label: String
     private static let place = Atomic(Logger.Level.notice.place)
 
@@ -44,8 +47,7 @@ struct AdjustableLog: LogHandler {
         let line = LogLine(
             seconds: time(nil), level: event.level.rawValue, label: label,
             message: event.message.description, values: values.mapValues(\.description))
-        // One call of the system per line, so that lines of several threads do not mix.
-        try? FileHandle.standardError.write(contentsOf: Data((line.text + "\n").utf8))
+        Self.output.write(line.text)
     }
 }
 
