@@ -120,8 +120,10 @@ import Testing
         return inbound
     }
 
-    private func slot(_ inbound: Inbound?) -> UInt32? {
-        guard case .drained(let connection) = inbound?.items.first else { return nil }
+    private func slot(_ rest: LoopInput.Rest?) -> UInt32? {
+        guard let rest, case .drained(let connection) = rest.inbound.items[rest.first] else {
+            return nil
+        }
         return connection.slot
     }
 
@@ -147,6 +149,29 @@ import Testing
         input.fill(from: boxes, at: time(20))
         #expect(slot(input.next()) == 3)
         #expect(input.heardUpTo == time(20) && input.next() == nil)
+    }
+
+    @Test func `goes on with a turn that was taken in up to an item`() {
+        let boxes = (0..<2).map { LinkBox(loop: $0, wakeHost: {}, wakeLoop: {}) }
+        for (box, slots) in [(0, [1, 2, 3]), (1, [11])] as [(Int, [UInt32])] {
+            var inbound = Inbound()
+            for slot in slots { inbound.append(contentsOf: turn(slot)) }
+            boxes[box].hand(&inbound)
+        }
+        var input = LoopInput(loops: 2, at: time(5))
+        input.fill(from: boxes, at: time(10))
+        for expected in [1, 2, 3] as [UInt32] {
+            guard var rest = input.next() else {
+                Issue.record("nothing is left")
+                return
+            }
+            #expect(slot(rest) == expected)
+            rest.first += 1
+            if rest.first < rest.inbound.items.count { input.putBack(rest) }
+            #expect(!input.isEmpty && input.heardUpTo == nil)
+        }
+        #expect(slot(input.next()) == 11)
+        #expect(input.isEmpty && input.heardUpTo == time(10))
     }
 }
 

@@ -44,6 +44,17 @@ public struct Effects: Sendable {
         bytes[Int(range.start)..<Int(range.start) + Int(range.count)]
     }
 
+    /// About how much memory events and answers take, with what they refer to. O(1).
+    public var byteCount: Int {
+        bytes.count + events.count * MemoryLayout<Event>.stride
+            + devices.count * MemoryLayout<DeviceEntry>.stride
+            + availabilities.count * MemoryLayout<Availability>.stride
+            + subscriptions.count * MemoryLayout<SubscriptionEntry>.stride
+            + subscribers.count * MemoryLayout<SubscriberEntry>.stride
+            + sessions.count * MemoryLayout<SessionEntry>.stride
+            + contacts.count * MemoryLayout<ContactEntry>.stride
+    }
+
     /// Forgets everything and keeps the memory.
     public mutating func removeAll() {
         items.clear()

@@ -5,12 +5,21 @@ import PresenceWire
 // What connection loops have handed over.
 
 extension EngineHost {
-    /// Takes in what a connection loop has, in order.
-    mutating func take(_ inbound: borrowing Inbound, at now: Moment) {
-        for item in inbound.items {
-            take(item, inbound.texts, at: now)
+    /// Takes in what a connection loop has, in order, from the item with the index `first` on and
+    /// until as much output is collected. Returns the index to continue with; nil: there is none.
+    @discardableResult
+    mutating func take(
+        _ inbound: borrowing Inbound, from first: Int = 0, outputBytesMax: Int = .max,
+        at now: Moment
+    ) -> Int? {
+        for index in first..<inbound.items.count {
+            take(inbound.items[index], inbound.texts, at: now)
             sort(at: now)
+            if output.byteCount > outputBytesMax, index + 1 < inbound.items.count {
+                return index + 1
+            }
         }
+        return nil
     }
 
     /// Takes in what loops in process have handed over.

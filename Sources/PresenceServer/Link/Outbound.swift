@@ -44,7 +44,7 @@ struct SharedOutput: Sendable {
 
     /// About how much memory it takes.
     var byteCount: Int {
-        bytes.count + effects.bytes.count + effects.events.count * MemoryLayout<Event>.stride
+        bytes.count + effects.byteCount
     }
 
     /// Where the bytes with this number are.

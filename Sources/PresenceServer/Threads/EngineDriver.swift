@@ -81,8 +81,10 @@ final class EngineDriver: LoopHandler {
     }
 
     private func takeRest(at now: Moment) {
-        while backlogs.mayTakeInput, let inbound = input.next() {
-            host.take(inbound, at: now)
+        while backlogs.mayTakeInput, let (inbound, first) = input.next() {
+            let next = host.take(
+                inbound, from: first, outputBytesMax: Self.outputBytesMax, at: now)
+            if let next { input.putBack((inbound, first: next)) }
             guard host.output.byteCount > Self.outputBytesMax else { continue }
             handOver()
             measureBacklogs(at: now.mono)

@@ -6,8 +6,13 @@ import PresenceCore
 /// to which input has been taken in is known, and advances under load, too. The engine's deadlines
 /// fire only if they were due by then: a device may have returned in time, and its login wait here.
 struct LoopInput {
+    /// A turn of a loop, and the index of the item to continue with.
+    typealias Rest = (inbound: Inbound, first: Int)
+
     /// By loop, in order.
     private var waiting: [[Inbound]]
+    /// What has been taken in up to an item. It comes before everything that waits.
+    private var begun: Rest?
     /// When it was taken from the boxes.
     private var takenAt: Mono
     /// The loop whose turn it is.
@@ -21,7 +26,7 @@ struct LoopInput {
     /// Whether everything has been taken in that was in the boxes when they were last emptied.
     ///
     /// Not by a key path: that would be looked up for each loop, four times in a turn.
-    var isEmpty: Bool { waiting.allSatisfy { $0.isEmpty } }
+    var isEmpty: Bool { begun == nil && waiting.allSatisfy { $0.isEmpty } }
 
     /// Up to when everything has been taken in; nil: not everything has, so the time is that of
     /// before.
@@ -34,11 +39,15 @@ struct LoopInput {
         for (index, box) in boxes.enumerated() { waiting[index] = box.takeInbound() }
     }
 
-    /// The next turn of a loop, of one loop after the other.
-    mutating func next() -> Inbound? {
+    /// Puts back what is left of the turn that was returned last.
+    mutating func putBack(_ rest: Rest) { begun = rest }
+
+    /// What is left of a turn, or the next turn, of one loop after the other.
+    mutating func next() -> Rest? {
+        if let rest = begun.take() { return rest }
         for _ in waiting.indices {
             defer { place = (place + 1) % waiting.count }
-            if !waiting[place].isEmpty { return waiting[place].removeFirst() }
+            if !waiting[place].isEmpty { return (waiting[place].removeFirst(), first: 0) }
         }
         return nil
     }
