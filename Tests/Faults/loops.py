@@ -105,6 +105,27 @@ def loop_stands_still():
         say("slowest publish %.2f s, %d KiB more; metrics within %.1f s", slowest, more, took)
 
 
+@case("a connection loop of an idle service stands still: new clients are served by the others",
+      quick=True)
+def loop_stands_still_idle():
+    with Service("--rate-limits", "off", "--loops", "3") as service:
+        with held(threads(service)["loop 1"]):
+            early = [service.connect() for _ in range(3)]
+            for number, client in enumerate(early):
+                client.send("login", {"account": "e%d" % number, "device": "d1", "sync": "none"})
+            # Beyond what a loop may leave them waiting.
+            time.sleep(0.6)
+            begin = time.monotonic()
+            late = [service.login("n%d" % number) for number in range(12)]
+            require(all(answers(client) for client in late), "a new client is not answered")
+            # Those that it had been given before were given to others.
+            for client in early:
+                client.take()
+            took = time.monotonic() - begin
+        service.stop()
+        say("15 clients logged in within %.2f s", took)
+
+
 @case("the service is stopped beyond a grace: a client that returned in it caused no event",
       quick=True)
 def returned_while_stopped():

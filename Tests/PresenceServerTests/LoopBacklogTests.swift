@@ -68,7 +68,8 @@ import Testing
         // There is always something under load.
         let rest = Self.turns(LoopBacklogs.turnsMax / 2, bytes: 10, ended: 2, released: 37)
         #expect(backlogs.note(rest, of: 2, at: later) == true)
-        #expect(backlogs.still == 0 && backlogs.releasedTurns == [0, 0, 37])
+        #expect(backlogs.still == 0 && backlogs.behind == 0)
+        #expect(backlogs.releasedTurns == [0, 0, 37])
     }
 
     @Test func `stand still while they end no turn, however little there is`() {
@@ -104,6 +105,8 @@ import Testing
         let later = after(LoopBacklogs.standstillMilliseconds)
         #expect(backlogs.note(few, of: 1, at: later) == false)
         #expect(backlogs.mayContinueFanOuts && backlogs.still == 0 && backlogs.mayTakeInput)
+        // It gets no new connections.
+        #expect(backlogs.behind == 0b10)
         #expect(backlogs.nextDeadline(holdingFanOuts: true) == nil)
         // What it is handed now makes it full, and it stands still at once.
         #expect(backlogs.note(full, of: 1, at: later) == true)

@@ -10,8 +10,8 @@ final class Census: Sendable {
         var addresses: AddressBook
         /// By loop.
         var counts: [Int]
-        /// By loop: it does not keep up with the engine host.
-        var isBehind: [Bool]
+        /// A bit for each loop that does not keep up with the engine host.
+        var behind: UInt64 = 0
         var total = 0
     }
 
@@ -26,32 +26,40 @@ final class Census: Sendable {
     init(loops count: Int, seed: UInt64) {
         state = Guarded(
             State(
-                addresses: AddressBook(seed: seed), counts: Array(repeating: 0, count: count),
-                isBehind: Array(repeating: false, count: count)))
+                addresses: AddressBook(seed: seed), counts: Array(repeating: 0, count: count)))
     }
 
-    /// Admits a connection to the loop that has the fewest; nil: it is one too many.
-    func admit(_ network: ClientNetwork?, _ limits: AdmissionLimits) -> Place? {
+    /// Admits a connection to the loop that has the fewest; nil: it is one too many. Loops with a
+    /// bit in `overdue` leave connections waiting.
+    func admit(
+        _ network: ClientNetwork?, _ limits: AdmissionLimits, overdue: UInt64 = 0
+    ) -> Place? {
         state.withLock { state in
             guard state.total < limits.connectionsMax,
                 let address = state.addresses.enter(network, max: limits.connectionsPerAddressMax)
             else { return nil }
-            let place = Place(loop: Self.choose(state.counts, state.isBehind), address: address)
-            state.counts[place.loop] += 1
+            let loop = Self.choose(state.counts, behind: state.behind | overdue)
+            state.counts[loop] += 1
             state.total += 1
-            return place
+            return Place(loop: loop, address: address)
+        }
+    }
+
+    /// Chooses another loop for a connection that one has not adopted.
+    func move(from loop: Int, overdue: UInt64) -> Int {
+        state.withLock { state in
+            state.counts[loop] -= 1
+            let loop = Self.choose(state.counts, behind: state.behind | overdue)
+            state.counts[loop] += 1
+            return loop
         }
     }
 
     /// The loop with the fewest connections, of those that keep up; if none does, of all.
-    static func choose(_ counts: [Int], _ isBehind: [Bool]) -> Int {
-        var best: Int?
-        for (loop, count) in counts.enumerated() {
-            if isBehind[loop] && !isBehind.allSatisfy(\.self) { continue }
-            if let known = best, counts[known] <= count { continue }
-            best = loop
-        }
-        return best ?? 0
+    static func choose(_ counts: [Int], behind: UInt64) -> Int {
+        let keepsUp = counts.indices.filter { behind & 1 << UInt64($0) == 0 }
+        let loops = keepsUp.isEmpty ? Array(counts.indices) : keepsUp
+        return loops.min { counts[$0] < counts[$1] } ?? 0
     }
 
     /// Notes that a connection of a loop is gone. Those that were not admitted do not count.
@@ -69,9 +77,9 @@ final class Census: Sendable {
         state.withLock { $0.addresses.network(address) }
     }
 
-    /// Notes whether a loop keeps up.
-    func note(_ loop: Int, isBehind: Bool) {
-        state.withLock { $0.isBehind[loop] = isBehind }
+    /// Notes which loops do not keep up, a bit for each.
+    func note(behind: UInt64) {
+        state.withLock { $0.behind = behind }
     }
 
     /// Networks with connections now.

@@ -96,11 +96,12 @@ final class EngineDriver: LoopHandler {
 
     /// Measures how far each loop is behind.
     private func measureBacklogs(at now: Mono) {
+        let behindBefore = backlogs.behind
+        defer { if backlogs.behind != behindBefore { census.note(behind: backlogs.behind) } }
         for (index, box) in boxes.enumerated() {
             guard backlogs.note(box.backlog(), of: index, at: now) else { continue }
             host.stillLoops = backlogs.still
             let isStill = backlogs.still & 1 << UInt64(index) != 0
-            census.note(index, isBehind: isStill)
             host.logger.warning(
                 isStill ? "a connection loop stands still" : "a connection loop continues",
                 metadata: ["loop": "\(index)"])

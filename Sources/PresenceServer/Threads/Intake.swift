@@ -1,4 +1,5 @@
 import EventLoop
+import PresenceCore
 
 /// Connected sockets that are handed to a loop.
 final class Intake: Sendable {
@@ -10,7 +11,16 @@ final class Intake: Sendable {
         var address: AddressBook.Entry
     }
 
-    private let arrivals = Guarded<[Arrival]>([])
+    private struct State {
+        var arrivals: [Arrival] = []
+        /// When the first one came that the loop has not taken; nil: it has taken all.
+        var since: Mono?
+    }
+
+    /// A loop that has adopted nothing for so long is given no more.
+    static let overdueMilliseconds: UInt64 = 500
+
+    private let state = Guarded(State())
     private let wakeup: Wakeup
 
     init(_ wakeup: Wakeup) {
@@ -18,19 +28,34 @@ final class Intake: Sendable {
     }
 
     /// Leaves a socket for the loop. Any thread.
-    func put(_ arrival: Arrival) {
-        let isFirst = arrivals.withLock { arrivals in
-            arrivals.append(arrival)
-            return arrivals.count == 1
+    func put(_ arrival: Arrival, at now: Mono) {
+        let isFirst = state.withLock { state in
+            state.since = state.since ?? now
+            state.arrivals.append(arrival)
+            return state.arrivals.count == 1
         }
         if isFirst { wakeup.wake() }
     }
 
     /// Takes all of them. The loop's thread.
     func take() -> [Arrival] {
-        arrivals.withLock { arrivals in
-            defer { arrivals = [] }
-            return arrivals
+        state.withLock { state in
+            defer { state = State() }
+            return state.arrivals
         }
+    }
+
+    /// Takes them back. The loop stays overdue until it takes what there is. Any thread.
+    func takeBack() -> [Arrival] {
+        state.withLock { state in
+            defer { state.arrivals = [] }
+            return state.arrivals
+        }
+    }
+
+    /// Whether the loop has taken nothing for a while, although there was something. Any thread.
+    func isOverdue(at now: Mono) -> Bool {
+        guard let since = state.withLock({ $0.since }) else { return false }
+        return since.advanced(byMilliseconds: Self.overdueMilliseconds) <= now
     }
 }

@@ -56,6 +56,8 @@ struct LoopBacklogs {
     private var loops: [State]
     /// The loops that stand still, a bit for each.
     private(set) var still: UInt64 = 0
+    /// The loops that are stuck or stand still.
+    private(set) var behind: UInt64 = 0
 
     init(loops count: Int) {
         loops = Array(repeating: State(), count: count)
@@ -63,14 +65,16 @@ struct LoopBacklogs {
 
     /// Notes how far a loop is behind now. Returns whether it has begun or ceased to stand still.
     mutating func note(_ backlog: LinkBox.Backlog, of index: Int, at now: Mono) -> Bool {
+        let bit: UInt64 = 1 << UInt64(index)
         loops[index].note(backlog, at: now)
         let state = loops[index]
         let changes =
             state.isStill ? !state.isStuck && state.isLight : state.isStuck && state.isFull
         if changes {
             loops[index].isStill.toggle()
-            still ^= 1 << UInt64(index)
+            still ^= bit
         }
+        behind = loops[index].isStuck || loops[index].isStill ? behind | bit : behind & ~bit
         return changes
     }
 

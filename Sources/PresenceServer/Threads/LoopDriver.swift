@@ -1,5 +1,6 @@
 import EventLoop
 import Logging
+import PresenceCore
 import SecureLoop
 
 /// Drives a connection loop on a thread of its own: passes on the loop's events and what other
@@ -31,20 +32,49 @@ final class LoopDriver: LoopHandler {
     func socketAccepted(_ socket: CInt, listener: Int) -> Bool {
         connections.beginTurn()
         let network = Loop.peerNetwork(ofSocket: socket)
-        guard let place = census.admit(network, connections.configuration.admission) else {
+        let now = connections.now().mono
+        let overdue = takeBackOverdue(at: now)
+        let limits = connections.configuration.admission
+        guard let place = census.admit(network, limits, overdue: overdue) else {
             connections.refuse(
                 connections.loop.adopt(socket, listener: listener), on: kind(of: listener))
             return true
         }
-        if place.loop == box.loop {
-            connections.accept(
-                connections.loop.adopt(socket, listener: listener), from: place.address,
-                on: kind(of: listener))
-        } else {
-            intakes[place.loop].put(
-                Intake.Arrival(socket: socket, listener: listener, address: place.address))
-        }
+        give(
+            Intake.Arrival(socket: socket, listener: listener, address: place.address),
+            to: place.loop, at: now)
         return true
+    }
+
+    /// Gives the connections that other loops have not adopted in time to those that work. Returns
+    /// the former, a bit for each.
+    private func takeBackOverdue(at now: Mono) -> UInt64 {
+        var overdue: UInt64 = 0
+        for (loop, intake) in intakes.enumerated() where intake.isOverdue(at: now) {
+            overdue |= 1 << UInt64(loop)
+        }
+        guard overdue != 0 else { return 0 }
+        for loop in intakes.indices where overdue & 1 << UInt64(loop) != 0 {
+            for arrival in intakes[loop].takeBack() {
+                give(arrival, to: census.move(from: loop, overdue: overdue), at: now)
+            }
+        }
+        return overdue
+    }
+
+    /// Gives a connection to a loop, which may be this one.
+    private func give(_ arrival: Intake.Arrival, to loop: Int, at now: Mono) {
+        if loop == box.loop {
+            adopt(arrival)
+        } else {
+            intakes[loop].put(arrival, at: now)
+        }
+    }
+
+    private func adopt(_ arrival: Intake.Arrival) {
+        connections.accept(
+            connections.loop.adopt(arrival.socket, listener: arrival.listener),
+            from: arrival.address, on: kind(of: arrival.listener))
     }
 
     private func kind(of listener: Int) -> ListenerKind {
@@ -78,11 +108,7 @@ final class LoopDriver: LoopHandler {
 
     func wokenUp() {
         connections.beginTurn()
-        for arrival in intakes[box.loop].take() {
-            connections.accept(
-                connections.loop.adopt(arrival.socket, listener: arrival.listener),
-                from: arrival.address, on: kind(of: arrival.listener))
-        }
+        for arrival in intakes[box.loop].take() { adopt(arrival) }
         for turn in box.takeOutbound(bytesMax: Self.outputBytesPerTurn) {
             var outbound = turn.outbound
             connections.take(&outbound)
