@@ -153,22 +153,28 @@ def returned_while_stopped():
         say("10 clients returned while the service was stopped, 2 did not and were told as lost")
 
 
-@case("a connection loop stands still for good: the service ends all the same")
+@case("connection loops stand still for good: the service ends all the same")
 def loop_stands_still_at_the_end():
-    with Service("--rate-limits", "off", "--loops", "2") as service:
-        clients = [service.login("c%d" % n) for n in range(4)]
-        thread = threads(service)["loop 1"]
-        with held(thread):
+    with Service("--rate-limits", "off", "--loops", "5") as service:
+        clients = [service.login("c%d" % n) for n in range(10)]
+        names = threads(service)
+        stuck = [names["loop %d" % number] for number in (1, 2, 3, 4)]
+        with contextlib.ExitStack() as stack:
+            for thread in stuck:
+                stack.enter_context(held(thread))
             begin = time.monotonic()
             service.signal(signal.SIGTERM)
-            # Who traces a thread has to reap it, before the process can be.
-            while os.waitpid(thread, ALL | os.WNOHANG)[0] == 0:
-                require(time.monotonic() - begin < 20, "it did not end within 20 s")
-                time.sleep(0.05)
+            # The tracer has to reap its threads before the process can be.
+            for thread in stuck:
+                while os.waitpid(thread, ALL | os.WNOHANG)[0] == 0:
+                    require(time.monotonic() - begin < 20, "it did not end within 20 s")
+                    time.sleep(0.05)
             code = service.wait(5)
             took = time.monotonic() - begin
             require(code == 0, "exit code %s", code)
             require("given up" in service.log_text(), "the log: %s", service.log_text()[-300:])
+        # As docs/OPERATIONS.md says, with some time for a busy machine.
+        require(took < 11, "it ended after %.1f s", took)
         reasons = []
         for client in clients:
             with contextlib.suppress(TimeoutError, OSError):

@@ -60,10 +60,9 @@ final class ThreadedRunner: ServiceRunner {
     private func wait(for threads: [NamedThread]) {
         guard let last = threads.last else { return }
         while !last.join(withinMilliseconds: 60_000) {}
-        for (index, thread) in threads.dropLast().enumerated()
-        where !thread.join(withinMilliseconds: Self.patienceMilliseconds) {
-            abandoned.insert(index)
-        }
+        abandoned = Set(
+            NamedThread.join(
+                threads.dropLast(), withinMilliseconds: Self.patienceMilliseconds))
         // What their threads still use stays.
         if !abandoned.isEmpty { _ = unsafe Unmanaged.passRetained(self) }
     }
