@@ -3,47 +3,70 @@
 // come from several areas in turn, of which each keeps what others could use.
 
 /// Carries out pieces of work one after the other, on one thread, which is started with the first.
+///
+/// If no thread can be started, callers carry out the work, still one piece after the other: two
+/// pieces may use the same memory.
 public final class WorkThread: Sendable {
+    /// Starts a thread with a name and a body.
+    typealias Start = @Sendable (String, @escaping @Sendable () -> Void) throws(UVError) -> Void
+
     private let name: String
+    private let start: Start
     private let queue = Guarded(Queue())
 
     fileprivate struct Queue {
         var waiting: [@Sendable () -> Void] = []
         var phase = Phase.idle
+
+        mutating func takeAll() -> [@Sendable () -> Void] {
+            defer { waiting = [] }
+            return waiting
+        }
     }
 
     fileprivate enum Phase {
-        /// There was no work yet. To: `running`, `over`.
+        /// There is no thread; the next piece of work starts one. To: `running`, `onCaller`,
+        /// `over`.
         case idle
         /// To: `over`.
         case running
+        /// No thread could be started: a caller carries out what waits. To: `idle`.
+        case onCaller
         /// The thread ends after the work that it has.
         case over
     }
 
     /// A thread with a name, of which the kernel keeps 15 bytes.
-    public init(name: String) {
+    public convenience init(name: String) {
+        self.init(name: name) { name, body throws(UVError) in
+            try NamedThread(name: name, body).detach()
+        }
+    }
+
+    /// The same with another way to start a thread, for tests.
+    init(name: String, start: @escaping Start) {
         self.name = name
+        self.start = start
     }
 
     deinit { end() }
 
-    /// Has a piece of work carried out. If no thread can be started, the caller's does it.
+    /// Has a piece of work carried out. If no thread can be started, a caller does it: this one, or
+    /// one that carries out work already.
     public func add(_ work: @escaping @Sendable () -> Void) {
-        let hasThread = queue.withLock { queue in
-            if queue.phase == .idle, start() { queue.phase = .running }
-            guard queue.phase == .running else { return false }
+        let isForCaller = queue.withLock { queue in
             queue.waiting.append(work)
-            return true
+            guard queue.phase == .idle else { return false }
+            queue.phase = startThread() ? .running : .onCaller
+            return queue.phase == .onCaller
         }
-        if hasThread { queue.wake() } else { work() }
+        if isForCaller { Self.runOnCaller(queue) } else { queue.wake() }
     }
 
-    private func start() -> Bool {
+    private func startThread() -> Bool {
         let queue = queue
         do throws(UVError) {
-            let thread = try NamedThread(name: name) { Self.run(queue) }
-            thread.detach()
+            try start(name) { Self.run(queue) }
             return true
         } catch {
             return false
@@ -60,8 +83,18 @@ public final class WorkThread: Sendable {
         while true {
             let work = queue.waitFor { queue -> [@Sendable () -> Void]? in
                 guard !queue.waiting.isEmpty || queue.phase == .over else { return nil }
-                defer { queue.waiting = [] }
-                return queue.waiting
+                return queue.takeAll()
+            }
+            guard !work.isEmpty else { return }
+            for piece in work { piece() }
+        }
+    }
+
+    private static func runOnCaller(_ queue: Guarded<Queue>) {
+        while true {
+            let work = queue.withLock { queue in
+                if queue.waiting.isEmpty { queue.phase = .idle }
+                return queue.takeAll()
             }
             guard !work.isEmpty else { return }
             for piece in work { piece() }

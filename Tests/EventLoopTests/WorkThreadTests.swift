@@ -39,4 +39,69 @@ import Testing
         #expect(done.isComplete.wait(withinMilliseconds: 30_000))
         #expect(done.numbers.withLock { $0 } == Array(0..<1_000))
     }
+
+    /// What two pieces at a time would damage.
+    private final class Unguarded: @unchecked Sendable {
+        // SAFETY: only pieces of work use it; that these do not overlap is tested.
+        var count = 0
+    }
+
+    private static let refused = UVError(code: -11, operation: "pthread_create")
+
+    @Test func `carries out one piece at a time if no thread can be started`() throws {
+        let work = WorkThread(name: "work") { _, _ throws(UVError) in throw Self.refused }
+        let unguarded = Unguarded()
+        let callers = try (0..<4).map { number in
+            try NamedThread(name: "caller \(number)") {
+                for _ in 0..<10_000 { work.add { unguarded.count += 1 } }
+            }
+        }
+        #expect(NamedThread.join(callers, withinMilliseconds: 60_000) == [])
+        // What was added after a caller's last look is carried out by the one that added it.
+        #expect(unguarded.count == 40_000)
+    }
+
+    @Test func `carries out work that work adds, if no thread can be started`() {
+        let work = WorkThread(name: "work") { _, _ throws(UVError) in throw Self.refused }
+        let done = Done()
+        work.add {
+            work.add { done.note(1, of: 2) }
+            done.note(0, of: 2)
+        }
+        #expect(done.numbers.withLock { $0 } == [0, 1])
+    }
+
+    @Test func `starts a thread as soon as that is possible`() {
+        let isPossible = Guarded(false)
+        let work = WorkThread(name: "work") { name, body throws(UVError) in
+            guard isPossible.withLock({ $0 }) else { throw Self.refused }
+            try NamedThread(name: name, body).detach()
+        }
+        let done = Done()
+        let threads = Guarded<[pthread_t]>([])
+        for number in 0..<2 {
+            work.add {
+                threads.withLock { $0.append(pthread_self()) }
+                done.note(number, of: 2)
+            }
+            isPossible.withLock { $0 = true }
+        }
+        #expect(done.isComplete.wait(withinMilliseconds: 30_000))
+        let seen = threads.withLock { $0 }
+        #expect(seen.first == pthread_self() && seen.last != pthread_self())
+    }
+}
+
+@Suite struct `Threads that are joined together` {
+    @Test func `share the time`() throws {
+        let mayEnd = Guarded(false)
+        let threads = try (0..<3).map { number in
+            try NamedThread(name: "thread \(number)") {
+                if number != 1 { while !mayEnd.wait(withinMilliseconds: 60_000) {} }
+            }
+        }
+        #expect(NamedThread.join(threads, withinMilliseconds: 100) == [0, 2])
+        mayEnd.set()
+        #expect(NamedThread.join([threads[0], threads[2]], withinMilliseconds: 60_000) == [])
+    }
 }
