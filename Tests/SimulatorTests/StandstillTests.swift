@@ -154,4 +154,23 @@ import Testing
         #expect(handed.closed.count == receivers.count)
         #expect(handed.byteCount - before < 2 * 50_000)
     }
+
+    /// Buffers are given back every few seconds while there is activity.
+    @Test func `does not grow with time`() {
+        var host = host()
+        var (handed, others) = (Handed(), 0)
+        for second in 0..<1_000 {
+            let milliseconds = UInt64(1_000 + 1_000 * second)
+            let now = Moment(
+                mono: Mono(milliseconds: milliseconds), wall: Wall(milliseconds: 1_000))
+            host.memory.noteActivity()
+            host.advance(to: now, heardUpTo: now.mono)
+            host.endTurn(at: now)
+            let parts = host.handOver()
+            for case .trim in parts[0].own.items { others += 1 }
+            handed.take(parts)
+            #expect(parts[1].isEmpty)
+        }
+        #expect(others > 100)
+    }
 }
