@@ -82,6 +82,30 @@ import Testing
         #expect(backlogs.still == 0)
     }
 
+    /// SIGSTOP, or a machine that is suspended: the engine host may be the first to continue.
+    @Test func `have time to work when the whole process was suspended`() {
+        var backlogs = LoopBacklogs(loops: 1)
+        #expect(backlogs.note(full, of: 0, at: start) == false)
+        #expect(backlogs.note(full, of: 0, at: after(5_000)) == false)
+        #expect(!backlogs.mayTakeInput && backlogs.behind == 0)
+        let end = after(5_000 + LoopBacklogs.standstillMilliseconds)
+        #expect(backlogs.nextDeadline(holdingFanOuts: false) == end)
+        #expect(backlogs.note(full, of: 0, at: end) == true)
+    }
+
+    /// An idle engine host measures once a second, or more rarely.
+    @Test func `are given more time once`() {
+        var backlogs = LoopBacklogs(loops: 1)
+        let few = Self.turns(1)
+        #expect(backlogs.note(few, of: 0, at: start) == false)
+        #expect(backlogs.note(few, of: 0, at: after(1_000)) == false)
+        #expect(backlogs.behind == 0)
+        #expect(backlogs.note(few, of: 0, at: after(2_000)) == false)
+        #expect(backlogs.behind == 1)
+        #expect(backlogs.note(few, of: 0, at: after(9_000)) == false)
+        #expect(backlogs.behind == 1)
+    }
+
     @Test func `hold large fan-outs back early`() {
         var backlogs = LoopBacklogs(loops: 2)
         let few = Self.turns(LoopBacklogs.turnsBesideFanOuts)

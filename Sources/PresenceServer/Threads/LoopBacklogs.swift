@@ -17,11 +17,16 @@ struct LoopBacklogs {
     /// A loop that has ended no turn for so long is stuck. With 20,000 connections that all have
     /// something to write, a turn takes 20 ms.
     static let standstillMilliseconds: UInt64 = 500
+    /// If the engine host measures so much later than that, it may not have run either: the whole
+    /// process was suspended, and the loop has as long again, once.
+    static let lateMilliseconds: UInt64 = 100
 
     private struct State {
         var backlog = LinkBox.Backlog()
         /// Since when it has had something to release and has ended no turn.
         var waitingSince: Mono?
+        /// Whether it has been given more time.
+        var isExtended = false
         var isStuck = false
         var isStill = false
 
@@ -43,9 +48,16 @@ struct LoopBacklogs {
             if unreleased.turns == 0 {
                 waitingSince = nil
             } else if hasWorked || waitingSince == nil {
-                waitingSince = now
+                (waitingSince, isExtended) = (now, false)
+            } else if !isExtended, !isStuck, isMeasuredLate(at: now) {
+                (waitingSince, isExtended) = (now, true)
             }
             isStuck = stuckFrom.map { $0 <= now } ?? false
+        }
+
+        private func isMeasuredLate(at now: Mono) -> Bool {
+            guard let stuckFrom else { return false }
+            return stuckFrom.advanced(byMilliseconds: lateMilliseconds) <= now
         }
 
         var stuckFrom: Mono? {
