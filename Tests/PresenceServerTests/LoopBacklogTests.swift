@@ -251,3 +251,45 @@ import Testing
         #expect(!RollCall.isNeeded(awaited: nil, engineDeadline: start, at: late))
     }
 }
+
+@Suite struct `The wait of the engine host` {
+    private let now = Mono(milliseconds: 1_000)
+    private let later = Mono(milliseconds: 2_000)
+    private let passed = Mono(milliseconds: 500)
+
+    private func wait(
+        rollEnd: Mono? = nil, isInputHeld: Bool = false, isBusy: Bool = false,
+        deadline: Mono? = nil
+    ) -> HostWait {
+        HostWait(
+            rollEnd: rollEnd, isInputHeld: isInputHeld, isBusy: isBusy, deadline: deadline, at: now)
+    }
+
+    @Test func `ends at the next deadline, or at once`() {
+        #expect(wait().end == nil && wait().awaited == nil)
+        #expect(wait(deadline: later).end == later && wait(deadline: later).awaited == later)
+        let busy = wait(isBusy: true, deadline: now)
+        #expect(busy.end == now && busy.awaited == now)
+    }
+
+    /// A deadline that waited for the roll is late when it fires. If that called the roll again,
+    /// each would be followed by another.
+    @Test func `is not late for what has passed already`() {
+        let wait = wait(deadline: passed)
+        #expect(wait.end == passed)
+        #expect(
+            !RollCall.isNeeded(awaited: wait.awaited, engineDeadline: passed, at: now))
+    }
+
+    @Test func `goes on with work during the roll, and with no deadline`() {
+        #expect(wait(rollEnd: later, deadline: passed).end == later)
+        #expect(wait(rollEnd: later, isBusy: true, deadline: now).end == now)
+        #expect(wait(rollEnd: later, isBusy: true, deadline: now).awaited == nil)
+    }
+
+    @Test func `is for a loop while input is held`() {
+        #expect(wait(isInputHeld: true, deadline: passed).end == nil)
+        #expect(wait(isInputHeld: true, isBusy: true, deadline: now).end == nil)
+        #expect(wait(isInputHeld: true, deadline: passed).awaited == now)
+    }
+}

@@ -220,13 +220,16 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         noteRates(at: now.mono)
     }
 
-    /// When `advance` is to be called next.
-    func nextDeadline(at now: Moment) -> Mono? {
+    /// Whether there is work that waits for nothing: `advance` is to be called at once.
+    var isBusy: Bool {
         // What holds them back calls when it does so no longer.
         let areFanOutsDue = engine.hasFanOuts && !areFanOutsHeld
-        let isBusy =
-            areDeadlinesLeft || areFanOutsDue || questions.isWaiting
+        return areDeadlinesLeft || areFanOutsDue || questions.isWaiting
             || feed?.hasMoreForReadyReaders == true
+    }
+
+    /// When `advance` is to be called next.
+    func nextDeadline(at now: Moment) -> Mono? {
         if isBusy { return now.mono }
         var next = Mono(milliseconds: .max)
         if let deadline = engineDeadline { next = min(next, deadline) }

@@ -53,8 +53,9 @@ final class EngineDriver: LoopHandler {
     func turnEnded() {
         guard host.phase != .stopped else { return }
         let now = now()
-        callRollIfLate(at: now.mono)
+        // Before the roll: a loop that stands still is not asked.
         measureBacklogs(at: now.mono)
+        callRollIfLate(at: now.mono)
         takeMail(at: now)
         takeInput(at: now)
         host.rollCall.checkEnd(at: now.mono)
@@ -155,15 +156,15 @@ final class EngineDriver: LoopHandler {
     }
 
     private func armTimer(at deadline: Mono?, _ now: Mono) {
-        // Deadlines that have passed wait for the roll and for input, and are not waited for
-        // meanwhile: what ends that wakes this thread.
-        let own = host.rollCall.deadline ?? (isInputHeld ? nil : deadline)
-        awaited = host.rollCall.isUnderWay ? nil : isInputHeld ? now : deadline
+        let wait = HostWait(
+            rollEnd: host.rollCall.deadline, isInputHeld: isInputHeld, isBusy: host.isBusy,
+            deadline: deadline, at: now)
+        awaited = wait.awaited
         let later = Mono(milliseconds: .max)
         let stuckFrom = backlogs.nextDeadline(holdingFanOuts: isHoldingFanOuts) ?? later
-        let deadline = min(own ?? later, stuckFrom)
-        guard deadline < later else { return loop.disarmTimer() }
-        loop.armTimer(atMonotonicMilliseconds: clock.unshifted(deadline.milliseconds))
+        let next = min(wait.end ?? later, stuckFrom)
+        guard next < later else { return loop.disarmTimer() }
+        loop.armTimer(atMonotonicMilliseconds: clock.unshifted(next.milliseconds))
     }
 
     func signalReceived(_ signal: CInt) {
