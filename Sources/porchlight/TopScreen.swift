@@ -90,8 +90,8 @@ struct TopScreen {
                 + "\(bytes("nameBytes")), history \(bytes("historyBytes")), blocked "
                 + bytes("bytesBlocked"),
         ]
-        let still = gauge("loopsStill")
-        if still > 0 { lines.append("loops   \(still) stand still: their values are old") }
+        let stalled = gauge("loopsStalled")
+        if stalled > 0 { lines.append("loops   \(stalled) stalled: their values are old") }
         if let before, let time = facts["time"]?.integer, let then = before["time"]?.integer,
             time > then
         {

@@ -142,9 +142,9 @@ import Testing
         #expect(says(facts(["publisher": bob]), words))
     }
 
-    @Test func `says that nothing reaches a session whose loop stands still`() {
+    @Test func `says that nothing reaches a session whose loop is stalled`() {
         let alice = party("alice", [session("connected", waiting: .null)])
-        #expect(says(facts(["subscriber": alice]), "its connection loop stands still"))
+        #expect(says(facts(["subscriber": alice]), "its connection loop is stalled"))
         #expect(!says(facts(["subscriber": alice]), "pending"))
     }
 

@@ -1,4 +1,4 @@
-"""Connection loops that stand still: one thread is stopped as by a debugger, the others run."""
+"""Stalled connection loops: one thread is stopped as by a debugger, the others run."""
 
 import contextlib
 import ctypes
@@ -27,7 +27,7 @@ def threads(service):
 
 @contextlib.contextmanager
 def held(thread):
-    """One thread stands still, as under a debugger."""
+    """One thread is stopped, as under a debugger."""
     if LIBC.ptrace(PTRACE_SEIZE, thread, None, None) != 0:
         raise Skip("threads cannot be traced here (errno %d)" % ctypes.get_errno())
     require(LIBC.ptrace(PTRACE_INTERRUPT, thread, None, None) == 0, "it was not interrupted")
@@ -47,9 +47,9 @@ def answers(client, wait=1.0):
         return False
 
 
-@case("a connection loop stands still: others are served, and its clients are right after it",
+@case("a connection loop is stalled: others are served, and its clients are right after it",
       quick=True)
-def loop_stands_still():
+def loop_stalled():
     with Service("--rate-limits", "off", "--loops", "3") as service:
         names = threads(service)
         require({"loop 0", "loop 1", "loop 2", "engine", "store"} <= set(names), "threads: %s", names)
@@ -88,9 +88,9 @@ def loop_stands_still():
             metrics = asker.ok("metrics")["text"]
             took = time.monotonic() - begin
             require(took < 0.5, "metrics took %.1f s", took)
-            require("porchlight_loops_still 1\n" in metrics, "no loop counts as standing still")
+            require("porchlight_loops_stalled 1\n" in metrics, "no loop counts as stalled")
             require('porchlight_loop_stale{loop="1"} 1\n' in metrics, "no value is old")
-            require(asker.ok("stats")["loopsStill"] == 1, "stats has no loop that stands still")
+            require(asker.ok("stats")["loopsStalled"] == 1, "stats has no stalled loop")
             why = asker.ok("why", {"subscriber": stuck[0].account, "publisher": "p0", "type": 1})
             require("bytesWaiting" not in why["subscriber"]["sessions"][0], "%s", why)
         for client in stuck:
@@ -105,9 +105,9 @@ def loop_stands_still():
         say("slowest publish %.2f s, %d KiB more; metrics within %.1f s", slowest, more, took)
 
 
-@case("a connection loop of an idle service stands still: new clients are served by the others",
+@case("a connection loop of an idle service is stalled: new clients are served by the others",
       quick=True)
-def loop_stands_still_idle():
+def loop_stalled_idle():
     with Service("--rate-limits", "off", "--loops", "3") as service:
         with held(threads(service)["loop 1"]):
             early = [service.connect() for _ in range(3)]
@@ -153,8 +153,8 @@ def returned_while_stopped():
         say("10 clients returned while the service was stopped, 2 did not and were told as lost")
 
 
-@case("connection loops stand still for good: the service ends all the same")
-def loop_stands_still_at_the_end():
+@case("connection loops are stalled and stay so: the service ends all the same")
+def loop_stalled_at_the_end():
     with Service("--rate-limits", "off", "--loops", "5") as service:
         clients = [service.login("c%d" % n) for n in range(10)]
         names = threads(service)

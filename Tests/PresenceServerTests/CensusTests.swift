@@ -23,7 +23,7 @@ import Testing
         #expect(loops == [0, 1, 2, 0, 1, 2])
     }
 
-    @Test func `gives a loop that stands still no new ones`() {
+    @Test func `gives a stalled loop no new ones`() {
         #expect(Census.choose([0, 1, 3], behind: 0b001) == 1)
         #expect(Census.choose([2, 1], behind: 0b11) == 1)
         let census = Census(loops: 2, seed: 1)

@@ -72,8 +72,8 @@ import Testing
         }
     }
 
-    /// One item would keep the memory of a whole turn, for as long as the loop stands still.
-    @Test func `keeps for a loop that stands still only what its items refer to`() {
+    /// One item would keep the memory of a whole turn, for as long as the loop is stalled.
+    @Test func `keeps for a stalled loop only what its items refer to`() {
         let numbers = (0..<2).map { LoopNumber(index: $0, of: 2) }
         let connections = numbers.map { $0.connection(StreamID(slot: 5, generation: 1)) }
         var output = HostOutput(loops: 2)
@@ -85,7 +85,7 @@ import Testing
         output.shared.effects.receivers = connections.map(\.slot)
         output.append(to: 0..<2) { .expired(.presence, names: 1..<2, receivers: $0) }
         for connection in connections { output.append(.missed(connection), for: connection) }
-        let parts = output.take(still: 0b10)
+        let parts = output.take(stalled: 0b10)
         #expect(parts[0].byteCount > 100_000)
         #expect(parts[1].byteCount < 1_000)
         for part in parts.prefix(2) {
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func `copies directed presences for a loop that stands still`() {
+    @Test func `copies directed presences for a stalled loop`() {
         var output = HostOutput(loops: 2)
         _ = output.shared.add { bytes, _ in bytes += Array(repeating: 1, count: 100_000) }
         let body = output.shared.add { bytes, _ in bytes += [1, 2, 3] }
@@ -112,7 +112,7 @@ import Testing
             .direct(body: body, .endForSubscribers(brief: body), receivers: $0)
         }
         output.append(to: 0..<1) { .direct(body: body, .beginning, receivers: $0) }
-        let part = output.take(still: 0b10)[1]
+        let part = output.take(stalled: 0b10)[1]
         #expect(part.byteCount < 1_000)
         let copied = part.own.items.map { item -> [[UInt8]?] in
             guard case .direct(let body, let delivery, _) = item else { return [] }
@@ -124,7 +124,7 @@ import Testing
     }
 
     /// An account on another loop can cause one with each change of its list.
-    @Test func `copies notices of contacts for a loop that stands still`() {
+    @Test func `copies notices of contacts for a stalled loop`() {
         var output = HostOutput(loops: 2)
         _ = output.shared.add { bytes, _ in bytes += Array(repeating: 1, count: 100_000) }
         output.shared.effects.bytes = Array("alice, bob: hello".utf8)
@@ -143,7 +143,7 @@ import Testing
         for notice in [1, 0] {
             output.append(to: 0..<1) { .contact(notice: notice, receivers: $0) }
         }
-        let part = output.take(still: 0b10)[1]
+        let part = output.take(stalled: 0b10)[1]
         #expect(part.byteCount < 1_000)
         let effects = part.shared.effects
         func text(_ range: ByteRange) -> String {
@@ -238,7 +238,7 @@ import Testing
         #expect(questions.deadline == nil)
     }
 
-    @Test func `do not wait for loops that stand still, and say which values are old`() {
+    @Test func `do not wait for stalled loops, and say which values are old`() {
         var questions = Questions()
         questions.append(question(first))
         let number = questions.next(askedOf: 2, at: start)?.number ?? 0
@@ -256,7 +256,7 @@ import Testing
         #expect(partial?.reports[1].measured.connections == 7)
     }
 
-    @Test func `are answered at once when every loop stands still`() {
+    @Test func `are answered at once when every loop is stalled`() {
         var questions = Questions()
         questions.append(question(first))
         _ = questions.next(askedOf: 2, at: start)

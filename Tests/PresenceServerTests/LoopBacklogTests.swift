@@ -27,11 +27,11 @@ import Testing
         #expect(!backlogs.mayTakeInput)
         #expect(
             backlogs.nextDeadline(holdingFanOuts: false)
-                == after(LoopBacklogs.standstillMilliseconds))
+                == after(LoopBacklogs.stallMilliseconds))
         let rest = Self.turns(1, bytes: 10, ended: 1)
         #expect(backlogs.note(rest, of: 1, at: after(1)) == false)
         #expect(
-            backlogs.mayTakeInput && backlogs.still == 0
+            backlogs.mayTakeInput && backlogs.stalled == 0
                 && backlogs.nextDeadline(holdingFanOuts: false) == nil)
     }
 
@@ -49,37 +49,37 @@ import Testing
             let now = after(UInt64(turn) * 200)
             let full = Self.turns(LoopBacklogs.turnsMax, ended: turn)
             #expect(backlogs.note(full, of: 0, at: now) == false)
-            #expect(!backlogs.mayTakeInput && backlogs.still == 0)
+            #expect(!backlogs.mayTakeInput && backlogs.stalled == 0)
         }
     }
 
-    @Test func `are not waited for when they stand still, until they work again`() {
+    @Test func `are not waited for when they are stalled, until they work again`() {
         var backlogs = LoopBacklogs(loops: 3)
         #expect(backlogs.note(full, of: 2, at: start) == false)
-        let later = after(LoopBacklogs.standstillMilliseconds)
+        let later = after(LoopBacklogs.stallMilliseconds)
         #expect(backlogs.note(full, of: 2, at: later) == true)
-        #expect(backlogs.still == 0b100)
+        #expect(backlogs.stalled == 0b100)
         #expect(backlogs.mayTakeInput && backlogs.mayContinueFanOuts)
         #expect(backlogs.nextDeadline(holdingFanOuts: false) == nil)
         // It has begun to release, and has not made up for it.
         let much = Self.turns(LoopBacklogs.turnsMax / 2 + 1, bytes: 10, ended: 1)
         #expect(backlogs.note(much, of: 2, at: later) == false)
-        #expect(backlogs.still == 0b100)
+        #expect(backlogs.stalled == 0b100)
         // There is always something under load.
         let rest = Self.turns(LoopBacklogs.turnsMax / 2, bytes: 10, ended: 2, released: 37)
         #expect(backlogs.note(rest, of: 2, at: later) == true)
-        #expect(backlogs.still == 0 && backlogs.behind == 0)
+        #expect(backlogs.stalled == 0 && backlogs.behind == 0)
         #expect(backlogs.releasedTurns == [0, 0, 37])
     }
 
-    @Test func `stand still while they end no turn, however little there is`() {
+    @Test func `are stalled while they end no turn, however little there is`() {
         var backlogs = LoopBacklogs(loops: 1)
         #expect(backlogs.note(full, of: 0, at: start) == false)
-        let later = after(LoopBacklogs.standstillMilliseconds)
+        let later = after(LoopBacklogs.stallMilliseconds)
         #expect(backlogs.note(full, of: 0, at: later) == true)
         let rest = Self.turns(2, bytes: 10, ended: 1)
         #expect(backlogs.note(rest, of: 0, at: later) == true)
-        #expect(backlogs.still == 0)
+        #expect(backlogs.stalled == 0)
     }
 
     /// SIGSTOP, or a machine that is suspended: the engine host may be the first to continue.
@@ -88,7 +88,7 @@ import Testing
         #expect(backlogs.note(full, of: 0, at: start) == false)
         #expect(backlogs.note(full, of: 0, at: after(5_000)) == false)
         #expect(!backlogs.mayTakeInput && backlogs.behind == 0)
-        let end = after(5_000 + LoopBacklogs.standstillMilliseconds)
+        let end = after(5_000 + LoopBacklogs.stallMilliseconds)
         #expect(backlogs.nextDeadline(holdingFanOuts: false) == end)
         #expect(backlogs.note(full, of: 0, at: end) == true)
     }
@@ -125,16 +125,16 @@ import Testing
         #expect(backlogs.nextDeadline(holdingFanOuts: false) == nil)
         #expect(
             backlogs.nextDeadline(holdingFanOuts: true)
-                == after(LoopBacklogs.standstillMilliseconds))
-        let later = after(LoopBacklogs.standstillMilliseconds)
+                == after(LoopBacklogs.stallMilliseconds))
+        let later = after(LoopBacklogs.stallMilliseconds)
         #expect(backlogs.note(few, of: 1, at: later) == false)
-        #expect(backlogs.mayContinueFanOuts && backlogs.still == 0 && backlogs.mayTakeInput)
+        #expect(backlogs.mayContinueFanOuts && backlogs.stalled == 0 && backlogs.mayTakeInput)
         // It gets no new connections.
         #expect(backlogs.behind == 0b10)
         #expect(backlogs.nextDeadline(holdingFanOuts: true) == nil)
-        // What it is handed now makes it full, and it stands still at once.
+        // What it is handed now makes it full, and it is stalled at once.
         #expect(backlogs.note(full, of: 1, at: later) == true)
-        #expect(backlogs.mayTakeInput && backlogs.still == 0b10)
+        #expect(backlogs.mayTakeInput && backlogs.stalled == 0b10)
     }
 }
 
@@ -221,7 +221,7 @@ import Testing
         #expect(!roll.isUnderWay)
     }
 
-    @Test func `does not wait for a loop that stands still`() {
+    @Test func `does not wait for a stalled loop`() {
         var roll = RollCall()
         let number = roll.begin(loops: 2, at: start)
         let end = start.advanced(byMilliseconds: RollCall.waitMilliseconds)

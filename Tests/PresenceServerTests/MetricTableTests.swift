@@ -61,7 +61,7 @@ import Testing
                 feedReaders feedEvents feedBytes feedOldestSeconds feedLagSeconds feedResets \
                 conflated fellBehind bytesBlocked bytesHeldBack outboxBytes poolBytesIdle \
                 storePending storeRetained storeCommits storeRows storeFailures \
-                storeLastCommitMicroseconds loopsStill
+                storeLastCommitMicroseconds loopsStalled
                 """)
     }
 
@@ -85,7 +85,7 @@ import Testing
                 connections accountsOnline sessionsConnected subscriptions statuses bytesBlocked \
                 bytesHeldBack storePending storeRetained storeFailures \
                 storeLastCommitMicroseconds memoryBytes subscriptionBytes nameBytes historyBytes \
-                processorMicroseconds loopsStill
+                processorMicroseconds loopsStalled
                 """)
     }
 

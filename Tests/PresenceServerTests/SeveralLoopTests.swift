@@ -78,7 +78,7 @@ private func withLoops(
             for loop in 0..<3 {
                 #expect(text.contains("porchlight_loop_connections{loop=\"\(loop)\"} 2\n"))
             }
-            #expect(text.contains("porchlight_loops_still 0\n"))
+            #expect(text.contains("porchlight_loops_stalled 0\n"))
         }
     }
 

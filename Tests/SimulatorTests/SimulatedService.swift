@@ -87,9 +87,9 @@ final class SimulatedService {
     private var random: SplitMix64
     /// What the engine host had looked at when its last turn ended.
     private var heardUpTo: Mono
-    /// No loop is taken for one that stands still.
+    /// No loop is taken for a stalled one.
     var isSteady = false {
-        didSet { if isSteady { hub.host.stillLoops = 0 } }
+        didSet { if isSteady { hub.host.stalledLoops = 0 } }
     }
     /// Which loop has a stream.
     private var loopOfStream: [StreamID: Int] = [:]
@@ -191,7 +191,7 @@ final class SimulatedService {
         var isBusy = true
         while isBusy {
             isBusy = false
-            hub.host.stillLoops = 0
+            hub.host.stalledLoops = 0
             for index in loops.indices {
                 while takeUp(index) { isBusy = true }
             }
@@ -219,17 +219,17 @@ final class SimulatedService {
         return true
     }
 
-    /// Now and then the engine host takes some loops for ones that stand still, and withholds
+    /// Now and then the engine host takes some loops for stalled ones, and withholds
     /// events from their connections.
-    private func chooseStillLoops() {
+    private func chooseStalledLoops() {
         guard loops.count > 1, !isSteady, Int.random(in: 0..<20, using: &random) == 0 else {
             return
         }
-        hub.host.stillLoops = UInt64.random(in: 0..<1 << UInt64(loops.count), using: &random)
+        hub.host.stalledLoops = UInt64.random(in: 0..<1 << UInt64(loops.count), using: &random)
     }
 
     private func hostTurn() {
-        chooseStillLoops()
+        chooseStalledLoops()
         let now = now()
         hub.host.advance(to: now, heardUpTo: heardUpTo)
         hub.host.endTurn(at: now)

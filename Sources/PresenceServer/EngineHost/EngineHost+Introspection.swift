@@ -13,7 +13,7 @@ extension EngineHost {
             return
         }
         let item = OutboundItem.measure(loopQuestion(for: question.subject), question: number)
-        output.appendToAll(item, omitting: stillLoops)
+        output.appendToAll(item, omitting: stalledLoops)
     }
 
     private mutating func loopQuestion(for subject: Question.Subject) -> LoopQuestion {
@@ -28,16 +28,16 @@ extension EngineHost {
 
     /// A loop has measured what a question asks for. The last one has the question answered.
     mutating func measured(_ report: LoopReport, for number: UInt64, at now: Moment) {
-        guard let complete = questions.add(report, for: number, without: stillLoops) else {
+        guard let complete = questions.add(report, for: number, without: stalledLoops) else {
             return
         }
         answer(complete.question, from: complete.reports, at: now)
     }
 
-    /// Answers a question for which only loops that stand still have not reported, or some have not
+    /// Answers a question for which only stalled loops have not reported, or some have not
     /// in time, with what they have reported last.
     mutating func answerWithoutLateLoops(at now: Moment) {
-        guard let complete = questions.giveUpWaiting(at: now.mono, without: stillLoops) else {
+        guard let complete = questions.giveUpWaiting(at: now.mono, without: stalledLoops) else {
             return
         }
         answer(complete.question, from: complete.reports, at: now)
@@ -163,7 +163,7 @@ extension EngineHost {
         measured.store = store.counters
         measured.commitTimes = store.commitTimes
         measured.connectionsMax = configuration.admission.connectionsMax
-        measured.stillLoops = stillLoops.nonzeroBitCount
+        measured.stalledLoops = stalledLoops.nonzeroBitCount
         measured.processorMicroseconds = Int(clamping: resources.threadMicroseconds)
         measured.version = configuration.version
         measured.startMilliseconds = begun.wall.milliseconds

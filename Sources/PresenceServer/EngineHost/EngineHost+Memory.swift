@@ -4,7 +4,7 @@ extension EngineHost {
     /// Measures memory, when that is due.
     mutating func lookAfterMemory(at now: Mono, heardUpTo: Mono) {
         guard let due = memory.nextDeadline, due <= heardUpTo else { return }
-        // For a loop that stands still, one would wait for each time.
-        if memory.look(resources, at: now) { output.appendToAll(.trim, omitting: stillLoops) }
+        // For a stalled loop, one would wait for each time.
+        if memory.look(resources, at: now) { output.appendToAll(.trim, omitting: stalledLoops) }
     }
 }

@@ -29,7 +29,7 @@ extension EngineHost {
 
     /// Hands the output to the loops in process, and returns a part for each connection loop.
     mutating func handOver() -> ArraySlice<SealedOutbound> {
-        let parts = output.take(still: stillLoops)
+        let parts = output.take(stalled: stalledLoops)
         handToLoopsInProcess(parts)
         return parts.prefix(loops.count)
     }
@@ -45,14 +45,14 @@ extension EngineHost {
             let (native, xmpp) = output.divide(receivers)
             if !native.isEmpty {
                 let body = output.body(of: event)
-                output.append(to: native, omitting: stillLoops) {
+                output.append(to: native, omitting: stalledLoops) {
                     .deliver(body: body, seq: seq, topic: topic, receivers: $0)
                 }
             }
             if !xmpp.isEmpty {
                 deliverStanzas(output.stanzas(of: event), seq, of: topic, to: xmpp)
             }
-            if stillLoops != 0 { withhold(topic, seq, from: receivers, at: now.wall) }
+            if stalledLoops != 0 { withhold(topic, seq, from: receivers, at: now.wall) }
         case .answer(let connection, let index):
             if case .sessions(let entries) = output.shared.effects.answers[index] {
                 fillInLastHeard(of: entries, at: now)
@@ -72,11 +72,11 @@ extension EngineHost {
             }
             let (native, xmpp) = output.divide(receivers)
             let body = output.shared.add { output, _ in output += event.body }
-            output.append(to: native, omitting: stillLoops) {
+            output.append(to: native, omitting: stalledLoops) {
                 .deliver(body: body, seq: id.seq, topic: topic, receivers: $0)
             }
             if !xmpp.isEmpty { deliver(event, id.seq, topic, toXMPP: xmpp, at: now.wall) }
-            if stillLoops != 0 { withhold(topic, id.seq, from: receivers, at: now.wall) }
+            if stalledLoops != 0 { withhold(topic, id.seq, from: receivers, at: now.wall) }
         case .drop(let id):
             kept[id] = nil
         case .feed(let event, let topic):
@@ -104,9 +104,9 @@ extension EngineHost {
         }
     }
 
-    // MARK: Loops that stand still
+    // MARK: Stalled loops
 
-    /// Notes that the connections of loops that stand still have missed an event, as their loops
+    /// Notes that the connections of stalled loops have missed an event, as their loops
     /// would note it for clients that do not read.
     ///
     /// From then on the engine withholds events from them, so this is done once for each until it
@@ -116,7 +116,7 @@ extension EngineHost {
     ) {
         for place in receivers {
             let slot = output.shared.effects.receivers[place]
-            guard stillLoops & 1 << UInt64(loops.loop(of: slot)) != 0,
+            guard stalledLoops & 1 << UInt64(loops.loop(of: slot)) != 0,
                 let connection = engine.connection(inSlot: slot)
             else { continue }
             engine.missed(topic, seq: seq, by: connection, at: now)

@@ -9,21 +9,21 @@ extension EngineHost {
     mutating func push(
         to receivers: Range<Int>, byteCount: Int, _ item: (Range<Int>) -> OutboundItem
     ) {
-        output.append(to: receivers, omitting: stillLoops, item)
-        pushToStill(receivers, byteCount: byteCount, item)
+        output.append(to: receivers, omitting: stalledLoops, item)
+        pushToStalled(receivers, byteCount: byteCount, item)
     }
 
-    /// Appends a message for those of its receivers that are on loops that stand still, as far as
+    /// Appends a message for those of its receivers that are on stalled loops, as far as
     /// they may have more; the others are closed when their loop continues.
-    mutating func pushToStill(
+    mutating func pushToStalled(
         _ receivers: Range<Int>, byteCount: Int, _ item: (Range<Int>) -> OutboundItem
     ) {
-        guard stillLoops != 0 else { return }
+        guard stalledLoops != 0 else { return }
         let start = output.shared.effects.receivers.count
         for place in receivers {
             let slot = output.shared.effects.receivers[place]
             let loop = loops.loop(of: slot)
-            guard stillLoops & 1 << UInt64(loop) != 0,
+            guard stalledLoops & 1 << UInt64(loop) != 0,
                 let connection = engine.connection(inSlot: slot)
             else { continue }
             let limits = PushBacklog.Limits(
@@ -62,7 +62,7 @@ extension EngineHost {
     }
 
     /// Hands a presence to receivers that need not subscribe. That a device is available is not
-    /// kept for loops that stand still; its end is, without what it says.
+    /// kept for stalled loops; its end is, without what it says.
     mutating func direct(_ index: Int, to receivers: Range<Int>, at now: Mono) {
         let presence = output.shared.effects.directed[index]
         switch presence.kind {
@@ -70,7 +70,7 @@ extension EngineHost {
             let admitted = admitted(presence, receivers, now)
             guard !admitted.isEmpty else { return }
             let body = add(presence)
-            output.append(to: admitted, omitting: stillLoops) {
+            output.append(to: admitted, omitting: stalledLoops) {
                 .direct(body: body, .beginning, receivers: $0)
             }
         case .unavailable:
@@ -97,10 +97,10 @@ extension EngineHost {
             briefly.device.availability = nil
             brief = add(briefly)
         }
-        output.append(to: receivers, omitting: stillLoops) {
+        output.append(to: receivers, omitting: stalledLoops) {
             .direct(body: body, delivery(brief), receivers: $0)
         }
-        pushToStill(receivers, byteCount: output.shared.range(of: brief).count) {
+        pushToStalled(receivers, byteCount: output.shared.range(of: brief).count) {
             .direct(body: brief, delivery(brief), receivers: $0)
         }
     }

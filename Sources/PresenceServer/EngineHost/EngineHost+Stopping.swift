@@ -43,12 +43,12 @@ extension EngineHost {
     /// How long after their connections must have ended loops are waited for.
     private static var patienceSeconds: Int { 2 }
 
-    /// Ends although loops have not finished: they stand still.
+    /// Ends although loops have not finished: these are stalled.
     mutating func giveUpLoops() {
         farewellEnd = nil
         guard phase == .farewell else { return }
         logger.error(
-            "connection loops stand still, and are given up",
+            "stalled connection loops are abandoned",
             metadata: ["loops": "\(loops.count - finishedLoopCount)"])
         stop()
     }

@@ -112,7 +112,7 @@ extension EngineHost {
     }
 
     /// Hands an iq to the device that it is for, unless that has been sent too many or is on a loop
-    /// that stands still. What it has asked for it is sent in any case.
+    /// that is stalled. What it has asked for it is sent in any case.
     mutating func relay(_ stanza: RelayedStanza, at now: Moment) throws(Refusal) {
         let sender = stanza.connection
         let target = try engine.relayTarget(
@@ -127,7 +127,7 @@ extension EngineHost {
         }
         if stanza.isRequest { relayedRequests.add(stanza.id, from: sender, to: receiver) }
         output.shared.effects.answer(sender, .done)
-        guard stillLoops & 1 << UInt64(loops.loop(of: receiver.slot)) == 0 else { return }
+        guard stalledLoops & 1 << UInt64(loops.loop(of: receiver.slot)) == 0 else { return }
         let body = output.shared.add { output, _ in output += stanza.bytes }
         output.append(.relay(body: body, receiver), for: receiver)
     }
@@ -137,7 +137,7 @@ extension EngineHost {
         _ body: Int?, _ seq: UInt64, of topic: TopicHandle, to receivers: Range<Int>
     ) {
         guard let body else { return }
-        output.append(to: receivers, omitting: stillLoops) {
+        output.append(to: receivers, omitting: stalledLoops) {
             .deliverStanzas(body: body, seq: seq, topic: topic, receivers: $0)
         }
     }

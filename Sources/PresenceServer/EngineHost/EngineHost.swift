@@ -29,9 +29,9 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     var output: HostOutput
     /// How the loops in process are reached.
     private(set) var boxesInProcess: [LinkBox] = []
-    /// The connection loops that stand still, a bit for each: they are not handed events.
-    var stillLoops: UInt64 = 0 {
-        didSet { pushBacklog.keep(loops: stillLoops) }
+    /// The stalled connection loops, a bit for each: they are not handed events.
+    var stalledLoops: UInt64 = 0 {
+        didSet { pushBacklog.keep(loops: stalledLoops) }
     }
     /// What waits for their connections all the same.
     var pushBacklog = PushBacklog()

@@ -148,9 +148,9 @@ struct HostOutput: Sendable {
 
     /// Takes everything, one part for each loop; what is shared is shared by all.
     ///
-    /// Loops with a bit in `still` keep only what their items refer to: what they have waits for
+    /// Loops with a bit in `stalled` keep only what their items refer to: what they have waits for
     /// an unknown time, and an item for a single connection would keep the memory of a whole turn.
-    mutating func take(still: UInt64 = 0) -> [SealedOutbound] {
+    mutating func take(stalled: UInt64 = 0) -> [SealedOutbound] {
         var next = HostOutput(loops: loops.count)
         // What has been sorted stays with the engine host, and its memory is used again.
         swap(&next.shared.effects.items, &shared.effects.items)
@@ -159,7 +159,7 @@ struct HostOutput: Sendable {
         for index in parts.indices { next.parts[index].reserve(as: parts[index]) }
         let sealed = SealedOutbound.Shared(shared)
         let outbound = parts.enumerated().map { loop, own in
-            still & 1 << UInt64(loop) == 0
+            stalled & 1 << UInt64(loop) == 0
                 ? SealedOutbound(sealed, own) : SealedOutbound(ofItsOwn: sealed, own)
         }
         next.stanzaReceivers = stanzaReceivers

@@ -1,10 +1,10 @@
 import PresenceCore
 
-/// What waits for the connections of loops that stand still, and must not be lost: how much there
+/// What waits for the connections of stalled loops, and must not be lost: how much there
 /// is for each.
 ///
 /// A loop keeps such messages for a client that does not read up to `backlogBytesMax`, and then
-/// closes its connection. A loop that stands still cannot, so the engine host does it for the loop:
+/// closes its connection. A stalled loop cannot, so the engine host does it for the loop:
 /// what waits in its box is bounded, and a client never lacks a message without being told.
 struct PushBacklog: Sendable {
     /// The most bytes that wait.
@@ -47,9 +47,9 @@ struct PushBacklog: Sendable {
         return .waits
     }
 
-    /// Forgets loops that do not stand still, a bit for each that does.
-    mutating func keep(loops still: UInt64) {
+    /// Forgets loops that are not stalled; there is a bit for each that is.
+    mutating func keep(loops stalled: UInt64) {
         guard !loops.isEmpty else { return }
-        loops = loops.filter { still & 1 << UInt64($0.key) != 0 }
+        loops = loops.filter { stalled & 1 << UInt64($0.key) != 0 }
     }
 }

@@ -12,7 +12,7 @@ import PresenceCore
 struct RollCall {
     /// A call that comes later by as much is late.
     static let lateMilliseconds: UInt64 = 100
-    /// A loop that answers later is not waited for. One that is known to stand still is not asked.
+    /// A loop that answers later is not waited for. A stalled one is not asked.
     static let waitMilliseconds: UInt64 = 1_000
     private static let roundsMax = 2
 
@@ -64,7 +64,7 @@ struct RollCall {
 
 extension EngineHost {
     /// The connection loops that work.
-    private var workingLoopCount: Int { loops.count - stillLoops.nonzeroBitCount }
+    private var workingLoopCount: Int { loops.count - stalledLoops.nonzeroBitCount }
 
     /// Asks every connection loop that works whether it has read what had arrived.
     mutating func callRoll(at now: Mono) {
@@ -79,6 +79,6 @@ extension EngineHost {
     }
 
     private mutating func callRoll(_ number: UInt64) {
-        output.appendToAll(.callRoll(number), omitting: stillLoops)
+        output.appendToAll(.callRoll(number), omitting: stalledLoops)
     }
 }

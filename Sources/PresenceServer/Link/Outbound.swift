@@ -173,7 +173,7 @@ enum OutboundItem: Sendable {
     case synced(ConnectionID, count: Int)
     /// The connection has been sent the states of all topics that it had missed.
     case caughtUp(ConnectionID)
-    /// The connection was not handed an event, since its loop stood still; it is to ask for the
+    /// The connection was not handed an event, since its loop was stalled; it is to ask for the
     /// newest states when it has drained.
     case missed(ConnectionID)
     /// Something for a feed reader.

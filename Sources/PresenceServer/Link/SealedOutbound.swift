@@ -24,11 +24,11 @@ struct SealedOutbound: Sendable {
         self.own = own
     }
 
-    /// What there is for a loop that stands still, with a copy of what it refers to.
+    /// What there is for a stalled loop, with a copy of what it refers to.
     ///
     /// What is pushed is copied: expired names, notices of contacts, bodies that are always
     /// delivered and directed presences. Whatever else refers to something answers a request that
-    /// was in progress when the loop stood still, and keeps all that is shared.
+    /// was in progress when the loop was stalled, and keeps all that is shared.
     init(ofItsOwn sealed: Shared, _ own: LoopOutput) {
         guard !own.items.contains(where: \.refersToAnswers) else {
             self.init(sealed, own)

@@ -90,8 +90,8 @@ struct HostMeasurements: Sendable {
     /// CPU time of the engine host's thread; that of the only connection loop, if it has none of
     /// its own.
     var processorMicroseconds = 0
-    /// Connection loops that stand still.
-    var stillLoops = 0
+    /// Stalled connection loops.
+    var stalledLoops = 0
 }
 
 /// What is measured of the feed; zero while it is off.

@@ -27,10 +27,10 @@ extension MetricTable {
             "1 if a connection loop has not reported: its values are those of its last report."
         ) { $0.isStale ? 1 : 0 },
         Metric(
-            .gauge, "porchlight_loops_still",
-            "Connection loops that stand still, and are not waited for.",
-            stats: .loopsStill, top: .gauge(.loopsStill)
-        ) { $0.host.stillLoops },
+            .gauge, "porchlight_loops_stalled",
+            "Connection loops that are stalled and not waited for.",
+            stats: .loopsStalled, top: .gauge(.loopsStalled)
+        ) { $0.host.stalledLoops },
         Metric(
             information: "porchlight_build_info", "Always 1; the label contains the version.",
             label: "version"

@@ -16,7 +16,7 @@ enum StatsMember: String, CaseIterable, Sendable {
     case conflated, fellBehind, bytesBlocked, bytesHeldBack, outboxBytes, poolBytesIdle
     case storePending, storeRetained, storeCommits, storeRows, storeFailures
     case storeLastCommitMicroseconds
-    case loopsStill
+    case loopsStalled
 }
 
 /// A member of the response to `top`.
@@ -35,6 +35,6 @@ enum TopMember: Hashable, Sendable {
         case bytesBlocked, bytesHeldBack
         case storePending, storeRetained, storeFailures, storeLastCommitMicroseconds
         case memoryBytes, subscriptionBytes, nameBytes, historyBytes, processorMicroseconds
-        case loopsStill
+        case loopsStalled
     }
 }

@@ -53,7 +53,7 @@ final class EngineDriver: LoopHandler {
     func turnEnded() {
         guard host.phase != .stopped else { return }
         let now = now()
-        // Before the roll: a loop that stands still is not asked.
+        // Before the roll: a stalled loop is not asked.
         measureBacklogs(at: now.mono)
         callRollIfLate(at: now.mono)
         takeMail(at: now)
@@ -101,10 +101,10 @@ final class EngineDriver: LoopHandler {
         defer { if backlogs.behind != behindBefore { census.note(behind: backlogs.behind) } }
         for (index, box) in boxes.enumerated() {
             guard backlogs.note(box.backlog(), of: index, at: now) else { continue }
-            host.stillLoops = backlogs.still
-            let isStill = backlogs.still & 1 << UInt64(index) != 0
+            host.stalledLoops = backlogs.stalled
+            let isStalled = backlogs.stalled & 1 << UInt64(index) != 0
             host.logger.warning(
-                isStill ? "a connection loop stands still" : "a connection loop continues",
+                isStalled ? "a connection loop is stalled" : "a stalled connection loop continues",
                 metadata: ["loop": "\(index)"])
         }
     }

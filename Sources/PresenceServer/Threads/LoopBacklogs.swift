@@ -16,7 +16,7 @@ struct LoopBacklogs {
     static let turnsBesideFanOuts = 1
     /// A loop that has ended no turn for so long is stuck. With 20,000 connections that all have
     /// something to write, a turn takes 20 ms.
-    static let standstillMilliseconds: UInt64 = 500
+    static let stallMilliseconds: UInt64 = 500
     /// If the engine host measures so much later than that, it may not have run either: the whole
     /// process was suspended, and the loop has as long again, once.
     static let lateMilliseconds: UInt64 = 100
@@ -28,7 +28,7 @@ struct LoopBacklogs {
         /// Whether it has been given more time.
         var isExtended = false
         var isStuck = false
-        var isStill = false
+        var isStalled = false
 
         private var unreleased: LinkBox.Load { backlog.unreleased }
 
@@ -36,7 +36,7 @@ struct LoopBacklogs {
 
         var holdsFanOuts: Bool { unreleased.turns > turnsBesideFanOuts }
 
-        /// Whether a loop that stood still has made up for it. It is not waited for until it has
+        /// Whether a stalled loop has made up for it. It is not waited for until it has
         /// released everything, since under load that may never be.
         var isLight: Bool {
             unreleased.turns <= turnsMax / 2 && unreleased.bytes <= bytesMax / 2
@@ -61,32 +61,32 @@ struct LoopBacklogs {
         }
 
         var stuckFrom: Mono? {
-            waitingSince?.advanced(byMilliseconds: standstillMilliseconds)
+            waitingSince?.advanced(byMilliseconds: stallMilliseconds)
         }
     }
 
     private var loops: [State]
-    /// The loops that stand still, a bit for each.
-    private(set) var still: UInt64 = 0
-    /// The loops that are stuck or stand still.
+    /// The stalled loops, a bit for each.
+    private(set) var stalled: UInt64 = 0
+    /// The loops that are stuck or stalled.
     private(set) var behind: UInt64 = 0
 
     init(loops count: Int) {
         loops = Array(repeating: State(), count: count)
     }
 
-    /// Notes how far a loop is behind now. Returns whether it has begun or ceased to stand still.
+    /// Notes how far a loop is behind now. Returns whether it became stalled, or is so no longer.
     mutating func note(_ backlog: LinkBox.Backlog, of index: Int, at now: Mono) -> Bool {
         let bit: UInt64 = 1 << UInt64(index)
         loops[index].note(backlog, at: now)
         let state = loops[index]
         let changes =
-            state.isStill ? !state.isStuck && state.isLight : state.isStuck && state.isFull
+            state.isStalled ? !state.isStuck && state.isLight : state.isStuck && state.isFull
         if changes {
-            loops[index].isStill.toggle()
-            still ^= bit
+            loops[index].isStalled.toggle()
+            stalled ^= bit
         }
-        behind = loops[index].isStuck || loops[index].isStill ? behind | bit : behind & ~bit
+        behind = loops[index].isStuck || loops[index].isStalled ? behind | bit : behind & ~bit
         return changes
     }
 
@@ -94,18 +94,18 @@ struct LoopBacklogs {
     var releasedTurns: [Int] { loops.map(\.backlog.releasedTurns) }
 
     /// Whether the engine host may take input.
-    var mayTakeInput: Bool { loops.allSatisfy { !$0.isFull || $0.isStill } }
+    var mayTakeInput: Bool { loops.allSatisfy { !$0.isFull || $0.isStalled } }
 
     /// Whether slices of large fan-outs may follow. Those for a loop that is stuck make it full in
-    /// the end, and then it stands still: so what waits for it is bounded.
+    /// the end, and then it is stalled: so what waits for it is bounded.
     var mayContinueFanOuts: Bool {
-        loops.allSatisfy { $0.isStill || $0.isStuck || !$0.holdsFanOuts }
+        loops.allSatisfy { $0.isStalled || $0.isStuck || !$0.holdsFanOuts }
     }
 
     /// When a loop that is waited for may have to be counted as stuck.
     func nextDeadline(holdingFanOuts: Bool) -> Mono? {
         loops.filter {
-            !$0.isStill && !$0.isStuck && ($0.isFull || holdingFanOuts && $0.holdsFanOuts)
+            !$0.isStalled && !$0.isStuck && ($0.isFull || holdingFanOuts && $0.holdsFanOuts)
         }.compactMap(\.stuckFrom).min()
     }
 }

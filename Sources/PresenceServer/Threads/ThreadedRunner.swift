@@ -10,7 +10,7 @@ final class ThreadedRunner: ServiceRunner {
     private let drivers: [LoopDriver]
     private let boxes: [LinkBox]
     private let intakes: [Intake]
-    /// Loops that stood still at the end.
+    /// Loops that were stalled at the end.
     private var abandoned: Set<Int> = []
 
     /// What a thread runs, on the way to it.
@@ -56,7 +56,7 @@ final class ThreadedRunner: ServiceRunner {
     }
 
     /// Waits for the engine host's thread, which is the last, and then for the others. A loop that
-    /// stands still is not waited for: it is left alone until the process ends.
+    /// is stalled is not waited for: it is left alone until the process ends.
     private func wait(for threads: [NamedThread]) {
         guard let last = threads.last else { return }
         while !last.join(withinMilliseconds: 60_000) {}

@@ -5,16 +5,16 @@ import Testing
 
 @testable import PresenceServer
 
-/// Messages that must not be lost, for connections of a loop that stands still: what causes them
+/// Messages that must not be lost, for connections of a stalled loop: what causes them
 /// comes from other loops and goes on.
-@Suite struct `What waits for a loop that stands still` {
+@Suite struct `What waits for a stalled loop` {
     private typealias Host = EngineHost<SimulatedDisk, SimulatedNetwork>
     private let now = Moment(mono: Mono(milliseconds: 1_000), wall: Wall(milliseconds: 1_000))
     private static let backlogBytesMax = 200_000
     private static let loops = (0..<2).map { LoopNumber(index: $0, of: 2) }
     private let network = SimulatedNetwork()
 
-    /// Two connection loops; the second stands still.
+    /// Two connection loops; the second is stalled.
     private func host(_ adjust: (inout Configuration) -> Void = { _ in }) -> Host {
         var configuration = Configuration()
         configuration.switchOffPace()
@@ -25,7 +25,7 @@ import Testing
             engine: Engine(settings: configuration.engine, at: now, seed: 1),
             heard: [HeardTable(), HeardTable()], store: SimulatedDisk(), resources: network,
             logger: Logger(label: "test"), seed: 1, at: now)
-        host.stillLoops = 0b10
+        host.stalledLoops = 0b10
         return host
     }
 
@@ -59,7 +59,7 @@ import Testing
         host.sort(at: now)
     }
 
-    /// What the loop that stands still is handed: its size, and the connections that it closes.
+    /// What the stalled loop is handed: its size, and the connections that it closes.
     private struct Handed {
         var byteCount = 0
         var closed: [ConnectionID] = []
@@ -92,8 +92,8 @@ import Testing
         #expect(handed.closed == [still])
         #expect(handed.byteCount < 2 * Self.backlogBytesMax)
         // When the loop has continued, it keeps its clients' messages by itself.
-        host.stillLoops = 0
-        host.stillLoops = 0b10
+        host.stalledLoops = 0
+        host.stalledLoops = 0b10
         carryOut(from: active, &host) { texts in
             .relate(account: nil, contact: texts.add(Array("carol".utf8)), .remove)
         }
