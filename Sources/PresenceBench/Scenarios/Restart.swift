@@ -79,10 +79,13 @@ public struct Restart: Sendable {
         if let firstError { throw firstError }
         let ready = load.seconds
         report.add(prefix + "start to ready", ready - started, "s", digits: 3)
-        if let sample = bench.sample() {
-            report.add(prefix + "CPU of the start", sample.cpuSeconds, "s", digits: 2)
+        let atStart = bench.sample()
+        if let atStart {
+            report.add(prefix + "CPU of the start", atStart.cpuSeconds, "s", digits: 2)
         }
         try crowd.waitUntilAllAreBack(atMostSeconds: 180)
+        report.addCPU(
+            "return after \(ending.rawValue)", from: atStart, to: bench.sample(), per: accounts)
         report.add(prefix + "ready to all lists complete", load.seconds - ready, "s")
         report.add(prefix + "from the signal on", crowd.seconds, "s")
         crowd.describe(in: &report, prefix)
