@@ -126,6 +126,21 @@ def loop_stalled_idle():
         say("15 clients logged in within %.2f s", took)
 
 
+@case("the connection loop that accepts is stalled: the service says so, and accepts later",
+      quick=True)
+def accepting_loop_stalled():
+    with Service("--rate-limits", "off", "--loops", "2") as service:
+        askers = [service.server() for _ in range(2)]
+        with held(threads(service)["loop 0"]):
+            asker = next(asker for asker in askers if answers(asker, 0.3))
+            require(asker.ok("stats")["accepting"] == 0, "it accepts, as it says")
+            waiting = service.connect()
+            waiting.send("login", {"account": "a", "device": "d1", "sync": "none"})
+        waiting.take()
+        require(asker.ok("stats")["accepting"] == 1, "it does not accept, as it says")
+        service.stop()
+
+
 @case("the service is stopped beyond a grace: a client that returned in it caused no event",
       quick=True)
 def returned_while_stopped():

@@ -1,6 +1,7 @@
 import HTTPTypes
 import NIOCore
 import PresenceGateway
+import PresenceWire
 import Synchronization
 import Testing
 
@@ -34,6 +35,21 @@ import Testing
         #expect(await check(at: 1_000) == true)
         #expect(await check(at: 1_999, error) == true)
         #expect(asked.withLock { $0 } == 2)
+    }
+
+    @Test func `needs a database that accepts writes, and a loop that accepts connections`() {
+        func failure(_ retained: Int, _ accepting: Int) -> HTTPError? {
+            Readiness.failure(in: [
+                StatsField("storeRetained", retained), StatsField("accepting", accepting),
+            ])
+        }
+        #expect(failure(0, 1) == nil)
+        #expect(failure(1, 1)?.status == .serviceUnavailable)
+        #expect(failure(1, 1)?.reason == "store_unavailable")
+        #expect(failure(0, 0)?.status == .serviceUnavailable)
+        #expect(failure(0, 0)?.detail.contains("accepts connections") == true)
+        // Not to be known is no sign of health.
+        #expect(Readiness.failure(in: []) != nil)
     }
 
     @Test func `tells a startup from a shutdown`() async {

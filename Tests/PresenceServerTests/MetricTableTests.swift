@@ -32,7 +32,7 @@ import Testing
         let list = try text(of: "Tests/Metrics/metrics.txt")
         // Metrics of other modules follow there.
         let expected = list.split(separator: "\n").map(String.init).prefix {
-            !$0.hasPrefix("# HELP porchlight_webhook_")
+            !$0.hasPrefix("# HELP porchlight_log_")
         }
         var found = Self.lines(Measurements(loops: [LoopMeasurements()])).map { line in
             line.hasPrefix("#") ? line : line.replacing(#/ \S+$/#, with: "")
@@ -61,7 +61,7 @@ import Testing
                 feedReaders feedEvents feedBytes feedOldestSeconds feedLagSeconds feedResets \
                 conflated fellBehind bytesBlocked bytesHeldBack outboxBytes poolBytesIdle \
                 storePending storeRetained storeCommits storeRows storeFailures \
-                storeLastCommitMicroseconds loopsStalled
+                storeLastCommitMicroseconds loopsStalled accepting
                 """)
     }
 

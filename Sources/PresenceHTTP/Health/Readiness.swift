@@ -4,7 +4,7 @@ import PresenceGateway
 import PresenceWire
 import Synchronization
 
-/// Whether the service is ready: it responds, and its database accepts writes.
+/// Whether the service is ready: it responds, accepts connections, and its database accepts writes.
 ///
 /// Any client may ask without a key. The service counts all its connections for `stats`, so it is
 /// asked once a second at most, and other requests get the latest result.
@@ -57,11 +57,22 @@ final class Readiness: Sendable {
     }
 
     private static func ask(_ gateway: Gateway) async throws -> HTTPError? {
-        let retained = try await gateway.stats().first { $0.name == "storeRetained" }
-        guard retained?.value == 0 else {
+        try await failure(in: gateway.stats())
+    }
+
+    /// Why a service with these counters is not ready.
+    static func failure(in stats: [StatsField]) -> HTTPError? {
+        func value(_ name: String) -> Int? { stats.first { $0.name == name }?.value }
+        guard value("storeRetained") == 0 else {
             return HTTPError(
                 .serviceUnavailable, "store_unavailable",
                 "The database does not accept writes."
+            ).with(.retryAfter, "1")
+        }
+        guard value("accepting") == 1 else {
+            return HTTPError(
+                .serviceUnavailable, "overloaded",
+                "The loop that accepts connections does not respond."
             ).with(.retryAfter, "1")
         }
         return nil

@@ -23,6 +23,11 @@ extension MetricTable {
             in: .microseconds
         ) { $0.host.processorMicroseconds },
         Metric(
+            .counter, "porchlight_engine_input_held_seconds_total",
+            "Time in which the engine took no input because a connection loop was full.",
+            in: .microseconds
+        ) { $0.count(\.inputHeldMilliseconds) * 1_000 },
+        Metric(
             ofLoops: .gauge, "porchlight_loop_stale",
             "1 if a connection loop has not reported: its values are those of its last report."
         ) { $0.isStale ? 1 : 0 },
@@ -31,6 +36,10 @@ extension MetricTable {
             "Connection loops that are stalled and not waited for.",
             stats: .loopsStalled, top: .gauge(.loopsStalled)
         ) { $0.host.stalledLoops },
+        Metric(
+            .gauge, "porchlight_accepting",
+            "1 if the loop that accepts connections responds, else 0.", stats: .accepting
+        ) { $0.loops.first?.isStale == true ? 0 : 1 },
         Metric(
             information: "porchlight_build_info", "Always 1; the label contains the version.",
             label: "version"

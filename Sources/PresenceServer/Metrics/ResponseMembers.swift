@@ -16,7 +16,7 @@ enum StatsMember: String, CaseIterable, Sendable {
     case conflated, fellBehind, bytesBlocked, bytesHeldBack, outboxBytes, poolBytesIdle
     case storePending, storeRetained, storeCommits, storeRows, storeFailures
     case storeLastCommitMicroseconds
-    case loopsStalled
+    case loopsStalled, accepting
 }
 
 /// A member of the response to `top`.

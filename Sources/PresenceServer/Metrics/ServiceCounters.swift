@@ -25,6 +25,8 @@ struct ServiceCounters: Sendable {
     var refusedForMemory = 0
     /// Times that free memory was returned to the kernel.
     var memoryReturns = 0
+    /// Time in which no input of the loops was taken, since one of them was full.
+    var inputHeldMilliseconds = 0
     /// Requests rejected because the store was far behind.
     var refusedForStore = 0
     /// Times that a connection was throttled.

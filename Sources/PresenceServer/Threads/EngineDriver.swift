@@ -29,6 +29,8 @@ final class EngineDriver: LoopHandler {
     private var awaited: Mono?
     /// What had arrived by then has been taken in.
     private var heardUpTo: Mono
+    /// Since when input has waited for a full loop.
+    private var heldSince: Mono?
 
     init(
         _ host: consuming EngineHost<Store, Loop>, on loop: Loop, _ clock: ServiceClock,
@@ -53,6 +55,7 @@ final class EngineDriver: LoopHandler {
     func turnEnded() {
         guard host.phase != .stopped else { return }
         let now = now()
+        noteHeldInput(at: now.mono)
         // Before the roll: a stalled loop is not asked.
         measureBacklogs(at: now.mono)
         callRollIfLate(at: now.mono)
@@ -65,6 +68,7 @@ final class EngineDriver: LoopHandler {
         handOver()
         guard host.phase != .stopped else { return loop.stop() }
         if !host.rollCall.isUnderWay { heardUpTo = input.heardUpTo ?? heardUpTo }
+        heldSince = backlogs.mayTakeInput ? nil : now.mono
         awaitReleases()
         armTimer(at: host.nextDeadline(at: now), now.mono)
     }
@@ -90,6 +94,13 @@ final class EngineDriver: LoopHandler {
             handOver()
             measureBacklogs(at: now.mono)
         }
+    }
+
+    /// Counts the time since the last turn, if input waited in it.
+    private func noteHeldInput(at now: Mono) {
+        guard let heldSince else { return }
+        host.counters.inputHeldMilliseconds += Int(
+            clamping: now.milliseconds - min(now.milliseconds, heldSince.milliseconds))
     }
 
     /// Whether input has to wait for a loop.
