@@ -38,12 +38,9 @@ public struct Celebrity: Sendable {
         }
         let connections = 1 + subscribers + pingers
         let bench = try Bench(
-            options, connections: connections + Self.appServers,
-            serverOptions: isDrained ? ["--heartbeat", "300"] : [])
+            options, connections: connections + Self.appServers, isDrained: isDrained)
         defer { bench.end() }
         let load = bench.load
-        // The answer to a keep-alive, even to one that was sent before, would be counted.
-        if isDrained { load.keepAliveSeconds = .infinity }
         load.loginList = .none
         try load.arrive(0..<1 + subscribers)
         let names = load.names
@@ -59,7 +56,7 @@ public struct Celebrity: Sendable {
         let accounts = 1 + subscribers..<connections
         let drained = (1...subscribers).filter { isDrained && $0 % Self.checkedEvery != 1 }
         let celebrity = CelebrityObserver(
-            load, subscribers: subscribers, checked: subscribers - drained.count, rate: rate)
+            load, subscribers: subscribers, checkedCount: subscribers - drained.count, rate: rate)
         load.observer = celebrity
         let sockets = try drain(drained, load)
         defer { sockets?.stop() }
@@ -123,7 +120,7 @@ final class CelebrityObserver: LoadObserver {
     /// To the subscribers that are checked.
     private(set) var deliveries = 0
     private let load: Load
-    private let checked: Int
+    private let checkedCount: Int
     private let pauseNanoseconds: UInt64
     private var isPublishing = false
     private var dueNext: UInt64 = 0
@@ -134,10 +131,10 @@ final class CelebrityObserver: LoadObserver {
 
     private static let firstValue = 1_000_000_000
 
-    /// Accounts 1 to `subscribers` subscribe; the events of `checked` of them are seen here.
-    init(_ load: Load, subscribers: Int, checked: Int, rate: Double) {
+    /// Accounts 1 to `subscribers` subscribe; the events of `checkedCount` of them are seen here.
+    init(_ load: Load, subscribers: Int, checkedCount: Int, rate: Double) {
         self.load = load
-        self.checked = checked
+        self.checkedCount = checkedCount
         pauseNanoseconds = UInt64(1e9 / rate)
         newest = Array(repeating: -1, count: subscribers + 1)
     }
@@ -155,7 +152,7 @@ final class CelebrityObserver: LoadObserver {
         isPublishing = false
         try load.wait(for: "the last event at every subscriber", atMostSeconds: 60) {
             [unowned self] in
-            upToDate == checked || sent == 0
+            upToDate == checkedCount || sent == 0
         }
     }
 

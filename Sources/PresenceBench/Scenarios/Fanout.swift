@@ -92,15 +92,12 @@ public struct Fanout: Sendable {
     private func measure(
         _ program: ChildServer.Program, _ options: BenchOptions, _ report: inout Report
     ) throws(BenchError) -> Double? {
-        let serverOptions = isDrained ? ["--heartbeat", "300"] : []
         let bench = try Bench(
-            options, connections: accounts, serverOptions: serverOptions, program: program)
+            options, connections: accounts, isDrained: isDrained, program: program)
         defer { bench.end() }
         let groups = Groups(accounts: accounts, size: group)
         let load = bench.load
         load.loginList = .none
-        // The answer to a keep-alive, even to one that was sent before, would be counted.
-        if isDrained { load.keepAliveSeconds = .infinity }
         let before = bench.sample()
         try load.arrive(0..<accounts)
         let online = bench.sample()

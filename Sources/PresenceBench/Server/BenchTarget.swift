@@ -47,11 +47,13 @@ final class Bench {
     let progress: ProgressLine
     private let process: Int32?
 
-    /// Starts the service or connects to it. `connections` is the most open connections.
+    /// Starts the service or connects to it. `connections` is the most open connections. If clients
+    /// are `isDrained`, no keep-alive is sent or expected: the answer to one would be counted.
     init(
-        _ options: BenchOptions, connections: Int, serverOptions: [String] = [],
-        program: ChildServer.Program = .service
+        _ options: BenchOptions, connections: Int, isDrained: Bool = false,
+        serverOptions: [String] = [], program: ChildServer.Program = .service
     ) throws(BenchError) {
+        let serverOptions = serverOptions + (isDrained ? ["--heartbeat", "300"] : [])
         try DescriptorLimit.require(connections)
         progress = ProgressLine(isShown: options.isProgressShown)
         switch options.target {
@@ -81,6 +83,7 @@ final class Bench {
             if let tls { load.tls = try LoadTLS(tls) }
         }
         load.serverKey = options.serverKey
+        if isDrained { load.keepAliveSeconds = .infinity }
         load.watchInterrupts()
     }
 
