@@ -52,50 +52,26 @@ final class Driver: LoopHandler {
 
     func wokenUp() {
         connections.beginTurn()
-        let contents = mailbox.take()
-        report(contents.outcomes)
-        connections.withHost { host, now in host.report(contents.tokens, at: now) }
-        if !contents.reads.isEmpty || !contents.passwords.isEmpty {
-            connections.withHost { host, now in
-                host.report(contents.reads, at: now)
-                host.report(contents.passwords, at: now)
-            }
+        var mail = mailbox.take()
+        while let outcomes = mail.nextOutcomes() {
+            connections.withHost { host, now in host.report(outcomes, at: now) }
         }
-        for box in contents.boxes { connections.withHost { host, _ in host.add(box) } }
-        connections.withHost { host, now in host.takeInProcess(at: now) }
-        if var configuration = contents.configuration {
-            configuration.admission.fillInFromMachine()
-            connections.withHost { host, _ in host.apply(configuration) }
+        connections.withHost { host, now in
+            host.take(mail, at: now)
+            host.takeInProcess(at: now)
         }
-        if contents.isToStop { beginStopping() }
     }
 
     func signalReceived(_ signal: CInt) {
         switch signals[signal] {
         case .stop:
             connections.logger.info("stopping", metadata: ["signal": "\(signal)"])
-            beginStopping()
+            connections.withHost { host, _ in host.beginStopping() }
         case .call(let body):
             body()
         case nil:
             break
         }
-    }
-
-    /// Passes on outcomes in parts, so that what follows from them need not be kept all at once.
-    private func report(_ outcomes: [Outcome]) {
-        var rest = outcomes[...]
-        while !rest.isEmpty {
-            let part = rest.prefix(Self.outcomesAtOnce)
-            rest = rest.dropFirst(part.count)
-            connections.withHost { host, now in host.report(Array(part), at: now) }
-        }
-    }
-
-    private static let outcomesAtOnce = 256
-
-    private func beginStopping() {
-        connections.withHost { host, _ in host.beginStopping() }
     }
 }
 

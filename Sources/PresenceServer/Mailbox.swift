@@ -17,8 +17,21 @@ final class Mailbox: Sendable {
         /// The configuration to go on with; the last one counts.
         var configuration: Configuration?
         var isToStop = false
-        /// Nobody looks any more.
+        /// The service has ended: nothing is taken any more.
         var isClosed = false
+
+        private var outcomesTaken = 0
+
+        private static let outcomesAtOnce = 256
+
+        /// Takes the next outcomes, in parts, so that what follows from them need not be kept all
+        /// at once; nil: there are no more.
+        mutating func nextOutcomes() -> [Outcome]? {
+            guard outcomesTaken < outcomes.count else { return nil }
+            let part = outcomes[outcomesTaken...].prefix(Self.outcomesAtOnce)
+            outcomesTaken += part.count
+            return Array(part)
+        }
     }
 
     private let contents = Guarded(Contents())
@@ -104,7 +117,10 @@ final class Mailbox: Sendable {
     /// Takes nothing more, and gives back what is left. When the loops have ended.
     func close() -> Contents {
         contents.withLock { contents in
-            defer { contents = Contents(isClosed: true) }
+            defer {
+                contents = Contents()
+                contents.isClosed = true
+            }
             return contents
         }
     }

@@ -2,7 +2,7 @@ import Logging
 import PresenceCore
 import PresenceWire
 
-// What connection loops have handed over.
+// What connection loops, other threads and loops in process have handed over.
 
 extension EngineHost {
     /// Takes in what a connection loop has, in order, from the item with the index `first` on and
@@ -20,6 +20,19 @@ extension EngineHost {
             }
         }
         return nil
+    }
+
+    /// Takes in what is in the mailbox besides the outcomes of writes.
+    mutating func take(_ mail: Mailbox.Contents, at now: Moment) {
+        report(mail.tokens, at: now)
+        report(mail.reads, at: now)
+        report(mail.passwords, at: now)
+        for box in mail.boxes { add(box) }
+        if var configuration = mail.configuration {
+            configuration.admission.fillInFromMachine()
+            apply(configuration)
+        }
+        if mail.isToStop { beginStopping() }
     }
 
     /// Takes in what loops in process have handed over.

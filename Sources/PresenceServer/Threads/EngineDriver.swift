@@ -11,7 +11,6 @@ import PresenceStore
 final class EngineDriver: LoopHandler {
     /// Output that is collected before it is handed over.
     private static let outputBytesMax = 128 << 10
-    private static let outcomesAtOnce = 256
 
     var host: EngineHost<Store, Loop>
     /// The actions for signals; to be set before the loop runs.
@@ -141,22 +140,12 @@ final class EngineDriver: LoopHandler {
     }
 
     private func takeMail(at now: Moment) {
-        let contents = mailbox.take()
-        var outcomes = contents.outcomes[...]
-        while !outcomes.isEmpty {
-            host.report(Array(outcomes.prefix(Self.outcomesAtOnce)), at: now)
-            outcomes = outcomes.dropFirst(Self.outcomesAtOnce)
+        var mail = mailbox.take()
+        while let outcomes = mail.nextOutcomes() {
+            host.report(outcomes, at: now)
             if host.output.byteCount > Self.outputBytesMax { handOver() }
         }
-        host.report(contents.tokens, at: now)
-        host.report(contents.reads, at: now)
-        host.report(contents.passwords, at: now)
-        for box in contents.boxes { host.add(box) }
-        if var configuration = contents.configuration {
-            configuration.admission.fillInFromMachine()
-            host.apply(configuration)
-        }
-        if contents.isToStop { host.beginStopping() }
+        host.take(mail, at: now)
     }
 
     private func handOver() {
