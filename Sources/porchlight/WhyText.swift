@@ -163,7 +163,7 @@ struct WhyText {
             text += "; behind, with the states of \(behind) publishers pending"
         }
         guard let bytes = session["bytesWaiting"]?.integer else {
-            return text + "; its connection loop is stalled, and nothing reaches it"
+            return text + "; its connection loop does not respond"
         }
         if bytes > 0 { text += "; \(bytes) bytes pending" }
         return text

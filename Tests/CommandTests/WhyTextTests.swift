@@ -142,9 +142,9 @@ import Testing
         #expect(says(facts(["publisher": bob]), words))
     }
 
-    @Test func `says that nothing reaches a session whose loop is stalled`() {
+    @Test func `says that the loop of a session does not respond`() {
         let alice = party("alice", [session("connected", waiting: .null)])
-        #expect(says(facts(["subscriber": alice]), "its connection loop is stalled"))
+        #expect(says(facts(["subscriber": alice]), "its connection loop does not respond"))
         #expect(!says(facts(["subscriber": alice]), "pending"))
     }
 
