@@ -110,7 +110,7 @@ private func withLoops(
     }
 
     /// Clients that open connections, move to others and close them, while the service stops and
-    /// starts again: in the end, everyone sees what is true.
+    /// starts again: in the end, a query and what a subscriber was sent say what is true.
     @Test(arguments: [2, 4])
     func `survives connections that come and go while it stops and starts`(loops: Int) throws {
         try withDirectory { directory in
@@ -124,12 +124,12 @@ private func withLoops(
                 crowd.move(to: service.address)
                 if round == 0 { crowd.start() }
                 let watcher = try service.login("watcher")
-                _ = try watcher.subscribe(Crowd.accounts)
+                _ = try watcher.subscribe(Crowd.accounts, sync: true)
                 let target = crowd.loginCount + 100
                 while crowd.loginCount < target { _ = try watcher.call("ping") }
                 if round == 2 {
                     crowd.stop()
-                    try checkConvergence(service)
+                    try checkConvergence(service, watcher)
                 }
                 service.stop()
                 #expect(service.failure == nil)
@@ -138,11 +138,12 @@ private func withLoops(
     }
 
     /// In the end, none of the crowd is online.
-    private func checkConvergence(_ service: RunningService) throws {
+    private func checkConvergence(_ service: RunningService, _ watcher: Client) throws {
         var online = -1
         // The grace of those that were cut off begins when the service notices it.
         for _ in 0..<100 where online != 0 {
             service.pass(seconds: 30)
+            _ = try watcher.call("ping")
             let server = try service.appServer()
             let states = try server.call(
                 "query", ["type": 1, "accounts": .array(Crowd.accounts.map { .string($0) })])
@@ -150,6 +151,27 @@ private func withLoops(
             online = lists.count == Crowd.accounts.count ? lists.count { !$0.isEmpty } : -1
         }
         #expect(online == 0)
+        var seen = Seen()
+        while !seen.areOffline(Crowd.accounts) { try seen.take(watcher.next("events")) }
+    }
+}
+
+/// What a subscriber was sent last of each publisher.
+private struct Seen {
+    private var newest: [String: (seq: Int64, isOnline: Bool)] = [:]
+
+    /// Takes the parameters of `events`, in which numbers must not decrease.
+    mutating func take(_ params: JSON) throws {
+        for event in try #require(params["events"]?.array) {
+            let publisher = try #require(event["publisher"]?.string)
+            let seq = event["seq"]?.integer ?? 0
+            #expect(seq >= newest[publisher]?.seq ?? 0, "older after newer: \(event.text)")
+            newest[publisher] = (seq, isOnline: event["online"]?.array?.isEmpty == false)
+        }
+    }
+
+    func areOffline(_ accounts: [String]) -> Bool {
+        accounts.allSatisfy { newest[$0]?.isOnline == false }
     }
 }
 
