@@ -85,7 +85,7 @@ import Testing
         output.shared.effects.receivers = connections.map(\.slot)
         output.append(to: 0..<2) { .expired(.presence, names: 1..<2, receivers: $0) }
         for connection in connections { output.append(.missed(connection), for: connection) }
-        let parts = output.take(stalled: 0b10)
+        let parts = output.take(stalled: [1])
         #expect(parts[0].byteCount > 100_000)
         #expect(parts[1].byteCount < 1_000)
         for part in parts.prefix(2) {
@@ -112,7 +112,7 @@ import Testing
             .direct(body: body, .endForSubscribers(brief: body), receivers: $0)
         }
         output.append(to: 0..<1) { .direct(body: body, .beginning, receivers: $0) }
-        let part = output.take(stalled: 0b10)[1]
+        let part = output.take(stalled: [1])[1]
         #expect(part.byteCount < 1_000)
         let copied = part.own.items.map { item -> [[UInt8]?] in
             guard case .direct(let body, let delivery, _) = item else { return [] }
@@ -143,7 +143,7 @@ import Testing
         for notice in [1, 0] {
             output.append(to: 0..<1) { .contact(notice: notice, receivers: $0) }
         }
-        let part = output.take(stalled: 0b10)[1]
+        let part = output.take(stalled: [1])[1]
         #expect(part.byteCount < 1_000)
         let effects = part.shared.effects
         func text(_ range: ByteRange) -> String {
@@ -244,14 +244,14 @@ import Testing
         let number = questions.next(askedOf: 2, at: start)?.number ?? 0
         var report = LoopReport(loop: 1)
         report.measured.connections = 7
-        #expect(questions.add(report, for: number, without: 0b10) == nil)
-        let complete = questions.add(LoopReport(loop: 0), for: number, without: 0b10)
+        #expect(questions.add(report, for: number, without: [1]) == nil)
+        let complete = questions.add(LoopReport(loop: 0), for: number, without: [1])
         #expect(complete?.reports.map(\.measured.isStale) == [false, false])
 
         questions.append(question(second))
         let next = questions.next(askedOf: 2, at: start)?.number ?? 0
-        #expect(questions.giveUpWaiting(at: start, without: 0b10) == nil)
-        let partial = questions.add(LoopReport(loop: 0), for: next, without: 0b10)
+        #expect(questions.giveUpWaiting(at: start, without: [1]) == nil)
+        let partial = questions.add(LoopReport(loop: 0), for: next, without: [1])
         #expect(partial?.reports.map(\.measured.isStale) == [false, true])
         #expect(partial?.reports[1].measured.connections == 7)
     }
@@ -260,7 +260,7 @@ import Testing
         var questions = Questions()
         questions.append(question(first))
         _ = questions.next(askedOf: 2, at: start)
-        #expect(questions.giveUpWaiting(at: start, without: 0b01) == nil)
-        #expect(questions.giveUpWaiting(at: start, without: 0b11)?.reports.count == 2)
+        #expect(questions.giveUpWaiting(at: start, without: [0]) == nil)
+        #expect(questions.giveUpWaiting(at: start, without: [0, 1])?.reports.count == 2)
     }
 }

@@ -62,7 +62,7 @@ import Testing
         var turn = inbound(1)
         #expect(!box.hand(&turn))
         #expect(box.takeInbound().isEmpty)
-        #expect(box.takeOutbound().count == 1)
+        #expect(box.takeAndReleaseOutbound().count == 1)
         #expect(wakes.counts == [0, 2])
     }
 
@@ -81,18 +81,18 @@ import Testing
         for _ in 0..<3 { box.hand(outbound) }
         let bytes = outbound.byteCount
         #expect(bytes >= 400)
-        #expect(box.backlog().unreleased == LinkBox.Load(turns: 3, bytes: 3 * bytes))
+        #expect(box.backlog().unreleased == LinkBox.Amount(turns: 3, bytes: 3 * bytes))
         #expect(box.takeOutbound(bytesMax: bytes + 1).count == 2)
         // More is left.
         #expect(wakes.counts == [0, 2])
         #expect(box.backlog().unreleased.turns == 3)
         box.release(nothingQueued)
-        #expect(box.backlog().unreleased == LinkBox.Load(turns: 1, bytes: bytes))
+        #expect(box.backlog().unreleased == LinkBox.Amount(turns: 1, bytes: bytes))
         #expect(box.backlog().releasedTurns == 2 && box.backlog().endedTurns == 1)
         // One turn is taken, however large it is.
         #expect(box.takeOutbound(bytesMax: 1).count == 1)
         box.release(nothingQueued)
-        #expect(box.backlog().unreleased == LinkBox.Load())
+        #expect(box.backlog().unreleased == LinkBox.Amount())
         #expect(wakes.counts == [0, 2])
     }
 

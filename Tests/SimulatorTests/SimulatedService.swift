@@ -89,7 +89,7 @@ final class SimulatedService {
     private var heardUpTo: Mono
     /// No loop is taken for a stalled one.
     var isSteady = false {
-        didSet { if isSteady { hub.host.stalledLoops = 0 } }
+        didSet { if isSteady { hub.host.stalledLoops = [] } }
     }
     /// Which loop has a stream.
     private var loopOfStream: [StreamID: Int] = [:]
@@ -191,7 +191,7 @@ final class SimulatedService {
         var isBusy = true
         while isBusy {
             isBusy = false
-            hub.host.stalledLoops = 0
+            hub.host.stalledLoops = []
             for index in loops.indices {
                 while takeUp(index) { isBusy = true }
             }
@@ -225,7 +225,8 @@ final class SimulatedService {
         guard loops.count > 1, !isSteady, Int.random(in: 0..<20, using: &random) == 0 else {
             return
         }
-        hub.host.stalledLoops = UInt64.random(in: 0..<1 << UInt64(loops.count), using: &random)
+        let bits = UInt64.random(in: 0..<1 << UInt64(loops.count), using: &random)
+        hub.host.stalledLoops = LoopSet(loops.indices.filter { bits & 1 << UInt64($0) != 0 })
     }
 
     private func hostTurn() {

@@ -25,7 +25,7 @@ import Testing
             engine: Engine(settings: configuration.engine, at: now, seed: 1),
             heard: [HeardTable(), HeardTable()], store: SimulatedDisk(), resources: network,
             logger: Logger(label: "test"), seed: 1, at: now)
-        host.stalledLoops = 0b10
+        host.stalledLoops = [1]
         return host
     }
 
@@ -92,8 +92,8 @@ import Testing
         #expect(handed.closed == [still])
         #expect(handed.byteCount < 2 * Self.backlogBytesMax)
         // When the loop has continued, it keeps its clients' messages by itself.
-        host.stalledLoops = 0
-        host.stalledLoops = 0b10
+        host.stalledLoops = []
+        host.stalledLoops = [1]
         carryOut(from: active, &host) { texts in
             .relate(account: nil, contact: texts.add(Array("carol".utf8)), .remove)
         }

@@ -163,7 +163,7 @@ extension EngineHost {
         measured.store = store.counters
         measured.commitTimes = store.commitTimes
         measured.connectionsMax = configuration.admission.connectionsMax
-        measured.stalledLoops = stalledLoops.nonzeroBitCount
+        measured.stalledLoops = stalledLoops.count
         measured.processorMicroseconds = Int(clamping: resources.threadMicroseconds)
         measured.version = configuration.version
         measured.startMilliseconds = begun.wall.milliseconds

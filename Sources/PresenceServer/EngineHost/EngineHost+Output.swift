@@ -52,7 +52,7 @@ extension EngineHost {
             if !xmpp.isEmpty {
                 deliverStanzas(output.stanzas(of: event), seq, of: topic, to: xmpp)
             }
-            if stalledLoops != 0 { withhold(topic, seq, from: receivers, at: now.wall) }
+            if !stalledLoops.isEmpty { withhold(topic, seq, from: receivers, at: now.wall) }
         case .answer(let connection, let index):
             if case .sessions(let entries) = output.shared.effects.answers[index] {
                 fillInLastHeard(of: entries, at: now)
@@ -76,7 +76,7 @@ extension EngineHost {
                 .deliver(body: body, seq: id.seq, topic: topic, receivers: $0)
             }
             if !xmpp.isEmpty { deliver(event, id.seq, topic, toXMPP: xmpp, at: now.wall) }
-            if stalledLoops != 0 { withhold(topic, id.seq, from: receivers, at: now.wall) }
+            if !stalledLoops.isEmpty { withhold(topic, id.seq, from: receivers, at: now.wall) }
         case .drop(let id):
             kept[id] = nil
         case .feed(let event, let topic):
@@ -116,7 +116,7 @@ extension EngineHost {
     ) {
         for place in receivers {
             let slot = output.shared.effects.receivers[place]
-            guard stalledLoops & 1 << UInt64(loops.loop(of: slot)) != 0,
+            guard stalledLoops.contains(loops.loop(of: slot)),
                 let connection = engine.connection(inSlot: slot)
             else { continue }
             engine.missed(topic, seq: seq, by: connection, at: now)

@@ -18,12 +18,12 @@ extension EngineHost {
     mutating func pushToStalled(
         _ receivers: Range<Int>, byteCount: Int, _ item: (Range<Int>) -> OutboundItem
     ) {
-        guard stalledLoops != 0 else { return }
+        guard !stalledLoops.isEmpty else { return }
         let start = output.shared.effects.receivers.count
         for place in receivers {
             let slot = output.shared.effects.receivers[place]
             let loop = loops.loop(of: slot)
-            guard stalledLoops & 1 << UInt64(loop) != 0,
+            guard stalledLoops.contains(loop),
                 let connection = engine.connection(inSlot: slot)
             else { continue }
             let limits = PushBacklog.Limits(

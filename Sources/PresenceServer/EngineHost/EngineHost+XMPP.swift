@@ -127,7 +127,7 @@ extension EngineHost {
         }
         if stanza.isRequest { relayedRequests.add(stanza.id, from: sender, to: receiver) }
         output.shared.effects.answer(sender, .done)
-        guard stalledLoops & 1 << UInt64(loops.loop(of: receiver.slot)) == 0 else { return }
+        guard !stalledLoops.contains(loops.loop(of: receiver.slot)) else { return }
         let body = output.shared.add { output, _ in output += stanza.bytes }
         output.append(.relay(body: body, receiver), for: receiver)
     }

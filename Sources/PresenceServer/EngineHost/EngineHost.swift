@@ -29,8 +29,8 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     var output: HostOutput
     /// How the loops in process are reached.
     private(set) var boxesInProcess: [LinkBox] = []
-    /// The stalled connection loops, a bit for each: they are not handed events.
-    var stalledLoops: UInt64 = 0 {
+    /// The stalled connection loops: they are not handed events.
+    var stalledLoops: LoopSet = [] {
         didSet { pushBacklog.keep(loops: stalledLoops) }
     }
     /// What waits for their connections all the same.

@@ -30,9 +30,9 @@ struct HostOutput: Sendable {
         if loop >= loops.count { isForLoopsInProcess = true }
     }
 
-    /// Appends something for every connection loop, but for those with a bit in `omitted`.
-    mutating func appendToAll(_ item: OutboundItem, omitting omitted: UInt64 = 0) {
-        for index in 0..<loops.count where omitted & 1 << UInt64(index) == 0 {
+    /// Appends something for every connection loop, but those in `omitted`.
+    mutating func appendToAll(_ item: OutboundItem, omitting omitted: LoopSet = []) {
+        for index in 0..<loops.count where !omitted.contains(index) {
             parts[index].items.append(item)
         }
     }
@@ -85,9 +85,9 @@ struct HostOutput: Sendable {
     /// Appends an item for the receivers of each loop that has any.
     ///
     /// `receivers` is a range of `shared.effects.receivers`; `item` gets that of the loop's own.
-    /// Loops with a bit in `omitted` are left out.
+    /// Loops in `omitted` are left out.
     mutating func append(
-        to receivers: Range<Int>, omitting omitted: UInt64 = 0,
+        to receivers: Range<Int>, omitting omitted: LoopSet = [],
         _ item: (Range<Int>) -> OutboundItem
     ) {
         guard loops.count > 1 else {
@@ -100,7 +100,7 @@ struct HostOutput: Sendable {
         for place in receivers {
             let slot = shared.effects.receivers[place]
             let loop = loops.loop(of: slot)
-            guard omitted & 1 << UInt64(loop) == 0 else { continue }
+            guard !omitted.contains(loop) else { continue }
             parts[loop].receivers.append(loops.local(slot))
         }
         for index in 0..<loops.count {
@@ -148,9 +148,9 @@ struct HostOutput: Sendable {
 
     /// Takes everything, one part for each loop; what is shared is shared by all.
     ///
-    /// Loops with a bit in `stalled` keep only what their items refer to: what they have waits for
+    /// Loops in `stalled` keep only what their items refer to: what they have waits for
     /// an unknown time, and an item for a single connection would keep the memory of a whole turn.
-    mutating func take(stalled: UInt64 = 0) -> [SealedOutbound] {
+    mutating func take(stalled: LoopSet = []) -> [SealedOutbound] {
         var next = HostOutput(loops: loops.count)
         // What has been sorted stays with the engine host, and its memory is used again.
         swap(&next.shared.effects.items, &shared.effects.items)
@@ -159,8 +159,8 @@ struct HostOutput: Sendable {
         for index in parts.indices { next.parts[index].reserve(as: parts[index]) }
         let sealed = SealedOutbound.Shared(shared)
         let outbound = parts.enumerated().map { loop, own in
-            stalled & 1 << UInt64(loop) == 0
-                ? SealedOutbound(sealed, own) : SealedOutbound(ofItsOwn: sealed, own)
+            stalled.contains(loop)
+                ? SealedOutbound(copyingFrom: sealed, own) : SealedOutbound(sealed, own)
         }
         next.stanzaReceivers = stanzaReceivers
         self = next

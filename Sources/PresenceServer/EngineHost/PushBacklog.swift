@@ -47,9 +47,9 @@ struct PushBacklog: Sendable {
         return .waits
     }
 
-    /// Forgets loops that are not stalled; there is a bit for each that is.
-    mutating func keep(loops stalled: UInt64) {
+    /// Forgets loops that are not stalled.
+    mutating func keep(loops stalled: LoopSet) {
         guard !loops.isEmpty else { return }
-        loops = loops.filter { stalled & 1 << UInt64($0.key) != 0 }
+        loops = loops.filter { stalled.contains($0.key) }
     }
 }

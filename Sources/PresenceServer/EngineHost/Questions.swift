@@ -55,9 +55,9 @@ struct Questions {
         var isForgotten = false
 
         /// Whether every loop has reported, but for those with a bit in `still`.
-        func isComplete(without stalled: UInt64) -> Bool {
+        func isComplete(without stalled: LoopSet) -> Bool {
             reports.enumerated().allSatisfy { loop, report in
-                report != nil || stalled & 1 << UInt64(loop) != 0
+                report != nil || stalled.contains(loop)
             }
         }
     }
@@ -100,7 +100,7 @@ struct Questions {
     /// Takes a loop's report. Returns the question and all reports once they are complete, but for
     /// loops with a bit in `still`; nothing for one that comes too late.
     mutating func add(
-        _ report: LoopReport, for number: UInt64, without stalled: UInt64 = 0
+        _ report: LoopReport, for number: UInt64, without stalled: LoopSet = []
     ) -> (question: Question, reports: [LoopReport])? {
         precondition(number <= lastNumber, "a report that was not asked for")
         guard asked?.number == number else { return nil }
@@ -112,7 +112,7 @@ struct Questions {
     /// Ends the wait for loops that have not reported in time, or only for loops with a bit in
     /// `still`. Returns the question, and what they have measured last.
     mutating func giveUpWaiting(
-        at now: Mono, without stalled: UInt64 = 0
+        at now: Mono, without stalled: LoopSet = []
     ) -> (question: Question, reports: [LoopReport])? {
         guard let late = asked, late.end <= now || late.isComplete(without: stalled) else {
             return nil

@@ -64,7 +64,7 @@ struct RollCall {
 
 extension EngineHost {
     /// The connection loops that work.
-    private var workingLoopCount: Int { loops.count - stalledLoops.nonzeroBitCount }
+    private var workingLoopCount: Int { loops.count - stalledLoops.count }
 
     /// Asks every connection loop that works whether it has read what had arrived.
     mutating func callRoll(at now: Mono) {

@@ -219,7 +219,7 @@ public final class InProcessClient {
     /// Takes what the engine host has handed over.
     public func receive() {
         let hasEnded = box.isClosed
-        for outbound in box.takeOutbound() {
+        for outbound in box.takeAndReleaseOutbound() {
             for item in outbound.own.items { carryOut(item, of: outbound.shared) }
         }
         if hasEnded { end() }

@@ -9,34 +9,35 @@ import EventLoop
 /// what it has taken when it has written what follows from it.
 final class LinkBox: Sendable {
     /// An amount of output.
-    struct Load: Equatable, Sendable {
+    struct Amount: Equatable, Sendable {
         var turns = 0
         var bytes = 0
 
-        static func += (load: inout Self, other: Self) {
-            load.turns += other.turns
-            load.bytes += other.bytes
+        static func += (amount: inout Self, other: Self) {
+            amount.turns += other.turns
+            amount.bytes += other.bytes
         }
 
-        static func -= (load: inout Self, other: Self) {
-            load.turns -= other.turns
-            load.bytes -= other.bytes
+        static func -= (amount: inout Self, other: Self) {
+            amount.turns -= other.turns
+            amount.bytes -= other.bytes
         }
     }
 
     /// How far a loop is behind, and what it has done so far.
     struct Backlog: Equatable, Sendable {
         /// Handed over and not released.
-        var unreleased = Load()
+        var unreleased = Amount()
         /// Turns of the engine host that it has released.
         var releasedTurns = 0
         /// Turns of its own that it has ended.
         var endedTurns = 0
     }
 
+    /// From the loop to the engine host.
     private struct Up: Sendable {
         var waiting: [Inbound] = []
-        /// Nobody takes anything any more.
+        /// The engine host has ended, and takes nothing more.
         var isClosed = false
 
         /// Adds a turn; nil if the direction is closed, else whether its reader must be woken.
@@ -52,25 +53,26 @@ final class LinkBox: Sendable {
         }
     }
 
+    /// From the engine host to the loop.
     private struct Down: Sendable {
         var waiting: [(turn: SealedOutbound, bytes: Int)] = []
         var backlog = Backlog()
         /// Taken in this turn of the loop.
-        var taken = Load()
+        var taken = Amount()
         /// Taken in earlier turns and not released, in order, and when each is written.
-        var unwritten: [(load: Load, writtenAt: Int)] = []
+        var unwritten: [(amount: Amount, writtenAt: Int)] = []
         /// The engine host is woken by the next release.
         var isHostWaiting = false
 
         /// Takes turns until they have as many bytes, at least one.
         mutating func take(bytesMax: Int) -> [SealedOutbound] {
-            var load = Load()
-            while load.turns < waiting.count, load.turns == 0 || load.bytes < bytesMax {
-                load += Load(turns: 1, bytes: waiting[load.turns].bytes)
+            var amount = Amount()
+            while amount.turns < waiting.count, amount.turns == 0 || amount.bytes < bytesMax {
+                amount += Amount(turns: 1, bytes: waiting[amount.turns].bytes)
             }
-            taken += load
-            let turns = waiting[..<load.turns].map { $0.turn }
-            waiting.removeFirst(load.turns)
+            taken += amount
+            let turns = waiting[..<amount.turns].map { $0.turn }
+            waiting.removeFirst(amount.turns)
             return turns
         }
 
@@ -78,12 +80,12 @@ final class LinkBox: Sendable {
         /// woken.
         mutating func release(_ progress: WriteProgress) -> Bool {
             if taken.turns > 0 { unwritten.append((taken, writtenAt: progress.queued)) }
-            taken = Load()
+            taken = Amount()
             let written = unwritten.prefix { $0.writtenAt <= progress.written }
             guard !written.isEmpty else { return false }
-            for (load, _) in written {
-                backlog.unreleased -= load
-                backlog.releasedTurns += load.turns
+            for (amount, _) in written {
+                backlog.unreleased -= amount
+                backlog.releasedTurns += amount.turns
             }
             unwritten.removeFirst(written.count)
             defer { isHostWaiting = false }
@@ -125,7 +127,7 @@ final class LinkBox: Sendable {
     var isClosed: Bool { up.withLock { $0.isClosed } }
 
     /// Takes what there is for the loop, in order, and releases it.
-    func takeOutbound() -> [SealedOutbound] {
+    func takeAndReleaseOutbound() -> [SealedOutbound] {
         let nothingQueued = WriteProgress(queued: 0, written: 0)
         let (turns, isHostWaiting) = down.withLock {
             ($0.take(bytesMax: .max), $0.release(nothingQueued))
@@ -164,7 +166,7 @@ final class LinkBox: Sendable {
         let bytes = outbound.byteCount
         let isFirst = down.withLock { down in
             down.waiting.append((outbound, bytes))
-            down.backlog.unreleased += Load(turns: 1, bytes: bytes)
+            down.backlog.unreleased += Amount(turns: 1, bytes: bytes)
             return down.waiting.count == 1
         }
         if isFirst { wakeLoop() }

@@ -202,7 +202,7 @@ enum OutboundItem: Sendable {
 
 extension OutboundItem {
     /// Whether it refers to something in `SharedOutput` and is not pushed: see
-    /// `SealedOutbound.init(ofItsOwn:)`.
+    /// `SealedOutbound.init(copyingFrom:)`.
     var refersToAnswers: Bool {
         switch self {
         case .answer, .refuse, .answerQuestion, .deliver, .deliverStanzas, .relay, .states, .feed:

@@ -29,7 +29,7 @@ struct SealedOutbound: Sendable {
     /// What is pushed is copied: expired names, notices of contacts, bodies that are always
     /// delivered and directed presences. Whatever else refers to something answers a request that
     /// was in progress when the loop was stalled, and keeps all that is shared.
-    init(ofItsOwn sealed: Shared, _ own: LoopOutput) {
+    init(copyingFrom sealed: Shared, _ own: LoopOutput) {
         guard !own.items.contains(where: \.refersToAnswers) else {
             self.init(sealed, own)
             return

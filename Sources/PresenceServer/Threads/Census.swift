@@ -10,8 +10,8 @@ final class Census: Sendable {
         var addresses: AddressBook
         /// By loop.
         var counts: [Int]
-        /// A bit for each loop that does not keep up with the engine host.
-        var behind: UInt64 = 0
+        /// Loops that do not keep up with the engine host.
+        var behind: LoopSet = []
         var total = 0
     }
 
@@ -29,16 +29,16 @@ final class Census: Sendable {
                 addresses: AddressBook(seed: seed), counts: Array(repeating: 0, count: count)))
     }
 
-    /// Admits a connection to the loop that has the fewest; nil: it is one too many. Loops with a
-    /// bit in `overdue` leave connections waiting.
+    /// Admits a connection to the loop that has the fewest; nil: it is one too many. Those in
+    /// `overdue` leave connections waiting.
     func admit(
-        _ network: ClientNetwork?, _ limits: AdmissionLimits, overdue: UInt64 = 0
+        _ network: ClientNetwork?, _ limits: AdmissionLimits, overdue: LoopSet = []
     ) -> Place? {
         state.withLock { state in
             guard state.total < limits.connectionsMax,
                 let address = state.addresses.enter(network, max: limits.connectionsPerAddressMax)
             else { return nil }
-            let loop = Self.choose(state.counts, behind: state.behind | overdue)
+            let loop = Self.choose(state.counts, behind: state.behind.union(overdue))
             state.counts[loop] += 1
             state.total += 1
             return Place(loop: loop, address: address)
@@ -46,18 +46,18 @@ final class Census: Sendable {
     }
 
     /// Chooses another loop for a connection that one has not adopted.
-    func move(from loop: Int, overdue: UInt64) -> Int {
+    func move(from loop: Int, overdue: LoopSet) -> Int {
         state.withLock { state in
             state.counts[loop] -= 1
-            let loop = Self.choose(state.counts, behind: state.behind | overdue)
+            let loop = Self.choose(state.counts, behind: state.behind.union(overdue))
             state.counts[loop] += 1
             return loop
         }
     }
 
     /// The loop with the fewest connections, of those that keep up; if none does, of all.
-    static func choose(_ counts: [Int], behind: UInt64) -> Int {
-        let keepsUp = counts.indices.filter { behind & 1 << UInt64($0) == 0 }
+    static func choose(_ counts: [Int], behind: LoopSet) -> Int {
+        let keepsUp = counts.indices.filter { !behind.contains($0) }
         let loops = keepsUp.isEmpty ? Array(counts.indices) : keepsUp
         return loops.min { counts[$0] < counts[$1] } ?? 0
     }
@@ -77,8 +77,8 @@ final class Census: Sendable {
         state.withLock { $0.addresses.network(address) }
     }
 
-    /// Notes which loops do not keep up, a bit for each.
-    func note(behind: UInt64) {
+    /// Notes which loops do not keep up.
+    func note(behind: LoopSet) {
         state.withLock { $0.behind = behind }
     }
 

@@ -112,7 +112,7 @@ final class EngineDriver: LoopHandler {
         for (index, box) in boxes.enumerated() {
             guard backlogs.note(box.backlog(), of: index, at: now) else { continue }
             host.stalledLoops = backlogs.stalled
-            let isStalled = backlogs.stalled & 1 << UInt64(index) != 0
+            let isStalled = backlogs.stalled.contains(index)
             host.logger.warning(
                 isStalled ? "a connection loop is stalled" : "a stalled connection loop continues",
                 metadata: ["loop": "\(index)"])

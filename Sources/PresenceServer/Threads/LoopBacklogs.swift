@@ -30,7 +30,7 @@ struct LoopBacklogs {
         var isStuck = false
         var isStalled = false
 
-        private var unreleased: LinkBox.Load { backlog.unreleased }
+        private var unreleased: LinkBox.Amount { backlog.unreleased }
 
         var isFull: Bool { unreleased.turns >= turnsMax || unreleased.bytes >= bytesMax }
 
@@ -38,7 +38,7 @@ struct LoopBacklogs {
 
         /// Whether a stalled loop has made up for it. It is not waited for until it has
         /// released everything, since under load that may never be.
-        var isLight: Bool {
+        var hasCaughtUp: Bool {
             unreleased.turns <= turnsMax / 2 && unreleased.bytes <= bytesMax / 2
         }
 
@@ -66,10 +66,9 @@ struct LoopBacklogs {
     }
 
     private var loops: [State]
-    /// The stalled loops, a bit for each.
-    private(set) var stalled: UInt64 = 0
+    private(set) var stalled: LoopSet = []
     /// The loops that are stuck or stalled.
-    private(set) var behind: UInt64 = 0
+    private(set) var behind: LoopSet = []
 
     init(loops count: Int) {
         loops = Array(repeating: State(), count: count)
@@ -77,16 +76,16 @@ struct LoopBacklogs {
 
     /// Notes how far a loop is behind now. Returns whether it became stalled, or is so no longer.
     mutating func note(_ backlog: LinkBox.Backlog, of index: Int, at now: Mono) -> Bool {
-        let bit: UInt64 = 1 << UInt64(index)
         loops[index].note(backlog, at: now)
         let state = loops[index]
         let changes =
-            state.isStalled ? !state.isStuck && state.isLight : state.isStuck && state.isFull
+            state.isStalled ? !state.isStuck && state.hasCaughtUp : state.isStuck && state.isFull
         if changes {
             loops[index].isStalled.toggle()
-            stalled ^= bit
+            if loops[index].isStalled { stalled.insert(index) } else { stalled.remove(index) }
         }
-        behind = loops[index].isStuck || loops[index].isStalled ? behind | bit : behind & ~bit
+        let isBehind = loops[index].isStuck || loops[index].isStalled
+        if isBehind { behind.insert(index) } else { behind.remove(index) }
         return changes
     }
 

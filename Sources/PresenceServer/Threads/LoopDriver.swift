@@ -47,14 +47,11 @@ final class LoopDriver: LoopHandler {
     }
 
     /// Gives the connections that other loops have not adopted in time to those that work. Returns
-    /// the former, a bit for each.
-    private func takeBackOverdue(at now: Mono) -> UInt64 {
-        var overdue: UInt64 = 0
-        for (loop, intake) in intakes.enumerated() where intake.isOverdue(at: now) {
-            overdue |= 1 << UInt64(loop)
-        }
-        guard overdue != 0 else { return 0 }
-        for loop in intakes.indices where overdue & 1 << UInt64(loop) != 0 {
+    /// the former.
+    private func takeBackOverdue(at now: Mono) -> LoopSet {
+        let overdue = LoopSet(intakes.indices.filter { intakes[$0].isOverdue(at: now) })
+        guard !overdue.isEmpty else { return overdue }
+        for loop in intakes.indices where overdue.contains(loop) {
             for arrival in intakes[loop].takeBack() {
                 give(arrival, to: census.move(from: loop, overdue: overdue), at: now)
             }
