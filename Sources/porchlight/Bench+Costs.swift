@@ -89,8 +89,8 @@ struct BenchCelebrity: ParsableCommand {
     @Flag(
         help: ArgumentHelp(
             "Count and discard the bytes of the subscribers, except one in 64. The load then "
-                + "needs a tenth of the CPU time. With --connect: set the service's heartbeat to 300."
-        ))
+                + "needs a tenth of the CPU time. With --connect: set the service's heartbeat to "
+                + "300."))
     var drain = false
 
     @OptionGroup var bench: BenchArguments
