@@ -187,7 +187,7 @@ def loop_stalled_at_the_end():
             code = service.wait(5)
             took = time.monotonic() - begin
             require(code == 0, "exit code %s", code)
-            require("given up" in service.log_text(), "the log: %s", service.log_text()[-300:])
+            require("are abandoned" in service.log_text(), "the log: %s", service.log_text()[-300:])
         # As docs/OPERATIONS.md says, with some time for a busy machine.
         require(took < 11, "it ended after %.1f s", took)
         reasons = []

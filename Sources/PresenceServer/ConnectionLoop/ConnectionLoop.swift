@@ -101,7 +101,7 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
             switch (self, next) {
             case (.starting, .serving), (.starting, .stopped): true
             case (.serving, .farewell), (.farewell, .finished), (.finished, .stopped): true
-            // The engine host has given up a stalled loop, or was slow to close.
+            // The engine host has abandoned a loop that is stalled, or slow to close.
             case (.farewell, .stopped): true
             default: false
             }

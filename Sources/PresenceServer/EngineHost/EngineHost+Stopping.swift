@@ -43,8 +43,8 @@ extension EngineHost {
     /// How long after their connections must have ended loops are waited for.
     private static var patienceSeconds: Int { 2 }
 
-    /// Ends although loops have not finished: these are stalled.
-    mutating func giveUpLoops() {
+    /// Ends although loops have not finished: these are stalled, or slow to close.
+    mutating func abandonLoops() {
         farewellEnd = nil
         guard phase == .farewell else { return }
         logger.error(

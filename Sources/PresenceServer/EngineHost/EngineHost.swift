@@ -68,7 +68,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
 
     /// Loops that have no connections any more, at the end.
     var finishedLoopCount = 0
-    /// When loops that have not finished are given up.
+    /// When loops that have not finished are abandoned.
     var farewellEnd: Mono?
 
     private(set) var phase = Phase.starting
@@ -189,7 +189,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         answerWithoutLateLoops(at: now)
         submit()
         wakeFeedReaders(at: now)
-        if let end = farewellEnd, end <= now.mono { giveUpLoops() }
+        if let end = farewellEnd, end <= now.mono { abandonLoops() }
     }
 
     private mutating func continueFanOuts(at now: Moment) {
