@@ -34,7 +34,7 @@ public final class NamedThread: Sendable {
         self.thread = thread
     }
 
-    /// Waits for the end of the thread, at most so long. Returns whether it has ended.
+    /// Waits until the thread has ended, at most this time. Returns whether it has.
     ///
     /// After it has returned true it must not be called again.
     public func join(withinMilliseconds milliseconds: UInt64) -> Bool {
@@ -44,8 +44,8 @@ public final class NamedThread: Sendable {
         return pthread_join(thread, nil) == 0
     }
 
-    /// Waits for the ends of threads, at most so long for all together. Returns the indices of
-    /// those that have not ended, for which it may be called again.
+    /// Waits until the threads have ended, at most this time for all together. Returns the indices
+    /// of those that have not; for these it may be called again.
     public static func join(
         _ threads: [NamedThread], withinMilliseconds milliseconds: UInt64
     ) -> [Int] {

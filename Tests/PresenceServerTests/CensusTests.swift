@@ -16,20 +16,20 @@ import Testing
     }
 
     @Test func `chooses the loop with the fewest connections`() {
-        #expect(Census.choose([2, 1, 3], behind: []) == 1)
-        #expect(Census.choose([1, 1], behind: []) == 0)
+        #expect(Census.choose([2, 1, 3], unresponsive: []) == 1)
+        #expect(Census.choose([1, 1], unresponsive: []) == 0)
         let census = Census(loops: 3, seed: 1)
         let loops = (0..<6).map { _ in census.admit(network, limits(100))?.loop }
         #expect(loops == [0, 1, 2, 0, 1, 2])
     }
 
     @Test func `gives a stalled loop no new ones`() {
-        #expect(Census.choose([0, 1, 3], behind: [0]) == 1)
-        #expect(Census.choose([2, 1], behind: [0, 1]) == 1)
+        #expect(Census.choose([0, 1, 3], unresponsive: [0]) == 1)
+        #expect(Census.choose([2, 1], unresponsive: [0, 1]) == 1)
         let census = Census(loops: 2, seed: 1)
-        census.note(behind: [0])
+        census.note(unresponsive: [0])
         #expect((0..<3).map { _ in census.admit(network, limits(100))?.loop } == [1, 1, 1])
-        census.note(behind: [])
+        census.note(unresponsive: [])
         #expect(census.admit(network, limits(100))?.loop == 0)
     }
 

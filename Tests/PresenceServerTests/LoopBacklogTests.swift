@@ -68,7 +68,7 @@ import Testing
         // There is always something under load.
         let rest = Self.turns(LoopBacklogs.turnsMax / 2, bytes: 10, ended: 2, released: 37)
         #expect(backlogs.note(rest, of: 2, at: later) == true)
-        #expect(backlogs.stalled == [] && backlogs.behind == [])
+        #expect(backlogs.stalled == [] && backlogs.unresponsive == [])
         #expect(backlogs.releasedTurns == [0, 0, 37])
     }
 
@@ -87,7 +87,7 @@ import Testing
         var backlogs = LoopBacklogs(loops: 1)
         #expect(backlogs.note(full, of: 0, at: start) == false)
         #expect(backlogs.note(full, of: 0, at: after(5_000)) == false)
-        #expect(!backlogs.mayTakeInput && backlogs.behind == [])
+        #expect(!backlogs.mayTakeInput && backlogs.unresponsive == [])
         let end = after(5_000 + LoopBacklogs.stallMilliseconds)
         #expect(backlogs.nextDeadline(holdingFanOuts: false) == end)
         #expect(backlogs.note(full, of: 0, at: end) == true)
@@ -99,11 +99,11 @@ import Testing
         let few = Self.turns(1)
         #expect(backlogs.note(few, of: 0, at: start) == false)
         #expect(backlogs.note(few, of: 0, at: after(1_000)) == false)
-        #expect(backlogs.behind == [])
+        #expect(backlogs.unresponsive == [])
         #expect(backlogs.note(few, of: 0, at: after(2_000)) == false)
-        #expect(backlogs.behind == [0])
+        #expect(backlogs.unresponsive == [0])
         #expect(backlogs.note(few, of: 0, at: after(9_000)) == false)
-        #expect(backlogs.behind == [0])
+        #expect(backlogs.unresponsive == [0])
     }
 
     @Test func `hold large fan-outs back early`() {
@@ -130,7 +130,7 @@ import Testing
         #expect(backlogs.note(few, of: 1, at: later) == false)
         #expect(backlogs.mayContinueFanOuts && backlogs.stalled == [] && backlogs.mayTakeInput)
         // It gets no new connections.
-        #expect(backlogs.behind == [1])
+        #expect(backlogs.unresponsive == [1])
         #expect(backlogs.nextDeadline(holdingFanOuts: true) == nil)
         // What it is handed now makes it full, and it is stalled at once.
         #expect(backlogs.note(full, of: 1, at: later) == true)

@@ -18,7 +18,8 @@ final class DrainedSubscribers {
 
     /// Takes the sockets of the drained accounts from the load. `answerToEventBytes` is the length
     /// of the answer to a publish less that of its event, which vary together: with the number.
-    /// Of a socket, fewer than `lowWaterBytes` may wait unseen, and more for `pauseMilliseconds`.
+    /// Bytes are counted late: fewer than `lowWaterBytes` of a socket at the end only, more
+    /// within `pauseMilliseconds`.
     init(
         _ load: Load, _ groups: Groups, lowWaterBytes: Int, pauseMilliseconds: Int,
         answerToEventBytes: Int

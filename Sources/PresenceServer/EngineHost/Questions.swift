@@ -54,7 +54,7 @@ struct Questions {
         /// Its connection has ended.
         var isForgotten = false
 
-        /// Whether every loop has reported, but for those with a bit in `still`.
+        /// Whether every loop has reported, except those in `stalled`.
         func isComplete(without stalled: LoopSet) -> Bool {
             reports.enumerated().allSatisfy { loop, report in
                 report != nil || stalled.contains(loop)
@@ -78,7 +78,7 @@ struct Questions {
         waiting.append(question)
     }
 
-    /// Takes the next question, for which so many loops will be asked; and its number.
+    /// Takes the next question, for which `loopCount` loops will be asked; and its number.
     mutating func next(
         askedOf loopCount: Int, at now: Mono
     ) -> (question: Question, number: UInt64)? {
@@ -97,8 +97,8 @@ struct Questions {
         return (question, lastNumber)
     }
 
-    /// Takes a loop's report. Returns the question and all reports once they are complete, but for
-    /// loops with a bit in `still`; nothing for one that comes too late.
+    /// Takes a loop's report. Returns the question and all reports once every loop has reported,
+    /// except those in `stalled`; nothing for a report that comes too late.
     mutating func add(
         _ report: LoopReport, for number: UInt64, without stalled: LoopSet = []
     ) -> (question: Question, reports: [LoopReport])? {
@@ -109,8 +109,8 @@ struct Questions {
         return end(complete)
     }
 
-    /// Ends the wait for loops that have not reported in time, or only for loops with a bit in
-    /// `still`. Returns the question, and what they have measured last.
+    /// Ends the wait for loops that have not reported in time, or if only loops in `stalled` have
+    /// not. Returns the question, and what they have measured last.
     mutating func giveUpWaiting(
         at now: Mono, without stalled: LoopSet = []
     ) -> (question: Question, reports: [LoopReport])? {

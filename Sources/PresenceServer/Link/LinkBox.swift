@@ -176,7 +176,7 @@ final class LinkBox: Sendable {
     func backlog() -> Backlog { down.withLock { $0.backlog } }
 
     /// Has the engine host woken by the next release. Returns false if the loop has released more
-    /// than so many turns by now: that release is not waited for.
+    /// than `releasedTurns` by now: that release is not waited for.
     func awaitRelease(after releasedTurns: Int) -> Bool {
         down.withLock { down in
             guard down.backlog.releasedTurns == releasedTurns else { return false }

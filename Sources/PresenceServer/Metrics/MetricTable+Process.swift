@@ -4,10 +4,10 @@ import PrometheusText
 
 extension MetricTable {
     static let process: [Metric] = [
-        Metric(histogram: "porchlight_loop_lag_seconds", "Event-loop timer lag.") {
+        Metric(histogram: "porchlight_loop_lag_seconds", "Timer lag of connection loops.") {
             $0.sum(\.lag)
         },
-        Metric(histogram: "porchlight_turn_seconds", "Duration of event-loop turns.") {
+        Metric(histogram: "porchlight_turn_seconds", "Duration of turns of connection loops.") {
             $0.sum(\.turns)
         },
         Metric(

@@ -3,15 +3,15 @@ import EventLoop
 
 /// The clients' connections of all loops, by network and by loop.
 ///
-/// One for all loops, behind a lock that is taken when a connection is accepted and when it is
-/// gone: so limits on connections are exact over all loops.
+/// One for all loops, behind a lock that is taken a few times in the life of a connection: so limits
+/// on connections are exact over all loops.
 final class Census: Sendable {
     private struct State: ~Copyable {
         var addresses: AddressBook
         /// By loop.
         var counts: [Int]
-        /// Loops that do not keep up with the engine host.
-        var behind: LoopSet = []
+        /// Loops that the engine host finds unresponsive.
+        var unresponsive: LoopSet = []
         var total = 0
     }
 
@@ -29,8 +29,9 @@ final class Census: Sendable {
                 addresses: AddressBook(seed: seed), counts: Array(repeating: 0, count: count)))
     }
 
-    /// Admits a connection to the loop that has the fewest; nil: it is one too many. Those in
-    /// `overdue` leave connections waiting.
+    /// Admits a connection to the loop that has the fewest; nil: the limit in total or that of the
+    /// network is reached. Loops in `overdue`, which have not adopted what they were given, are not
+    /// chosen if there is another.
     func admit(
         _ network: ClientNetwork?, _ limits: AdmissionLimits, overdue: LoopSet = []
     ) -> Place? {
@@ -38,7 +39,8 @@ final class Census: Sendable {
             guard state.total < limits.connectionsMax,
                 let address = state.addresses.enter(network, max: limits.connectionsPerAddressMax)
             else { return nil }
-            let loop = Self.choose(state.counts, behind: state.behind.union(overdue))
+            let loop = Self.choose(
+                state.counts, unresponsive: state.unresponsive.union(overdue))
             state.counts[loop] += 1
             state.total += 1
             return Place(loop: loop, address: address)
@@ -49,16 +51,17 @@ final class Census: Sendable {
     func move(from loop: Int, overdue: LoopSet) -> Int {
         state.withLock { state in
             state.counts[loop] -= 1
-            let loop = Self.choose(state.counts, behind: state.behind.union(overdue))
+            let loop = Self.choose(
+                state.counts, unresponsive: state.unresponsive.union(overdue))
             state.counts[loop] += 1
             return loop
         }
     }
 
-    /// The loop with the fewest connections, of those that keep up; if none does, of all.
-    static func choose(_ counts: [Int], behind: LoopSet) -> Int {
-        let keepsUp = counts.indices.filter { !behind.contains($0) }
-        let loops = keepsUp.isEmpty ? Array(counts.indices) : keepsUp
+    /// The loop with the fewest connections, of those that respond; if none does, of all.
+    static func choose(_ counts: [Int], unresponsive: LoopSet) -> Int {
+        let responsive = counts.indices.filter { !unresponsive.contains($0) }
+        let loops = responsive.isEmpty ? Array(counts.indices) : responsive
         return loops.min { counts[$0] < counts[$1] } ?? 0
     }
 
@@ -77,9 +80,9 @@ final class Census: Sendable {
         state.withLock { $0.addresses.network(address) }
     }
 
-    /// Notes which loops do not keep up.
-    func note(behind: LoopSet) {
-        state.withLock { $0.behind = behind }
+    /// Notes which loops the engine host finds unresponsive.
+    func note(unresponsive: LoopSet) {
+        state.withLock { $0.unresponsive = unresponsive }
     }
 
     /// Networks with connections now.

@@ -6,8 +6,8 @@ import PresenceStore
 /// Drives the engine host on a thread of its own: what the connection loops, the store and other
 /// threads have for it comes in, and what it has for the loops goes out.
 ///
-/// A turn takes everything that has arrived, does what is due, and hands over one output for each
-/// loop that has something to do.
+/// A turn takes what has arrived, unless a loop is full, does what is due, and hands over at least
+/// one output for each loop that has something to do.
 final class EngineDriver: LoopHandler {
     /// Output that is collected before it is handed over.
     private static let outputBytesMax = 128 << 10
@@ -28,7 +28,7 @@ final class EngineDriver: LoopHandler {
     private var awaited: Mono?
     /// What had arrived by then has been taken in.
     private var heardUpTo: Mono
-    /// Since when input has waited for a full loop.
+    /// Since when a loop has been full, so that no input is taken.
     private var heldSince: Mono?
 
     init(
@@ -95,7 +95,7 @@ final class EngineDriver: LoopHandler {
         }
     }
 
-    /// Counts the time since the last turn, if input waited in it.
+    /// Counts the time since the last turn, if no input was taken in it.
     private func noteHeldInput(at now: Mono) {
         guard let heldSince else { return }
         host.counters.inputHeldMilliseconds += Int(
@@ -107,8 +107,10 @@ final class EngineDriver: LoopHandler {
 
     /// Measures how far each loop is behind.
     private func measureBacklogs(at now: Mono) {
-        let behindBefore = backlogs.behind
-        defer { if backlogs.behind != behindBefore { census.note(behind: backlogs.behind) } }
+        let before = backlogs.unresponsive
+        defer {
+            if backlogs.unresponsive != before { census.note(unresponsive: backlogs.unresponsive) }
+        }
         for (index, box) in boxes.enumerated() {
             guard backlogs.note(box.backlog(), of: index, at: now) else { continue }
             host.stalledLoops = backlogs.stalled

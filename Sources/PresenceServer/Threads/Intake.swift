@@ -17,7 +17,7 @@ final class Intake: Sendable {
         var since: Mono?
     }
 
-    /// A loop that has adopted nothing for so long is given no more.
+    /// A loop that has adopted nothing for this time is given no more connections.
     static let overdueMilliseconds: UInt64 = 500
 
     private let state = Guarded(State())

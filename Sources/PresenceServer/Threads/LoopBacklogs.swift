@@ -4,9 +4,9 @@ import PresenceCore
 ///
 /// A loop that is full keeps the engine host from taking input: so the engine does not run ahead of
 /// the writes, as on one thread. A loop that has something to release and has ended no turn for a
-/// while is stuck: large fan-outs do not wait for it any longer. If it is full, too, it stands
-/// still. It is not waited for until it works again: its connections miss events, and it gets no
-/// new connections.
+/// while is stuck: large fan-outs do not wait for it any longer. If it is full, too, it is stalled:
+/// nothing waits for it until it has caught up, and its connections miss events. A loop that is
+/// stuck or stalled gets no new connections.
 struct LoopBacklogs {
     /// From here on a loop is full.
     static let turnsMax = 64
@@ -14,19 +14,19 @@ struct LoopBacklogs {
     /// With more turns, large fan-outs wait: their slices stand between requests and responses. One
     /// slice is carried out while the next one waits.
     static let turnsBesideFanOuts = 1
-    /// A loop that has ended no turn for so long is stuck. With 20,000 connections that all have
+    /// A loop that has ended no turn for this time is stuck. With 20,000 connections that all have
     /// something to write, a turn takes 20 ms.
     static let stallMilliseconds: UInt64 = 500
-    /// If the engine host measures so much later than that, it may not have run either: the whole
-    /// process was suspended, and the loop has as long again, once.
+    /// If the engine host measures later than that by this time, it may not have run either: the
+    /// whole process was suspended, and the loop is given the same time again, once.
     static let lateMilliseconds: UInt64 = 100
 
     private struct State {
         var backlog = LinkBox.Backlog()
         /// Since when it has had something to release and has ended no turn.
         var waitingSince: Mono?
-        /// Whether it has been given more time.
-        var isExtended = false
+        /// Whether it was given the time again, because the process was suspended.
+        var hadMoreTime = false
         var isStuck = false
         var isStalled = false
 
@@ -48,9 +48,9 @@ struct LoopBacklogs {
             if unreleased.turns == 0 {
                 waitingSince = nil
             } else if hasWorked || waitingSince == nil {
-                (waitingSince, isExtended) = (now, false)
-            } else if !isExtended, !isStuck, isMeasuredLate(at: now) {
-                (waitingSince, isExtended) = (now, true)
+                (waitingSince, hadMoreTime) = (now, false)
+            } else if !hadMoreTime, !isStuck, isMeasuredLate(at: now) {
+                (waitingSince, hadMoreTime) = (now, true)
             }
             isStuck = stuckFrom.map { $0 <= now } ?? false
         }
@@ -67,8 +67,8 @@ struct LoopBacklogs {
 
     private var loops: [State]
     private(set) var stalled: LoopSet = []
-    /// The loops that are stuck or stalled.
-    private(set) var behind: LoopSet = []
+    /// Loops that are stuck or stalled: they get no new connections.
+    private(set) var unresponsive: LoopSet = []
 
     init(loops count: Int) {
         loops = Array(repeating: State(), count: count)
@@ -84,8 +84,8 @@ struct LoopBacklogs {
             loops[index].isStalled.toggle()
             if loops[index].isStalled { stalled.insert(index) } else { stalled.remove(index) }
         }
-        let isBehind = loops[index].isStuck || loops[index].isStalled
-        if isBehind { behind.insert(index) } else { behind.remove(index) }
+        let isUnresponsive = loops[index].isStuck || loops[index].isStalled
+        if isUnresponsive { unresponsive.insert(index) } else { unresponsive.remove(index) }
         return changes
     }
 

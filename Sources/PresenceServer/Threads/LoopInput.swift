@@ -11,8 +11,8 @@ struct LoopInput {
 
     /// By loop, in order.
     private var waiting: [[Inbound]]
-    /// What has been taken in up to an item. It comes before everything that waits.
-    private var begun: Rest?
+    /// What is left of a turn that was taken in in part. It comes before everything that waits.
+    private var interrupted: Rest?
     /// When it was taken from the boxes.
     private var takenAt: Mono
     /// The loop whose turn it is.
@@ -26,7 +26,7 @@ struct LoopInput {
     /// Whether everything has been taken in that was in the boxes when they were last emptied.
     ///
     /// Not by a key path: that would be looked up for each loop, four times in a turn.
-    var isEmpty: Bool { begun == nil && waiting.allSatisfy { $0.isEmpty } }
+    var isEmpty: Bool { interrupted == nil && waiting.allSatisfy { $0.isEmpty } }
 
     /// Up to when everything has been taken in; nil: not everything has, so the time is that of
     /// before.
@@ -40,11 +40,11 @@ struct LoopInput {
     }
 
     /// Puts back what is left of the turn that was returned last.
-    mutating func putBack(_ rest: Rest) { begun = rest }
+    mutating func putBack(_ rest: Rest) { interrupted = rest }
 
     /// What is left of a turn, or the next turn, of one loop after the other.
     mutating func next() -> Rest? {
-        if let rest = begun.take() { return rest }
+        if let rest = interrupted.take() { return rest }
         for _ in waiting.indices {
             defer { place = (place + 1) % waiting.count }
             if !waiting[place].isEmpty { return (waiting[place].removeFirst(), first: 0) }

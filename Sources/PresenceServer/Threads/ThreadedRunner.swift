@@ -55,8 +55,9 @@ final class ThreadedRunner: ServiceRunner {
         wait(for: threads)
     }
 
-    /// Waits for the engine host's thread, which is the last, and then for the others. A loop that
-    /// is stalled is not waited for: it is left alone until the process ends.
+    /// Waits for the engine host's thread, which is the last, and then for all others together, at
+    /// most `patienceMilliseconds`. Threads that have not ended by then, since their loops are
+    /// stalled, are left alone until the process ends.
     private func wait(for threads: [NamedThread]) {
         guard let last = threads.last else { return }
         while !last.join(withinMilliseconds: 60_000) {}
