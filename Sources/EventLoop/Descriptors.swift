@@ -25,18 +25,6 @@ public enum Descriptors {
         _ = Glibc.close(descriptor)
     }
 
-    /// Writes to a descriptor if it accepts bytes now. Returns whether it has accepted all.
-    ///
-    /// A pipe does not block then if there are at most 4,096 (pipe(7), `PIPE_BUF`). A file may: it
-    /// always counts as ready.
-    public static func writeAtOnce(_ bytes: [UInt8], to descriptor: CInt) -> Bool {
-        var state = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-        guard unsafe poll(&state, 1, 0) == 1, state.revents & Int16(POLLOUT) != 0 else {
-            return false
-        }
-        return unsafe write(descriptor, bytes, bytes.count) == bytes.count
-    }
-
     /// The limit on open descriptors.
     public static var max: Int { Int(clamping: current.rlim_cur) }
 

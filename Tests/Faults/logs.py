@@ -3,7 +3,10 @@
 import contextlib
 import os
 import re
+import select
 import signal
+import time
+import tty
 
 from support import Service, case, require
 
@@ -23,8 +26,13 @@ def read_all(pipe):
     return got.decode()
 
 
+def lines_dropped(server):
+    metrics = server.ok("metrics")["text"]
+    return int(re.search(r"^porchlight_log_lines_dropped_total (\d+)$", metrics, re.M).group(1))
+
+
 class Unread(Service):
-    """Its log is a pipe, to read which would not end."""
+    """Its log is a pipe or a terminal, to read which would not end."""
 
     def log_text(self):
         return "(not read)"
@@ -43,14 +51,51 @@ def log_not_read():
         clients[0].subscribe("c1")
         clients[1].ok("publish", {"type": 1, "value": 10001})
         require(clients[0].event()["value"] == 10001, "an event is missing")
-        metrics = service.server().ok("metrics")["text"]
-        dropped = re.search(r"^porchlight_log_lines_dropped_total (\d+)$", metrics, re.M).group(1)
-        require(dropped != "0", "no line was dropped")
+        dropped = lines_dropped(service.server())
+        require(dropped > 0, "no line was dropped")
         require(set(read_all(pipe)) == {"x"}, "a line was written to a full pipe")
         service.signal(signal.SIGTERM)
         service.wait()
         said = read_all(pipe).splitlines()
         os.close(pipe)
-        require(said[0].endswith(" warning porchlight: log lines were dropped count=" + dropped),
+        require(said[0].endswith(" porchlight: log lines were dropped count=%d" % dropped),
                 "it said %s after %s were dropped", said, dropped)
         require(any("stopping" in line for line in said), "it said %s", said)
+
+
+def write_keys(path, numbers):
+    """Writes a file with a server key for each number."""
+    with open(path, "w") as file:
+        for number in numbers:
+            file.write("number%d sha256:%064x\n" % (number, number))
+    os.chmod(path, 0o600)
+
+
+@case("a terminal does not display the log: the service goes on", quick=True)
+def terminal_not_read():
+    with Unread(start=False) as service:
+        keys = os.path.join(service.temporary, "keys")
+        write_keys(keys, range(1))
+        service.flags = ["--server-key", keys]
+        display, program = os.openpty()
+        os.set_blocking(display, False)
+        tty.setraw(program)
+        service.log = os.ttyname(program)
+        service.start()
+        client = service.login("a")
+        # Lines for each key that is added and removed: more than a terminal has room for.
+        for round in range(1, 21):
+            write_keys(keys, range(round * 100, round * 100 + 100))
+            service.signal(signal.SIGHUP)
+            client.ok("ping")
+            time.sleep(0.1)
+        read_all(display)
+        # Of the last line before those that were dropped, a part may be there.
+        said, end = "", time.monotonic() + 20
+        while "porchlight: log lines were dropped count=" not in said:
+            require(time.monotonic() < end, "it said %s", said[-300:])
+            service.signal(signal.SIGHUP)
+            select.select([display], [], [], 1)
+            said += read_all(display)
+        os.close(program)
+        os.close(display)

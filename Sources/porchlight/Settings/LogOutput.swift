@@ -8,6 +8,8 @@ import Synchronization
 /// A thread that logs must not stop because a journal or a pipe is not read: it may be the engine's
 /// thread, which all clients wait for. A line that the descriptor does not accept at once is
 /// dropped and counted. When lines are accepted again, the first one says how many are missing.
+///
+/// Lines that wait while another thread writes are lost if the process ends in that moment.
 final class LogOutput: Sendable {
     /// Longer lines are cut. A pipe accepts as much as a whole or not at all (pipe(7), `PIPE_BUF`).
     static let lineBytesMax = 4_096
@@ -22,13 +24,15 @@ final class LogOutput: Sendable {
         var dropped = 0
         /// Of those that were dropped: the log says that they are missing.
         var reported = 0
+        /// Of the last line that was written, the end was not accepted.
+        var isWithinLine = false
     }
 
-    private let descriptor: CInt
+    private let output: NonblockingOutput
     private let state = Mutex(State())
 
     init(_ descriptor: CInt) {
-        self.descriptor = descriptor
+        output = NonblockingOutput(descriptor)
     }
 
     /// Lines that were dropped since the start.
@@ -88,10 +92,16 @@ final class LogOutput: Sendable {
         return Array((line.text + "\n").utf8)
     }
 
-    /// Whether the descriptor has accepted it. One call of the system per line, so that lines of
-    /// several processes do not mix.
-    private func putAtOnce(_ bytes: [UInt8]) -> Bool {
-        Descriptors.writeAtOnce(bytes, to: descriptor)
+    /// Whether the descriptor has accepted the whole line. One call of the system per line, so that
+    /// lines of several processes do not mix.
+    private func putAtOnce(_ line: [UInt8]) -> Bool {
+        let lineFeed = UInt8(ascii: "\n")
+        let bytes = state.withLock { $0.isWithinLine } ? [lineFeed] + line : line
+        let accepted = bytes.prefix(output.write(bytes))
+        if let last = accepted.last {
+            state.withLock { $0.isWithinLine = last != lineFeed }
+        }
+        return accepted.count == bytes.count
     }
 
     /// In the Prometheus text format.
