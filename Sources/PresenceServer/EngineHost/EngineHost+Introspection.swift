@@ -35,9 +35,10 @@ extension EngineHost {
     }
 
     /// Answers a question for which only stalled loops have not reported, or some have not
-    /// in time, with what they have reported last.
-    mutating func answerWithoutLateLoops(at now: Moment) {
-        guard let complete = questions.giveUpWaiting(at: now.mono, without: stalledLoops) else {
+    /// in time, with what they have reported last. A report that is not taken in yet may be in
+    /// time.
+    mutating func answerWithoutLateLoops(at now: Moment, heardUpTo: Mono) {
+        guard let complete = questions.giveUpWaiting(at: heardUpTo, without: stalledLoops) else {
             return
         }
         answer(complete.question, from: complete.reports, at: now)

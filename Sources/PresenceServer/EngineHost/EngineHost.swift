@@ -186,7 +186,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         if let due = feed?.checkAt, due <= heardUpTo { lookAfterFeed(at: now.mono) }
         lookAfterMemory(at: now.mono, heardUpTo: heardUpTo)
         askNextQuestion(at: now.mono)
-        answerWithoutLateLoops(at: now)
+        answerWithoutLateLoops(at: now, heardUpTo: heardUpTo)
         submit()
         wakeFeedReaders(at: now)
         if let end = farewellEnd, end <= now.mono { abandonLoops() }
