@@ -15,7 +15,7 @@ extension EngineHost {
         for index in first..<inbound.items.count {
             take(inbound.items[index], inbound.texts, at: now)
             sort(at: now)
-            if output.byteCount > outputBytesMax, index + 1 < inbound.items.count {
+            if index + 1 < inbound.items.count, output.byteCount > outputBytesMax {
                 return index + 1
             }
         }
