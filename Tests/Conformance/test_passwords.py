@@ -100,18 +100,22 @@ class Passwords(PasswordCase):
         """An address that has guessed too often is not answered by whether it is right."""
         service, server = self.with_passwords()
         server.ok("setPassword", {"account": "amy", "password": "pencil"})
-        # Begun before the first is compared, they are all counted, at 10 a second once the first ten
-        # are through: the wait is long, however slow the machine is.
         guessers = [self.keep(service.connect()) for _ in range(30)]
-        requests = [
-            guesser.post("login", {"account": "amy", "device": "d", "password": "guess %d" % number})
-            for number, guesser in enumerate(guessers)]
-        reasons = [guesser.answer(request)["error"]["data"]["reason"]
-                   for guesser, request in zip(guessers, requests)]
+        reasons, got = [], {}
+        # Ten guesses are compared, and then one a second: on a slow machine, in several rounds.
+        while "error" not in got:
+            self.assertLess(len(reasons), 600)
+            requests = [
+                guesser.post("login", {"account": "amy", "device": "d", "password": "guess %d" % n})
+                for n, guesser in enumerate(guessers)]
+            knower = self.keep(service.connect())
+            request = knower.post("login", {"account": "amy", "device": "d", "password": "pencil"})
+            reasons += [guesser.answer(request)["error"]["data"]["reason"]
+                        for guesser, request in zip(guessers, requests)]
+            got = knower.answer(request)
         self.assertGreaterEqual(reasons.count("invalid_password"), 10)
-        got = guessers[0].call("login", {"account": "amy", "password": "pencil", "device": "d"})
         self.refused(got, 416, "rate_limited")
-        self.assertGreater(got["error"]["data"]["retryAfter"], 1)
+        self.assertGreater(got["error"]["data"]["retryAfter"], 0)
         self.assertIn("logins refused: too many wrong passwords from an address address=127.0.0.1",
                       service.log_text())
 

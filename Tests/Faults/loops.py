@@ -132,7 +132,7 @@ def accepting_loop_stalled():
     with Service("--rate-limits", "off", "--loops", "2") as service:
         askers = [service.server() for _ in range(2)]
         with held(threads(service)["loop 0"]):
-            asker = next(asker for asker in askers if answers(asker, 0.3))
+            asker = next(asker for asker in askers if answers(asker))
             require(asker.ok("stats")["accepting"] == 0, "it accepts, as it says")
             waiting = service.connect()
             waiting.send("login", {"account": "a", "device": "d1", "sync": "none"})

@@ -123,13 +123,15 @@ private func withLoops(
                 try #require(service.failure == nil, "round \(round)")
                 crowd.move(to: service.address)
                 if round == 0 { crowd.start() }
-                let watcher = try service.login("watcher")
-                _ = try watcher.subscribe(Crowd.accounts, sync: true)
+                // A new one: events for an older subscription would come before the response.
+                let watcher = try service.login("watcher \(round)")
+                var seen = Seen()
+                try seen.take(watcher.subscribe(Crowd.accounts, sync: true)["states"])
                 let target = crowd.loginCount + 100
                 while crowd.loginCount < target { _ = try watcher.call("ping") }
                 if round == 2 {
                     crowd.stop()
-                    try checkConvergence(service, watcher)
+                    try checkConvergence(service, watcher, seen)
                 }
                 service.stop()
                 #expect(service.failure == nil)
@@ -138,7 +140,9 @@ private func withLoops(
     }
 
     /// In the end, none of the crowd is online.
-    private func checkConvergence(_ service: RunningService, _ watcher: Client) throws {
+    private func checkConvergence(
+        _ service: RunningService, _ watcher: Client, _ before: Seen
+    ) throws {
         var online = -1
         // The grace of those that were cut off begins when the service notices it.
         for _ in 0..<100 where online != 0 {
@@ -151,8 +155,8 @@ private func withLoops(
             online = lists.count == Crowd.accounts.count ? lists.count { !$0.isEmpty } : -1
         }
         #expect(online == 0)
-        var seen = Seen()
-        while !seen.areOffline(Crowd.accounts) { try seen.take(watcher.next("events")) }
+        var seen = before
+        while !seen.areOffline(Crowd.accounts) { try seen.take(watcher.next("events")["events"]) }
     }
 }
 
@@ -160,9 +164,9 @@ private func withLoops(
 private struct Seen {
     private var newest: [String: (seq: Int64, isOnline: Bool)] = [:]
 
-    /// Takes the parameters of `events`, in which numbers must not decrease.
-    mutating func take(_ params: JSON) throws {
-        for event in try #require(params["events"]?.array) {
+    /// Takes events, whose numbers must not decrease.
+    mutating func take(_ events: JSON?) throws {
+        for event in try #require(events?.array) {
             let publisher = try #require(event["publisher"]?.string)
             let seq = event["seq"]?.integer ?? 0
             #expect(seq >= newest[publisher]?.seq ?? 0, "older after newer: \(event.text)")

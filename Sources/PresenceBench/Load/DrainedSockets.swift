@@ -17,7 +17,8 @@ final class DrainedSockets: Sendable {
     private let thread = Mutex<NamedThread?>(nil)
 
     /// Takes over the reading of clients' sockets from the load; they stay open. Bytes are counted
-    /// late: fewer than `lowWaterBytes` of a socket at the end only, more within `pauseMilliseconds`.
+    /// late: fewer than `lowWaterBytes` of a socket at the end only, more within
+    /// `pauseMilliseconds`.
     init(
         _ load: Load, accounts: [Int], lowWaterBytes: Int, pauseMilliseconds: Int
     ) throws(BenchError) {

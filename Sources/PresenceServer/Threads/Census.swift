@@ -3,8 +3,8 @@ import EventLoop
 
 /// The clients' connections of all loops, by network and by loop.
 ///
-/// One for all loops, behind a lock that is taken a few times in the life of a connection: so limits
-/// on connections are exact over all loops.
+/// One for all loops, behind a lock that is taken a few times in the life of a connection: so
+/// limits on connections are exact over all loops.
 final class Census: Sendable {
     private struct State: ~Copyable {
         var addresses: AddressBook
