@@ -56,6 +56,18 @@ import Testing
         #expect(sessions.sessionsConnected == 1)
     }
 
+    /// With several loops, the response may come in the turn in which the stream ends.
+    @Test func `is sent what it was to be sent last`() {
+        let service = SmallService()
+        let alice = service.login("alice")
+        service.send("logout", on: alice)
+        #expect(service.connections.connections[Int(alice.slot)].phase == .closing)
+        service.connections.streamEnded(alice, .endOfFile)
+        service.commit()
+        #expect(service.messages(alice).map { $0["result"] } == [[:]])
+        #expect(service.network.streams[alice]?.isLingering == true)
+    }
+
     @Test func `and takes nothing is closed all the same`() {
         let service = service()
         let id = logIn(service, roomBytes: 100)

@@ -29,6 +29,8 @@ extension ConnectionLoop where Link: ~Copyable {
             break
         }
         send(answer, to: id, of: slot, in: effects)
+        // The engine closes the connection next, also if its peer sends no more.
+        if case .loggedOut = answer { return noteAnswered(slot) }
         settle(slot)
     }
 

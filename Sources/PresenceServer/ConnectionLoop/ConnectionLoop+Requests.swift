@@ -204,11 +204,16 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// The request that a connection waited for is done; the next may follow.
     mutating func settle(_ slot: Int) {
-        connections[slot].input.awaiting = nil
-        markDirty(slot)
+        noteAnswered(slot)
         if connections[slot].token.endRefresh() { tokenEnded(of: slot) }
         guard connections[slot].phase == .ending else { return resumeIfPaused(slot) }
         endIfServed(slot)
+    }
+
+    /// The request of a connection has been answered; the answer is to be written.
+    mutating func noteAnswered(_ slot: Int) {
+        connections[slot].input.awaiting = nil
+        markDirty(slot)
     }
 
     /// Ends a connection whose peer sends no more, once it has been sent the response to its

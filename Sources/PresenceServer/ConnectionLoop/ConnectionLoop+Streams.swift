@@ -51,12 +51,16 @@ extension ConnectionLoop where Link: ~Copyable {
 
     mutating func streamEnded(_ id: StreamID, _ reason: StreamEnd) {
         guard let slot = slot(of: id) else { return }
-        guard connections[slot].phase != .closing, reason == .endOfFile else {
-            return end(slot, .lost, .lost, .atOnce)
-        }
+        guard reason == .endOfFile else { return end(slot, .lost, .lost, .atOnce) }
+        switch connections[slot].phase {
+        case .anonymous, .serving: inputEnded(of: slot)
         // The peer has closed its WebSocket before.
-        guard connections[slot].phase != .ending else { return }
-        inputEnded(of: slot)
+        case .ending: break
+        // What it is sent last may not be written yet: with several loops it may have come in this
+        // turn. The connection is closed when that has been written.
+        case .closing: break
+        case .free: preconditionFailure("the end of a stream that is not in use")
+        }
     }
 
     /// The peer has stopped sending: what it asked for before is still carried out and answered.
