@@ -53,9 +53,11 @@ struct DescriptorBudget {
 
     /// Refuses to serve with so few that clients would get none.
     func check() throws(SettingsError) {
-        guard descriptorsMax < AdmissionLimits.descriptorsMin else { return }
+        let descriptorsMin = AdmissionLimits.descriptorsMin + furtherLoops
+        guard descriptorsMax < descriptorsMin else { return }
+        let loops = furtherLoops > 0 ? ", \(furtherLoops) of them for several loops" : ""
         throw SettingsError(
             "The process may open \(descriptorsMax) descriptors and needs at least "
-                + "\(AdmissionLimits.descriptorsMin): raise `ulimit -n`, or LimitNOFILE in a unit.")
+                + "\(descriptorsMin)\(loops): raise `ulimit -n`, or LimitNOFILE in a unit.")
     }
 }

@@ -26,6 +26,18 @@ import Testing
         #expect(refusal?.description.contains("needs at least 256: raise `ulimit -n`") == true)
     }
 
+    @Test func `has more for several loops`() {
+        var settings = ServiceSettings()
+        settings.configuration.loops = 64
+        let refused = DescriptorBudget(settings, descriptorsMax: 256 + 64 * 8 - 1)
+        let refusal = #expect(throws: SettingsError.self) { try refused.check() }
+        let text = refusal?.description ?? ""
+        #expect(text.contains("needs at least 768, 512 of them for several loops"), "\(text)")
+        let budget = DescriptorBudget(settings, descriptorsMax: 256 + 64 * 8)
+        #expect(throws: Never.self) { try budget.check() }
+        #expect(256 + 64 * 8 - budget.elsewhere - 80 >= 16)
+    }
+
     @Test func `has nothing for what is switched off`() {
         let budget = DescriptorBudget(ServiceSettings(), descriptorsMax: 1_024)
         #expect(budget.elsewhere < 8)
