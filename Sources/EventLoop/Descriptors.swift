@@ -20,6 +20,14 @@ public enum Descriptors {
         return Int(clamping: limit.rlim_cur)
     }
 
+    /// Takes the numbers of standard descriptors that are closed, so that no file or socket gets
+    /// them: lines of the log would be written to it. To read or write them fails as before.
+    public static func reserveStandard() {
+        for descriptor: CInt in 0...2 where fcntl(descriptor, F_GETFD) < 0 {
+            _ = unsafe open("/dev/null", descriptor == 0 ? O_WRONLY : O_RDONLY)
+        }
+    }
+
     /// Closes a descriptor that has no other owner.
     public static func close(_ descriptor: CInt) {
         _ = Glibc.close(descriptor)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import EventLoop
 import Foundation
 
 /// The command. One file per subcommand.
@@ -20,6 +21,7 @@ struct Porchlight: ParsableCommand {
         ])
 
     static func main() {
+        Descriptors.reserveStandard()
         watchOutput()
         let words = Array(CommandLine.arguments.dropFirst())
         if let fault = unknownSubcommand(in: words, of: Self.self) {

@@ -99,3 +99,13 @@ def terminal_not_read():
             said += read_all(display)
         os.close(program)
         os.close(display)
+
+
+@case("standard input and error are closed: no socket or file gets their numbers", quick=True)
+def standard_descriptors_closed():
+    closed = ["sh", "-c", 'exec "$@" <&- 2>&-', "sh"]
+    with Service("--log-level", "info", prefix=closed) as service:
+        for number in (0, 2):
+            name = os.readlink("/proc/%d/fd/%d" % (service.pid, number))
+            require(name == "/dev/null", "%d is %s", number, name)
+        require(lines_dropped(service.server()) > 0, "no line was dropped")
