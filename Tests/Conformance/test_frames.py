@@ -157,6 +157,16 @@ class Frames(Case):
         self.assertEqual(frames[-1], {"jsonrpc": "2.0", "method": "synced",
                                       "params": {"count": 250}})
 
+    def test_half_closed_socket_gets_the_response_to_its_logout(self):
+        # With several loops, it may come in the turn in which the end of the stream is read.
+        for _ in range(10):
+            crowd = [self.login(self.name("a")) for _ in range(30)]
+            for c in crowd:
+                c.raw(frame(request("logout", {}, 7)))
+                c.half_close()
+            for c in crowd:
+                self.assertEqual([f["id"] for f in c.eof() if "id" in f], [7])
+
     def test_cut_frame_gets_no_answer(self):
         c = self.login(self.name("a"))
         c.raw(frame(request("ping", {}, 1)) + frame(request("ping", {}, 2))[:-1])
