@@ -44,6 +44,10 @@ public struct AdmissionLimits: Sendable {
     static let descriptorsFixed = 32
     /// Descriptors that are kept free for files that are opened for a moment.
     static let descriptorsFree = 32
+    /// Descriptors that are never for connections of clients, or of HTTP and others.
+    public var descriptorsReserved: Int {
+        Self.descriptorsFixed + Self.descriptorsFree + turnedAwayMax
+    }
     /// With fewer descriptors the service does not start.
     public static let descriptorsMin = 256
 
@@ -51,8 +55,7 @@ public struct AdmissionLimits: Sendable {
     /// leave room for connections.
     mutating func fillIn(memoryBytes: UInt64, descriptorsMax: Int) {
         if memoryBytesMax == nil { memoryBytesMax = memoryBytes / 10 * 8 }
-        let others =
-            Self.descriptorsFixed + Self.descriptorsFree + turnedAwayMax + descriptorsElsewhere
+        let others = descriptorsReserved + descriptorsElsewhere
         connectionsMax = min(connectionsMax, max(1, descriptorsMax - others))
         // The rest is left to other addresses.
         if let max = connectionsPerAddressMax {

@@ -16,6 +16,7 @@ struct DescriptorBudget {
     private let xmppListeners: Int
     private let webhookCountMax: Int
     private let furtherLoops: Int
+    private let reserved: Int
 
     /// Shares out the descriptors of this process.
     init(_ settings: ServiceSettings) {
@@ -34,6 +35,7 @@ struct DescriptorBudget {
         feedReadersMax = hasHTTP ? min(32, max(4, descriptorsMax / 32)) : 0
         let webhooks = settings.webhooks
         furtherLoops = settings.configuration.descriptorsOfFurtherLoops
+        reserved = settings.configuration.admission.descriptorsReserved
         webhookCountMax = webhooks.listPath != nil ? 16 : webhooks.url != nil ? 1 : 0
     }
 
@@ -43,6 +45,8 @@ struct DescriptorBudget {
     private static let perWebhook = 2
     /// A fetch of keys.
     private static let forKeys = 2
+    /// With fewer connections of clients the service does not start.
+    private static let clientsMin = 16
 
     /// What connections of clients leave to others.
     var elsewhere: Int {
@@ -53,11 +57,16 @@ struct DescriptorBudget {
 
     /// Refuses to serve with so few that clients would get none.
     func check() throws(SettingsError) {
-        let descriptorsMin = AdmissionLimits.descriptorsMin + furtherLoops
-        guard descriptorsMax < descriptorsMin else { return }
+        let least = max(AdmissionLimits.descriptorsMin, leastForClients)
+        guard descriptorsMax < least else { return }
         let loops = furtherLoops > 0 ? ", \(furtherLoops) of them for several loops" : ""
         throw SettingsError(
             "The process may open \(descriptorsMax) descriptors and needs at least "
-                + "\(descriptorsMin)\(loops): raise `ulimit -n`, or LimitNOFILE in a unit.")
+                + "\(least)\(loops): raise `ulimit -n`, or LimitNOFILE in a unit.")
+    }
+
+    /// With this many, others leave some to clients.
+    private var leastForClients: Int {
+        reserved + elsewhere + Self.clientsMin
     }
 }

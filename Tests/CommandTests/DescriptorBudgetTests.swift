@@ -29,13 +29,18 @@ import Testing
     @Test func `has more for several loops`() {
         var settings = ServiceSettings()
         settings.configuration.loops = 64
-        let refused = DescriptorBudget(settings, descriptorsMax: 256 + 64 * 8 - 1)
+        // As above, for clients, for keys, and for the loops.
+        let least = 80 + 16 + 2 + 512
+        let refused = DescriptorBudget(settings, descriptorsMax: least - 1)
         let refusal = #expect(throws: SettingsError.self) { try refused.check() }
         let text = refusal?.description ?? ""
-        #expect(text.contains("needs at least 768, 512 of them for several loops"), "\(text)")
-        let budget = DescriptorBudget(settings, descriptorsMax: 256 + 64 * 8)
+        #expect(text.contains("needs at least 610, 512 of them for several loops"), "\(text)")
+        let budget = DescriptorBudget(settings, descriptorsMax: least)
         #expect(throws: Never.self) { try budget.check() }
-        #expect(256 + 64 * 8 - budget.elsewhere - 80 >= 16)
+        settings.configuration.loops = 3
+        #expect(throws: Never.self) {
+            try DescriptorBudget(settings, descriptorsMax: 256).check()
+        }
     }
 
     @Test func `has nothing for what is switched off`() {
