@@ -2,7 +2,7 @@
 # make run-tls    the same over TLS, with a test certificate: prints what to type next
 # make run-xmpp   the same for XMPP clients, with the same certificate
 # make build      install what is missing, build .build/release/porchlight
-# make test       install what is missing, build, run every test: about 40 minutes
+# make test       install what is missing, build, run every test: about 45 minutes
 # make check      lint, build, quick tests: at most 3 minutes after the build
 # make test-js    the tests of the JavaScript SDK, with .build/debug/porchlight if it is built
 # make test-js-full  the same with more: 500 clients and 20 kills, 1,000 simulations
