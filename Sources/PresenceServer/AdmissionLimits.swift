@@ -44,7 +44,7 @@ public struct AdmissionLimits: Sendable {
     static let descriptorsFixed = 32
     /// Descriptors that are kept free for files that are opened for a moment.
     static let descriptorsFree = 32
-    /// Descriptors that are never for connections of clients, or of HTTP and others.
+    /// Of the process itself, those that stay free, and those of connections that are turned away.
     public var descriptorsReserved: Int {
         Self.descriptorsFixed + Self.descriptorsFree + turnedAwayMax
     }

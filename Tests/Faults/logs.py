@@ -58,7 +58,7 @@ def log_not_read():
         service.wait()
         said = read_all(pipe).splitlines()
         os.close(pipe)
-        require(said[0].endswith(" porchlight: log lines were dropped count=%d" % dropped),
+        require(said[0].endswith(" warning porchlight: log lines were dropped count=%d" % dropped),
                 "it said %s after %s were dropped", said, dropped)
         require(any("stopping" in line for line in said), "it said %s", said)
 
@@ -92,7 +92,7 @@ def terminal_not_read():
         read_all(display)
         # Of the last line before those that were dropped, a part may be there.
         said, end = "", time.monotonic() + 20
-        while "porchlight: log lines were dropped count=" not in said:
+        while " warning porchlight: log lines were dropped count=" not in said:
             require(time.monotonic() < end, "it said %s", said[-300:])
             service.signal(signal.SIGHUP)
             select.select([display], [], [], 1)
