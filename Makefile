@@ -2,7 +2,8 @@
 # make run-tls    the same over TLS, with a test certificate: prints what to type next
 # make run-xmpp   the same for XMPP clients, with the same certificate
 # make build      install what is missing, build .build/release/porchlight
-# make test       install what is missing, build, run every test: about 45 minutes
+# make test       install what is missing, build, test: what must hold before a change lands
+# make test-long  what takes longer: other carriers, fuzzing, sanitizers, benchmarks: hours
 # make check      lint, build, quick tests: at most 3 minutes after the build
 # make test-js    the tests of the JavaScript SDK, with .build/debug/porchlight if it is built
 # make test-js-full  the same with more: 500 clients and 20 kills, 1,000 simulations
@@ -16,7 +17,7 @@
 # make outdated   list dependencies that have newer versions
 # make clean      remove everything that was built
 
-.PHONY: help run run-tls run-xmpp build test check test-js test-js-full test-runtimes test-browser test-browser-full demo simulate static install outdated setup clean
+.PHONY: help run run-tls run-xmpp build test test-long check test-js test-js-full test-runtimes test-browser test-browser-full demo simulate static install outdated setup clean
 .DEFAULT_GOAL := help
 
 PREFIX ?= /usr/local
@@ -36,11 +37,17 @@ run-xmpp: build
 	exec scripts/run-xmpp
 
 build: setup
-	swift build -c release --product porchlight
+	swift build --no-color-diagnostics -c release --product porchlight
 
+# Debian's Python, whatever else this machine has.
+test test-long: export PATH := /usr/bin:$(PATH)
 test:
 	@scripts/setup test
 	@scripts/test
+
+test-long:
+	@scripts/setup test-long
+	@scripts/test long
 
 check: setup
 	@scripts/test check
@@ -73,11 +80,11 @@ SEED ?=
 HOURS ?= 0.1
 simulate: setup
 	SIMULATE_SEED=$(SEED) SIMULATE_HOURS=$(HOURS) \
-		swift test --filter 'as long as is asked' --explicit-target-dependency-import-check error
+		swift test --no-color-diagnostics --filter 'as long as is asked' --explicit-target-dependency-import-check error
 
 # In a directory of its own: two kinds of build in one would each build everything again.
 static: setup
-	swift build -c release --product porchlight --static-swift-stdlib --scratch-path .build/static
+	swift build --no-color-diagnostics -c release --product porchlight --static-swift-stdlib --scratch-path .build/static
 	strip -o .build/static/porchlight .build/static/release/porchlight
 	@ls -lh .build/static/porchlight | awk '{ print "built " $$NF ", " $$5 }'
 

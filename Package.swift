@@ -14,10 +14,17 @@ let common: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+// Optimised in debug builds, too, with `assert`: the tests then run what is close to a release
+// build, and need no other. Most tests themselves are not optimised: a client that a test does not
+// use again would be released, and its connection closed.
+let optimised: [SwiftSetting] = [
+    .unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))
+]
+
 // Every unsafe expression of the service is marked `unsafe`. Input cannot corrupt the memory of a
 // module without such marks.
 // https://github.com/swiftlang/swift-evolution/blob/main/proposals/0458-strict-memory-safety.md
-let strict: [SwiftSetting] = common + [.strictMemorySafety()]
+let strict: [SwiftSetting] = common + optimised + [.strictMemorySafety()]
 
 let package = Package(
     name: "porchlight",
@@ -186,7 +193,7 @@ let package = Package(
             swiftSettings: common),
         .testTarget(
             name: "PresenceCoreTests", dependencies: ["Containers", "PresenceCore"],
-            swiftSettings: common),
+            swiftSettings: common + optimised),
         .testTarget(
             name: "PresenceWireTests",
             dependencies: ["Containers", "PresenceCore", "PresenceWire"],
@@ -280,7 +287,16 @@ let package = Package(
                 "PresenceCore", "PresenceServer", "PresenceStore", "PresenceWire", "XML",
                 .product(name: "Logging", package: "swift-log"),
             ],
-            swiftSettings: common),
+            swiftSettings: common + optimised),
+        // Compiled with libFuzzer and AddressSanitizer by scripts/fuzz, too.
+        .testTarget(
+            name: "FuzzTests",
+            dependencies: [
+                "CExpat", "Containers", "Passwords", "PresenceCore", "PresenceWire",
+                "PresenceXMPP", "TLSSessions", "XML",
+            ],
+            path: "Fuzz", exclude: ["README.md", "corpus", "LibFuzzer"],
+            swiftSettings: common + optimised),
         .testTarget(
             name: "PresenceServerTests",
             dependencies: [

@@ -5,14 +5,14 @@
 import PresenceWire
 
 /// What came out of a splitter, in a form that can be kept.
-enum Outcome: Equatable {
+private enum Outcome: Equatable {
     case keepAlive
     case frame([UInt8])
     case violation(Int)
 }
 
 /// One connection with its splitter.
-struct Reader: PieceReader {
+private struct Reader: PieceReader {
     var splitter = FrameSplitter()
     var outcomes: [Outcome] = []
     var bytesFed = 0
@@ -76,12 +76,10 @@ struct Reader: PieceReader {
 }
 
 /// Cuts one input up in several ways.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzFrames(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    var input = Input(start, count: count)
+func fuzzFrames(_ bytes: [UInt8]) {
+    var input = Input(bytes)
     let bodyBytesMax = input.pick([0, 1, 7, 64, 255, 4_096, 65_536])
     let cuts = UInt64(input.byte()) &+ 1
     let bytes = input.remainder()
     _ = checkCuts(bytes, seed: cuts) { Reader(bodyBytesMax: bodyBytesMax) }
-    return 0
 }

@@ -10,7 +10,7 @@ nonisolated(unsafe) private var decoder = RequestDecoder()
 nonisolated(unsafe) private var other = RequestDecoder()
 
 /// A request with every text spelled out, after each was found to keep the rules.
-struct Spelled: Equatable {
+private struct Spelled: Equatable {
     var id: RequestID
     var kind: String
     var numbers: [Int64] = []
@@ -239,9 +239,8 @@ private func decode(_ body: [UInt8]) -> Result<Spelled, RequestError> {
 }
 
 /// Decodes one input, twice, and reads back what is answered.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzRequests(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    var input = Input(start, count: count)
+func fuzzRequests(_ bytes: [UInt8]) {
+    var input = Input(bytes)
     let body = input.remainder()
     let first = decode(body)
     // What was read between the two must leave no trace.
@@ -255,5 +254,4 @@ public func fuzzRequests(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         Framing.native.append(to: &frame) { $0.appendErrorBody(fault) }
         if fault.id != .none { checkReadable(frame) }
     }
-    return 0
 }

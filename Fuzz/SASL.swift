@@ -66,7 +66,8 @@ private func readLast(_ input: inout Input) {
     require((try? challenge.verify(right)) != nil, "the right message is refused")
     var changed = right
     while !input.isEmpty {
-        let place = changed.isEmpty ? 0 : (input.below(256) * 256 + input.below(256)) % changed.count
+        let place =
+            changed.isEmpty ? 0 : (input.below(256) * 256 + input.below(256)) % changed.count
         switch input.below(4) {
         case 0: if !changed.isEmpty { changed[place] = input.byte() }
         case 1: changed.insert(input.byte(), at: place)
@@ -78,9 +79,8 @@ private func readLast(_ input: inout Input) {
 }
 
 /// Reads one input in the way that its first byte says.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzSASL(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    var input = Input(start, count: count)
+func fuzzSASL(_ bytes: [UInt8]) {
+    var input = Input(bytes)
     switch input.below(5) {
     case 0: readPassword(input.remainder())
     case 1: readBase64(input.remainder())
@@ -88,5 +88,4 @@ public func fuzzSASL(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     case 3: readFirst(input.remainder())
     default: readLast(&input)
     }
-    return 0
 }

@@ -173,9 +173,8 @@ private func checkStanza(_ bytes: [UInt8]) {
 }
 
 /// Reads one input in the way that its first byte says.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzStanzas(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    var input = Input(start, count: count)
+func fuzzStanzas(_ bytes: [UInt8]) {
+    var input = Input(bytes)
     let kind = input.below(6)
     let bytes = input.remainder()
     switch kind {
@@ -186,5 +185,4 @@ public func fuzzStanzas(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         checkDevice(bytes)
     default: checkStanza(bytes)
     }
-    return 0
 }

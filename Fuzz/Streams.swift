@@ -136,9 +136,8 @@ private func readOutput(_ peer: StreamPeer) {
 }
 
 /// Plays one history in several ways.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzStreams(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    var input = Input(start, count: count)
+func fuzzStreams(_ bytes: [UInt8]) {
+    var input = Input(bytes)
     let situation = Situation(input.byte())
     let step = input.below(64)
     let segments = segments(&input)
@@ -153,5 +152,4 @@ public func fuzzStreams(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             require(other.log == whole.log, "cut up it is not the same: \(other.log)")
         }
     }
-    return 0
 }

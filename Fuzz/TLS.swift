@@ -7,7 +7,7 @@
 import TLSSessions
 
 /// One end of a connection, with what is in flight from it.
-final class End {
+private final class End {
     var session: TLSSession
     var sent: [UInt8] = []
     var received: [UInt8] = []
@@ -58,7 +58,7 @@ final class End {
 }
 
 /// The contexts of all runs.
-struct Contexts {
+private struct Contexts {
     let server: TLSContext
     let client: TLSClientContext
 
@@ -156,13 +156,11 @@ private func tamper(_ bytes: inout [UInt8], _ input: inout Input) {
 }
 
 /// Reads one input in the way that its first byte says.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzTLS(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    var input = Input(start, count: count)
+func fuzzTLS(_ bytes: [UInt8]) {
+    var input = Input(bytes)
     if input.below(2) == 0 {
         readHello(input.remainder())
     } else {
         converse(&input)
     }
-    return 0
 }

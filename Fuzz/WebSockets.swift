@@ -7,14 +7,14 @@
 import PresenceWire
 
 /// What came out of a splitter, in a form that can be kept.
-enum Outcome: Equatable {
+private enum Outcome: Equatable {
     case body([UInt8])
     case ping([UInt8])
     case other(InputOutcome)
 }
 
 /// One connection with its splitter.
-struct Reader: PieceReader {
+private struct Reader: PieceReader {
     var splitter = InputSplitter()
     var outcomes: [Outcome] = []
     let bodyBytesMax: Int
@@ -98,13 +98,11 @@ private let request = Array(
     """.utf8)
 
 /// Cuts one input up in several ways.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzWebSockets(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    var input = Input(start, count: count)
+func fuzzWebSockets(_ bytes: [UInt8]) {
+    var input = Input(bytes)
     let bodyBytesMax = input.pick([0, 1, 7, 64, 255, 4_096, 65_536])
     let isWebSocket = input.pick([false, true])
     let cuts = UInt64(input.byte()) &+ 1
     let bytes = (isWebSocket ? request : []) + input.remainder()
     _ = checkCuts(bytes, seed: cuts) { Reader(bodyBytesMax: bodyBytesMax) }
-    return 0
 }

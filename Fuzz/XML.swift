@@ -8,7 +8,7 @@ import CExpat
 import XML
 
 /// What came out of a splitter, in a form that can be kept.
-enum Outcome: Equatable {
+private enum Outcome: Equatable {
     case whiteSpace
     case header([UInt8])
     case stanza([UInt8])
@@ -17,7 +17,7 @@ enum Outcome: Equatable {
 }
 
 /// One connection with its splitter.
-struct Reader: PieceReader {
+private struct Reader: PieceReader {
     var splitter = StanzaSplitter()
     var outcomes: [Outcome] = []
     /// Where each outcome ends in the chunk.
@@ -69,7 +69,7 @@ struct Reader: PieceReader {
 }
 
 /// Expat, reading the stream as one document.
-final class Oracle {
+private final class Oracle {
     var depth = 0
     var stanzas = 0
     /// Behind the last stanza or header.
@@ -77,7 +77,10 @@ final class Oracle {
     private let parser: OpaquePointer
 
     init() {
-        parser = XML_ParserCreateNS("UTF-8", CChar(0x0C))!
+        guard let parser = XML_ParserCreateNS("UTF-8", CChar(0x0C)) else {
+            fatalError("Expat has no memory")
+        }
+        self.parser = parser
         XML_SetHashSalt(parser, 1)
         XML_SetUserData(parser, Unmanaged.passUnretained(self).toOpaque())
         XML_SetElementHandler(
@@ -88,7 +91,8 @@ final class Oracle {
     deinit { XML_ParserFree(parser) }
 
     private static func at(_ owner: UnsafeMutableRawPointer?) -> Oracle {
-        Unmanaged<Oracle>.fromOpaque(owner!).takeUnretainedValue()
+        guard let owner else { fatalError("a handler without its parser's user data") }
+        return Unmanaged<Oracle>.fromOpaque(owner).takeUnretainedValue()
     }
 
     private func begin() {
@@ -117,7 +121,7 @@ final class Oracle {
 }
 
 /// A tree in a form that can be kept.
-struct Tree: Equatable {
+private struct Tree: Equatable {
     enum Child: Equatable {
         case text([UInt8])
         indirect case element(Tree)
@@ -223,14 +227,12 @@ private let header = Array(
     "<stream:stream xmlns='jabber:client' xmlns:stream='http://etherx.jabber.org/streams'>".utf8)
 
 /// Cuts one input up in several ways.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzXML(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    var input = Input(start, count: count)
+func fuzzXML(_ bytes: [UInt8]) {
+    var input = Input(bytes)
     let hasHeader = input.pick([true, false])
     let bytesMax = input.pick([10_000, 10_000, 64, 262_144])
     let cuts = UInt64(input.byte()) &+ 1
     let bytes = (hasHeader ? header : []) + input.remainder()
     let whole = checkCuts(bytes, seed: cuts) { Reader(bytesMax: bytesMax) }
     checkReading(bytes, whole)
-    return 0
 }

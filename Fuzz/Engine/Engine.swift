@@ -7,9 +7,8 @@
 import PresenceCore
 
 /// Lets one history happen.
-@_cdecl("LLVMFuzzerTestOneInput")
-public func fuzzEngine(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
-    var input = Input(start, count: count)
+func fuzzEngine(_ bytes: [UInt8]) {
+    var input = Input(bytes)
     var settings = Settings().withoutPace
     settings.limits.subscriptionsPerAccountMax = input.pick([7, 3, 200])
     settings.limits.sessionsPerAccountMax = 1 + input.below(4)
@@ -31,7 +30,6 @@ public func fuzzEngine(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         steps += 1
     }
     owner.quiesce()
-    return 0
 }
 
 extension Owner {
@@ -192,7 +190,8 @@ extension Owner {
         case 4, 5: .say(.subscribed, text: nil)
         case 6: choice & 64 == 0 ? .say(.unsubscribed, text: nil) : .remove
         default:
-            .describe(ContactLabel(name: text ?? [], groups: choice & 64 == 0 ? [] : [[67]]) ?? .none)
+            .describe(
+                ContactLabel(name: text ?? [], groups: choice & 64 == 0 ? [] : [[67]]) ?? .none)
         }
     }
 

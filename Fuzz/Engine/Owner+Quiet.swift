@@ -88,7 +88,9 @@ extension Owner {
 
     private func compareSessions(of name: [UInt8], _ asking: ConnectionID) {
         var known: Set<[UInt8]> = []
-        ask(asking) { .sessions(account: $0.add(name)) } _: { answer in
+        ask(asking) {
+            .sessions(account: $0.add(name))
+        } _: { answer in
             guard case .sessions(let entries) = answer else { return }
             for entry in effects.sessions[entries] {
                 require(known.insert(text(entry.device)).inserted, "a device twice")

@@ -227,7 +227,7 @@ final class Owner {
     }
 
     func continueFanOuts() {
-        _ = engine.continueFanOuts(subscribersMax: 1, receiversMax: 1, into: &effects)
+        engine.continueFanOuts(subscribersMax: 1, receiversMax: 1, into: &effects)
         carryOut()
     }
 

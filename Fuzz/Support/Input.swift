@@ -4,10 +4,6 @@ import Glibc
 struct Input {
     private var rest: ArraySlice<UInt8>
 
-    init(_ start: UnsafePointer<UInt8>?, count: Int) {
-        rest = Array(UnsafeBufferPointer(start: start, count: count))[...]
-    }
-
     init(_ bytes: [UInt8]) {
         rest = bytes[...]
     }
@@ -28,7 +24,7 @@ struct Input {
     }
 }
 
-/// Ends the run with what is wrong; libFuzzer keeps the input.
+/// Ends the process with what is wrong; libFuzzer keeps the input.
 func require(_ holds: Bool, _ message: @autoclosure () -> String) {
     guard !holds else { return }
     say("BROKEN: \(message())")

@@ -6,6 +6,9 @@ import threading
 
 from porchlight import BINARY, Case, Service
 
+# What carries the frames makes no difference to these tests.
+CARRIED = False
+
 
 class Backup(Case):
     flags = None

@@ -9,6 +9,9 @@ import subprocess
 import tempfile
 import unittest
 
+# What carries the frames makes no difference to these tests.
+CARRIED = False
+
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "..", ".."))
 SWIFT = "echo 'Swift version %s (swift-%s-RELEASE)'"
 
@@ -154,33 +157,33 @@ class Words(Scripts):
 
 
 class Steps(Scripts):
-    """scripts/test, with other steps."""
+    """scripts/steps.py, with other steps."""
 
-    def write(self, *steps):
+    # What a shell does in the steps of these tests.
+    LASTS = "exec 9>held; echo begun >&9; exec sleep 60"
+    BREAKS = "set -e; echo before; false; echo after"
+    FAILS = ("printf '%s\\n' '↳ Target' '✘ first' '↳ 1 == 2' '↳ A.swift:7' '✔ second' '↳ none'; "
+             "seq 100; false")
+    COUNTS = "printf '%s of 90000 commands\\n' 10000 20000; read -r line <pipe"
+    SKIPS = "echo '    skipped: needs root (0.0 s)'; echo '3 passed, 0 failed, 1 skipped'"
+
+    def write(self, *rounds, later=None):
+        """A script with rounds of lanes of steps (name, shell)."""
         script = os.path.join(self.folder, "steps")
         with open(script, "w") as file:
-            file.write("#!/bin/bash\nset -euo pipefail\nsuite=all\n"
-                       "two() { echo second; }\n"
-                       "lasts() { exec 9>held; echo begun >&9; exec sleep 60; }\n"
-                       "breaks() { echo before; false; echo after; }\n"
-                       "fails() {\n"
-                       "    printf '%%s\\n' '↳ Target' '✘ first' '↳ 1 == 2' '↳ A.swift:7' \\\n"
-                       "        '✔ second' '↳ none'\n"
-                       "    seq 100\n"
-                       "    false\n"
-                       "}\n"
-                       "counts() {\n"
-                       "    printf '%%s of 90000 commands\\n' 10000 20000\n"
-                       "    read -r line <pipe\n"
-                       "}\n"
-                       "skips() { echo '    skipped: needs root (0.0 s)'; }\n"
-                       ". '%s/scripts/steps'\nrun_steps %s\n" % (
-                           ROOT, " ".join("'%s'" % step for step in steps)))
+            file.write("#!/usr/bin/env python3\nimport sys\n"
+                       "sys.dont_write_bytecode = True\n"
+                       "sys.path.insert(0, %r)\n"
+                       "from steps import Step, run\n"
+                       "rounds = [[[Step(name, 'bash', '-c', text) for name, text in lane]\n"
+                       "           for lane in lanes] for lanes in %r]\n"
+                       "sys.exit(run(rounds, later=%r))\n" % (
+                           os.path.join(ROOT, "scripts"), rounds, later))
         os.chmod(script, stat.S_IRWXU)
         return script
 
-    def steps(self, *steps):
-        self.write(*steps)
+    def steps(self, *rounds, **options):
+        self.write(*rounds, **options)
         return self.run_script("steps", root=self.folder)
 
     def test_an_interrupt_ends_the_step_too(self):
@@ -188,21 +191,17 @@ class Steps(Scripts):
         # until someone asks for its exit code.
         held = os.path.join(self.folder, "held")
         os.mkfifo(held)
-        for output in ("shown", "kept"):
-            with self.subTest(output=output):
-                step = os.open(held, os.O_RDONLY | os.O_NONBLOCK)
-                self.addCleanup(os.close, step)
-                script = subprocess.Popen(
-                    [self.write("one|%s|lasts" % output)], cwd=self.folder,
-                    stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                    start_new_session=True,
-                    # A shell that runs these tests in the background has it ignored, and a
-                    # script cannot change that.
-                    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
-                self.assertEqual(self.next_of(step, "the step does not begin"), b"begun\n")
-                os.killpg(script.pid, signal.SIGINT)
-                self.assertNotEqual(script.wait(20), 0)
-                self.assertEqual(self.next_of(step, "the step does not end"), b"")
+        step = os.open(held, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, step)
+        script = subprocess.Popen(
+            [self.write([[("one", self.LASTS)]])], cwd=self.folder,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, start_new_session=True,
+            # A shell that runs these tests in the background has it ignored.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler))
+        self.assertEqual(self.next_of(step, "the step does not begin"), b"begun\n")
+        os.killpg(script.pid, signal.SIGINT)
+        self.assertEqual(script.wait(20), 130)
+        self.assertEqual(self.next_of(step, "the step does not end"), b"")
 
     def next_of(self, pipe, fault):
         """What a pipe says next: nothing once its other end is closed."""
@@ -218,50 +217,57 @@ class Steps(Scripts):
         end = os.open(pipe, os.O_RDWR)
         self.addCleanup(os.close, end)
         script = subprocess.Popen(
-            [self.write("one|kept|counts")], cwd=self.folder, stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, text=True, env=dict(os.environ, STEP_SILENCE_MAX="1"))
+            [self.write([[("one", self.COUNTS)]])], cwd=self.folder, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, text=True, env=dict(os.environ, STEP_SILENCE_MAX="0"))
         with script:
-            said = []
-            for line in script.stdout:
-                said.append(line)
-                if "…" in line:
+            said = ""
+            for said in script.stdout:
+                if "commands" in said:
                     break
             # The step has been silent until now.
             os.write(end, b"enough\n")
-            self.assertRegex(said[-1], r"^   … \d+ s, 20000 of 90000 commands\n$")
+            self.assertRegex(said, r"^   … one: \d+ s, 20000 of 90000 commands\n$")
             self.assertIn("1 passed, 0 failed", script.stdout.read())
         self.assertEqual(script.returncode, 0)
 
     def test_a_good_end(self):
-        code, said, fault = self.steps("one|shown|echo first", "a b|kept|two",
-                                       "faults of the machine|shown|skips")
+        code, said, fault = self.steps(
+            [[("one", "echo first")]], [[("a b", self.SKIPS)]], later="not run: the rest")
         self.assertEqual(code, 0, said + fault)
-        lines = said.splitlines()
-        self.assertEqual([line for line in lines if line.startswith("==")],
-                         ["== 1 of 3: one", "== 2 of 3: a b", "== 3 of 3: faults of the machine"])
-        self.assertIn("first", lines)
-        self.assertNotIn("second", lines)
-        self.assertRegex(said, r"all passed in \d+ s; not run:\n    faults that need "
-                               r"root \(1\): sudo scripts/faults quick\n")
-        self.assertEqual(lines[-1], "3 passed, 0 failed")
+        self.assertRegex(said, r"\A== 1 of 2: one: passed in 0 s\n"
+                               r"== 2 of 2: a b: passed in 0 s\n"
+                               r"   3 passed, 0 failed, 1 skipped\n\n"
+                               r"all passed in 0 s\n"
+                               r"   skipped in a b: needs root\n"
+                               r"not run: the rest\n"
+                               r"2 passed, 0 failed\n\Z")
+
+    def test_lanes_run_beside_each_other(self):
+        # Each waits for the other, in both orders of starting.
+        for name in ("left", "right"):
+            os.mkfifo(os.path.join(self.folder, name))
+        code, said, fault = self.steps(
+            [[("one", "echo >left; read -r line <right")],
+             [("two", "read -r line <left; echo >right")]])
+        self.assertEqual(code, 0, said + fault)
+        self.assertTrue(said.endswith("2 passed, 0 failed\n"), said)
 
     def test_a_bad_end(self):
-        for output in ("shown", "kept"):
-            with self.subTest(output=output):
-                code, said, fault = self.steps("one|shown|echo first", "b|%s|breaks" % output,
-                                               "c|shown|echo third")
-                self.assertEqual(code, 1, said + fault)
-                self.assertIn("before", said)
-                self.assertNotIn("after\n", said.replace("steps after", ""))
-                self.assertNotIn("third", said)
-                self.assertRegex(said, r"failed after \d+ s: step 2, b; the steps after it did "
-                                       r"not run\n1 passed, 1 failed\n$")
+        code, said, fault = self.steps(
+            [[("one", "echo first"), ("b", self.BREAKS), ("c", "echo third")]],
+            [[("d", "echo fourth")]])
+        self.assertEqual(code, 1, said + fault)
+        self.assertIn("\nbefore\n", said)
+        for text in ("after\n", "third", "fourth"):
+            self.assertNotIn(text, said)
+        self.assertRegex(said, r"failed after 0 s: b; steps that had not begun did not run\n"
+                               r"1 passed, 1 failed\n$")
 
     def test_a_failure_has_the_lines_below_it(self):
-        code, said, fault = self.steps("a|kept|fails")
+        code, said, fault = self.steps([[("a", self.FAILS)]])
         self.assertEqual(code, 1, said + fault)
-        self.assertRegex(said, r"\n100\n   the failures in it:\n✘ first\n↳ 1 == 2\n↳ A.swift:7\n"
-                               r"   \d+ s\n")
+        self.assertRegex(said, r"\n100\n   the failures in it:\n✘ first\n↳ 1 == 2\n"
+                               r"↳ A.swift:7\n\nfailed")
 
 
 class Outdated(Scripts):

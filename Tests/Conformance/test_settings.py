@@ -10,6 +10,9 @@ import time
 
 from porchlight import BINARY, LOOPS, WAIT, Case, Timeout
 
+# What carries the frames makes no difference to these tests.
+CARRIED = False
+
 
 class Files(Case):
     flags = None

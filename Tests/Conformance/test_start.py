@@ -7,6 +7,9 @@ import subprocess
 
 from porchlight import BINARY, Case
 
+# What carries the frames makes no difference to these tests.
+CARRIED = False
+
 
 class Refusing(Case):
     """Runs the service to an end that comes at once."""

@@ -1,17 +1,11 @@
 """Crowds that say nothing, or too much."""
 
 import contextlib
-import resource
 import select
 import socket
 import time
 
-from support import Service, case, require, say
-
-
-def room_for(count):
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, max(soft, count)), hard))
+from support import Service, case, require, room_for, say
 
 
 def wave(service, count, healthy, first=b""):

@@ -12,7 +12,7 @@ import subprocess
 import threading
 import time
 
-from support import Closed, Refused, Service, case, need, require, say
+from support import Closed, Refused, Service, case, need, require, room_for, say
 
 FREE = 32  # AdmissionLimits.descriptorsFree
 
@@ -132,6 +132,7 @@ class Flood:
 
 def under_flood(descriptors, webhooks, seconds, held):
     """Floods both ports with silent connections, and checks all other clients."""
+    room_for(held + 600 + 300)
     with HTTPService(descriptors, webhooks, prefix=["taskset", "-c", "0"]) as service:
         inside = service.login("inside")
         most = probes = 0
@@ -178,6 +179,7 @@ def long_flood_of_strangers():
 @case("a flood of HTTP connections: the service lives, and HTTP responds afterwards", quick=True)
 def flood_of_http():
     need("taskset")
+    room_for(2_300)
     with HTTPService(256, 4, prefix=["taskset", "-c", "0"]) as service:
         inside = service.login("inside")
         most = 0

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import resource
 import signal
 import sys
 import time
@@ -56,9 +57,12 @@ def main(names):
               or ("quick" in names and entry[2])]
     print("against %s" % binary())
     passed = failed = skipped = 0
+    descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)
     for name, title, _, function in chosen:
         print("%s: %s" % (name, title), flush=True)
         begin = time.monotonic()
+        # No case depends on what an earlier one has raised.
+        resource.setrlimit(resource.RLIMIT_NOFILE, descriptors)
         try:
             function()
             died = deaths.rest()

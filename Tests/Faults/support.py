@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import re
+import resource
 import select
 import shutil
 import signal
@@ -77,6 +78,14 @@ def need_root():
 def need(program):
     if not shutil.which(program):
         raise Skip("%s is not installed" % program)
+
+
+def room_for(count):
+    """Lets this process hold so many descriptors until the end of the case."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < count:
+        raise Skip("needs %d descriptors, of %d" % (count, hard))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, count), hard))
 
 
 def say(text, *values):

@@ -1,0 +1,1 @@
+../../Tests/PresenceXMPPTests/Stream/ScramProof.swift

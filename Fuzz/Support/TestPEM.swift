@@ -1,0 +1,1 @@
+../../Tests/TLSSessionsTests/Support/TestPEM.swift
