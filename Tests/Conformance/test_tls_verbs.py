@@ -168,7 +168,8 @@ class TryingOut(Secured):
         self.addCleanup(serving.wait)
         self.addCleanup(serving.terminate)
         said = ""
-        while "ready on" not in said:
+        # What to type comes when the service is ready.
+        while "/v1/accounts/bob/state" not in said:
             line = serving.stdout.readline()
             self.assertTrue(line, said)
             said += line
@@ -183,6 +184,27 @@ class TryingOut(Secured):
             words = [BINARY, *words[1:], "--connect", "localhost:" + port]
         return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               timeout=30)
+
+    def test_beside_a_service_on_the_same_port_nothing_is_to_be_typed(self):
+        scripts = os.path.join(os.path.dirname(__file__), "..", "..", "scripts")
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            port = other.getsockname()[1]
+            busy, free = "127.0.0.1:%d" % port, "127.0.0.1:0"
+            for words, remedy in (
+                    (("run-tls", "--listen", busy, "--listen-tls", free, "--http-tls", free),
+                     "scripts/run-tls --listen 127.0.0.1:0"),
+                    (("run-xmpp", "--listen", busy, "--xmpp-listen", free, "--xmpp-tls-listen",
+                      free), "scripts/run-xmpp --listen 127.0.0.1:0"),
+                    (("demo",), "PORT=7410 HTTP_PORT=7411 make demo")):
+                with self.subTest(words=words):
+                    done = subprocess.run(
+                        [os.path.join(scripts, words[0]), *words[1:]], stdin=subprocess.DEVNULL,
+                        capture_output=True, text=True, timeout=60,
+                        env=dict(os.environ, PORCHLIGHT_BIN=BINARY, FOLDER=self.folder,
+                                 PORT=str(port), HTTP_PORT="0", PAGE_PORT="0"))
+                    self.assertEqual((done.returncode, done.stdout), (1, ""), done)
+                    self.assertIn("Cannot listen on %s" % busy, done.stderr)
+                    self.assertTrue(done.stderr.endswith(remedy + "\n"), done.stderr)
 
     def test_what_is_printed_works(self):
         first, said = self.start()
