@@ -1,4 +1,4 @@
-// The examples of README.md are valid, and call what exists. Its first page runs in Chromium, in
+// The examples of README.md, and of the project's, are valid, and call what exists. Its first page runs in Chromium, in
 // test/browser.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
@@ -6,8 +6,9 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Porchlight, Watch } from "../src/index.js";
 
-const page = readFileSync(new URL("../README.md", import.meta.url), "utf8");
-const blocks = [...page.matchAll(/^```(?:js|html)\n(.*?)^```/gms)].map(([, text]) =>
+const [project, page] = ["../../../README.md", "../README.md"]
+  .map((path) => readFileSync(new URL(path, import.meta.url), "utf8"));
+const blocks = [...`${project}\n${page}`.matchAll(/^```(?:js|html)\n(.*?)^```/gms)].map(([, text]) =>
   /<script type="module">(.*)<\/script>/s.exec(text)?.[1] ?? text);
 
 test("examples are valid modules", () => {
@@ -21,7 +22,7 @@ test("examples are valid modules", () => {
 
 test("examples call what exists", () => {
   for (const [object, { prototype }] of [["porchlight", Porchlight], ["friends", Watch]]) {
-    const names = [...page.matchAll(new RegExp(`\\b${object}\\.([a-zA-Z]+)`, "g"))];
+    const names = [...(page + blocks.join()).matchAll(new RegExp(`\\b${object}\\.([a-zA-Z]+)`, "g"))];
     assert(names.length > 3);
     for (const [, name] of names) assert(name in prototype, `${object}.${name}`);
   }
