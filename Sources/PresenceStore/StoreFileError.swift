@@ -7,6 +7,8 @@ public struct StoreFileError: Error, Sendable, Equatable, CustomStringConvertibl
     public enum Reason: Sendable, Equatable {
         /// The data directory cannot be created.
         case directoryNotCreatable
+        /// The directory that should hold the data directory does not exist.
+        case parentMissing
         /// The path of the data directory is not a directory.
         case notADirectory
         /// The data directory or the database is not writable.
@@ -61,6 +63,9 @@ public struct StoreFileError: Error, Sendable, Equatable, CustomStringConvertibl
         case .directoryNotCreatable:
             "The data directory \(path) cannot be created\(why); "
                 + "create it or choose another directory with --data."
+        case .parentMissing:
+            "The data directory \(path) cannot be created, since there is no \(detail); "
+                + "create that first or choose another directory with --data."
         case .notADirectory:
             "The data directory \(path) is not a directory; "
                 + "move that file away or choose another directory with --data."

@@ -15,6 +15,9 @@ struct StoreFiles: Sendable {
     func prepareDirectory() throws(StoreFileError) {
         if unsafe mkdir(directory, 0o700) != 0 {
             let error = errno
+            guard error != ENOENT else {
+                throw StoreFileError(.parentMissing, path: directory, detail: missingParent)
+            }
             guard error == EEXIST else {
                 throw StoreFileError(
                     error == ENOTDIR ? .notADirectory : .directoryNotCreatable,
@@ -27,6 +30,16 @@ struct StoreFiles: Sendable {
         guard unsafe access(directory, W_OK | X_OK) == 0 else {
             throw StoreFileError(.notWritable, path: directory, detail: systemError())
         }
+    }
+
+    /// The first part of the path that does not exist.
+    private var missingParent: String {
+        var path = ""
+        for part in directory.split(separator: "/").dropLast() {
+            path += path.isEmpty && !directory.hasPrefix("/") ? "\(part)" : "/\(part)"
+            if unsafe access(path, F_OK) != 0 { return path }
+        }
+        return path
     }
 
     /// Whether there is a database; rejects what cannot be one.

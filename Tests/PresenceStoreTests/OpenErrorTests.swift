@@ -163,12 +163,15 @@ import Testing
         #expect(try Data(contentsOf: URL(fileURLWithPath: file)) == Data("x".utf8))
     }
 
-    @Test func `a directory that cannot be created`() {
-        let path = directory.path + "/missing/data"
-        #expect(
-            openError(of: path)?.description
-                == "The data directory \(path) cannot be created (No such file or directory); "
-                + "create it or choose another directory with --data.")
+    @Test func `a directory whose parent does not exist`() {
+        for (end, missing) in [("/missing/data", "/missing"), ("/missing/a/b/", "/missing")] {
+            let path = directory.path + end
+            #expect(
+                openError(of: path)?.description
+                    == "The data directory \(path) cannot be created, since there is no "
+                    + "\(directory.path + missing); create that first or choose another directory "
+                    + "with --data.")
+        }
     }
 
     @Test func `a directory that belongs to the kernel`() {
