@@ -121,8 +121,24 @@ class Start(Files):
         path = self.file("page-entries-max: 10\n")
         self.assertEqual(
             self.refuses("--config", path),
-            "Error: page-entries-default 100 (default), page-entries-max 10 (%s:1): "
-            "page-entries-default must not exceed page-entries-max." % path)
+            "Error: page-entries-default must not exceed page-entries-max. In force: "
+            "page-entries-default 100 (default), page-entries-max 10 (%s:1)." % path)
+
+    def test_the_reason_comes_first_and_defaults_are_left_out(self):
+        self.assertEqual(
+            self.refuses("--listen", "0.0.0.0:7400"),
+            "Error: With --auth open, any client on another machine can log in as any account: "
+            "use --auth jwt or password, listen on 127.0.0.1, or add --i-know-this-is-open. In "
+            "force: listen 0.0.0.0:7400 (flag --listen).")
+        self.assertEqual(
+            self.refuses(PORCHLIGHT_AUTH="jwt"),
+            "Error: --auth jwt needs the keys of tokens: give a file or a URL with --jwt-key. In "
+            "force: auth jwt (environment PORCHLIGHT_AUTH).")
+        # Unless the default is what it is about.
+        self.assertEqual(
+            self.refuses("--http", "127.0.0.1:7400"),
+            "Error: Only one can listen on an address: give each a port of its own. In force: "
+            "listen 127.0.0.1:7400 (default), http 127.0.0.1:7400 (flag --http).")
 
     def test_secrets_are_hidden(self):
         secret = "marker-" + "x" * 20

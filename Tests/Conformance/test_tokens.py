@@ -367,7 +367,7 @@ class Refused(Refusing):
         flags = ["--auth", "jwt", "--jwt-key", self.write(SECRET)]
         said = self.refuses(*flags, "--listen", "0.0.0.0:0", data=self.data + "/d")
         self.assertIn("listen 0.0.0.0:0 (flag --listen)", said)
-        self.assertIn("without TLS, tokens, passwords and keys can be read and used by others", said)
+        self.assertIn("Without TLS, tokens, passwords and keys can be read and used by others", said)
         self.assertIn("add --i-know-this-is-plain", said)
         service = Service(*flags, "--i-know-this-is-plain", start=False)
         service.command = lambda *flags: [BINARY, "serve", "--listen", "0.0.0.0:0", "--data",

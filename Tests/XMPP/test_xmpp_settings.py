@@ -35,7 +35,7 @@ class Refused(unittest.TestCase):
 
     def test_something_that_is_no_domain(self):
         for domain in ("a@b", "example.com:5222", "192.0.2.1:5222", "[::1]:5222", "a/b"):
-            self.assertIn("a domain is a name such as example.com", self.refusal(
+            self.assertIn("A domain is a name such as example.com", self.refusal(
                 "--xmpp-listen", "127.0.0.1:0", "--xmpp-plaintext", "--xmpp-domain", domain))
 
     def test_without_certificates(self):
@@ -50,7 +50,7 @@ class Refused(unittest.TestCase):
             "--i-know-this-is-open"))
 
     def test_any_account_beyond_this_machine(self):
-        self.assertIn("with --auth open", self.refusal(
+        self.assertIn("With --auth open", self.refusal(
             "--xmpp-listen", "0.0.0.0:0", "--xmpp-domain", DOMAIN, "--xmpp-plaintext",
             "--i-know-this-is-plain"))
 

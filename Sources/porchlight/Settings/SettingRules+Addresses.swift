@@ -27,7 +27,8 @@ extension SettingRule {
                     else { return true }
                     return one != other || one.port == 0
                 },
-                remedy: "only one can listen there: give each a port of its own")
+                remedy: "Only one can listen on an address: give each a port of its own",
+                shown: .all)
         }
     }
 
@@ -35,7 +36,7 @@ extension SettingRule {
         Self(
             names: ["tls-certificate", "tls-key"],
             holds: { ($0.tls.certificatePaths == nil) == ($0.tls.keyPaths == nil) },
-            remedy: "a certificate is of no use without its key, nor a key without its "
+            remedy: "A certificate is of no use without its key, nor a key without its "
                 + "certificate: set both"),
         Self(
             names: ["listen-tls", "http-tls", "xmpp-tls-listen", "tls-certificate"],
@@ -48,6 +49,7 @@ extension SettingRule {
                 "tls-certificate", "listen-tls", "http-tls", "xmpp-listen", "xmpp-tls-listen",
             ],
             holds: { $0.tls.hasCertificates || $0.tls.certificatePaths == nil },
-            remedy: "nothing is served over TLS: set one or more of the addresses"),
+            remedy: "Nothing is served over TLS: set listen-tls, http-tls, xmpp-listen or "
+                + "xmpp-tls-listen, or omit tls-certificate and tls-key"),
     ]
 }

@@ -9,8 +9,18 @@ struct SettingRule: Sendable {
     /// The settings it is about, in the order in which a refusal names them.
     let names: [String]
     let holds: @Sendable (ServiceSettings) -> Bool
-    /// What would be right.
+    /// A sentence without its full stop: what is wrong, and what would be right.
     let remedy: String
+    /// Which of the settings a refusal shows.
+    var shown = Shown.given
+
+    /// Settings that a refusal shows with their values.
+    enum Shown {
+        /// Those that are not at their default.
+        case given
+        /// All, since the values are compared with each other.
+        case all
+    }
 
     static let all =
         Configuration.Relation.allCases.map(Self.init) + ofService + ofAddresses + ofTLS
@@ -24,7 +34,7 @@ struct SettingRule: Sendable {
         Self(
             names: ["auth", "passwords"],
             holds: { $0.auth != .open || !$0.takesPasswords },
-            remedy: "with --auth open, accounts are believed without a password: use "
+            remedy: "With --auth open, accounts are believed without a password: use "
                 + "--auth password, or --auth jwt to accept tokens and passwords"),
         Self(
             names: ["auth", "jwt-key"],
@@ -37,13 +47,12 @@ struct SettingRule: Sendable {
                 "i-know-this-is-open",
             ],
             holds: { $0.auth != .open || $0.isKnownToBeOpen || $0.isOnLoopback },
-            remedy: "with --auth open, any client that reaches this address can log in as any "
-                + "account: use --auth jwt or password, listen on 127.0.0.1, or add "
-                + "--i-know-this-is-open"),
+            remedy: "With --auth open, any client on another machine can log in as any account: "
+                + "use --auth jwt or password, listen on 127.0.0.1, or add --i-know-this-is-open"),
         Self(
             names: ["listen", "http", "auth", "i-know-this-is-plain"],
             holds: { $0.auth == .open || $0.isKnownToBePlain || $0.isPlainOnLoopback },
-            remedy: "without TLS, tokens, passwords and keys can be read and used by others on the "
+            remedy: "Without TLS, tokens, passwords and keys can be read and used by others on the "
                 + "way: let clients use listen-tls and app servers http-tls, and listen on "
                 + "127.0.0.1 otherwise; or, if a proxy in front of it terminates TLS, add "
                 + "--i-know-this-is-plain"),
@@ -53,12 +62,12 @@ struct SettingRule: Sendable {
                 (settings.configuration.webSocketOrigins ?? []).allSatisfy(
                     ServiceSettings.isOrigin)
             },
-            remedy: "an origin is a scheme and a host in small letters, and a port if it is not "
+            remedy: "An origin is a scheme and a host in small letters, and a port if it is not "
                 + "the usual one, without a path: https://app.example.com"),
         Self(
             names: ["http", "http-tls", "server-key"],
             holds: { $0.serverKeyPath != nil || $0.isHTTPOnLoopback },
-            remedy: "without keys, any client that reaches this address can do anything: set "
+            remedy: "Without keys, any client on another machine can do anything over HTTP: set "
                 + "server-key, or listen on 127.0.0.1"),
     ]
 }
@@ -68,7 +77,7 @@ extension SettingRule {
         let (names, remedy) = relation.settings
         self.init(
             names: names, holds: { $0.configuration.satisfies(relation) },
-            remedy: remedy ?? "\(names[0]) must not exceed \(names[1])")
+            remedy: remedy ?? "\(names[0]) must not exceed \(names[1])", shown: .all)
     }
 }
 
@@ -88,7 +97,7 @@ extension Configuration.Relation {
         case .backlog:
             (
                 ["backlog-bytes-max", "outbox-bytes-max", "server-frame-bytes-max"],
-                "a full outbox and one answer must fit into the backlog"
+                "A full outbox and one answer must fit into the backlog"
             )
         case .states:
             (
@@ -96,7 +105,7 @@ extension Configuration.Relation {
                     "server-frame-bytes-max", "ext-bytes-max", "sessions-per-account-max",
                     "availability-text-bytes-max",
                 ],
-                "one state with all its sessions must fit into a frame"
+                "One state with all its sessions must fit into a frame"
             )
         }
     }

@@ -43,10 +43,12 @@ extension SettingRule {
         Self(
             names: ["webhook", "webhook-secret"],
             holds: { ($0.webhooks.url == nil) == ($0.webhooks.secretPath == nil) },
-            remedy: "set both: receivers verify the posts by the secret"),
+            remedy: "Receivers verify the posts of a webhook by its secret: set both, webhook and "
+                + "webhook-secret"),
         Self(
             names: ["webhook", "webhooks"],
             holds: { $0.webhooks.url == nil || $0.webhooks.listPath == nil },
-            remedy: "set one of them: the list may have a single webhook"),
+            remedy: "Webhooks are set in one place: set webhook or webhooks, whose list may have a "
+                + "single one"),
     ]
 }

@@ -96,11 +96,11 @@ extension SettingRule {
         Self(
             names: ["xmpp-registration", "auth"],
             holds: { !$0.xmpp.allowsRegistration || $0.auth == .password },
-            remedy: "who registers gets an account with a password, which needs --auth password"),
+            remedy: "Who registers gets an account with a password, which needs --auth password"),
         Self(
             names: ["xmpp-domain"],
             holds: { $0.xmpp.domains.allSatisfy(XMPPListening.isDomain) },
-            remedy: "a domain is a name such as example.com, or an IP address, without a port"),
+            remedy: "A domain is a name such as example.com, or an IP address, without a port"),
         Self(
             names: ["xmpp-listen", "xmpp-plaintext", "tls-certificate"],
             holds: {
@@ -114,7 +114,7 @@ extension SettingRule {
                 !$0.xmpp.allowsPlaintext || $0.isKnownToBePlain
                     || $0.tls.xmpp.map(ServiceSettings.isLoopback) ?? true
             },
-            remedy: "without TLS, passwords and tokens can be read and used by others on the way: "
+            remedy: "Without TLS, passwords and tokens can be read and used by others on the way: "
                 + "listen on 127.0.0.1, or, if the network is yours, add --i-know-this-is-plain"),
     ]
 }

@@ -57,13 +57,19 @@ struct SettingsInForce: Sendable {
     func checked() throws(SettingsError) -> SettingsInForce {
         let settings = settings
         let faults = SettingRule.all.filter { !$0.holds(settings) }.map { rule in
-            let parts = rule.names.compactMap(SettingTable.named).map { setting in
-                "\(setting.name) \(setting.text(of: value(of: setting)))"
-                    + " (\(origin(of: setting).text))"
-            }
-            return "\(parts.joined(separator: ", ")): \(rule.remedy)."
+            "\(rule.remedy). In force: \(shown(of: rule))."
         }
         guard faults.isEmpty else { throw SettingsError(faults) }
         return self
+    }
+
+    /// The settings that a refusal shows, with their values and where these come from.
+    private func shown(of rule: SettingRule) -> String {
+        let settings = rule.names.compactMap(SettingTable.named)
+        let given = settings.filter { origin(of: $0) != .standard }
+        return (rule.shown == .all || given.isEmpty ? settings : given).map { setting in
+            "\(setting.name) \(setting.text(of: value(of: setting)))"
+                + " (\(origin(of: setting).text))"
+        }.joined(separator: ", ")
     }
 }
