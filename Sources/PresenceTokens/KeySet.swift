@@ -21,6 +21,9 @@ public struct KeySet: Sendable {
     /// Keys of a fetched set that are ignored, and why.
     public internal(set) var skipped: [String] = []
 
+    /// Whether one of the keys is a secret, which signs as well as verifies.
+    public var holdsSecret: Bool { keys.contains { $0.algorithm == .hs256 } }
+
     /// No keys.
     init() {}
 

@@ -65,6 +65,14 @@ func readFile(
     }
 }
 
+/// Whether all users of the machine can read a file: then what it holds is not secret.
+func isReadableByAll(_ path: String) -> Bool {
+    // A symbolic link has no permissions of its own.
+    let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+    let attributes = try? FileManager.default.attributesOfItem(atPath: file)
+    return (attributes?[.posixPermissions] as? Int ?? 0) & 0o004 != 0
+}
+
 /// Pipes, sockets and terminals have no position.
 private func isSeekable(_ descriptor: CInt) -> Bool { lseek(descriptor, 0, SEEK_CUR) >= 0 }
 

@@ -140,6 +140,23 @@ class Start(Files):
             "Error: Only one can listen on an address: give each a port of its own. In force: "
             "listen 127.0.0.1:7400 (default), http 127.0.0.1:7400 (flag --http).")
 
+    def test_files_with_secrets_that_all_can_read_are_warned_of(self):
+        def warnings(*flags):
+            service = self.fresh(*flags)
+            self.assertEqual(service.terminate(), 0)
+            return service.log_text()
+
+        secret = self.file("0123456789" * 4 + "\n", "secret")
+        words = "the file %s given with %s holds a secret and can be read by all users: chmod 640"
+        for flags in (("--jwt-key", secret, "--auth", "jwt"), ("--server-key", secret)):
+            with self.subTest(flags=flags):
+                os.chmod(secret, 0o644)
+                self.assertIn(words % (secret, flags[0]), warnings(*flags))
+                link = self.folder + "/link" + flags[0]
+                os.symlink(secret, link)
+                os.chmod(secret, 0o640)
+                self.assertNotIn("can be read by all", warnings(flags[0], link, *flags[2:]))
+
     def test_secrets_are_hidden(self):
         secret = "marker-" + "x" * 20
         self.file(secret, "secret")

@@ -24,9 +24,10 @@ struct KeyFiles: Sendable {
         _ settings: ServiceSettings, _ occasion: ReadOccasion = .startup
     ) throws(SettingsError) {
         tokenKeys = try Self.tokenKeys(settings.tokenKeyPlace, occasion)
+        let ofTokens = Self.warnings(tokenKeys, at: settings.tokenKeyPlace)
         guard let path = settings.serverKeyPath else {
             serverKeys = []
-            warnings = Self.warningsWithoutKeys(settings)
+            warnings = ofTokens + Self.warningsWithoutKeys(settings)
             return
         }
         let content = try readFile(path, givenWith: "--server-key", occasion)
@@ -34,10 +35,12 @@ struct KeyFiles: Sendable {
             let file = try ServerKeyFile(content)
             serverKeys = file.keys
             warnings =
-                file.plainLines.map {
+                ofTokens
+                + file.plainLines.map {
                     "\(path):\($0) is a server key in clear text: use a hash, as `porchlight key "
                         + "NAME` prints it"
-                } + Self.warnings(settings)
+                } + (file.plainLines.isEmpty ? [] : Self.warnings(ofSecretIn: path, "--server-key"))
+                + Self.warnings(settings)
         } catch {
             throw SettingsError("The file \(path) given with --server-key \(error)")
         }
@@ -61,6 +64,21 @@ struct KeyFiles: Sendable {
         case .failure(let fault):
             throw SettingsError("The file \(place) given with --jwt-key \(fault)")
         }
+    }
+
+    /// Whoever reads a secret can sign tokens; public keys are for everyone.
+    private static func warnings(_ keys: TokenKeys, at place: String?) -> [String] {
+        guard let place, case .inFile(let keys) = keys, keys.holdsSecret else { return [] }
+        return warnings(ofSecretIn: place, "--jwt-key")
+    }
+
+    /// Not an error, as it is for a private key of TLS: containers mount secrets so.
+    private static func warnings(ofSecretIn path: String, _ flag: String) -> [String] {
+        guard isReadableByAll(path) else { return [] }
+        return [
+            "the file \(path) given with \(flag) holds a secret and can be read by all users: "
+                + "chmod 640 it"
+        ]
     }
 
     /// Keys lock the HTTP API only, unless the native port asks for credentials, too.

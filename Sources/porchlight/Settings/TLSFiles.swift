@@ -175,9 +175,7 @@ struct TLSFiles: Sendable {
 
     /// A private key that all users of the machine can read is not private.
     private static func checkSecret(_ path: String) throws(SettingsError) {
-        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
-        let mode = attributes?[.posixPermissions] as? Int ?? 0
-        guard mode & 0o004 != 0 else { return }
+        guard isReadableByAll(path) else { return }
         throw SettingsError(
             "The file \(path) given with --tls-key can be read by all users: chmod 640 it")
     }
