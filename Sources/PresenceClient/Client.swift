@@ -1,17 +1,28 @@
 /// Why a call could not be made.
 public enum ClientError: Error, CustomStringConvertible, Equatable {
     case cannotConnect(String, String)
+    /// The address, whose host name has no address.
+    case unknownHost(String)
     /// The address, and why there is no TLS.
     case notSecured(String, TLSProblem)
     case connectionLost(String)
-    /// The peer ended the connection, or spoke another protocol, before the first frame.
+    /// The peer ended the connection before the first frame.
     case notThisProtocol(String)
+    /// The peer spoke another protocol.
+    case otherProtocol(PeerProtocol)
     case timedOut(String)
     case badAnswer(String)
     /// The service refused the request.
     case refused(Reply)
     /// The service closed the connection.
     case closed(Reply)
+
+    /// A protocol that is recognised by its first bytes.
+    public enum PeerProtocol: String, Sendable {
+        case http = "HTTP"
+        case xml = "XML"
+        case tls = "TLS"
+    }
 
     /// What the service said.
     public struct Reply: Equatable, Sendable {
@@ -20,7 +31,7 @@ public enum ClientError: Error, CustomStringConvertible, Equatable {
         /// The protocol's word.
         public let reason: String
         /// A sentence for people.
-        public let message: String
+        public var message: String
         /// The time to wait before trying again.
         public let retryAfterSeconds: Int?
 
@@ -35,13 +46,19 @@ public enum ClientError: Error, CustomStringConvertible, Equatable {
         switch self {
         case .cannotConnect(let address, let why):
             "Cannot connect to \(address): \(why). Is `porchlight serve` running there?"
+        case .unknownHost(let address):
+            "Cannot connect to \(address): the host name has no address. Check the name."
         case .notSecured(let address, let problem):
             "Cannot connect to \(address) over TLS: \(problem)"
         case .connectionLost(let why): "The connection was lost: \(why)."
         case .notThisProtocol(let what):
-            "The connection was closed before the first frame: \(what). Is that its port for HTTP "
-                + "or XMPP, or one for TLS? Connect to the native port, which is 7400 by default, "
-                + "or add --tls."
+            "The connection was closed before the first frame: \(what). If that is a port for TLS, "
+                + "add --tls. Otherwise connect to the native port, which is 7400 by default; HTTP "
+                + "and XMPP have other ports."
+        case .otherProtocol(.tls): "The peer answered in TLS: add --tls."
+        case .otherProtocol(let spoken):
+            "The peer answered in \(spoken.rawValue). Connect to the native port, which is 7400 by "
+                + "default; HTTP and XMPP have other ports."
         case .timedOut(let what): "No response to \(what)."
         case .badAnswer(let what): "The response is not valid: \(what)."
         case .refused(let reply), .closed(let reply): "\(reply.message) (\(reply.code))"
@@ -169,16 +186,16 @@ public final class Client {
                     : .notThisProtocol("the peer sent nothing")
             }
             received += bytes
-            if !hasHeard, let other = otherProtocol {
-                throw .notThisProtocol("the peer answered in \(other)")
-            }
+            if !hasHeard, let otherProtocol { throw .otherProtocol(otherProtocol) }
         }
     }
 
     /// What the peer speaks, if that is another protocol.
-    private var otherProtocol: String? {
-        if received.starts(with: "HTTP".utf8) { return "HTTP" }
-        return received.starts(with: "<?xml".utf8) ? "XML" : nil
+    private var otherProtocol: ClientError.PeerProtocol? {
+        if received.starts(with: "HTTP".utf8) { return .http }
+        if received.starts(with: "<?xml".utf8) { return .xml }
+        // An alert.
+        return received.starts(with: [0x15, 0x03]) ? .tls : nil
     }
 
     private func receive(withinMilliseconds timeout: Int) throws(ClientError) -> [UInt8]? {

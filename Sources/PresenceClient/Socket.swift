@@ -22,7 +22,7 @@ final class Socket: ByteStream {
         unsafe hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
         guard unsafe getaddrinfo(host, String(port), &hints, &list) == 0 else {
-            throw .cannotConnect("\(host):\(port)", "the host name has no address")
+            throw .unknownHost("\(host):\(port)")
         }
         defer { unsafe freeaddrinfo(list) }
         var failure = "no address"

@@ -86,7 +86,8 @@ extension OpenSession {
     /// Whether an error leaves the session open.
     private func isOpen(after error: any Error) -> Bool {
         switch error as? ClientError {
-        case .cannotConnect, .notSecured, .connectionLost, .notThisProtocol, .timedOut, .closed:
+        case .cannotConnect, .unknownHost, .notSecured, .connectionLost, .notThisProtocol,
+            .otherProtocol, .timedOut, .closed:
             false
         case .refused, .badAnswer, nil: true
         }

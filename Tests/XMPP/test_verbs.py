@@ -64,7 +64,8 @@ class Verbs(Served, unittest.TestCase):
             [BINARY, "query", "anna", "--connect", "127.0.0.1:%d" % self.service.xmpp_port],
             capture_output=True, text=True, timeout=WAIT)
         self.assertEqual((done.returncode, done.stdout), (1, ""))
-        self.assertIn("the peer answered in XML. Is that its port for HTTP or XMPP", done.stderr)
+        self.assertEqual(done.stderr, "Error: The peer answered in XML. Connect to the native port, "
+                         "which is 7400 by default; HTTP and XMPP have other ports.\n")
 
 
 if __name__ == "__main__":
