@@ -58,9 +58,11 @@ struct ChosenAccount {
 
 /// Checks a name that was typed for an account.
 ///
-/// The service's own limit of bytes may be lower; it says so when it is exceeded.
-func checkAccountName(_ name: String, as label: String) throws {
-    let rules = Token.rules
+/// - Parameter bytesMax: the longest name; nil: the longest that any service may be set to take.
+///   The service's own limit may be lower; it says so when it is exceeded.
+func checkAccountName(_ name: String, as label: String, bytesMax: Int? = nil) throws {
+    var rules = Token.rules
+    rules.accountBytesMax = bytesMax ?? rules.accountBytesMax
     guard rules.isAccount(name) else {
         throw ValidationError(
             "\(label) “\(cut(name))” is not an account name: give 1 to "

@@ -11,7 +11,8 @@ struct PasswordVerb: ParsableCommand {
         discussion: """
             Reads the password from the terminal, without an echo, or from the first line of \
             standard input that is not empty. Logs in as an app server to a service that runs \
-            with `--auth password` or `--passwords`. Sessions of the account continue.
+            with `--auth password` or `--passwords`. Sessions of the account continue. A \
+            password of fewer than 8 characters is set, with a warning.
 
                 porchlight password alice --server-key app.key < alice.password
             """)
@@ -27,7 +28,9 @@ struct PasswordVerb: ParsableCommand {
     func validate() throws { try checkAccountName(account, as: "ACCOUNT") }
 
     func run() throws {
-        try report { try announce(remove ? removePassword() : setPassword()) }
+        try report(naming: ["account": "ACCOUNT", "password": "The password"]) {
+            try announce(remove ? removePassword() : setPassword())
+        }
     }
 
     /// Returns what has happened.
@@ -38,8 +41,18 @@ struct PasswordVerb: ParsableCommand {
         let result = try server.open().call(
             "setPassword", ["account": .string(account), "password": .string(password)])
         if let remark { note(remark) }
+        if password.count < Self.charactersMin { note(Self.warning(of: password.count)) }
         let isReplaced = result["replaced"] == .bool(true)
         return "the password of \(visible(account)) is \(isReplaced ? "replaced" : "set")"
+    }
+
+    /// A shorter password is found by trying: NIST SP 800-63B asks for as many.
+    private static let charactersMin = 8
+
+    /// Not an error: a service for tests may have any passwords.
+    private static func warning(of count: Int) -> String {
+        "Warning: the password has \(count) \(count == 1 ? "character" : "characters"), and can be "
+            + "guessed: use at least \(charactersMin)."
     }
 
     /// How XMPP clients write the account, if not as it is: `Bob` and `bob@example.com` may have

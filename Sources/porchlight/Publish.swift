@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import PresenceClient
+import PresenceCore
 
 struct Publish: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -22,8 +23,7 @@ struct Publish: ParsableCommand {
         help: "The account whose status it is; a token must be for the same account.")
     var account: String?
 
-    @Option(help: "The type of state: 1 is presence, 100 and up are an app's own.")
-    var type = 1
+    @OptionGroup var state: StateOptions
 
     @Option(help: "A text that goes with the value, at most 4,096 bytes.")
     var ext: String?
@@ -43,7 +43,7 @@ struct Publish: ParsableCommand {
     var serverKey: String?
 
     func validate() throws {
-        if let account { try checkAccountName(account, as: "--account") }
+        try checkStatus()
         guard !once else {
             guard account != nil else {
                 throw ValidationError("--once needs the account whose status to set: --account.")
@@ -65,6 +65,18 @@ struct Publish: ParsableCommand {
         }
     }
 
+    /// Checks what the help says of a status.
+    private func checkStatus() throws {
+        if let account { try state.checkAccount(account, as: "--account") }
+        guard let limits = state.limits else { return }
+        try state.checkNumber(
+            value, as: "VALUE", in: limits.customValueMin...limits.customValueMax)
+        try state.checkNumber(
+            expiry, as: "--expiry",
+            in: limits.statusExpirySecondsMin...limits.statusExpirySecondsMax, after: " seconds")
+        if let ext { try state.checkText(ext, as: "--ext", bytesMax: limits.extBytesMax) }
+    }
+
     func run() throws {
         guard once, let account else { return try stay() }
         try report {
@@ -75,14 +87,19 @@ struct Publish: ParsableCommand {
 
     private enum Speaker { case itself, appServer }
 
+    private static let words = [
+        "account": "--account", "value": "VALUE", "type": "--type", "ext": "--ext",
+        "expiry": "--expiry",
+    ]
+
     private func publish(_ client: Client, as account: String, through speaker: Speaker) throws {
         var params: [String: JSON] = [
-            "type": .integer(Int64(type)), "value": .integer(Int64(value)),
+            "type": .integer(Int64(state.type)), "value": .integer(Int64(value)),
             "expiry": .integer(Int64(expiry)), "onlineOnly": .bool(!keep),
         ]
         if speaker == .appServer { params["account"] = .string(account) }
         if let ext { params["ext"] = .string(ext) }
-        let result = try client.call("publish", .object(params))
+        let result = try naming(Self.words) { try client.call("publish", .object(params)) }
         try announce("published as \(visible(account)), seq \(result["seq"]?.integer ?? 0)")
     }
 

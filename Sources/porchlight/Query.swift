@@ -9,8 +9,7 @@ struct Query: ParsableCommand {
     @Argument(help: ArgumentHelp("The accounts to look up.", valueName: "account"))
     var accounts: [String]
 
-    @Option(help: "The type of state: 1 is presence, 100 and up are an app's own.")
-    var type = 1
+    @OptionGroup var state: StateOptions
 
     @Flag(help: "Print each state as one line of JSON, for programs.")
     var json = false
@@ -18,11 +17,11 @@ struct Query: ParsableCommand {
     @OptionGroup var server: AppServerOptions
 
     func validate() throws {
-        for account in accounts { try checkAccountName(account, as: "ACCOUNT") }
+        try state.checkAccounts(accounts, as: "ACCOUNT")
     }
 
     func run() throws {
-        try report {
+        try report(naming: ["accounts": "ACCOUNT", "type": "--type"]) {
             let client = try server.open()
             let line = StateLine(style: Style())
             for start in stride(from: 0, to: accounts.count, by: 500) {
@@ -41,7 +40,8 @@ struct Query: ParsableCommand {
             return try client.call(
                 "query",
                 [
-                    "type": .integer(Int64(type)), "accounts": .array(some.map { .string($0) }),
+                    "type": .integer(Int64(state.type)),
+                    "accounts": .array(some.map { .string($0) }),
                 ])["states"]?.array ?? []
         } catch {
             guard case .refused(let reply) = error, reply.reason == "too_many", some.count > 1

@@ -93,7 +93,9 @@ struct ServerOptions: ParsableArguments {
         let client = try service.connect()
         let result = try chosen.whileLoggingIn(as: account) {
             try credentials(token, by: chosen.flag).whileLoggingIn {
-                try client.call("login", .object(params))
+                try naming(["account": chosen.flag]) {
+                    try client.call("login", .object(params))
+                }
             }
         }
         let session = OpenSession(
@@ -123,10 +125,10 @@ func deviceName(_ verb: String) -> String {
     "\(verb)-\(ProcessInfo.processInfo.processIdentifier)"
 }
 
-/// Runs a verb; an error of the client ends it with one sentence.
-func report<T>(_ body: () throws -> T) throws -> T {
+/// Runs a verb; an error of the client ends it with one sentence, which names what was typed.
+func report<T>(naming words: [String: String] = [:], _ body: () throws -> T) throws -> T {
     do {
-        return try body()
+        return try naming(words, body)
     } catch let error as ClientError {
         throw CommandError(error.description)
     }

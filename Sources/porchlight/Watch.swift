@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import PresenceClient
+import PresenceCore
 
 struct Watch: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -23,8 +24,7 @@ struct Watch: ParsableCommand {
                 + "of this process, such as \(accountPrefix)HOST-4711)", valueName: "account"))
     var watcher: String?
 
-    @Option(help: "The type of state: 1 is presence, 100 and up are an app's own.")
-    var type = 1
+    @OptionGroup var state: StateOptions
 
     @Flag(help: "Print each state as one line of JSON, for programs.")
     var json = false
@@ -34,10 +34,12 @@ struct Watch: ParsableCommand {
     private static let accountPrefix = "porchlight-watch-"
     private static let expirySeconds: Int64 = 3_600
     private static let publishersPerRequest = 100
+    private static let words = ["publishers": "ACCOUNT", "type": "--type"]
 
     func validate() throws {
-        for account in accounts { try checkAccountName(account, as: "ACCOUNT") }
-        if let watcher { try checkAccountName(watcher, as: "--as") }
+        try state.checkAccounts(
+            accounts, as: "ACCOUNT", countMax: state.limits?.subscriptionsPerAccountMax)
+        if let watcher { try state.checkAccount(watcher, as: "--as") }
         try server.checkPassword(of: watcher, by: "--as")
     }
 
@@ -74,12 +76,15 @@ struct Watch: ParsableCommand {
     private func subscribe(_ client: Client, answer: Answer) throws -> [JSON] {
         var states: [JSON] = []
         for publishers in parts {
-            let result = try client.call(
-                "subscribe",
-                [
-                    "type": .integer(Int64(type)), "expiry": .integer(Self.expirySeconds),
-                    "publishers": publishers, "sync": .bool(answer == .withStates),
-                ])
+            let result = try naming(Self.words) {
+                try client.call(
+                    "subscribe",
+                    [
+                        "type": .integer(Int64(state.type)),
+                        "expiry": .integer(Self.expirySeconds), "publishers": publishers,
+                        "sync": .bool(answer == .withStates),
+                    ])
+            }
             states += result["states"]?.array ?? []
         }
         return states
@@ -88,7 +93,7 @@ struct Watch: ParsableCommand {
     private func unsubscribe(_ client: Client) throws {
         for publishers in parts {
             _ = try client.call(
-                "unsubscribe", ["type": .integer(Int64(type)), "publishers": publishers])
+                "unsubscribe", ["type": .integer(Int64(state.type)), "publishers": publishers])
         }
     }
 
@@ -101,7 +106,7 @@ struct Watch: ParsableCommand {
     }
 
     private func isWanted(_ event: JSON, _ wanted: Set<[UInt8]>) -> Bool {
-        event["type"]?.integer == Int64(type)
+        event["type"]?.integer == Int64(state.type)
             && wanted.contains(Array((event["publisher"]?.string ?? "").utf8))
     }
 

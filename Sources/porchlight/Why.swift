@@ -18,8 +18,7 @@ struct Why: ParsableCommand {
     @Argument(help: "The account that it is subscribed to, or should be.")
     var publisher: String
 
-    @Option(help: "The type of state: 1 is presence, 100 and up are an app's own.")
-    var type = 1
+    @OptionGroup var state: StateOptions
 
     @Flag(help: "Print the facts as one line of JSON, for programs.")
     var json = false
@@ -27,17 +26,18 @@ struct Why: ParsableCommand {
     @OptionGroup var server: AppServerOptions
 
     func validate() throws {
-        try checkAccountName(subscriber, as: "SUBSCRIBER")
-        try checkAccountName(publisher, as: "PUBLISHER")
+        try state.checkAccount(subscriber, as: "SUBSCRIBER")
+        try state.checkAccount(publisher, as: "PUBLISHER")
     }
 
     func run() throws {
-        try report {
+        let words = ["subscriber": "SUBSCRIBER", "publisher": "PUBLISHER", "type": "--type"]
+        try report(naming: words) {
             let facts = try server.open().call(
                 "why",
                 [
                     "subscriber": .string(subscriber), "publisher": .string(publisher),
-                    "type": .integer(Int64(type)),
+                    "type": .integer(Int64(state.type)),
                 ])
             guard !json else { return try announce(facts.text) }
             for line in WhyText(facts).lines { try announce(line) }

@@ -133,6 +133,108 @@ class Watching(Case):
         self.assertIn("give another account with --as", done.stderr)
 
 
+class Mistakes(Case):
+    """A rejected verb does not make its account come online and go again."""
+
+    def run_verb(self, *words):
+        return subprocess.run(
+            [BINARY, *words, "--connect", "127.0.0.1:%d" % self.service.port],
+            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=WAIT)
+
+    def mistakes(self, bob):
+        """Words, and the beginning of the error."""
+        publish, own = ("publish", "10001", "--account", bob), ("--as", bob)
+        return (
+            (("publish", "1", *publish[2:]), "VALUE 1 is out of range: give 10000 to 2147483647."),
+            (("publish", "9999", *publish[2:]), "VALUE 9999 is out of range"),
+            (("publish", "2147483648", *publish[2:]), "VALUE 2147483648 is out of range"),
+            ((*publish, "--expiry", "59"),
+             "--expiry 59 is out of range: give 60 to 604800 seconds."),
+            ((*publish, "--expiry", "604801"), "--expiry 604801 is out of range"),
+            ((*publish, "--expiry", "0", "--keep"), "--expiry 0 is out of range"),
+            ((*publish, "--ext", "x" * 4097), "--ext has 4097 bytes: give at most 4096."),
+            ((*publish, "--ext", "\u00e9" * 2049), "--ext has 4098 bytes: give at most 4096."),
+            ((*publish, "--type", "0"), "--type 0 is out of range: give 1, or 100 to 65535."),
+            ((*publish, "--type", "99"), "--type 99 is out of range"),
+            ((*publish, "--type", "65536"), "--type 65536 is out of range"),
+            (("watch", "carol", *own, "--type", "7"), "--type 7 is out of range"),
+            (("watch", "c" * 129, *own), "ACCOUNT \u201cccc"),
+            (("watch", "carol", "a\u0085", *own), "ACCOUNT \u201ca"),
+            (("watch", *("c%d" % n for n in range(3001)), *own), "ACCOUNT is given 3001 times"),
+            (("publish", "10001", "--account", "b" * 129), "--account \u201cbbb"),
+            (("query", bob, "--type", "2"), "--type 2 is out of range"),
+            (("why", bob, "carol", "--type", "2"), "--type 2 is out of range"),
+            (("query", "q" * 129), "ACCOUNT \u201cqqq"))
+
+    def test_are_found_before_the_account_logs_in(self):
+        alice, bob = self.login(self.name("alice")), self.name("bob")
+        alice.subscribe(bob)
+        for words, fault in self.mistakes(bob):
+            with self.subTest(words=words[:8]):
+                done = self.run_verb(*words)
+                self.assertEqual((done.returncode, done.stdout), (64, ""), done)
+                self.assertIn("Error: " + fault, done.stderr)
+        # The first that alice hears of bob.
+        self.login(bob, "real")
+        event = alice.event()
+        self.assertEqual((event["cause"], event["device"]), ("login", "real"))
+
+    def test_names_are_counted_once(self):
+        alice = self.name("alice")
+        verb = self.keep(Verb("watch", *["bob", "carol"] * 1501, "--as", alice, "--connect",
+                              "127.0.0.1:%d" % self.service.port))
+        verb.until("carol")
+        self.assertEqual(verb.end(signal.SIGINT), 0, verb.said)
+
+    def test_are_left_to_a_service_with_other_limits(self):
+        service = self.fresh("--config", self.settings(
+            "custom-value-min: 5\nstatus-expiry-min: 5\next-bytes-max: 8\n"
+            "custom-type-max: 200\naccount-bytes-max: 20\n"))
+        connect = ("--connect", "127.0.0.1:%d" % service.port)
+
+        def run_verb(*words):
+            done = subprocess.run([BINARY, *words, *connect], stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, timeout=WAIT)
+            return done.returncode, done.stdout + done.stderr
+
+        once = ("--account", "bob", "--once")
+        code, said = run_verb("publish", "5", *once, "--expiry", "5", "--unchecked")
+        self.assertEqual(code, 0, said)
+        # What such a service rejects is told in the words of the command.
+        for words, fault in (
+                (("publish", "4", *once, "--unchecked"), "VALUE must be at least 5; lower"),
+                (("publish", "5", *once, "--expiry", "4", "--unchecked"),
+                 "--expiry must be 5 to 604800 seconds."),
+                (("publish", "10001", *once, "--ext", "123456789"), "--ext has 9 bytes"),
+                (("publish", "10001", *once, "--type", "201"), "--type must be 1 or 100 to 200."),
+                (("publish", "10001", "--once", "--account", "b" * 21), "--account has 21 bytes"),
+                (("publish", "10001", "--account", "b" * 21), "--account has 21 bytes"),
+                (("watch", "bob", "--as", "b" * 21), "--as has 21 bytes"),
+                (("watch", "b" * 21, "--as", "bob"), "ACCOUNT has 21 bytes"),
+                (("query", "b" * 21), "ACCOUNT has 21 bytes"),
+                (("query", "bob", "--type", "201"), "--type must be 1 or 100 to 200."),
+                (("why", "b" * 21, "bob"), "SUBSCRIBER has 21 bytes"),
+                (("why", "bob", "b" * 21), "PUBLISHER has 21 bytes")):
+            with self.subTest(words=words):
+                code, said = run_verb(*words)
+                self.assertEqual(code, 1, said)
+                self.assertTrue(said.startswith("Error: " + fault), said)
+                self.assertTrue(said.endswith(" (414)\n"), said)
+
+    def settings(self, text):
+        path = os.path.join(self.new_folder(), "porchlight.yml")
+        with open(path, "w") as file:
+            file.write(text)
+        return path
+
+    def test_a_host_without_an_address(self):
+        done = subprocess.run([BINARY, "query", "bob", "--connect", "nohost..invalid:7400"],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (
+            1, "Error: Cannot connect to nohost..invalid:7400: the host name has no address. Check "
+            "the name.\n"))
+
+
 class Words(Case):
     flags = None
 

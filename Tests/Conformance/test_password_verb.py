@@ -66,10 +66,10 @@ class PasswordVerb(PasswordCase):
 
     def test_it_sets_replaces_and_removes_one(self):
         service, _ = self.with_passwords()
-        for typed, done in (("first\n", "set"), ("\nsec ond \r\nmore\n", "replaced")):
+        for typed, done in (("the first\n", "set"), ("\nsec ond \r\nmore\n", "replaced")):
             self.assertEqual(self.run_verb(service, "amy", typed=typed),
                              (0, "the password of amy is %s\n" % done))
-        self.denied(service, "amy", "first")
+        self.denied(service, "amy", "the first")
         self.allowed(service, "amy", "sec ond ")
         self.assertEqual(self.run_verb(service, "amy", "--remove"),
                          (0, "the password of amy is removed\n"))
@@ -88,17 +88,27 @@ class PasswordVerb(PasswordCase):
         service, _ = self.with_passwords()
         for account, localpart in (("amy@localhost", "amy\\40localhost"), ("Amy", "\\41my")):
             self.assertEqual(
-                self.run_verb(service, account, typed="pencil"),
+                self.run_verb(service, account, typed="pencil 2"),
                 (0, "the password of %s is set\nAn account's name has no domain, and case counts: "
                     "XMPP clients log in to %s as %s@DOMAIN.\n" % (account, account, localpart)))
-        self.allowed(service, "amy@localhost", "pencil")
+        self.allowed(service, "amy@localhost", "pencil 2")
+
+    def test_a_short_one_is_set_with_a_warning(self):
+        service, _ = self.with_passwords()
+        for typed, count in (("ab", "2 characters"), ("\u00e9", "1 character"),
+                             ("1234567", "7 characters")):
+            code, said = self.run_verb(service, "amy", typed=typed)
+            self.assertEqual(code, 0, said)
+            self.assertIn("Warning: the password has %s, and can be guessed: use at least 8.\n"
+                          % count, said)
+            self.allowed(service, "amy", typed)
 
     def test_what_is_no_password(self):
         service, server = self.with_passwords()
         server.ok("setPassword", {"account": "amy", "password": "pencil"})
         for typed, fault in (("", "Standard input holds no password: it is empty."),
                              ("\n\n", "Standard input holds no password: it is empty."),
-                             ("a\tb", "`password` must be 1 to 1024 bytes, without control"),
+                             ("a\tb", "The password must be 1 to 1024 bytes, without control"),
                              ("x" * 1025, "1024")):
             with self.subTest(typed=typed):
                 code, said = self.run_verb(service, "amy", typed=typed)
@@ -128,10 +138,10 @@ class PasswordVerb(PasswordCase):
         verb = self.at_terminal(service, "amy")
         for prompt in (b"Password of amy: ", b"again: "):
             verb.until(prompt)
-            verb.types("p\u00e9ncil\n".encode())
+            verb.types("p\u00e9ncil 2\n".encode())
         self.assertEqual(verb.ends(), (0, "Password of amy: \r\nThe same again: \r\n"
                                           "the password of amy is set\r\n", True))
-        self.allowed(service, "amy", "p\u00e9ncil")
+        self.allowed(service, "amy", "p\u00e9ncil 2")
 
     def test_at_a_terminal_nothing_is_typed_if_it_could_not_be_set(self):
         service, _ = self.with_passwords()
