@@ -21,13 +21,15 @@ struct Serve: ParsableCommand {
             There are more settings than flags: see `porchlight config`.
             """)
 
+    @OptionGroup var file: SettingsFileOption
+
     @OptionGroup var flags: SettingFlags
 
     func run() throws {
         // Before the loop handles SIGHUP and after it, the signal must not end the process.
         signal(SIGHUP, SIG_IGN)
         defer { signal(SIGHUP, SIG_IGN) }
-        let sources = flags.sources
+        let sources = flags.sources(file)
         let (inForce, files, tickets) = try refuse {
             let inForce = try sources.read()
             try DescriptorBudget(inForce.settings).check()

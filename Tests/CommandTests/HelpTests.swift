@@ -1,4 +1,5 @@
 import ArgumentParser
+import PresenceCore
 import Testing
 
 @testable import porchlight
@@ -30,6 +31,27 @@ import Testing
             let help = Porchlight.helpMessage(for: command, columns: 80)
             #expect(help.contains("\nUSAGE: \(typed)"), "\(help)")
         }
+    }
+
+    @Test func `groups the flags of settings, and lists them once`() {
+        let serve = Porchlight.helpMessage(for: Serve.self, columns: 80)
+        let titles = [
+            "SERVICE", "ACCOUNTS AND APP SERVERS", "TLS", "PRESENCE", "WEBHOOKS", "XMPP CLIENTS",
+        ]
+        for title in titles { #expect(serve.contains("\n\(title):\n"), "\(serve)") }
+        let config = Porchlight.helpMessage(for: ConfigVerb.self, columns: 80)
+        #expect(config.contains("--config") && !config.contains("--listen"), "\(config)")
+    }
+
+    @Test func `states the limits that are checked before a verb connects`() {
+        let limits = Limits()
+        let help = Porchlight.helpMessage(for: Publish.self, columns: 1_000)
+        for words in [
+            "The status: \(limits.customValueMin) to \(limits.customValueMax).",
+            "expires: \(limits.statusExpirySecondsMin) to \(limits.statusExpirySecondsMax).",
+            "1 is presence, \(limits.customTypeMin) to \(limits.customTypeMax) are an app's own.",
+        ] { #expect(help.contains(words), "\(help)") }
+        #expect(limits.extBytesMax == 4_096 && help.contains("at most 4,096 bytes"))
     }
 
     @Test func `names every value that a setting can have`() throws {

@@ -12,7 +12,7 @@ import Testing
             let isSwitch = setting.kind == .onOff && setting.standard == .isOn(false)
             let value = setting.otherValue
             let typed = isSwitch ? [setting.flag] : [setting.flag, value.text]
-            let given = try SettingFlags.parse(typed).sources.flags
+            let given = try SettingFlags.parse(typed).given
             #expect(given == [name: value.text])
         }
     }

@@ -7,12 +7,13 @@ struct ConfigVerb: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config",
         abstract: "Print the settings in force, and where each comes from.",
+        usage: "porchlight config [--json | --example] [<flags of serve>]",
         discussion: """
-            Takes the flags of `porchlight serve`, reads the same file and environment, and makes \
-            the same checks, without starting the service. The setting NAME is set in the file by \
-            a line `NAME: value`, in the environment by PORCHLIGHT_NAME with _ for -, and, where \
-            `serve` has one, by the flag --NAME. Flags override the environment, and that \
-            overrides the file.
+            Takes the flags of `porchlight serve`, which its help lists, reads the same file and \
+            environment, and makes the same checks, without starting the service. The setting NAME \
+            is set in the file by a line `NAME: value`, in the environment by PORCHLIGHT_NAME with \
+            _ for -, and, where `serve` has one, by the flag --NAME. Flags override the \
+            environment, and that overrides the file.
             """)
 
     @Flag(help: "Print one object of JSON, for programs.")
@@ -21,12 +22,15 @@ struct ConfigVerb: ParsableCommand {
     @Flag(help: "Print a settings file with every setting and its default instead.")
     var example = false
 
-    @OptionGroup var flags: SettingFlags
+    @OptionGroup var file: SettingsFileOption
+
+    // Listed by the help of `serve`.
+    @OptionGroup(visibility: .hidden) var flags: SettingFlags
 
     func run() throws {
         guard !example else { return try announce(ExampleFile.text) }
         let inForce = try refuse {
-            let inForce = try flags.sources.read()
+            let inForce = try flags.sources(file).read()
             let files = try ServiceFiles(inForce.settings, tickets: TLSFiles.makeTicketKeys())
             for warning in files.tls.warnings { note("Warning: \(warning)") }
             return inForce

@@ -1,79 +1,59 @@
 import ArgumentParser
 import Foundation
 
+/// The settings file.
+struct SettingsFileOption: ParsableArguments {
+    @Option(
+        name: .customLong("config"),
+        help: ArgumentHelp(
+            "Read settings from this file, in YAML or JSON. Flags and the environment override it.",
+            valueName: "file"))
+    var path: String?
+}
+
 /// The common settings as flags; the others are set in the file or the environment.
 ///
 /// A flag is a text here: its help and its allowed values are in the table. `options` and
 /// `switches` are compared with what the parser knows by a test.
 struct SettingFlags: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "Read settings from this file, in YAML or JSON. Flags and the environment override it.",
-            valueName: "file"))
-    var config: String?
-
-    @Option(help: .of("listen")) var listen: String?
-    @Option(help: .of("listen-tls")) var listenTls: String?
-    @Option(help: .of("tls-certificate")) var tlsCertificate: String?
-    @Option(help: .of("tls-key")) var tlsKey: String?
-    @Option(help: .of("http")) var http: String?
-    @Option(help: .of("http-tls")) var httpTls: String?
-    @Option(help: .of("data")) var data: String?
-    @Option(help: .of("auth")) var auth: String?
-    @Flag(help: .of("passwords")) var passwords = false
-    @Flag(help: .of("i-know-this-is-open")) var iKnowThisIsOpen = false
-    @Flag(help: .of("i-know-this-is-plain")) var iKnowThisIsPlain = false
-    @Option(help: .of("jwt-key")) var jwtKey: String?
-    @Option(help: .of("jwt-audience")) var jwtAudience: String?
-    @Option(help: .of("jwt-issuer")) var jwtIssuer: String?
-    @Option(help: .of("server-key")) var serverKey: String?
-    @Option(help: .of("loops")) var loops: String?
-    @Option(help: .of("durability")) var durability: String?
-    @Option(help: .of("disconnect-grace")) var disconnectGrace: String?
-    @Option(help: .of("restart-grace")) var restartGrace: String?
-    @Option(help: .of("heartbeat")) var heartbeat: String?
-    @Option(help: .of("push-reachable")) var pushReachable: String?
-    @Option(help: .of("subscribers-max")) var subscribersMax: String?
-    @Option(help: .of("webhook")) var webhook: String?
-    @Option(help: .of("webhook-secret")) var webhookSecret: String?
-    @Option(help: .of("webhooks")) var webhooks: String?
-    @Option(help: .of("xmpp-listen")) var xmppListen: String?
-    @Option(help: .of("xmpp-tls-listen")) var xmppTlsListen: String?
-    @Option(help: .of("xmpp-domain")) var xmppDomain: String?
-    @Flag(help: .of("xmpp-plaintext")) var xmppPlaintext = false
-    @Flag(help: .of("xmpp-registration")) var xmppRegistration = false
-    @Option(help: .of("rate-limits")) var rateLimits: String?
-    @Option(help: .of("log-level")) var logLevel: String?
+    @OptionGroup(title: "Service") fileprivate var service: ServiceFlags
+    @OptionGroup(title: "Accounts and app servers") fileprivate var access: AccessFlags
+    @OptionGroup(title: "TLS") fileprivate var tls: TLSFlags
+    @OptionGroup(title: "Presence") fileprivate var presence: PresenceFlags
+    @OptionGroup(title: "Webhooks") fileprivate var webhooks: WebhookFlags
+    @OptionGroup(title: "XMPP clients") fileprivate var xmpp: XMPPFlags
 
     private static let options: [(name: String, path: any KeyPath<Self, String?> & Sendable)] = [
-        ("listen", \.listen), ("listen-tls", \.listenTls),
-        ("tls-certificate", \.tlsCertificate), ("tls-key", \.tlsKey), ("http", \.http),
-        ("http-tls", \.httpTls),
-        ("data", \.data), ("auth", \.auth),
-        ("jwt-key", \.jwtKey), ("jwt-audience", \.jwtAudience), ("jwt-issuer", \.jwtIssuer),
-        ("server-key", \.serverKey), ("loops", \.loops),
-        ("durability", \.durability), ("disconnect-grace", \.disconnectGrace),
-        ("restart-grace", \.restartGrace), ("heartbeat", \.heartbeat),
-        ("push-reachable", \.pushReachable), ("subscribers-max", \.subscribersMax),
-        ("webhook", \.webhook), ("webhook-secret", \.webhookSecret), ("webhooks", \.webhooks),
-        ("xmpp-listen", \.xmppListen), ("xmpp-tls-listen", \.xmppTlsListen),
-        ("xmpp-domain", \.xmppDomain),
-        ("rate-limits", \.rateLimits), ("log-level", \.logLevel),
+        ("listen", \.service.listen), ("http", \.service.http), ("data", \.service.data),
+        ("durability", \.service.durability), ("loops", \.service.loops),
+        ("rate-limits", \.service.rateLimits), ("log-level", \.service.logLevel),
+        ("auth", \.access.auth), ("jwt-key", \.access.jwtKey),
+        ("jwt-audience", \.access.jwtAudience), ("jwt-issuer", \.access.jwtIssuer),
+        ("server-key", \.access.serverKey),
+        ("listen-tls", \.tls.listenTls), ("http-tls", \.tls.httpTls),
+        ("tls-certificate", \.tls.tlsCertificate), ("tls-key", \.tls.tlsKey),
+        ("heartbeat", \.presence.heartbeat), ("disconnect-grace", \.presence.disconnectGrace),
+        ("restart-grace", \.presence.restartGrace), ("push-reachable", \.presence.pushReachable),
+        ("subscribers-max", \.presence.subscribersMax),
+        ("webhook", \.webhooks.webhook), ("webhook-secret", \.webhooks.webhookSecret),
+        ("webhooks", \.webhooks.webhooks),
+        ("xmpp-listen", \.xmpp.xmppListen), ("xmpp-tls-listen", \.xmpp.xmppTlsListen),
+        ("xmpp-domain", \.xmpp.xmppDomain),
     ]
 
     private static let switches: [(name: String, path: any KeyPath<Self, Bool> & Sendable)] = [
-        ("passwords", \.passwords),
-        ("i-know-this-is-open", \.iKnowThisIsOpen),
-        ("i-know-this-is-plain", \.iKnowThisIsPlain),
-        ("xmpp-plaintext", \.xmppPlaintext),
-        ("xmpp-registration", \.xmppRegistration),
+        ("passwords", \.access.passwords),
+        ("i-know-this-is-open", \.access.iKnowThisIsOpen),
+        ("i-know-this-is-plain", \.access.iKnowThisIsPlain),
+        ("xmpp-plaintext", \.xmpp.xmppPlaintext),
+        ("xmpp-registration", \.xmpp.xmppRegistration),
     ]
 
     /// The settings that have a flag.
     static var names: [String] { options.map(\.name) + switches.map(\.name) }
 
     /// The values that were typed, by name of the setting.
-    private var given: [String: String] {
+    var given: [String: String] {
         var given: [String: String] = [:]
         for option in Self.options { given[option.name] = self[keyPath: option.path] }
         for option in Self.switches where self[keyPath: option.path] { given[option.name] = "on" }
@@ -81,10 +61,60 @@ struct SettingFlags: ParsableArguments {
     }
 
     /// Where the settings of this process come from.
-    var sources: SettingSources {
+    func sources(_ file: SettingsFileOption) -> SettingSources {
         SettingSources(
-            flags: given, environment: ProcessInfo.processInfo.environment, path: config)
+            flags: given, environment: ProcessInfo.processInfo.environment, path: file.path)
     }
+}
+
+private struct ServiceFlags: ParsableArguments {
+    @Option(help: .of("listen")) var listen: String?
+    @Option(help: .of("http")) var http: String?
+    @Option(help: .of("data")) var data: String?
+    @Option(help: .of("durability")) var durability: String?
+    @Option(help: .of("loops")) var loops: String?
+    @Option(help: .of("rate-limits")) var rateLimits: String?
+    @Option(help: .of("log-level")) var logLevel: String?
+}
+
+private struct AccessFlags: ParsableArguments {
+    @Option(help: .of("auth")) var auth: String?
+    @Flag(help: .of("passwords")) var passwords = false
+    @Option(help: .of("jwt-key")) var jwtKey: String?
+    @Option(help: .of("jwt-audience")) var jwtAudience: String?
+    @Option(help: .of("jwt-issuer")) var jwtIssuer: String?
+    @Option(help: .of("server-key")) var serverKey: String?
+    @Flag(help: .of("i-know-this-is-open")) var iKnowThisIsOpen = false
+    @Flag(help: .of("i-know-this-is-plain")) var iKnowThisIsPlain = false
+}
+
+private struct TLSFlags: ParsableArguments {
+    @Option(help: .of("listen-tls")) var listenTls: String?
+    @Option(help: .of("http-tls")) var httpTls: String?
+    @Option(help: .of("tls-certificate")) var tlsCertificate: String?
+    @Option(help: .of("tls-key")) var tlsKey: String?
+}
+
+private struct PresenceFlags: ParsableArguments {
+    @Option(help: .of("heartbeat")) var heartbeat: String?
+    @Option(help: .of("disconnect-grace")) var disconnectGrace: String?
+    @Option(help: .of("restart-grace")) var restartGrace: String?
+    @Option(help: .of("push-reachable")) var pushReachable: String?
+    @Option(help: .of("subscribers-max")) var subscribersMax: String?
+}
+
+private struct WebhookFlags: ParsableArguments {
+    @Option(help: .of("webhook")) var webhook: String?
+    @Option(help: .of("webhook-secret")) var webhookSecret: String?
+    @Option(help: .of("webhooks")) var webhooks: String?
+}
+
+private struct XMPPFlags: ParsableArguments {
+    @Option(help: .of("xmpp-listen")) var xmppListen: String?
+    @Option(help: .of("xmpp-tls-listen")) var xmppTlsListen: String?
+    @Option(help: .of("xmpp-domain")) var xmppDomain: String?
+    @Flag(help: .of("xmpp-plaintext")) var xmppPlaintext = false
+    @Flag(help: .of("xmpp-registration")) var xmppRegistration = false
 }
 
 extension ArgumentHelp {
