@@ -82,7 +82,7 @@ extension Owner {
             listing.remove(connection)
         case .caughtUp(let connection):
             conflated.remove(connection)
-        case .expired(_, _, let receivers):
+        case .expired(_, _, _, let receivers):
             for slot in effects.receivers[receivers] {
                 guard let connection = open[slot] else { return require(false, "told nobody") }
                 peers[connection]?.isWhole = false

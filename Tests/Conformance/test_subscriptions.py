@@ -124,6 +124,23 @@ class Subscriptions(Case):
         p.publish(10001)
         self.assertEqual(self.c.drain(), [])
 
+    def test_other_sessions_are_told_of_an_unsubscribe(self):
+        other = self.login(self.c.account, "d2")
+        self.c.subscribe("p", "q", "r")
+        self.c.subscribe("p", type=100)
+        self.c.ok("unsubscribe", {"type": 1, "publishers": ["q", "nobody"]})
+        told = other.note("expired")["params"]
+        self.assertEqual(told, {"type": 1, "cause": "unsubscribed", "publishers": ["q"]})
+        server = self.server()
+        server.ok("unsubscribe", {"account": self.c.account, "type": 1})
+        for c in (self.c, other):
+            told = c.note("expired")["params"]
+            self.assertEqual((told["type"], told["cause"], sorted(told["publishers"])),
+                             (1, "unsubscribed", ["p", "r"]))
+        other.ok("unsubscribe", {"type": 1})  # ends nothing
+        self.c.ok("ping")
+        self.assertEqual(self.c.notes + other.notes, [])
+
     def test_list_by_publishers(self):
         self.c.subscribe(*"abcdef")
         self.c.subscribe("a", type=100)

@@ -66,7 +66,8 @@ import Testing
         world.commit()
         #expect(world.waiting == 1)
         world.commit()
-        #expect(world.take(alice) == [.subscribed(count: 1, states: nil)])
+        let ended = Seen.expired(type: 1, publishers: ["bob"], cause: .unsubscribed)
+        #expect(world.take(alice) == [.subscribed(count: 1, states: nil), ended])
         #expect(world.take(other) == [.unsubscribed(removed: 1, count: 0)])
         world.checkInvariants()
     }

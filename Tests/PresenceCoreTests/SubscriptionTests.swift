@@ -108,6 +108,48 @@ import Testing
         #expect(world.events(first) == [])
     }
 
+    @Test func `that are ended are told to the other sessions, and by an app server to all`() {
+        let first = world.login("alice", "d1")
+        let second = world.login("alice", "d2")
+        let other = world.login("bob")
+        world.subscribe(first, ["bob", "carol", "dave"])
+        world.subscribe(first, ["bob"], type: 100)
+        _ = world.take(first)
+        _ = world.take(second)
+        world.unsubscribe(second, ["carol", "nobody"])
+        let carol = Seen.expired(type: 1, publishers: ["carol"], cause: .unsubscribed)
+        #expect(world.take(first) == [carol])
+        #expect(world.take(second) == [.unsubscribed(removed: 1, count: 3)])
+        world.unsubscribe(world.appServer(), nil, for: "alice")
+        let all = Seen.expired(type: 1, publishers: ["bob", "dave"], cause: .unsubscribed)
+        #expect(world.take(first) == [all])
+        #expect(world.take(second) == [all])
+        world.unsubscribe(second, nil)
+        #expect(world.take(first) == [], "nothing has ended")
+        world.drop(second)
+        world.unsubscribe(first, nil, type: 100)
+        #expect(world.take(first) == [.unsubscribed(removed: 1, count: 0)])
+        #expect(world.take(other).isEmpty == false, "its login list")
+        world.checkInvariants()
+    }
+
+    @Test func `that are ended are told when that is stored, and not if it fails`() {
+        let first = world.login("alice", "d1")
+        let second = world.login("alice", "d2")
+        world.subscribe(first, ["bob"])
+        world.storeWaits = true
+        _ = world.take(first)
+        _ = world.take(second)
+        world.unsubscribe(second, ["bob"])
+        #expect(world.take(first) == [])
+        world.fail()
+        #expect(world.take(first) == [])
+        world.unsubscribe(second, ["bob"])
+        world.commit()
+        let told = Seen.expired(type: 1, publishers: ["bob"], cause: .unsubscribed)
+        #expect(world.take(first) == [told])
+    }
+
     @Test func `to oneself are as good as any`() {
         let alice = world.login("alice", "d1")
         world.subscribe(alice, ["alice"])

@@ -83,13 +83,14 @@ import Testing
             ByteRange(start: 0, count: 5), ByteRange(start: 7, count: 3),
         ]
         output.shared.effects.receivers = connections.map(\.slot)
-        output.append(to: 0..<2) { .expired(.presence, names: 1..<2, receivers: $0) }
+        output.append(to: 0..<2) { .expired(.presence, .unsubscribed, names: 1..<2, receivers: $0) }
         for connection in connections { output.append(.missed(connection), for: connection) }
         let parts = output.take(stalled: [1])
         #expect(parts[0].byteCount > 100_000)
         #expect(parts[1].byteCount < 1_000)
         for part in parts.prefix(2) {
-            guard case .expired(.presence, let names, 0..<1) = part.own.items[0] else {
+            guard case .expired(.presence, .unsubscribed, let names, 0..<1) = part.own.items[0]
+            else {
                 Issue.record("another item")
                 continue
             }

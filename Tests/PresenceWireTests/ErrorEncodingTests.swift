@@ -242,14 +242,22 @@ import Testing
         fixture.effects.names = ["zed", "bob", "\"x\""].map { fixture.text($0) }
         let text = body {
             let rest = $0.appendExpiredBody(
-                EventType(number: 100), 1..<3, in: fixture.effects, limits: Limits())
+                EventType(number: 100), .expired, 1..<3, in: fixture.effects, limits: Limits())
             #expect(rest.isEmpty)
         }
         #expect(
             text == #"{"jsonrpc":"2.0","method":"expired","params":{"type":100,"#
                 + #""publishers":["bob","\"x\""]}}"#)
+        let other = body {
+            _ = $0.appendExpiredBody(
+                .presence, .unsubscribed, 0..<1, in: fixture.effects, limits: Limits())
+        }
+        #expect(
+            other == #"{"jsonrpc":"2.0","method":"expired","params":{"type":1,"#
+                + #""cause":"unsubscribed","publishers":["zed"]}}"#)
         var none: [UInt8] = []
-        _ = none.appendExpiredBody(.presence, 1..<1, in: fixture.effects, limits: Limits())
+        _ = none.appendExpiredBody(
+            .presence, .expired, 1..<1, in: fixture.effects, limits: Limits())
         #expect(none.isEmpty)
     }
 
@@ -262,7 +270,7 @@ import Testing
         for bytesMax in 90...400 {
             limits.serverFrameBytesMax = bytesMax
             let all = bodies(of: 0..<20) {
-                $0.appendExpiredBody(.presence, $1, in: fixture.effects, limits: limits)
+                $0.appendExpiredBody(.presence, .expired, $1, in: fixture.effects, limits: limits)
             }
             #expect(all.allSatisfy { $0.utf8.count <= bytesMax })
             #expect(all.allSatisfy { $0.hasPrefix(head) && $0.hasSuffix("]}}") })

@@ -24,6 +24,8 @@ final class SimulatedClient: SimulatedPeer {
     /// By type and publisher: the newest state that it was told, over all its connections.
     private(set) var view: [String: JSON] = [:]
     private(set) var seqs: [String: Int64] = [:]
+    /// By type and publisher: what its session was told, and not that the subscription has ended.
+    private(set) var current: Set<String> = []
     /// Until when the service has acknowledged it: 0 where it was ended, -1 where it has run
     /// out, nil where it is not certain.
     private(set) var certain: [String: Int64?] = [:]
@@ -98,6 +100,7 @@ final class SimulatedClient: SimulatedPeer {
         asked = []
         hearsContacts = false
         unseen = []
+        current = []
         isSynced = false
     }
 
@@ -140,8 +143,12 @@ final class SimulatedClient: SimulatedPeer {
             for event in params["events"]?.array ?? [] { learn(event) }
         case "expired":
             let type = params["type"]?.integer ?? 0
+            let isExpiry = params["cause"] == nil
+            meet(isExpiry ? "expired" : "unsubscribed")
             for publisher in params["publishers"]?.array ?? [] {
-                expired("\(type)/\(publisher.string ?? "")")
+                let key = "\(type)/\(publisher.string ?? "")"
+                current.remove(key)
+                if isExpiry { expired(key) }
             }
         case "contact":
             if !hearsContacts { violations.append("told of a contact, unasked") }
@@ -181,7 +188,10 @@ final class SimulatedClient: SimulatedPeer {
             let named = params["publishers"]?.array?.compactMap(\.string)
             for key in certain.keys where key.hasPrefix("\(type)/") {
                 let publisher = String(key.dropFirst("\(type)/".count))
-                if named?.contains(publisher) != false { certain[key] = .some(.some(0)) }
+                if named?.contains(publisher) != false {
+                    certain[key] = .some(.some(0))
+                    current.remove(key)
+                }
             }
         case "publish" where type == 1:
             isStatusCertain = params["onlineOnly"] == false
@@ -212,6 +222,7 @@ final class SimulatedClient: SimulatedPeer {
         }
         seqs[key] = seq
         view[key] = event
+        current.insert(key)
         checkSight(key, event, isState: isState)
     }
 

@@ -20,6 +20,9 @@ extension Simulation {
             checkStatus(client, auditor)
             checkView(client, auditor)
         }
+        for client in clients where !client.isOwner && !client.isReader {
+            checkEnds(client, auditor)
+        }
         for client in clients where client.isReader { checkTable(client, auditor) }
         checkXMPP(auditor)
         checkDisk(auditor)
@@ -176,6 +179,23 @@ extension Simulation {
             // Of an approval that shows nothing yet the client is told no state.
             guard isSeen || watched.contains(key) else { continue }
             checkView(client, key, publisher, isSeen: isSeen, auditor)
+        }
+    }
+
+    /// Another session of the account, which has ended subscriptions, was told so.
+    private func checkEnds(_ client: SimulatedClient, _ auditor: SimulatedCaller) {
+        guard client.stream != nil, client.isLoggedIn, !client.isDead, !client.hearsContacts,
+            disk.canary == .none
+        else { return }
+        let list = answer(
+            auditor, .subscriptions, ["account": .string(client.account), "limit": 1_000])
+        let there = (list?["subscriptions"]?.array ?? []).map {
+            "\($0["type"]?.integer ?? 0)/\($0["publisher"]?.string ?? "")"
+        }
+        for key in client.current.subtracting(there).sorted()
+        // What another session of its account publishes it is told anyway.
+        where key.drop(while: { $0 != "/" }).dropFirst() != client.account[...] {
+            violation("\(client.account) was not told that \(key) has ended")
         }
     }
 

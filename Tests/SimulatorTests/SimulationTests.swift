@@ -48,6 +48,7 @@ import Testing
             "invalid_password", "subscribe", "publish", "feed", "throttled", "fell behind",
             "rate_limited", "subscriber_quota", "subscription_quota", "session_quota",
             "relate", "contacts", "setVisibility", "setAvailability", "contact", "hidden", "shown",
+            "expired", "unsubscribed",
             "not_permitted", "contact_quota", "request_quota", "unknown_contact",
             "store_unavailable", "overloaded", "invalid_token", "expired_token", "forbidden",
             "close token_expired", "close overloaded", "close idle_timeout",

@@ -92,26 +92,7 @@ extension Engine {
         let publishers = removed.map { AccountHandle(index: topics[$0.index].account) }
         persistExpiry(
             ofSubscriptionsOf: account, type, to: publishers, into: &effects)
-        let receivers = connectedSessions(of: account, into: &effects)
-        guard !receivers.isEmpty else { return }
-        let start = effects.names.count
-        for publisher in publishers {
-            effects.names.append(effects.copyName(of: publisher.index, from: self))
-        }
-        effects.items.append(
-            .expired(type, names: start..<effects.names.count, receivers: receivers))
-    }
-
-    private func connectedSessions(
-        of account: AccountHandle, into effects: inout Effects
-    ) -> Range<Int> {
-        let start = effects.receivers.count
-        var session = firstSession[Int(account.index)]
-        while session != none {
-            let link = links[Int(session)]
-            if link.connection != none { effects.receivers.append(link.connection) }
-            session = link.next
-        }
-        return start..<effects.receivers.count
+        announceEnd(
+            .expired, ofSubscriptionsOf: account, type, to: publishers, into: &effects)
     }
 }

@@ -217,11 +217,50 @@ extension Engine {
         noteEnds(
             of: ended, of: change.account,
             change.author == .account ? .endedByAccount : .endedByAppServer, at: now.wall)
+        announceEnd(
+            .unsubscribed, ofSubscriptionsOf: change.account, request.type,
+            to: removed.map { AccountHandle(index: topics[$0.index].account) },
+            exceptTo: change.connection, into: &effects)
         for topic in removed { releaseIfIdle(topic) }
         effects.answer(
             change.connection,
             .unsubscribed(
                 removed: removed.count, count: index.timedCount(of: change.account)))
+    }
+
+    /// Notifies the connected sessions of an account that subscriptions have ended, except the one
+    /// that is answered.
+    mutating func announceEnd(
+        _ cause: SubscriptionEnd, ofSubscriptionsOf account: AccountHandle, _ type: EventType,
+        to publishers: [AccountHandle], exceptTo answered: ConnectionID? = nil,
+        into effects: inout Effects
+    ) {
+        guard !publishers.isEmpty else { return }
+        let receivers = connectedSessions(of: account, except: answered, into: &effects)
+        guard !receivers.isEmpty else { return }
+        let start = effects.names.count
+        for publisher in publishers {
+            effects.names.append(effects.copyName(of: publisher.index, from: self))
+        }
+        effects.items.append(
+            .expired(type, cause, names: start..<effects.names.count, receivers: receivers))
+    }
+
+    private func connectedSessions(
+        of account: AccountHandle, except answered: ConnectionID?, into effects: inout Effects
+    ) -> Range<Int> {
+        var omitted = none
+        if let answered, case .client(let session, _) = caller(of: answered) { omitted = session }
+        let start = effects.receivers.count
+        var session = firstSession[Int(account.index)]
+        while session != none {
+            let link = links[Int(session)]
+            if link.connection != none, session != omitted {
+                effects.receivers.append(link.connection)
+            }
+            session = link.next
+        }
+        return start..<effects.receivers.count
     }
 
     private mutating func removeSubscriptions(

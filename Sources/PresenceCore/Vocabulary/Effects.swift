@@ -97,8 +97,8 @@ public enum Effect: Hashable, Sendable {
     case synced(ConnectionID, count: Int)
     /// The connection has been sent the states of all that it has missed; events follow again.
     case caughtUp(ConnectionID)
-    /// Notify every connection in `receivers` that its subscriptions to `names` have expired.
-    case expired(EventType, names: Range<Int>, receivers: Range<Int>)
+    /// Notify every connection in `receivers` that its subscriptions to `names` have ended.
+    case expired(EventType, SubscriptionEnd, names: Range<Int>, receivers: Range<Int>)
     /// Tell every connection in `receivers[range]` of `notices[notice]`. Never left out.
     case contact(notice: Int, receivers: Range<Int>)
     /// Send `directed[index]` to every connection in `receivers[range]`, each an XMPP client. That
@@ -108,6 +108,14 @@ public enum Effect: Hashable, Sendable {
     case persist(Ticket?, index: Int)
     /// Close the connection; `nil` if it knows why.
     case close(ConnectionID, CloseReason?)
+}
+
+/// Why subscriptions have ended.
+public enum SubscriptionEnd: UInt8, Sendable {
+    /// They were not renewed.
+    case expired
+    /// Another session of the account, or an app server, has unsubscribed.
+    case unsubscribed
 }
 
 /// The purpose of states that are sent.

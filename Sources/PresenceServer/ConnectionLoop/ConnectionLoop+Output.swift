@@ -75,12 +75,13 @@ extension ConnectionLoop where Link: ~Copyable {
             }
             connections[slot].pulling.missEvent()
             markDirty(slot)
-        case .expired(let type, let names, let receivers):
+        case .expired(let type, let cause, let names, let receivers):
             var rest = names
             while !rest.isEmpty {
                 body.removeAll(keepingCapacity: true)
                 rest = body.appendExpiredBody(
-                    type, rest, in: batch.shared.effects, limits: configuration.engine.limits)
+                    type, cause, rest, in: batch.shared.effects,
+                    limits: configuration.engine.limits)
                 deliverAll(body, to: batch.own.receivers[receivers])
             }
         case .deliverAlways(let body, let receivers):

@@ -87,10 +87,10 @@ extension EngineHost {
             output.append(.synced(connection, count: count), for: connection)
         case .caughtUp(let connection):
             output.append(.caughtUp(connection), for: connection)
-        case .expired(let type, let names, let receivers):
+        case .expired(let type, let cause, let names, let receivers):
             push(
                 to: receivers, byteCount: output.shared.effects.byteCount(ofNames: names)
-            ) { .expired(type, names: names, receivers: $0) }
+            ) { .expired(type, cause, names: names, receivers: $0) }
         case .contact(let notice, let receivers):
             tell(notice, to: receivers)
         case .direct(let index, let receivers):

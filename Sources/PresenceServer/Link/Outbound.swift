@@ -165,8 +165,8 @@ enum OutboundItem: Sendable {
     /// Send the body to an XMPP client that keeps up.
     case relay(body: Int, ConnectionID)
     /// Notify every connection in `receivers[range]` that its subscriptions to `effects.names`
-    /// have expired.
-    case expired(EventType, names: Range<Int>, receivers: Range<Int>)
+    /// have ended.
+    case expired(EventType, SubscriptionEnd, names: Range<Int>, receivers: Range<Int>)
     /// Send `effects.events[range]` to the connection as states.
     case states(ConnectionID, Range<Int>, StatesKind)
     /// The login list of the connection is complete.

@@ -37,11 +37,11 @@ struct SealedOutbound: Sendable {
         var (copied, items) = (SharedOutput(), own.items)
         for index in items.indices {
             switch items[index] {
-            case .expired(let type, let names, let receivers):
+            case .expired(let type, let cause, let names, let receivers):
                 let start = copied.effects.names.count
                 for name in names { copied.copyName(name, from: sealed.output) }
                 items[index] = .expired(
-                    type, names: start..<copied.effects.names.count, receivers: receivers)
+                    type, cause, names: start..<copied.effects.names.count, receivers: receivers)
             case .deliverAlways(let body, let receivers):
                 let copy = copied.copyBytes(body, from: sealed.output)
                 items[index] = .deliverAlways(body: copy, receivers: receivers)

@@ -28,15 +28,20 @@ extension [UInt8] {
         append("}}")
     }
 
-    /// Appends the notification that subscriptions to `effects.names[range]` have expired, as many
+    /// Appends the notification that subscriptions to `effects.names[range]` have ended, as many
     /// as the limit allows but at least one, and returns the rest. Nothing for an empty range.
     public mutating func appendExpiredBody(
-        _ type: EventType, _ range: Range<Int>, in effects: borrowing Effects, limits: Limits
+        _ type: EventType, _ cause: SubscriptionEnd, _ range: Range<Int>,
+        in effects: borrowing Effects, limits: Limits
     ) -> Range<Int> {
         guard !range.isEmpty else { return range }
         let source = EventSource(effects)
         let bound = count + limits.serverFrameBytesMax - 3
         append(#"{"jsonrpc":"2.0","method":"expired","params":{"type":"#, Int(type.number))
+        switch cause {
+        case .expired: break
+        case .unsubscribed: append(#","cause":"unsubscribed""#)
+        }
         append(#","publishers":["#)
         var next = range.lowerBound
         while next < range.upperBound {

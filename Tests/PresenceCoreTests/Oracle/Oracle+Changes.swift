@@ -162,6 +162,8 @@ extension Oracle {
                 $0.key.type != type || publishers?.contains($0.key.publisher) == false
             }
             accounts[name]?.watches = after
+            let ended = before.keys.filter { after[$0] == nil }.map(\.publisher).sorted()
+            noteEnd(.unsubscribed, of: name, to: ended, type: type, exceptTo: connection)
             note(
                 .unsubscribed(removed: before.count - after.count, count: after.count),
                 connection)

@@ -224,12 +224,21 @@ final class Oracle {
         let gone = accounts[name]?.watches.filter { $0.value.deadline <= now } ?? [:]
         for type in Set(gone.keys.map(\.type)) {
             let publishers = gone.keys.filter { $0.type == type }.map(\.publisher).sorted()
-            for session in accounts[name]?.sessions ?? [] {
-                if let connection = session.connection {
-                    note(.expired(type: type, publishers: publishers), connection)
-                }
-            }
+            noteEnd(.expired, of: name, to: publishers, type: type)
         }
         for topic in gone.keys { accounts[name]?.watches[topic] = nil }
+    }
+
+    /// The sessions of an account are told that subscriptions have ended, except the one that is
+    /// answered.
+    func noteEnd(
+        _ cause: SubscriptionEnd, of name: String, to publishers: [String], type: Int,
+        exceptTo answered: ConnectionID? = nil
+    ) {
+        guard !publishers.isEmpty else { return }
+        for session in accounts[name]?.sessions ?? [] {
+            guard let connection = session.connection, connection != answered else { continue }
+            note(.expired(type: type, publishers: publishers, cause: cause), connection)
+        }
     }
 }

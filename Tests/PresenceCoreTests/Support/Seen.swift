@@ -5,7 +5,7 @@ enum Seen: Hashable {
     case event(State)
     case states([State])
     case synced(Int)
-    case expired(type: Int, publishers: [String])
+    case expired(type: Int, publishers: [String], cause: SubscriptionEnd = .expired)
     case closed(CloseReason?)
     case refused(Refusal.Reason)
     case loggedIn(account: String, subscriptions: Int)

@@ -321,12 +321,13 @@ final class World {
             note(.synced(count), for: connection)
         case .caughtUp(let connection):
             caughtUp.insert(connection)
-        case .expired(let type, let names, let receivers):
+        case .expired(let type, let cause, let names, let receivers):
             for slot in batch.receivers[receivers] {
                 guard let connection = openSlots[slot] else { continue }
                 let publishers = batch.names[names].map(batch.text).sorted()
                 note(
-                    .expired(type: Int(type.number), publishers: publishers), for: connection)
+                    .expired(type: Int(type.number), publishers: publishers, cause: cause),
+                    for: connection)
             }
         case .contact(let notice, let receivers):
             let notice = batch.notices[notice]
