@@ -18,6 +18,7 @@ class Login(Case):
         self.assertIsInstance(w["time"], int)
         self.assertGreater(w["time"], 1_700_000_000_000)
         self.assertIsInstance(w["heartbeat"], int)
+        self.assertEqual(w["restartGraceSeconds"], 30)
         self.assertEqual(w["subscriptions"], 0)
         self.assertIsInstance(w["limits"], dict)
 

@@ -55,8 +55,9 @@ class Start(Refusing):
             with self.subTest(flags=flags):
                 s = self.fresh(*flags)
                 c = self.login("a", service=s)
-                if flags[0] == "--heartbeat":
-                    self.assertEqual(c.welcome["heartbeat"], flags[1])
+                told = {"--heartbeat": "heartbeat", "--restart-grace": "restartGraceSeconds"}
+                if flags[0] in told:
+                    self.assertEqual(c.welcome[told[flags[0]]], flags[1])
                 c.close()
                 self.assertEqual(s.terminate(), 0)
 

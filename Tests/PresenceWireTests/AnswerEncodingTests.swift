@@ -5,7 +5,8 @@ import Testing
 
 @Suite struct AnswerEncodingTests {
     private static let limits =
-        #""heartbeat":30,"limits":{"accountBytesMax":128,"deviceBytesMax":64,"extBytesMax":4096,"#
+        #""heartbeat":30,"restartGraceSeconds":30,"limits":{"accountBytesMax":128,"#
+        + #""deviceBytesMax":64,"extBytesMax":4096,"#
         + #""kickReasonBytesMax":256,"publishersPerRequestMax":100,"accountsPerQueryMax":500,"#
         + #""subscriptionsPerAccountMax":3000,"sessionsPerAccountMax":10,"#
         + #""statusesPerAccountMax":100,"contactsPerAccountMax":1000,"requestsPerAccountMax":200,"#

@@ -201,6 +201,7 @@ extension [UInt8] {
     private mutating func appendSettings(_ settings: Settings) {
         let limits = settings.limits
         append(#","heartbeat":"#, settings.heartbeatSeconds)
+        append(#","restartGraceSeconds":"#, settings.restartGraceSeconds)
         append(#","limits":{"accountBytesMax":"#, limits.accountBytesMax)
         append(#","deviceBytesMax":"#, limits.deviceBytesMax)
         append(#","extBytesMax":"#, limits.extBytesMax)
