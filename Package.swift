@@ -158,8 +158,10 @@ let package = Package(
                 .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            // Links to docs/openapi.json and clients/js/src, which are served unchanged.
-            resources: [.embedInCode("openapi.json"), .embedInCode("SDK/src")],
+            // Links to docs/openapi.json and to folders of clients/js, which are served unchanged.
+            resources: [
+                .embedInCode("openapi.json"), .embedInCode("SDK/src"), .embedInCode("SDK/dist"),
+            ],
             swiftSettings: strict),
         .target(
             name: "PresenceWebhooks",

@@ -1,5 +1,6 @@
 """The files of the JavaScript SDK at /sdk/."""
 
+import gzip
 import os
 import re
 
@@ -35,6 +36,25 @@ class Files(Case):
             todo += re.findall(r'^(?:import|export) .*from "\./([^"]*)";$', text, re.M)
         self.assertIn("porchlight.js", seen)
         self.assertNotIn("native.js", seen)
+
+    def test_one_file_has_all_that_a_browser_needs(self):
+        with open(os.path.join(FOLDER, "../dist/porchlight.min.js"), "rb") as file:
+            expected = file.read()
+        plain = self.file("porchlight.min.js")
+        self.assertEqual((plain.status, plain.body), (200, expected))
+        self.assertNotIn(b"import ", plain.body)
+        self.assertIsNone(plain.headers["Content-Encoding"])
+        small = self.file("porchlight.min.js", **{"Accept-Encoding": "gzip, br"})
+        self.assertEqual(small.headers["Content-Encoding"], "gzip")
+        self.assertEqual(gzip.decompress(small.body), expected)
+        self.assertLess(len(small.body), 6400)
+        for answer in (plain, small):
+            self.assertEqual(answer.headers["Vary"], "Accept-Encoding")
+            self.assertEqual(answer.headers["Content-Type"], "text/javascript; charset=utf-8")
+        self.assertNotEqual(plain.headers["ETag"], small.headers["ETag"])
+        again = self.file("porchlight.min.js", **{
+            "Accept-Encoding": "gzip", "If-None-Match": small.headers["ETag"]})
+        self.assertEqual((again.status, again.body), (304, b""))
 
     def test_a_file_that_the_client_has_is_not_sent_again(self):
         tag = self.file("index.js").headers["ETag"]

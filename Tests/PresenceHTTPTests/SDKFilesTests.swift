@@ -9,17 +9,39 @@ import Testing
 
     private var folder: URL {
         URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "clients/js/src")
+            .deletingLastPathComponent().appending(path: "clients/js")
     }
 
     @Test func `are all served, unchanged`() throws {
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path())
-        #expect(Set(files.names) == Set(names))
-        for name in names {
+        let bundle = "porchlight.min.js"
+        let names = try FileManager.default.contentsOfDirectory(
+            atPath: folder.appending(path: "src").path())
+        #expect(Set(files.names) == Set(names + [bundle]))
+        for name in files.names {
             let file = try #require(files[name[...]])
-            let bytes = try Data(contentsOf: folder.appending(path: name))
+            let part = name == bundle ? "dist" : "src"
+            let bytes = try Data(contentsOf: folder.appending(path: "\(part)/\(name)"))
             #expect(Data(file.body.readableBytesView) == bytes, "\(name)")
+            #expect(!file.isCompressed)
         }
+    }
+
+    @Test func `that a browser needs are one, compressed where that is accepted`() throws {
+        let name = "porchlight.min.js"
+        let plain = try #require(files.file(name[...], accepting: nil))
+        let compressed = try #require(files.file(name[...], accepting: "gzip"))
+        let bytes = try Data(contentsOf: folder.appending(path: "dist/\(name).gz"))
+        #expect(Data(compressed.body.readableBytesView) == bytes)
+        #expect(compressed.isCompressed)
+        #expect(compressed.tag != plain.tag)
+        for field in ["gzip, deflate, br", "br;q=1.0, GZIP;q=0.2", "deflate,\tgzip ; q=1"] {
+            #expect(files.file(name[...], accepting: field)?.isCompressed == true, "\(field)")
+        }
+        for field in ["", "br", "gzip;q=0", "gzip; q=0.000", "x-gzipped", "identity"] {
+            #expect(files.file(name[...], accepting: field)?.isCompressed == false, "\(field)")
+        }
+        #expect(files.file("index.js", accepting: "gzip")?.isCompressed == false)
+        #expect(files.file("none.js", accepting: "gzip") == nil)
     }
 
     @Test func `have tags of their own, which last`() {

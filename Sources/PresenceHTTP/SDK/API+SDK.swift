@@ -4,8 +4,11 @@ import HummingbirdCore
 extension API {
     /// The response with a file of the SDK, or that the client has it already.
     func sdkFile(_ call: Call, _ request: Request) throws(HTTPError) -> Response {
-        guard let file = sdk[call.path["file"] ?? ""] else { throw .noSDKFile }
-        let response = Response(
+        guard
+            let file = sdk.file(
+                call.path["file"] ?? "", accepting: request.headers[.acceptEncoding])
+        else { throw .noSDKFile }
+        var response = Response(
             status: .ok,
             headers: [
                 .contentType: "text/javascript; charset=utf-8",
@@ -16,8 +19,10 @@ extension API {
                 // a page with Cross-Origin-Embedder-Policy asks for the second.
                 .accessControlAllowOrigin: "*",
                 .crossOriginResourcePolicy: "cross-origin",
+                .vary: "Accept-Encoding",
             ],
             body: ResponseBody(byteBuffer: file.body))
+        if file.isCompressed { response.headers[.contentEncoding] = "gzip" }
         guard file.isNamed(by: request.headers[.ifNoneMatch]) else { return response }
         var unchanged = response.createHeadResponse()
         unchanged.status = .notModified

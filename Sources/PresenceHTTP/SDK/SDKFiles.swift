@@ -1,15 +1,19 @@
 import Crypto
 import NIOCore
 
-/// The files of the JavaScript SDK: those of `clients/js/src`, as they were at build time.
+/// The files of the JavaScript SDK: those of `clients/js/src`, and all that a browser needs of them
+/// in one file, as they were at build time.
 struct SDKFiles: Sendable {
     /// A file and its entity tag.
     struct File: Sendable {
         let body: ByteBuffer
         /// A hash of the bytes, quoted.
         let tag: String
+        /// Whether the body is compressed with gzip.
+        let isCompressed: Bool
 
-        init(_ bytes: [UInt8]) {
+        init(_ bytes: [UInt8], isCompressed: Bool = false) {
+            self.isCompressed = isCompressed
             body = ByteBuffer(bytes: bytes)
             // Half of the hash is enough for a tag.
             let digits = SHA256.hash(data: bytes).prefix(16).map { byte in
@@ -32,7 +36,12 @@ struct SDKFiles: Sendable {
         }
     }
 
+    /// The file that has all that a browser needs.
+    private static let bundle: Substring = "porchlight.min.js"
+
     private let files: [Substring: File]
+    private let compressedBundle = File(
+        PackageResources.porchlight_min_js_gz, isCompressed: true)
 
     init() {
         files = [
@@ -44,6 +53,7 @@ struct SDKFiles: Sendable {
             "native.js": File(PackageResources.native_js),
             "node.js": File(PackageResources.node_js),
             "porchlight.js": File(PackageResources.porchlight_js),
+            Self.bundle: File(PackageResources.porchlight_min_js),
             "statuses.js": File(PackageResources.statuses_js),
             "topics.js": File(PackageResources.topics_js),
             "watch.js": File(PackageResources.watch_js),
@@ -56,4 +66,22 @@ struct SDKFiles: Sendable {
 
     /// The file with this name.
     subscript(name: Substring) -> File? { files[name] }
+
+    /// The file with this name, compressed if there is such a form and an `Accept-Encoding` field
+    /// names it.
+    func file(_ name: Substring, accepting codings: String?) -> File? {
+        name == Self.bundle && Self.acceptsGzip(codings) ? compressedBundle : files[name]
+    }
+
+    private static func acceptsGzip(_ codings: String?) -> Bool {
+        (codings ?? "").split(separator: ",").contains { element in
+            let parts = element.lowercased().filter { $0 != " " && $0 != "\t" }
+                .split(separator: ";")
+            guard parts.first == "gzip" else { return false }
+            // A weight of 0 means that it is not accepted (RFC 9110, 12.4.2).
+            return !parts.dropFirst().contains { weight in
+                weight.hasPrefix("q=0") && weight.dropFirst(2).allSatisfy { "0.".contains($0) }
+            }
+        }
+    }
 }

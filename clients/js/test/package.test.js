@@ -1,6 +1,7 @@
 // What is published: its types, its size, its files.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { createHash } from "node:crypto";
 import {
   copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync,
 } from "node:fs";
@@ -8,10 +9,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { gzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 
 /** Bytes of the part for browsers, minified and compressed. */
 const SIZE_MAX = 5_120;
+
+const EXPORTED = "Porchlight,PorchlightError,Watch,connect";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "porchlight-js-"));
@@ -57,6 +60,27 @@ test("the part for browsers is small", { skip: without("esbuild") }, (context) =
   assert(size <= SIZE_MAX, `${size} bytes are more than ${SIZE_MAX}`);
 });
 
+test("the bundle is of these sources", async () => {
+  const text = readFileSync(join(root, "dist", "porchlight.min.js"), "utf8");
+  const [, version, made] =
+    /^\/\*! .* with esbuild ([\d.]+) from sources with the SHA-256 (\w+) \*\/\n/.exec(text);
+  const hash = createHash("sha256");
+  for (const name of readdirSync(join(root, "src")).sort()) {
+    hash.update(readFileSync(join(root, "src", name)));
+  }
+  assert.equal(made, hash.digest("hex"), "run: clients/js/bundle");
+  const compressed = readFileSync(join(root, "dist", "porchlight.min.js.gz"));
+  assert.equal(gunzipSync(compressed).toString(), text, "run: clients/js/bundle");
+  const exported = Object.keys(await import("../dist/porchlight.min.js")).sort().join();
+  assert.equal(exported, EXPORTED);
+  // Another version may write other bytes.
+  const { stdout } = spawnSync("esbuild", ["--version"]);
+  if (stdout?.toString().trim() !== version) return;
+  const options = ["--bundle", "--minify", "--format=esm", "src/index.js"];
+  const [banner] = text.split("\n", 1);
+  assert.equal(text, `${banner}\n${run("esbuild", options)}`, "run: clients/js/bundle");
+});
+
 test("the part for browsers imports nothing of Node", () => {
   const seen = new Set();
   const follow = (name) => {
@@ -89,11 +113,10 @@ test("the package is complete, and can be imported", { skip: without("npm") }, (
   const modules = join(app, "node_modules", "porchlight");
   mkdirSync(modules, { recursive: true });
   run("tar", ["-xzf", join(folder, pack.filename), "-C", modules, "--strip-components=1"]);
-  const exported = "Porchlight,PorchlightError,Watch,connect";
   for (const module of ["porchlight", "./node_modules/porchlight/src/index.js"]) {
     const script = `console.log(Object.keys(await import("${module}")).sort().join())`;
     const output = run("node", ["--input-type=module", "-e", script], { cwd: app });
-    assert.equal(output.toString().trim(), exported);
+    assert.equal(output.toString().trim(), EXPORTED);
   }
 });
 
