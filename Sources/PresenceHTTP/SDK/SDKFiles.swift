@@ -55,6 +55,8 @@ struct SDKFiles: Sendable {
             "porchlight.js": File(PackageResources.porchlight_js),
             Self.bundle: File(PackageResources.porchlight_min_js),
             "statuses.js": File(PackageResources.statuses_js),
+            "subscriber.js": File(PackageResources.subscriber_js),
+            "token.js": File(PackageResources.token_js),
             "topics.js": File(PackageResources.topics_js),
             "watch.js": File(PackageResources.watch_js),
             "websocket.js": File(PackageResources.websocket_js),

@@ -3,8 +3,14 @@ import { PorchlightError } from "./error.js";
 
 /** A timer that is late by more milliseconds than this proves nothing about the connection. */
 const LATE = 2_000;
+/** The time for an answer where the connection is in doubt, in milliseconds. */
+const PROBE = 3_000;
+/** A timer that is late by more half heartbeats than this: the service has ended the session. */
+const ASLEEP = 3;
 /** The time for getting a token, connecting and logging in, in milliseconds. */
 const ATTEMPT = 30_000;
+/** The longest wait for the response to a logout, in milliseconds. */
+const LOGOUT = 5_000;
 
 /**
  * @param {{ message?: string, code?: string }} [cause]
@@ -36,10 +42,12 @@ export const lost = (cause) => new PorchlightError(
  * @property {(milliseconds: number, action: () => void) => () => void} after returns how to cancel
  * @property {() => number} random from 0 up to 1
  * @property {(url: string, events: WireEvents) => Wire} open
- * @property {() => Promise<{ name: string, release: () => void }>} device
- * @property {(online: () => void, offline: () => void) => () => void} listen returns how to stop
+ * @property {(account?: string) => Promise<{ name: string, release: () => void }>} device
+ * @property {(back: (wasHidden?: boolean) => void, offline: () => void) => () => void} listen
+ *   `back`: the network is back, or the page is not hidden any more; returns how to stop
  * @property {string} client
  * @property {(text: string) => void} [warn] tells the developer
+ * @property {() => boolean} [isHidden] timers run late, and prove nothing
  */
 
 /**
@@ -59,6 +67,8 @@ export class Connection {
   #isProbing = false;
   #bytesMax = 16_384;
   #half = 0;
+  /** When the timer for keep-alives is due. */
+  #due = 0;
   #cancel = () => {};
 
   /**
@@ -134,34 +144,58 @@ export class Connection {
     this.#beat();
   }
 
-  /** Sends a keep-alive now, unless one is unanswered. */
-  probe() {
-    if (!this.#isProbing && this.#half) this.#probe();
+  /**
+   * Finds out soon whether the connection lives.
+   * @param {boolean} wasHidden timers were late without the device being asleep
+   */
+  probe(wasHidden = false) {
+    if (!this.#half || (!wasHidden && this.#wasAsleep())) return;
+    if (!this.#isProbing || this.#due > this.#environment.now() + PROBE) this.#probe(PROBE);
+  }
+
+  /** Logs out, and ends when that is answered. What was requested before is forgotten. */
+  leave() {
+    const end = () => this.end(lost());
+    this.#pending.clear();
+    this.limit(LOGOUT);
+    this.request("logout", {}, end, end);
   }
 
   /** @param {PorchlightError} error */
   end(error) {
     if (this.#isOver) return;
     this.#isOver = true;
+    this.#pending.clear();
     this.#cancel();
     this.#wire?.close();
     this.#ended(error);
   }
 
-  #probe() {
+  /** @param {number} [wait] for the answer */
+  #probe(wait) {
     this.#isProbing = true;
     this.#wire?.send("");
-    this.#beat();
+    this.#beat(wait);
   }
 
-  #beat() {
-    const due = this.#environment.now() + this.#half;
+  #beat(wait = this.#half) {
+    this.#due = this.#environment.now() + wait;
     this.#cancel();
-    this.#cancel = this.#environment.after(this.#half, () => {
+    this.#cancel = this.#environment.after(wait, () => {
+      if (this.#wasAsleep()) return;
       // After a late timer, answers may wait behind it: ask again.
-      if (this.#isProbing && this.#environment.now() - due < LATE) this.end(lost());
+      if (this.#environment.now() - this.#due >= LATE) this.#probe(PROBE);
+      else if (this.#isProbing) this.end(lost());
       else this.#probe();
     });
+  }
+
+  /** Ends the connection if no timer has run for so long that the service has ended it. */
+  #wasAsleep() {
+    const late = this.#environment.now() - this.#due;
+    if (late <= ASLEEP * this.#half || this.#environment.isHidden?.()) return false;
+    this.end(new PorchlightError("The device was asleep.", "asleep"));
+    return true;
   }
 
   /** @param {string} message */

@@ -6,10 +6,15 @@ const TABS_MAX = 8;
 /** @returns {string} */
 const random = () => Math.random().toString(36).slice(2, 10);
 
-/** The name of this browser, which stays the same for as long as its storage is kept. */
-const browser = () => {
-  let name = localStorage.getItem("porchlight");
-  if (!name) localStorage.setItem("porchlight", (name = random()));
+/**
+ * The name of this browser, which stays the same for as long as its storage is kept. It is another
+ * one for each account: subscribers are not to learn that two accounts are used in one browser.
+ * @param {string | undefined} account
+ */
+const browser = (account) => {
+  const key = "porchlight:" + account;
+  let name = localStorage.getItem(key);
+  if (!name) localStorage.setItem(key, (name = random()));
   return name;
 };
 
@@ -27,11 +32,12 @@ const acquire = (name) => new Promise((resolve, reject) => {
 /**
  * A name for this device: in a browser the lowest that no other tab has, so that each tab has its
  * own, and the same again after a reload.
+ * @param {string} [account]
  * @returns {Promise<{ name: string, release: () => void }>}
  */
-export const device = async () => {
+export const device = async (account) => {
   try {
-    const prefix = `web-${browser()}-`;
+    const prefix = `web-${browser(account)}-`;
     for (let tab = 1; tab <= TABS_MAX; tab++) {
       const release = await acquire("porchlight-" + tab);
       if (release) return { name: prefix + tab, release };

@@ -1,6 +1,28 @@
 // @ts-check
 
+/** @typedef {import("./connection.js").Environment} Environment */
+
 const TIMER_MAX = 2 ** 31 - 1;
+
+/**
+ * The address to connect to: that of the HTTP protocol for a WebSocket, and a missing path, are
+ * common mistakes.
+ * @param {string | URL} url
+ */
+export const corrected = (url) => {
+  const fixed = new URL((url + "").replace(/^http/i, "ws"));
+  if (fixed.pathname === "/") fixed.pathname = "/v1/socket";
+  return fixed.href;
+};
+
+/**
+ * A random time in milliseconds that grows with the number of failures.
+ * @param {Environment} environment
+ * @param {number} failures
+ * @param {number} secondsMax
+ */
+export const backoff = ({ random }, failures, secondsMax) =>
+  random() * 1_000 * Math.min(secondsMax, 2 ** failures);
 
 /** Clock, timers and what the page tells, in all runtimes. */
 export const common = {
@@ -8,6 +30,8 @@ export const common = {
   random: () => Math.random(),
   /** @param {string} text */
   warn: (text) => console.warn(text),
+  /** Timers of a hidden page run late, and prove nothing. */
+  isHidden: () => globalThis.document?.visibilityState === "hidden",
 
   /**
    * @param {number} milliseconds
@@ -19,21 +43,16 @@ export const common = {
   },
 
   /**
-   * @param {() => void} online
+   * @param {(wasHidden: boolean) => void} back
    * @param {() => void} offline
    */
-  listen(online, offline) {
-    const page = globalThis.document;
-    const visible = () => {
-      if (page.visibilityState === "visible") online();
-    };
-    globalThis.addEventListener?.("online", online);
-    globalThis.addEventListener?.("offline", offline);
-    page?.addEventListener("visibilitychange", visible);
-    return () => {
-      globalThis.removeEventListener?.("online", online);
-      globalThis.removeEventListener?.("offline", offline);
-      page?.removeEventListener("visibilitychange", visible);
-    };
+  listen(back, offline) {
+    // Its `signal` is the option that ends a listener.
+    const stop = new AbortController();
+    globalThis.addEventListener?.("online", () => back(false), stop);
+    globalThis.addEventListener?.("offline", offline, stop);
+    globalThis.document?.addEventListener(
+      "visibilitychange", () => common.isHidden() || back(true), stop);
+    return () => stop.abort();
   },
 };

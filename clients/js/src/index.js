@@ -1,6 +1,6 @@
 // @ts-check
 import { device } from "./device.js";
-import { common } from "./environment.js";
+import { common, corrected } from "./environment.js";
 import { Porchlight } from "./porchlight.js";
 import { open } from "./websocket.js";
 
@@ -22,10 +22,11 @@ export { Porchlight };
 /**
  * Connects to a Porchlight service, and stays connected until `close()`. Returns immediately: see
  * `condition` and its `change` event.
- * @param {string | URL} url `wss://presence.example.com/v1/socket`; in Node, Deno and Bun also
+ * @param {string | URL} url `wss://presence.example.com`, whose path is `/v1/socket` unless it has
+ *   another one; in Node, Deno and Bun also
  *   `porchlight://host:7400` and, with TLS, `porchlights://host:7443`
  * @param {Options} [options]
  */
 export function connect(url, options = {}) {
-  return new Porchlight(new URL(url).href, options, { ...common, open, device, client: "web" });
+  return new Porchlight(corrected(url), options, { ...common, open, device, client: "web" });
 }

@@ -1,5 +1,5 @@
 // @ts-check
-import { common } from "./environment.js";
+import { common, corrected } from "./environment.js";
 import { open as openNative } from "./native.js";
 import { Porchlight } from "./porchlight.js";
 import { open as openWebSocket } from "./websocket.js";
@@ -21,7 +21,8 @@ const device = async () => ({
  * @param {import("./porchlight.js").Options} [options]
  */
 export function connect(url, options = {}) {
-  const { href, protocol } = new URL(url);
+  const href = corrected(url);
+  const { protocol } = new URL(href);
   if (protocol.startsWith("ws") && !globalThis.WebSocket) {
     throw new TypeError("This runtime has no WebSocket: use porchlight:// or porchlights://.");
   }

@@ -1,7 +1,10 @@
 // @ts-check
 import { Connection, lost } from "./connection.js";
+import { backoff } from "./environment.js";
 import { PorchlightError } from "./error.js";
 import { Statuses } from "./statuses.js";
+import { Subscriber } from "./subscriber.js";
+import { subject } from "./token.js";
 import { PRESENCE, Topics } from "./topics.js";
 import { Watch } from "./watch.js";
 
@@ -41,38 +44,36 @@ import { Watch } from "./watch.js";
 
 /** @typedef {import("./connection.js").Environment} Environment */
 /** @typedef {import("./statuses.js").Write} Write */
-/** @typedef {import("./topics.js").Topic} Topic */
+/** @typedef {import("./topics.js").Presence} Presence */
 
 /** After these the client must not reconnect by itself: protocol_violation, replaced, kicked. */
 const FINAL = [4400, 4409, 4410];
 const TOKEN_EXPIRED = 4402;
 /** A session that lasts for this time ends a series of losses. In milliseconds. */
 const LASTING = 30_000;
-const BACKOFF_SECONDS_MAX = 60;
+/** The longest random delay before the next attempt, unless the restart grace is shorter. */
+const WAIT_SECONDS_MAX = 15;
 /** A token is refreshed this time before it expires, in milliseconds. */
 const REFRESH = 60_000;
 /** The shortest time between two attempts to refresh a token, in milliseconds. */
 const REFRESH_MIN = 5_000;
-/** The longest wait for the response to a logout, in milliseconds. */
-const LOGOUT = 5_000;
-/** The shortest wait before a request above a quota is repeated, in milliseconds. */
-const QUOTA = 60_000;
-/** A time after the end of each session, but not Infinity: no request is unanswered. */
-const NEVER = 1e15;
 const STATUS_SECONDS_MIN = 60;
-/** A lease is renewed when 0.4 to 0.5 of it has passed. */
-const RENEWAL = 0.4;
-const RENEWAL_SPREAD = 0.1;
-/** Renewals that fall into the same fortieth of a lease are sent together. */
-const RENEWALS_PER_LEASE = 40;
 /** The states of all subscriptions are requested if at least a quarter of them is wanted here. */
 const LIST_SHARE = 4;
 
-/** @param {Topic[]} topics of one type */
-const parameters = (topics) => ({
-  type: topics[0].presence.type,
-  publishers: topics.map(({ presence }) => presence.account),
-});
+/**
+ * What to check if there is no session.
+ * @param {string} reason
+ * @param {string} url
+ */
+const advice = (reason, url) => {
+  if (reason === "session_quota") return " Close other tabs or devices.";
+  if (reason !== "lost" && reason !== "timeout") return "";
+  const { origin } = globalThis.location ?? {};
+  return ` Is ${url.split("?")[0]} a Porchlight${origin ? `, with websocket-origin ${origin}` : ""}?`;
+};
+
+const closed = () => new PorchlightError("The client was closed.", "closed");
 
 /** @typedef {import("./watch.js").Changing<Event>} Changing */
 const Target = /** @type {new () => Changing} */ (/** @type {unknown} */ (EventTarget));
@@ -82,32 +83,32 @@ export class Porchlight extends Target {
   #environment;
   #url;
   #options;
-  #lease;
   /** @type {Condition} */ #condition = "connecting";
   /** @type {PorchlightError | undefined} */ #error;
   #isChanged = false;
   #isWoken = false;
   /** @type {Connection | undefined} */ #connection;
   /** @type {Promise<{ name: string, release: () => void }> | undefined} */ #device;
+  /** For which account the device was named. */
+  /** @type {string | undefined} */ #deviceOf;
+  /** That of the first login. */
+  /** @type {string | undefined} */ #account;
+  #isMeWanted = false;
+  /** @type {Presence | undefined} */ #me;
   #topics = new Topics();
   #statuses = new Statuses();
+  #subscriber;
   /** The states of all subscriptions are being received. */
   #isListing = false;
-  /** Subscriptions of the account, as far as known. */
-  #count = 0;
-  #publishersMax = 0;
   /** Sessions that did not last, one after the other. */
   #losses = 0;
-  /** Rounds of requests that the service had no room for, one after the other. */
-  #failures = 0;
-  /** When requests that failed in this round are repeated, at the earliest. */
-  #nextRound = 0;
+  #waitSecondsMax = WAIT_SECONDS_MAX;
+  /** Reasons that the developer was told. @type {Set<string>} */ #told = new Set();
   /** When the session began; Infinity without one. */
   #since = Infinity;
   /** When the service allows the next attempt. */
   #notBefore = 0;
-  /** When the first slot for renewals began: not the same for all clients. */
-  #origin;
+  #nextAttempt = 0;
   #stopListening;
   #cancelRetry = () => {};
   #cancelRenewal = () => {};
@@ -124,10 +125,11 @@ export class Porchlight extends Target {
     this.#url = url;
     this.#options = options;
     this.#environment = environment;
-    this.#lease = (options.leaseSeconds ?? 3_600) * 1_000;
-    this.#origin = environment.now() - this.#lease * environment.random();
+    this.#subscriber = new Subscriber(
+      environment, this.#topics, (options.leaseSeconds ?? 3_600) * 1_000,
+      (...request) => this.#connection?.request(...request), () => this.#wake());
     this.#stopListening = environment.listen(
-      () => this.#hurry(),
+      (wasHidden) => this.#hurry(wasHidden),
       () => this.#connection?.end(lost()));
     this.#connect();
   }
@@ -138,12 +140,31 @@ export class Porchlight extends Target {
   }
 
   /**
-   * Why there is no session; while there is one, why the last request was rejected, until all that
-   * is watched is subscribed to. Outside browsers its `cause` is the error of the runtime, such as
-   * ECONNREFUSED.
+   * Why there is no session; while there is one, why something that is watched is not subscribed
+   * to. Outside browsers its `cause` is the error of the runtime, such as ECONNREFUSED.
    */
   get error() {
     return this.#error;
+  }
+
+  /** When the next attempt to connect begins, in milliseconds since 1970, if it is waited for. */
+  get nextAttempt() {
+    return this.#condition === "waiting" ? this.#nextAttempt : undefined;
+  }
+
+  /** The account of the first login, which is that of all others; undefined before it. */
+  get account() {
+    return this.#account;
+  }
+
+  /**
+   * The presence of the account itself, as others see it; undefined before the first login. From
+   * the first use on it is watched, and a `change` event follows each change.
+   */
+  get me() {
+    this.#isMeWanted = true;
+    this.#watchMe();
+    return this.#me;
   }
 
   /**
@@ -187,15 +208,15 @@ export class Porchlight extends Target {
    *   `false`: they see a lost connection, after the grace of the service
    */
   close({ logout = true } = {}) {
-    const connection = this.#connection;
-    const isLoggedIn = this.#since < Infinity;
-    this.#connection = undefined;
-    this.#finish();
-    if (!connection) return;
-    const end = () => connection.end(lost());
-    if (!logout || !isLoggedIn) return end();
-    connection.limit(LOGOUT);
-    connection.request("logout", {}, end, end);
+    this.#end(logout);
+  }
+
+  /**
+   * Connects now instead of at `nextAttempt`, unless the service has asked to wait; while
+   * connected, finds out soon whether the connection lives.
+   */
+  reconnect() {
+    this.#hurry();
   }
 
   #connect() {
@@ -207,14 +228,27 @@ export class Porchlight extends Target {
       (error) => { if (this.#connection === connection) this.#lost(error); },
       (method, params) => { if (this.#connection === connection) this.#notified(method, params); });
     this.#connection = connection;
-    this.#device ??= this.#options.device
-      ? Promise.resolve({ name: this.#options.device, release: () => {} })
-      : this.#environment.device();
-    Promise.all([this.#device, this.#token()]).then(
-      ([{ name }, token]) => connection.open(this.#url, () => this.#login(connection, name, token)),
-      (error) => connection.end(
-        new PorchlightError(`No token: ${error?.message}`, "token", undefined, {}, error)),
-    ).catch((error) => this.#finish(new PorchlightError(error.message, "transport")));
+    this.#open(connection).catch((error) => {
+      if (this.#connection === connection) {
+        this.#finish(new PorchlightError(error.message, "transport"));
+      }
+    });
+  }
+
+  /** @param {Connection} connection */
+  async #open(connection) {
+    /** @type {string | undefined} */ let token;
+    try {
+      token = await this.#token();
+    } catch (/** @type {any} */ error) {
+      return connection.end(
+        new PorchlightError(`No token: ${error?.message}`, "token", undefined, {}, error));
+    }
+    if (this.#connection !== connection) return;
+    const account = this.#options.account ?? subject(token);
+    if (this.#isOther(account)) return;
+    const device = await this.#deviceFor(account);
+    connection.open(this.#url, () => this.#login(connection, device, account, token));
   }
 
   /** Without delay for its caller, also if it throws. */
@@ -227,28 +261,77 @@ export class Porchlight extends Target {
   }
 
   /**
-   * @param {Connection} connection
-   * @param {string} device
-   * @param {string | undefined} token
+   * The name of this device, which is not the same for each account.
+   * @param {string} [account]
    */
-  #login(connection, device, token) {
+  #deviceFor(account = "") {
+    const { device } = this.#options;
+    if (device) return device;
+    if (this.#deviceOf !== account) {
+      this.#release();
+      this.#deviceOf = account;
+      this.#device = this.#environment.device(account);
+    }
+    return this.#device?.then(({ name }) => name);
+  }
+
+  #release() {
+    this.#device?.then(({ release }) => release());
+  }
+
+  /**
+   * Whether this is not the account of the first login. Then this client ends: what is pending, and
+   * what the page shows, is of the other one.
+   * @param {string} [account]
+   */
+  #isOther(account) {
+    if (!account || account === (this.#account ?? account)) return false;
+    this.#end(true, new PorchlightError(
+      `The token is of ${account}, not of ${this.#account}.`, "other_account"));
+    return true;
+  }
+
+  /**
+   * @param {boolean} logout
+   * @param {PorchlightError} [error]
+   */
+  #end(logout, error) {
+    const connection = this.#connection;
+    const isLoggedIn = this.#since < Infinity;
+    this.#connection = undefined;
+    this.#finish(error);
+    if (logout && isLoggedIn) connection?.leave();
+    else connection?.end(lost());
+  }
+
+  /**
+   * @param {Connection} connection
+   * @param {string} [device]
+   * @param {string} [own] the account, if it is known
+   * @param {string} [token]
+   */
+  #login(connection, device, own, token) {
     const { account, pushReachable, client = this.#environment.client } = this.#options;
     const isFunction = typeof this.#options.token === "function";
     const wanted = this.#topics.count(this.#environment.now());
     // One list corrects everything, unless most of it is for other devices.
-    this.#isListing = wanted > 0 && wanted * LIST_SHARE >= this.#count;
+    this.#isListing = wanted > 0 && wanted * LIST_SHARE >= this.#subscriber.count;
     if (!this.#isListing) this.#topics.refresh();
     const sync = this.#isListing ? "all" : "none";
     const params = { token, account, device, client, pushReachable, sync };
     connection.request("login", params, (result) => {
-      const { heartbeat, limits, subscriptions, expires, time } = result;
-      this.#since = this.#environment.now();
-      this.#count = subscriptions;
-      this.#publishersMax = limits.publishersPerRequestMax;
+      const { heartbeat, restartGraceSeconds, limits, subscriptions, expires, time } = result;
+      const now = this.#environment.now();
+      this.#since = now;
+      if (this.#isOther(result.account)) return;
+      this.#account ??= result.account ?? own;
+      this.#watchMe();
+      this.#waitSecondsMax = Math.min(
+        WAIT_SECONDS_MAX, Math.max(1, restartGraceSeconds / 2 || WAIT_SECONDS_MAX));
+      this.#subscriber.count = subscriptions;
+      this.#subscriber.publishersMax = limits.publishersPerRequestMax;
       connection.keep(heartbeat, limits.frameBytesMax);
-      if (isFunction && expires) {
-        this.#plan(connection, expires + this.#since - time, time - this.#since);
-      }
+      if (isFunction && expires) this.#plan(connection, expires + now - time, time - now);
       this.#set("connected");
       this.#pump();
     }, (error) => {
@@ -262,19 +345,33 @@ export class Porchlight extends Target {
     });
   }
 
+  #watchMe() {
+    if (this.#me || !this.#isMeWanted || !this.#account) return;
+    this.#me = this.#topics.want(PRESENCE, this.#account, (presence) => {
+      this.#me = presence;
+      this.#changed();
+    });
+    this.#wake();
+  }
+
   /** @param {PorchlightError} error */
   #lost(error) {
     const { code, reason, data: { retryAfter = 0 } } = error;
     const now = this.#environment.now();
+    const isAttempt = this.#since === Infinity;
     this.#connection = undefined;
     this.#stop();
     if (FINAL.includes(code ?? 0)) return this.#finish(error);
     if (now - this.#since >= LASTING) this.#losses = 0;
     this.#since = Infinity;
-    const isImmediate = !this.#losses && (code === TOKEN_EXPIRED || reason === "expired_token");
-    const wait = retryAfter * 1_000 + (isImmediate ? 0 : this.#backoff(this.#losses));
+    const isImmediate = !this.#losses
+      && (code === TOKEN_EXPIRED || ["expired_token", "asleep"].includes(reason));
+    const delay = backoff(this.#environment, this.#losses, this.#waitSecondsMax);
+    const wait = retryAfter * 1_000 + (isImmediate ? 0 : delay);
     this.#losses += 1;
     this.#notBefore = now + retryAfter * 1_000;
+    this.#nextAttempt = now + wait;
+    if (isAttempt) this.#tell(error);
     this.#set("waiting", error);
     this.#cancelRetry = this.#environment.after(wait, () => this.#connect());
   }
@@ -289,6 +386,16 @@ export class Porchlight extends Target {
     this.#isListing = false;
   }
 
+  /**
+   * Tells the developer once of each reason why nothing may ever happen.
+   * @param {PorchlightError} error
+   */
+  #tell({ reason, message }) {
+    if (this.#told.has(reason)) return;
+    this.#told.add(reason);
+    this.#environment.warn?.(`Porchlight: ${message}${advice(reason, this.#url)}`);
+  }
+
   /** @param {PorchlightError} [error] */
   #finish(error) {
     if (this.#condition === "closed") return;
@@ -297,16 +404,19 @@ export class Porchlight extends Target {
     connection?.end(lost());
     this.#stop();
     this.#stopListening();
-    this.#statuses.end(error ?? new PorchlightError("The client was closed.", "closed"));
+    this.#statuses.end(error ?? closed());
     this.#set("closed", error);
     if (error) this.#environment.warn?.("Porchlight is closed: " + error.message);
-    this.#device?.then(({ release }) => release());
+    this.#release();
     this.#topics.end();
   }
 
-  /** The page is visible or the network is back: there may be news. */
-  #hurry() {
-    if (this.#condition !== "waiting") this.#connection?.probe();
+  /**
+   * The page is visible or the network is back: there may be news.
+   * @param {boolean} [wasHidden]
+   */
+  #hurry(wasHidden) {
+    if (this.#condition !== "waiting") this.#connection?.probe(wasHidden);
     else if (this.#environment.now() >= this.#notBefore) this.#connect();
   }
 
@@ -318,8 +428,7 @@ export class Porchlight extends Target {
     if (method === "events") {
       for (const event of params.events) this.#topics.apply(event);
     } else if (method === "expired") {
-      this.#topics.expire(params.type, params.publishers);
-      this.#wake();
+      this.#subscriber.ended(params);
     } else if (method === "synced" && this.#isListing) {
       this.#isListing = false;
       this.#topics.refresh();
@@ -339,91 +448,18 @@ export class Porchlight extends Target {
     const now = this.#environment.now();
     this.#topics.forget(now);
     if (this.#condition !== "connected") return;
-    for (;;) {
-      const topics = this.#topics.takeDue(now, this.#publishersMax);
-      if (!topics.length) break;
-      this.#subscribe(topics);
-    }
+    this.#subscriber.subscribe(now);
     for (;;) {
       const write = this.#statuses.take();
       if (!write) break;
       this.#send(write);
     }
+    const { error } = this.#topics;
+    if (error) this.#tell(error);
+    this.#set("connected", error);
     this.#cancelRenewal();
     const wait = this.#topics.nextDue() - now;
     if (wait < Infinity) this.#cancelRenewal = this.#environment.after(wait, () => this.#pump());
-  }
-
-  /** @param {Topic[]} topics */
-  #subscribe(topics) {
-    const params = { ...parameters(topics), expiry: this.#lease / 1_000, sync: true };
-    this.#connection?.request("subscribe", params, ({ count, states }) => {
-      const now = this.#environment.now();
-      const due = this.#renewal(now);
-      this.#failures = 0;
-      this.#count = count;
-      for (const topic of topics) Object.assign(topic, { due, until: now + this.#lease });
-      // All that is wanted is subscribed to.
-      if (this.#topics.count(now) === this.#topics.count(-1)) this.#set("connected");
-      for (const state of states) this.#topics.apply(state);
-      this.#wake();
-    }, (error) => this.#refused(topics, error));
-  }
-
-  /**
-   * When to renew what was subscribed to now: at the same time as what was soon before or after.
-   * @param {number} now
-   */
-  #renewal(now) {
-    const slot = this.#lease / RENEWALS_PER_LEASE;
-    const due = now + this.#lease * (RENEWAL + RENEWAL_SPREAD * this.#environment.random());
-    return due - ((due - this.#origin) % slot);
-  }
-
-  /**
-   * @param {Topic[]} topics
-   * @param {PorchlightError} error
-   */
-  #refused(topics, error) {
-    const { code, reason, data } = error;
-    const now = this.#environment.now();
-    const isFull = reason === "subscription_quota";
-    if (isFull) {
-      const idle = this.#topics.takeIdle(now, this.#publishersMax);
-      if (idle.length) {
-        const again = () => this.#retry(topics, 0);
-        return this.#connection?.request("unsubscribe", parameters(idle), again, again);
-      }
-    }
-    /** @type {Array<{ publisher: string }> | undefined} */ const failed = data.failed;
-    let room = data.limit - data.count;
-    // Renewals need no room.
-    const fit = topics.filter(({ until, presence }) =>
-      isFull ? until > now || room-- > 0 :
-        failed && !failed.some(({ publisher }) => publisher === presence.account));
-    const half = topics.length >> 1;
-    if (half && (fit.length === topics.length ||
-        (code === 414 && (data.field ?? "publishers") === "publishers"))) {
-      // One name is invalid, or not subscribed to: find it, so that the others are not rejected
-      // with it.
-      this.#subscribe(topics.slice(0, half));
-      return this.#subscribe(topics.slice(half));
-    }
-    this.#set(this.#condition, error);
-    // It would be rejected again. A new session asks again.
-    const wait = code === 414 ? NEVER
-      : code === 419 ? QUOTA * (1 + this.#environment.random()) : this.#pause(data);
-    this.#retry(topics, now + wait);
-    if (half) this.#retry(fit, 0);
-  }
-
-  /**
-   * @param {Topic[]} topics
-   * @param {number} due
-   */
-  #retry(topics, due) {
-    for (const topic of topics) topic.due = due;
-    this.#wake();
   }
 
   /**
@@ -433,7 +469,7 @@ export class Porchlight extends Target {
   #write(write) {
     return new Promise((resolve, reject) => {
       if (this.#condition === "closed") {
-        return reject(this.#error ?? new PorchlightError("The client was closed.", "closed"));
+        return reject(this.#error ?? closed());
       }
       this.#statuses.add({ ...write, calls: [[resolve, reject]] });
       this.#wake();
@@ -453,7 +489,7 @@ export class Porchlight extends Target {
       expiry = Math.max(rest, Math.min(STATUS_SECONDS_MIN, seconds));
     }
     this.#connection?.request(method, { ...params, expiry }, () => {
-      this.#failures = 0;
+      this.#subscriber.failures = 0;
       this.#statuses.settle(write);
       this.#wake();
     }, (error) => {
@@ -461,7 +497,7 @@ export class Porchlight extends Target {
         this.#statuses.settle(write, error);
         return this.#wake();
       }
-      write.cancel = this.#environment.after(this.#pause(error.data), () => {
+      write.cancel = this.#environment.after(this.#subscriber.pause(error.data), () => {
         this.#statuses.again(write);
         this.#wake();
       });
@@ -481,7 +517,7 @@ export class Porchlight extends Target {
     const again = () => { if (isCurrent()) this.#plan(connection, expires, ahead); };
     this.#cancelRefresh = this.#environment.after(wait, () => {
       this.#token().then((token) => {
-        if (!isCurrent()) return;
+        if (!isCurrent() || this.#isOther(subject(token))) return;
         connection.request("refresh", { token },
           (result) => this.#plan(connection, result.expires - ahead, ahead), again);
       }).catch(again);
@@ -496,30 +532,15 @@ export class Porchlight extends Target {
     if (condition === this.#condition && error === this.#error) return;
     this.#condition = condition;
     this.#error = error;
+    this.#changed();
+  }
+
+  #changed() {
     if (this.#isChanged) return;
     this.#isChanged = true;
     queueMicrotask(() => {
       this.#isChanged = false;
       this.dispatchEvent(new Event("change"));
     });
-  }
-
-  /** @param {number} count of failures */
-  #backoff(count) {
-    return this.#environment.random() * 1_000 * Math.min(BACKOFF_SECONDS_MAX, 2 ** count);
-  }
-
-  /**
-   * How long to wait before a request is repeated.
-   * @param {{ retryAfter?: number }} data
-   */
-  #pause({ retryAfter = 1 }) {
-    const wait = retryAfter * 1_000;
-    const now = this.#environment.now();
-    if (!this.#failures || now >= this.#nextRound) {
-      this.#failures += 1;
-      this.#nextRound = now + wait;
-    }
-    return wait + this.#backoff(this.#failures - 1);
   }
 }

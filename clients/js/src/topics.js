@@ -46,6 +46,8 @@ export const PRESENCE = 1;
  * @property {number} [session] in which it was received: in another, a lower one is a new history
  * @property {number} due when to subscribe next; Infinity while a request is unanswered
  * @property {number} until when the subscription expires; 0 without one
+ * @property {number} calm until when it is not requested at once if another program ends it
+ * @property {import("./error.js").PorchlightError} [error] why it is not subscribed to
  * @property {Set<Observer>} observers
  */
 
@@ -78,6 +80,8 @@ export class Topics {
   /** What to call when no more changes will follow. @type {Set<() => void>} */ ends = new Set();
   isOver = false;
   #session = 0;
+  /** Something is no longer wanted that has a subscription: there is room for something else. */
+  #isRoomy = false;
 
   /** No more changes will follow. */
   end() {
@@ -98,7 +102,8 @@ export class Topics {
       /** @type {Presence} */
       const presence = { account, type, is: "unknown", live: false, devices: [] };
       topic = {
-        presence: Object.freeze(presence), seq: -1, due: 0, until: 0, observers: new Set(),
+        presence: Object.freeze(presence), seq: -1, due: 0, until: 0, calm: 0,
+        observers: new Set(),
       };
       this.#topics.set(key, topic);
     }
@@ -116,7 +121,10 @@ export class Topics {
    * @param {Observer} observer
    */
   leave(type, account, observer) {
-    this.#topics.get(type + ":" + account)?.observers.delete(observer);
+    const topic = this.#topics.get(type + ":" + account);
+    if (!topic?.observers.delete(observer) || topic.observers.size) return;
+    topic.error = undefined;
+    if (topic.until) this.#isRoomy = true;
   }
 
   /**
@@ -154,6 +162,12 @@ export class Topics {
    * @returns {Topic[]}
    */
   takeDue(now, countMax) {
+    if (this.#isRoomy) {
+      this.#isRoomy = false;
+      for (const topic of this.#topics.values()) {
+        if (topic.error?.reason === "subscription_quota" && topic.due < Infinity) topic.due = 0;
+      }
+    }
     const taken = this.#some((topic) => topic.observers.size && topic.due <= now, countMax);
     for (const topic of taken) topic.due = Infinity;
     return taken;
@@ -182,16 +196,22 @@ export class Topics {
   }
 
   /**
-   * Subscriptions have expired.
+   * Subscriptions have ended.
    * @param {number} type
    * @param {string[]} accounts
+   * @param {number} now
+   * @param {number} [next] another program has ended them: when to request them if it did so
+   *   a short time before
    */
-  expire(type, accounts) {
+  expire(type, accounts, now, next) {
     for (const account of accounts) {
       const topic = this.#topics.get(type + ":" + account);
       if (!topic) continue;
       ask(topic);
       topic.until = 0;
+      if (!next) continue;
+      if (now < topic.calm && topic.due < Infinity) topic.due = next;
+      topic.calm = 2 * next - now;
     }
   }
 
@@ -200,6 +220,7 @@ export class Topics {
     this.#session += 1;
     for (const topic of this.#topics.values()) {
       stale(topic);
+      topic.error = undefined;
       if (topic.due === Infinity) topic.due = 0;
     }
   }
@@ -214,6 +235,13 @@ export class Topics {
       if (observers.size && until > now) count += 1;
     }
     return count;
+  }
+
+  /** Why something that is wanted is not subscribed to. */
+  get error() {
+    for (const { error, observers } of this.#topics.values()) {
+      if (error && observers.size) return error;
+    }
   }
 
   /** Asks for what is not current as soon as possible. */

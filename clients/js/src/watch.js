@@ -128,6 +128,7 @@ export class Watch extends Target {
       this.#topics.leave(this.#type, account, this.#observe);
       this.#change(account, undefined);
     }
+    this.#wake();
   }
 
   /** Ends it and empties it. Subscriptions are no longer renewed. */
@@ -137,6 +138,7 @@ export class Watch extends Target {
     this.#map.clear();
     this.#topics.ends.delete(this.#end);
     this.#end();
+    this.#wake();
   }
 
   /** The same as `changes()`. */

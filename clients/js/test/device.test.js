@@ -44,6 +44,16 @@ test("each tab has its own name, and a reload the same again", async () => {
   assert.equal((await device()).name, names[0].replace(/\d$/, "1"));
 });
 
+test("subscribers cannot tell that two accounts are used in one browser", async () => {
+  const anna = await device("anna");
+  const berta = await device("berta");
+  assert.notEqual(anna.name.slice(0, -2), berta.name.slice(0, -2));
+  assert.deepEqual([anna, berta].map(({ name }) => name.slice(-2)), ["-1", "-2"]);
+  anna.release();
+  await new Promise(setImmediate);
+  assert.equal((await device("anna")).name, anna.name);
+});
+
 test("the ninth tab has a random name", async () => {
   for (let tab = 1; tab <= 8; tab++) assert.match((await device()).name, new RegExp(`-${tab}$`));
   assert.match((await device()).name, /^web-[0-9a-z]{8}$/);

@@ -22,7 +22,7 @@ test("examples are valid modules", () => {
 
 test("examples call what exists", () => {
   for (const [object, { prototype }] of [["porchlight", Porchlight], ["friends", Watch]]) {
-    const names = [...(page + blocks.join()).matchAll(new RegExp(`\\b${object}\\.([a-zA-Z]+)`, "g"))];
+    const names = [...(page + blocks.join()).matchAll(new RegExp(`(?<!/)\\b${object}\\.([a-zA-Z]+)`, "g"))];
     assert(names.length > 3);
     for (const [, name] of names) assert(name in prototype, `${object}.${name}`);
   }

@@ -115,11 +115,13 @@ export class Stage {
   watches = new Map();
   changed = new Map();
   calls = new Map();
+  warnings = [];
+  deviceNames = 0;
+  isHidden = false;
   #randoms = 0;
 
   constructor({ options = {}, tokens, random = 0.5 }) {
     this.random = [random].flat();
-    this.hasDevice = "device" in options;
     this.tokens = tokens;
     const token = tokens && (async () => {
       const token = this.tokens.length > 1 ? this.tokens.shift() : this.tokens[0];
@@ -136,11 +138,16 @@ export class Stage {
         this.lines.push(line);
         return line;
       },
-      device: async () => ({ name: "by-itself", release: () => (this.hasReleased = true) }),
-      listen: (online, offline) => {
-        this.network = { online, offline };
+      device: async () => {
+        this.deviceNames += 1;
+        return { name: "by-itself", release: () => (this.deviceNames -= 1) };
+      },
+      listen: (back, offline) => {
+        this.network = { online: () => back(), offline, visible: () => back(true) };
         return () => (this.network = undefined);
       },
+      isHidden: () => this.isHidden,
+      warn: (text) => this.warnings.push(text),
       client: "web",
     });
     this.started = 0;
@@ -212,7 +219,11 @@ export class Stage {
       const { expiresAfter, ...others } = result;
       if (expiresAfter) others.expires = now + AHEAD + expiresAfter * 1_000;
       const time = now + AHEAD;
-      result = { heartbeat: 30, subscriptions: 0, session: "1", time, limits, ...others };
+      const { account = "alice" } = request.params;
+      result = {
+        account, heartbeat: 30, restartGraceSeconds: 30, subscriptions: 0, session: "1", time,
+        limits, ...others,
+      };
     } else if (request.method === "refresh") {
       result = { expires: now + AHEAD + result.expiresAfter * 1_000 };
     } else if (request.method === "subscribe") {
@@ -270,8 +281,17 @@ export class Stage {
     await this.clock.run(() => false, this.clock.now);
   }
 
+  on_jumps(seconds) {
+    this.clock.now += seconds * 1_000;
+  }
+
   on_network(what) {
     this.network[what]();
+  }
+
+  on_hides(isHidden) {
+    this.isHidden = isHidden;
+    if (!isHidden) this.network.visible();
   }
 
   // What the app does.
@@ -312,6 +332,10 @@ export class Stage {
     this.#call(as, this.porchlight.clearStatus(options));
   }
 
+  on_reconnects() {
+    this.porchlight.reconnect();
+  }
+
   on_ends(options) {
     this.porchlight.close(options);
   }
@@ -342,7 +366,23 @@ export class Stage {
     if (expected !== "closed") return;
     assert.equal(this.network, undefined, "it still listens");
     assert.equal(this.clock.timers.size, this.line?.isOver === false ? 1 : 0, "timers are left");
-    assert(this.hasReleased || this.hasDevice, "it still has its device name");
+    assert.equal(this.deviceNames, 0, "it still has its device name");
+  }
+
+  on_nextAttempt(range) {
+    const { nextAttempt } = this.porchlight;
+    if (!range) return assert.equal(nextAttempt, undefined);
+    const seconds = (nextAttempt - this.clock.now) / 1_000;
+    assert(seconds >= range[0] && seconds <= range[1], `the next attempt is in ${seconds} s`);
+  }
+
+  on_account(name) {
+    assert.equal(this.porchlight.account ?? null, name);
+  }
+
+  on_me(members) {
+    if (members) contains(this.porchlight.me, members, "me");
+    else assert.equal(this.porchlight.me, undefined);
   }
 
   on_settles(calls) {

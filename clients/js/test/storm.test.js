@@ -19,7 +19,7 @@ const random = generator(seed);
 const below = (limit) => Math.floor(random() * limit);
 
 const environment = {
-  ...common, open, client: "other",
+  ...common, open, client: "other", warn: undefined,
   // Series of losses would wait for a minute.
   random: () => random() / 20,
   device: async () => ({ name: "storm", release: () => {} }),

@@ -22,10 +22,12 @@ export function lost(cause?: {
  * @property {(milliseconds: number, action: () => void) => () => void} after returns how to cancel
  * @property {() => number} random from 0 up to 1
  * @property {(url: string, events: WireEvents) => Wire} open
- * @property {() => Promise<{ name: string, release: () => void }>} device
- * @property {(online: () => void, offline: () => void) => () => void} listen returns how to stop
+ * @property {(account?: string) => Promise<{ name: string, release: () => void }>} device
+ * @property {(back: (wasHidden?: boolean) => void, offline: () => void) => () => void} listen
+ *   `back`: the network is back, or the page is not hidden any more; returns how to stop
  * @property {string} client
  * @property {(text: string) => void} [warn] tells the developer
+ * @property {() => boolean} [isHidden] timers run late, and prove nothing
  */
 /**
  * One connection: requests and responses, keep-alives, and why it ended. Requests that are
@@ -61,8 +63,13 @@ export class Connection {
      * @param {number} bytesMax in the body of a request
      */
     keep(heartbeat: number, bytesMax: number): void;
-    /** Sends a keep-alive now, unless one is unanswered. */
-    probe(): void;
+    /**
+     * Finds out soon whether the connection lives.
+     * @param {boolean} wasHidden timers were late without the device being asleep
+     */
+    probe(wasHidden?: boolean): void;
+    /** Logs out, and ends when that is answered. What was requested before is forgotten. */
+    leave(): void;
     /** @param {PorchlightError} error */
     end(error: PorchlightError): void;
     #private;
@@ -102,18 +109,22 @@ export type Environment = {
      */
     random: () => number;
     open: (url: string, events: WireEvents) => Wire;
-    device: () => Promise<{
+    device: (account?: string) => Promise<{
         name: string;
         release: () => void;
     }>;
     /**
-     * returns how to stop
+     *   `back`: the network is back, or the page is not hidden any more; returns how to stop
      */
-    listen: (online: () => void, offline: () => void) => () => void;
+    listen: (back: (wasHidden?: boolean) => void, offline: () => void) => () => void;
     client: string;
     /**
      * tells the developer
      */
     warn?: ((text: string) => void) | undefined;
+    /**
+     * timers run late, and prove nothing
+     */
+    isHidden?: (() => boolean) | undefined;
 };
 import { PorchlightError } from "./error.js";

@@ -1,4 +1,4 @@
-export function device(): Promise<{
+export function device(account?: string | undefined): Promise<{
     name: string;
     release: () => void;
 }>;

@@ -1,7 +1,10 @@
+export function corrected(url: string | URL): string;
+export function backoff({ random }: Environment, failures: number, secondsMax: number): number;
 export namespace common {
     function now(): number;
     function random(): number;
     function warn(text: string): void;
+    function isHidden(): boolean;
     /**
      * @param {number} milliseconds
      * @param {() => void} action
@@ -13,13 +16,14 @@ export namespace common {
      */
     function after(milliseconds: number, action: () => void): () => void;
     /**
-     * @param {() => void} online
+     * @param {(wasHidden: boolean) => void} back
      * @param {() => void} offline
      */
-    function listen(online: () => void, offline: () => void): () => void;
+    function listen(back: (wasHidden: boolean) => void, offline: () => void): () => void;
     /**
-     * @param {() => void} online
+     * @param {(wasHidden: boolean) => void} back
      * @param {() => void} offline
      */
-    function listen(online: () => void, offline: () => void): () => void;
+    function listen(back: (wasHidden: boolean) => void, offline: () => void): () => void;
 }
+export type Environment = import("./connection.js").Environment;

@@ -11,7 +11,8 @@
 /**
  * Connects to a Porchlight service, and stays connected until `close()`. Returns immediately: see
  * `condition` and its `change` event.
- * @param {string | URL} url `wss://presence.example.com/v1/socket`; in Node, Deno and Bun also
+ * @param {string | URL} url `wss://presence.example.com`, whose path is `/v1/socket` unless it has
+ *   another one; in Node, Deno and Bun also
  *   `porchlight://host:7400` and, with TLS, `porchlights://host:7443`
  * @param {Options} [options]
  */

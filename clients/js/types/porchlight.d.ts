@@ -11,11 +11,19 @@ export class Porchlight extends Porchlight_base {
     /** Whether there is a session. A `change` event follows each change of it or of `error`. */
     get condition(): Condition;
     /**
-     * Why there is no session; while there is one, why the last request was rejected, until all that
-     * is watched is subscribed to. Outside browsers its `cause` is the error of the runtime, such as
-     * ECONNREFUSED.
+     * Why there is no session; while there is one, why something that is watched is not subscribed
+     * to. Outside browsers its `cause` is the error of the runtime, such as ECONNREFUSED.
      */
     get error(): PorchlightError | undefined;
+    /** When the next attempt to connect begins, in milliseconds since 1970, if it is waited for. */
+    get nextAttempt(): number | undefined;
+    /** The account of the first login, which is that of all others; undefined before it. */
+    get account(): string | undefined;
+    /**
+     * The presence of the account itself, as others see it; undefined before the first login. From
+     * the first use on it is watched, and a `change` event follows each change.
+     */
+    get me(): Readonly<import("./topics.js").PresenceMembers> | undefined;
     /**
      * A live map from accounts to what is known of them.
      * @param {string | Iterable<string>} accounts
@@ -48,6 +56,11 @@ export class Porchlight extends Porchlight_base {
     close({ logout }?: {
         logout?: boolean;
     }): void;
+    /**
+     * Connects now instead of at `nextAttempt`, unless the service has asked to wait; while
+     * connected, finds out soon whether the connection lives.
+     */
+    reconnect(): void;
     #private;
 }
 export type Options = {
@@ -118,7 +131,7 @@ export type StatusOptions = {
 export type Condition = "connecting" | "connected" | "waiting" | "closed";
 export type Environment = import("./connection.js").Environment;
 export type Write = import("./statuses.js").Write;
-export type Topic = import("./topics.js").Topic;
+export type Presence = import("./topics.js").Presence;
 export type Changing = import("./watch.js").Changing<Event>;
 import { PorchlightError } from "./error.js";
 import { Watch } from "./watch.js";

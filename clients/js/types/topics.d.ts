@@ -44,11 +44,14 @@ export class Topics {
      */
     takeIdle(now: number, countMax: number): Topic[];
     /**
-     * Subscriptions have expired.
+     * Subscriptions have ended.
      * @param {number} type
      * @param {string[]} accounts
+     * @param {number} now
+     * @param {number} [next] another program has ended them: when to request them if it did so
+     *   a short time before
      */
-    expire(type: number, accounts: string[]): void;
+    expire(type: number, accounts: string[], now: number, next?: number | undefined): void;
     /** The connection was lost: nothing is current, and no request will be answered. */
     lose(): void;
     /**
@@ -56,6 +59,8 @@ export class Topics {
      * @param {number} now
      */
     count(now: number): number;
+    /** Why something that is wanted is not subscribed to. */
+    get error(): import("./error.js").PorchlightError | undefined;
     /** Asks for what is not current as soon as possible. */
     refresh(): void;
     /**
@@ -148,5 +153,13 @@ export type Topic = {
      * when the subscription expires; 0 without one
      */
     until: number;
+    /**
+     * until when it is not requested at once if another program ends it
+     */
+    calm: number;
+    /**
+     * why it is not subscribed to
+     */
+    error?: import("./error.js").PorchlightError | undefined;
     observers: Set<Observer>;
 };

@@ -1,0 +1,17 @@
+// @ts-check
+
+/**
+ * The account of a JWT, which is not verified here; undefined if it cannot be read.
+ * @param {string | undefined} token
+ * @returns {string | undefined}
+ */
+export const subject = (token) => {
+  try {
+    const [, payload] = /** @type {string} */ (token).split(".");
+    const bytes = atob(payload.replace(/-/g, "+").replace(/_/g, "/"));
+    const text = new TextDecoder().decode(Uint8Array.from(bytes, (byte) => byte.charCodeAt(0)));
+    return JSON.parse(text).sub;
+  } catch {
+    // The service will say what is wrong with it.
+  }
+};

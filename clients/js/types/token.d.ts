@@ -1,0 +1,1 @@
+export function subject(token: string | undefined): string | undefined;
