@@ -1,6 +1,8 @@
 // The SDK against a model of the service, with latency, cut and dead connections, freezes, quotas,
-// rejections and other devices of the account, all from a seed. What is shown as current must be
-// true, nothing older may follow something newer, and after the chaos everything must be current.
+// rejections, crashes that lose what was not stored, and other devices of the account, all from a
+// seed. Whenever nothing is in flight, what is shown as current must be what the service has;
+// nothing older may follow something newer unless the service has lost it; after the chaos
+// everything must be current; and after `close()` nothing may follow, whenever that is.
 // SIMULATE_SEED repeats a run, SIMULATE_RUNS is their number.
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -23,6 +25,9 @@ class World {
   status;
   seq = 0;
   isChaotic = true;
+  /** What a crash does not lose. */
+  stored = new Map();
+  crashes = 0;
 
   constructor(seed) {
     this.random = generator(seed);
@@ -48,8 +53,26 @@ class World {
     if (this.subscriptions.has(account)) this.notify("events", { events });
   }
 
-  notify(method, params) {
-    for (const line of this.lines) if (line.isLoggedIn) line.say({ method, params });
+  /** The service is killed and starts again: what was not stored is as it was before. */
+  crash() {
+    for (const line of [...this.lines]) line.cut();
+    // Numbers of before are not used again.
+    this.seq += 1_000;
+    this.states = new Map([...this.states].map(([account, state]) =>
+      [account, this.stored.get(account) ?? state]));
+    this.crashes += 1;
+  }
+
+  store() {
+    for (const [account, state] of this.states) {
+      if (this.random() < 0.7) this.stored.set(account, state);
+    }
+  }
+
+  notify(method, params, except) {
+    for (const line of this.lines) {
+      if (line.isLoggedIn && line !== except) line.say({ method, params });
+    }
   }
 
   subscribe(account, seconds) {
@@ -60,9 +83,17 @@ class World {
     }));
   }
 
-  unsubscribe(account) {
+  /**
+   * @param {Line} [line] of the device that does it; the others are told
+   */
+  unsubscribe(account, line) {
     this.subscriptions.get(account)?.();
-    return this.subscriptions.delete(account);
+    const isEnded = this.subscriptions.delete(account);
+    if (isEnded) {
+      const params = { type: 1, cause: "unsubscribed", publishers: [account] };
+      this.notify("expired", params, line);
+    }
+    return isEnded;
   }
 
   sync(accounts) {
@@ -82,6 +113,7 @@ class Line {
   constructor(world, events) {
     this.world = world;
     this.events = events;
+    this.crashes = world.crashes;
     world.lines.add(this);
     this.#travel(0, () => {
       if (world.isLucky(0.1)) this.cut();
@@ -110,19 +142,27 @@ class Line {
   }
 
   #deliver(message) {
-    this.#travel(0, () => this.isClosed || this.events.received(message));
+    // Browsers may hand over what has arrived when the page has already closed the connection.
+    this.#travel(0, () => this.events.received(message));
   }
 
   close() {
     this.isClosed = true;
     this.world.lines.delete(this);
+    this.#travel(0, () => this.events.closed(1000, ""));
   }
 
+  /** The end arrives after what was sent before it, or overtakes it. */
   cut(code = 1006, reason = "") {
     this.world.lines.delete(this);
     if (this.isClosed || this.isDead) return;
-    this.isClosed = true;
-    this.events.closed(code, reason);
+    const arrive = () => {
+      if (this.isClosed) return;
+      this.isClosed = true;
+      this.events.closed(code, reason);
+    };
+    if (this.world.isLucky(0.5)) this.#travel(0, arrive);
+    else arrive();
   }
 
   /** In one direction nothing overtakes. */
@@ -158,21 +198,33 @@ class Line {
       return { result: { count: world.subscriptions.size, states: world.sync(params.publishers) } };
     }
     if (method === "unsubscribe") {
-      const removed = params.publishers.filter((name) => world.unsubscribe(name)).length;
+      const removed = params.publishers.filter((name) => world.unsubscribe(name, this)).length;
       return { result: { removed, count: world.subscriptions.size } };
+    }
+    if (method === "logout") {
+      this.isLoggedIn = false;
+      return { result: {} };
     }
     assert(method === "publish" || method === "clear", method);
     world.status = params.value;
     return { result: {} };
   }
 
+  /** In parts, each as it is when it is sent. What changes meanwhile is sent in between. */
   #list(sync) {
     const names = sync === "all" ? [...this.world.subscriptions.keys()] : [];
-    for (let index = 0; index < names.length; index += 7) {
-      const events = this.world.sync(names.slice(index, index + 7));
+    let index = 0;
+    const next = () => {
+      if (!this.world.lines.has(this)) return;
+      if (index >= names.length) {
+        return this.say({ method: "synced", params: { count: names.length } });
+      }
+      const part = names.slice(index, (index += 7));
+      const events = this.world.sync(part.filter((name) => this.world.subscriptions.has(name)));
       this.say({ method: "events", params: { sync: true, events } });
-    }
-    this.say({ method: "synced", params: { count: names.length } });
+      this.world.clock.after(this.world.below(this.world.isChaotic ? 1_000 : 1), next);
+    };
+    next();
   }
 }
 
@@ -197,13 +249,17 @@ const simulate = async (seed) => {
     client: "web",
   });
   const newest = new Map();
+  let crashes = 0;
   const watches = [];
   const watch = () => {
     const names = Array.from({ length: 1 + world.below(12) }, () => "a" + world.below(ACCOUNTS));
     const list = porchlight.watch(names);
     list.addEventListener("change", ({ detail }) => {
+      // What the service has lost is not shown any more.
+      if (crashes < (current?.crashes ?? 0)) newest.clear();
+      crashes = current?.crashes ?? 0;
       for (const [account, presence] of detail) {
-        const seq = presence?.lastSeen ?? 0;
+        const seq = presence?.live && presence.lastSeen || 0;
         if (seq) assert(seq >= (newest.get(account) ?? 0), `seed ${seed}: ${account} went back`);
         if (seq) newest.set(account, seq);
       }
@@ -214,14 +270,16 @@ const simulate = async (seed) => {
   const line = () => [...world.lines].at(-1);
   const calm = () => !current || current.isClosed || (current.inFlight === 0 && !current.isDead);
 
+  let checks = 0;
   /** What is shown as current is what the service has. */
   const check = () => {
     // The client catches what is thrown while it takes a message.
     assert.equal(world.fault ?? porchlight.error?.cause, undefined, `seed ${seed}`);
-    if (!isAlone || !calm()) return;
+    if (!calm()) return;
     for (const [account, { live, lastSeen, is }] of wanted()) {
       const truth = world.states.get(account);
       if (!live) continue;
+      checks += 1;
       assert.equal(lastSeen, truth.seq, `seed ${seed}: ${account} is shown as current`);
       assert.equal(is, truth.online.length ? "online" : "offline");
     }
@@ -239,6 +297,9 @@ const simulate = async (seed) => {
     [2, () => network[world.random() < 0.5 ? "online" : "offline"]()],
     [2, () => porchlight.setStatus(10_000 + world.below(1_000))],
     [1, () => (clock.now += world.below(400) * 1_000)],
+    [2, () => world.crash()],
+    [4, () => world.store()],
+    [0.5, () => porchlight.reconnect()],
     [isAlone ? 0 : 3, () => world.unsubscribe("a" + world.below(ACCOUNTS))],
     [isAlone ? 0 : 3, () => world.subscriptions.size < QUOTA
       && world.subscribe("a" + world.below(ACCOUNTS), 600)],
@@ -264,10 +325,34 @@ const simulate = async (seed) => {
     assert(live, `seed ${seed}: ${account} is not current`);
     assert.equal(lastSeen, world.states.get(account).seq, `seed ${seed}: ${account}`);
   }
-  porchlight.close();
-  return newest.size;
+  return end(world, porchlight, `seed ${seed}`).then(() => checks);
 };
 
-test(`${runs} simulations from seed ${first}`, { timeout: 60_000 + runs * 1_000 }, async () => {
-  for (let run = 0; run < runs; run++) await simulate(first + run);
+/** Closes it in the middle of something: nothing may follow, and nothing may stay. */
+const end = async (world, porchlight, where) => {
+  const { clock } = world;
+  world.isChaotic = world.random() < 0.5;
+  const list = porchlight.watch(Array.from({ length: 10 }, (_, index) => "a" + (50 + index)));
+  const calls = [porchlight.setStatus(20_001), porchlight.setStatus(100, { type: 100 })];
+  if (world.random() < 0.3) world.crash();
+  await clock.run(() => false, clock.now + world.below(400));
+  const settled = Promise.allSettled(calls);
+  porchlight.close({ logout: world.random() < 0.7 });
+  for (let step = 0; step < 20; step++) {
+    world.change("a" + world.below(ACCOUNTS));
+    await clock.run(() => false, clock.now + world.below(1_000));
+    assert.equal(porchlight.condition, "closed", where);
+  }
+  for (const cancel of world.subscriptions.values()) cancel();
+  await clock.run(() => false, clock.now + 1_300_000);
+  assert.equal(clock.timers.size, 0, `${where}: timers are left`);
+  assert([...list.values()].every(({ live }) => !live), where);
+  await settled;
+  await assert.rejects(porchlight.setStatus(20_002), { reason: "closed" });
+};
+
+test(`${runs} simulations from seed ${first}`, { timeout: 60_000 + runs * 1_000 }, async (context) => {
+  let checks = 0;
+  for (let run = 0; run < runs; run++) checks += await simulate(first + run);
+  context.diagnostic(`${checks} rows were compared at rest`);
 });
