@@ -88,6 +88,7 @@ extension Loop {
         guard count != 0 else { return }
         let index = Int(slot)
         guard count > 0 else { return readEnded(index, CInt(count)) }
+        readBudget.spend(count)
         // Lingering: the peer's bytes are read so that they cannot turn the FIN into RST.
         guard streams[index].phase == .open else { return }
         let bytes = unsafe UnsafeRawBufferPointer(rebasing: readBuffer[..<count])
@@ -137,13 +138,15 @@ private func streamWantsBuffer(
     unsafe withLoop(of: handle) { loop in
         unsafe buffer?.pointee.base = loop.readBuffer.baseAddress?.assumingMemoryBound(
             to: CChar.self)
-        unsafe buffer?.pointee.len = loop.readBuffer.count
+        unsafe buffer?.pointee.len = loop.readBudget.room(of: cuv_slot(handle))
     }
 }
 
 private func streamRead(
     _ stream: UnsafeMutablePointer<uv_stream_t>?, _ count: Int, _ buffer: UnsafePointer<uv_buf_t>?
 ) {
+    // Without a buffer libuv reads nothing and reports that, as ENOBUFS.
+    guard let buffer = unsafe buffer, unsafe buffer.pointee.len > 0 else { return }
     unsafe withLoop(of: stream) { $0.received(unsafe cuv_slot(stream), count) }
 }
 

@@ -23,6 +23,7 @@ import Glibc
     let uvLoop: UnsafeMutablePointer<uv_loop_t>
     /// One buffer for all reads: on Unix libuv asks for it, reads and calls back in one go.
     let readBuffer: UnsafeMutableRawBufferPointer
+    var readBudget = ReadBudget()
     var streams = StreamTable()
     var handler: (any LoopHandler)?
     var deadlineTimer: DeadlineTimer
@@ -46,9 +47,6 @@ import Glibc
 
     /// The most descriptors that a loop takes beside its connections.
     public static let descriptorsMax = 8
-    /// The most bytes that one read returns.
-    public static let readBufferBytes = 65_536
-
     /// A loop with nothing to do yet; SIGPIPE is ignored from now on in the whole process.
     ///
     /// `lingerMilliseconds` is how long `closeAfterWrites` waits for the peer. While fewer than
@@ -85,7 +83,7 @@ import Glibc
         unsafe uv_timer_init(uvLoop, acceptBackoffTimer)
         deadlineTimer = unsafe DeadlineTimer(uvLoop)
         linger = unsafe Linger(uvLoop, milliseconds: lingerMilliseconds)
-        unsafe readBuffer = .allocate(byteCount: Loop.readBufferBytes, alignment: 16)
+        unsafe readBuffer = .allocate(byteCount: ReadBudget.readBytesMax, alignment: 16)
         unsafe uvLoop.pointee.data = Unmanaged.passUnretained(self).toOpaque()
         unsafe uv_prepare_start(turnEnd, loopTurnEnded)
         unsafe uv_poll_start(wakeupPoll, CInt(UV_READABLE.rawValue), loopWokenUp)
@@ -144,6 +142,7 @@ import Glibc
     }
 
     func turnEnded() {
+        readBudget.beginTurn()
         handler?.turnEnded()
         applyTimer()
     }

@@ -130,8 +130,8 @@ public struct ConnectionLimits: Sendable {
     /// Bytes in the outbox of a client that has not taken what it was sent, answers and
     /// expiries included; one that has more is closed.
     public var backlogBytesMax = 2 << 20
-    /// Frames of a connection that are carried out in one turn of the loop.
-    public var framesPerTurn = 256
+    /// What is carried out in one turn of the loop.
+    public var turn = TurnLimits()
     /// Frames of its login list that a connection is given in one turn of the loop.
     public var listFramesPerTurn = 8
     /// Outboxes that are written in one turn of the loop, if more have something to write.

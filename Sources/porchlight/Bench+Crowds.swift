@@ -69,3 +69,37 @@ struct BenchRestart: ParsableCommand {
         try bench.show(restart.run)
     }
 }
+
+struct BenchFlood: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "flood",
+        abstract: "Measure clients that send large requests at once, while other clients ping.",
+        usage: "porchlight bench flood [<options>]")
+
+    @Option(help: "Clients that send large requests.")
+    var clients = 200
+
+    @Option(help: "Bytes of a large request.")
+    var requestBytes = 53_000
+
+    @Option(help: "Bytes that each client sends before it waits for an answer.")
+    var bytesAtOnce = 212_000
+
+    @Option(help: "Pings per second of ten other clients together.")
+    var pings = 200
+
+    @Option(help: ArgumentHelp("Seconds to measure.", valueName: "s"))
+    var duration = 10.0
+
+    @OptionGroup var bench: BenchArguments
+
+    func run() throws {
+        var flood = Flood()
+        flood.clients = clients
+        flood.requestBytes = requestBytes
+        flood.bytesAtOnce = bytesAtOnce
+        flood.pingsPerSecond = pings
+        flood.seconds = duration
+        try bench.show(flood.run)
+    }
+}

@@ -16,7 +16,7 @@ struct BenchVerb: ParsableCommand {
             """,
         subcommands: [
             BenchFanout.self, BenchConnections.self, BenchSubscribe.self, BenchStorm.self,
-            BenchRestart.self, BenchCelebrity.self, BenchMixed.self,
+            BenchRestart.self, BenchCelebrity.self, BenchFlood.self, BenchMixed.self,
             BenchFloorServer.self,
         ])
 }

@@ -26,6 +26,20 @@ import Testing
         #expect(bucket.take(pace, at: mono(300)) == nil)
     }
 
+    @Test func `what weighs more takes more tokens, also more than there can be`() {
+        let pace = Pace(perSecond: 10, burst: 5)
+        var bucket = TokenBucket()
+        #expect(bucket.take(pace, count: 4, at: mono(1_000)) == nil)
+        #expect(bucket.take(pace, count: 2, at: mono(1_000)) == 100)
+        #expect(bucket.take(pace, count: 1, at: mono(1_000)) == nil)
+        // A frame above the burst is not refused: the next one waits for all of it.
+        var other = TokenBucket()
+        #expect(other.charge(pace, count: 65, at: mono(1_000)) == 6_000)
+        #expect(other.take(pace, at: mono(7_000)) == 100)
+        #expect(other.take(pace, at: mono(7_100)) == nil)
+        #expect(other.charge(pace, count: .max, at: mono(8_000)) == nil, "no overflow")
+    }
+
     @Test func `no pace and no time overflow`() {
         var bucket = TokenBucket()
         let pace = Pace(perSecond: 0, burst: -3)

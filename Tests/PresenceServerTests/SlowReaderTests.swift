@@ -56,7 +56,7 @@ import Testing
     @Test func `or asks very much at once holds nobody up and is answered in order`() throws {
         try withService({
             $0.switchOffPace()
-            $0.connection.framesPerTurn = 3
+            $0.connection.turn.workOfConnection = 3
         }) { service in
             let eager = try service.login("eager")
             for id in 0..<5_000 {

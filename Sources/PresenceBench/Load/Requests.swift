@@ -104,6 +104,24 @@ extension [UInt8] {
         }
     }
 
+    /// A ping with a parameter that no method has, an object with so many members that the request
+    /// has `bodyBytes` bytes at most.
+    mutating func appendLargePing(bodyBytes: Int) {
+        appendFrame { bytes in
+            let start = bytes.count
+            bytes.appendHead(.ping)
+            bytes.append(text: #""x":{"0":0"#)
+            var number = 1
+            while bytes.count - start < bodyBytes - 20 {
+                bytes.append(text: #",""#)
+                bytes.append(integer: number)
+                bytes.append(text: #"":1"#)
+                number += 1
+            }
+            bytes.append(text: "}}}")
+        }
+    }
+
     private mutating func appendActing(_ account: Int?, _ names: Names) {
         guard let account else { return }
         append(text: #""account":""#)

@@ -60,10 +60,12 @@ public struct Celebrity: Sendable {
         load.observer = celebrity
         let sockets = try drain(drained, load)
         defer { sockets?.stop() }
-        let quiet = try pings(load, accounts, options, seconds: seconds / 4, "pings in peace")
+        let pings = Pings.Run(
+            accounts: accounts, perSecond: pingsPerSecond, seed: options.seed)
+        let quiet = try pings.run(load, seconds: seconds / 4, "pings in peace")
         let before = bench.sample()
         celebrity.begin()
-        let busy = try pings(load, accounts, options, seconds: seconds, "pings meanwhile")
+        let busy = try pings.run(load, seconds: seconds, "pings meanwhile")
         try celebrity.end()
         try sockets?.finish(load, patienceSeconds: Self.patienceSeconds) { _ in
             celebrity.bytesSent
@@ -91,25 +93,6 @@ public struct Celebrity: Sendable {
         return try DrainedSockets(
             load, accounts: accounts, lowWaterBytes: 1,
             pauseMilliseconds: Self.drainPauseMilliseconds)
-    }
-
-    private func pings(
-        _ load: Load, _ accounts: Range<Int>, _ options: BenchOptions, seconds: Double,
-        _ what: String
-    ) throws(BenchError) -> Latencies {
-        let thread = Pings.Thread(
-            load.target, accounts: accounts, perSecond: pingsPerSecond, seed: options.seed)
-        var firstError: BenchError?
-        do throws(BenchError) {
-            try load.wait(for: what, atMostSeconds: 60) { thread.hasBegun }
-            try load.rest(seconds: seconds, what)
-        } catch {
-            firstError = error
-        }
-        // Also after a failure: the thread must not outlive the service.
-        let times = try thread.finish()
-        if let firstError { throw firstError }
-        return times
     }
 }
 

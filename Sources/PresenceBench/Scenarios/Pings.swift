@@ -66,6 +66,30 @@ final class Pings: LoadObserver {
         }
     }
 
+    /// Pings beside what a load does.
+    struct Run {
+        var accounts: Range<Int>
+        var perSecond: Int
+        var seed: UInt64
+
+        /// Pings for so long, while the load runs.
+        func run(_ load: Load, seconds: Double, _ what: String) throws(BenchError) -> Latencies {
+            let thread = Pings.Thread(
+                load.target, accounts: accounts, perSecond: perSecond, seed: seed)
+            var firstError: BenchError?
+            do throws(BenchError) {
+                try load.wait(for: what, atMostSeconds: 60) { thread.hasBegun }
+                try load.rest(seconds: seconds, what)
+            } catch {
+                firstError = error
+            }
+            // Also after a failure: the thread must not outlive the service.
+            let times = try thread.finish()
+            if let firstError { throw firstError }
+            return times
+        }
+    }
+
     private(set) var times = Latencies()
     var isOver = false
     private let load: Load

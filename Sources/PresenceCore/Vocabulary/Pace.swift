@@ -26,19 +26,29 @@ public struct TokenBucket: Hashable, Sendable {
         fullAtMicroseconds <= now.milliseconds.multipliedReportingOverflow(by: 1_000).partialValue
     }
 
-    /// Takes a token and returns nil. Without one left, takes nothing and returns the wait in
+    /// Takes tokens and returns nil. Without as many left, takes nothing and returns the wait in
     /// milliseconds.
-    public mutating func take(_ pace: Pace, at now: Mono) -> UInt64? {
+    public mutating func take(_ pace: Pace, count: Int = 1, at now: Mono) -> UInt64? {
+        guard let (next, wait) = taking(count, pace, at: now) else { return nil }
+        guard wait == 0 else { return wait }
+        fullAtMicroseconds = next
+        return nil
+    }
+
+    /// When the bucket is full again if tokens are taken, and the wait for them in milliseconds.
+    /// Nil: never.
+    @inline(__always)
+    private func taking(
+        _ count: Int, _ pace: Pace, at now: Mono
+    ) -> (next: UInt64, wait: UInt64)? {
         let now = now.milliseconds.multipliedReportingOverflow(by: 1_000).partialValue
-        let interval = UInt64(1_000_000 / pace.perSecond)
+        let token = UInt64(1_000_000 / pace.perSecond)
+        let (interval, isNever) = token.multipliedReportingOverflow(by: UInt64(clamping: count))
         let (next, overflow) = max(fullAtMicroseconds, now).addingReportingOverflow(interval)
-        guard !overflow else { return nil }
-        let room = interval * UInt64(pace.burst)
-        guard next - now > room else {
-            fullAtMicroseconds = next
-            return nil
-        }
-        return (next - now - room + 999) / 1_000
+        guard !overflow, !isNever else { return nil }
+        let room = token * UInt64(pace.burst)
+        guard next - now > room else { return (next, 0) }
+        return (next, (next - now - room + 999) / 1_000)
     }
 
     /// Takes a token, or refuses the request; without a rate limit, does nothing.
@@ -54,15 +64,15 @@ public struct TokenBucket: Hashable, Sendable {
         return copy.take(pace, at: now)
     }
 
-    /// Takes a token in advance if there is none. Returns the wait for it in milliseconds, at most
-    /// `waitMillisecondsMax`: beyond, no more is taken in advance.
+    /// Takes tokens in advance if there are not as many. Returns the wait for them in milliseconds,
+    /// at most `waitMillisecondsMax`: beyond, no more is taken in advance.
     public mutating func charge(
-        _ pace: Pace, at now: Mono, waitMillisecondsMax: UInt64 = .max
+        _ pace: Pace, count: Int = 1, at now: Mono, waitMillisecondsMax: UInt64 = .max
     ) -> UInt64? {
-        guard let wait = take(pace, at: now) else { return nil }
-        guard wait < waitMillisecondsMax else { return waitMillisecondsMax }
-        fullAtMicroseconds += UInt64(1_000_000 / pace.perSecond)
-        return wait
+        guard let (next, wait) = taking(count, pace, at: now) else { return nil }
+        guard wait < waitMillisecondsMax || wait == 0 else { return waitMillisecondsMax }
+        fullAtMicroseconds = next
+        return wait == 0 ? nil : wait
     }
 }
 

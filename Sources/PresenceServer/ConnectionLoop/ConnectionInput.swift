@@ -26,9 +26,6 @@ struct ConnectionInput {
     /// Whether it is not read from.
     var isPaused: Bool { reading == .paused }
 
-    /// Whether there is input to go on with when the response has been sent.
-    var isWaiting: Bool { splitter.bytesBuffered > 0 || isPaused }
-
     /// It is not read from any more.
     mutating func pause() { reading = .paused }
 

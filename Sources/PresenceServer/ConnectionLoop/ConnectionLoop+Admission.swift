@@ -39,17 +39,18 @@ extension ConnectionLoop where Link: ~Copyable {
         close(slot, .overloaded)
     }
 
-    /// Counts a frame that a connection has sent. If it was one too many, the next has to wait.
-    mutating func countRequest(of slot: Int, at now: Moment) {
+    /// Counts a frame that a connection has sent, by its weight. If it was too much, the next has to
+    /// wait.
+    mutating func countRequest(of slot: Int, weight: Int, at now: Moment) {
         let pace: Pace?
         switch connections[slot].peer {
         case .client: pace = configuration.admission.requestPace
         case .appServer: pace = configuration.admission.appServerRequestPace
         case .turnedAway, .dismissed: return
         }
-        guard let pace, let wait = connections[slot].requests.charge(pace, at: now.mono) else {
-            return
-        }
+        guard let pace,
+            let wait = connections[slot].requests.charge(pace, count: weight, at: now.mono)
+        else { return }
         counters.throttled += 1
         connections[slot].input.isThrottled = true
         _ = deadlines.schedule(

@@ -26,7 +26,7 @@ extension ConnectionLoop where Link: ~Copyable {
         let waiting = Set(dirty.waiting)
         precondition(waiting.count == dirty.count, "a slot that waits twice")
         // This list may also have the slot of a connection that has ended; that does no harm.
-        let resumable = Set(resumable)
+        let resumable = Set(resumable.light.waiting).union(resumable.heavy.waiting)
         for (slot, connection) in connections.enumerated() {
             check(connection)
             blocked += connection.output.bytesPending

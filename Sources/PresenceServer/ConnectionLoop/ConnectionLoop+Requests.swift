@@ -13,31 +13,72 @@ extension ConnectionLoop where Link: ~Copyable {
         var offset = 0
         let now = now()
         hear(slot, byteCount: chunk.byteCount, at: now)
-        read(chunk, from: &offset, in: slot, at: now)
+        // What has come before may wait for its turn.
+        if !connections[slot].input.isResumable || !canWait(slot, chunk, offset) {
+            budget.continueShare(of: slot)
+            read(chunk, from: &offset, in: slot, at: now)
+        }
         guard connections[slot].phase == .anonymous || connections[slot].phase == .serving
         else { return }
         if offset < chunk.byteCount {
             // It has to wait. What has been read is kept; what it sends next stays in the kernel.
             keep(chunk, from: &offset, of: slot)
+            // Unless that is little, and for the next turn only.
+            let isShort =
+                connections[slot].input.isResumable
+                && budget.isLight(bytesWaiting: bytesBuffered(slot))
+            guard !isShort else { return }
             connections[slot].input.pause()
             loop.stopReading(connections[slot].id)
         }
     }
 
-    /// Continues with connections whose request has been answered.
+    /// Continues with connections whose request has been answered, or whose input had to wait for
+    /// this turn. It begins with them, so those that have waited go before what arrives next.
     mutating func resume(at now: Moment) {
-        var slots: [UInt32] = []
-        swap(&slots, &resumable)
-        for number in slots {
-            let slot = Int(number)
-            guard connections[slot].input.unmarkResumable() else { continue }
-            var offset = 0
-            read(RawSpan(), from: &offset, in: slot, at: now)
-            let isReadUp = !connections[slot].input.isResumable
-            if isReadUp, isListening(slot), connections[slot].input.goOn() {
-                loop.startReading(connections[slot].id)
-            }
+        budget.beginTurn(configuration.connection.turn)
+        var lightLeft = resumable.light.count
+        while lightLeft > 0, budget.hasTurnForLight, let slot = resumable.takeLight() {
+            lightLeft -= 1
+            resume(slot, at: now)
         }
+        while budget.hasTurn, let slot = resumable.takeHeavy() { resume(slot, at: now) }
+        resumable.compact()
+    }
+
+    private mutating func resume(_ slot: Int, at now: Moment) {
+        guard connections[slot].input.unmarkResumable() else { return }
+        budget.beginShare(of: slot)
+        // Also if it needs more: reading from it again is work, too.
+        budget.spend(1)
+        var offset = 0
+        read(RawSpan(), from: &offset, in: slot, at: now)
+        let isReadUp = !connections[slot].input.isResumable
+        if isReadUp, isListening(slot), connections[slot].input.goOn() {
+            loop.startReading(connections[slot].id)
+        }
+    }
+
+    /// Whether a connection may have its next message carried out in this turn.
+    func hasTurn(_ slot: Int, _ chunk: RawSpan, _ offset: Int) -> Bool {
+        if budget.hasRoom { return true }
+        let bytesWaiting = bytesBuffered(slot) + chunk.byteCount - offset
+        return budget.hasRoomForLight && budget.isLight(bytesWaiting: bytesWaiting)
+            || !canWait(slot, chunk, offset)
+    }
+
+    /// Whether what a connection has sent can be kept as it is.
+    private func canWait(_ slot: Int, _ chunk: RawSpan, _ offset: Int) -> Bool {
+        connections[slot].framing.hasStanzas
+            || connections[slot].input.splitter.canPause(before: chunk, at: offset)
+    }
+
+    /// Bytes that a connection has sent and that were not carried out.
+    func bytesBuffered(_ slot: Int) -> Int {
+        if connections[slot].framing.hasStanzas, let client = xmpp?[slot] {
+            return client.stream.bytesBuffered
+        }
+        return connections[slot].input.splitter.bytesBuffered
     }
 
     private mutating func read(
@@ -63,12 +104,14 @@ extension ConnectionLoop where Link: ~Copyable {
         _ chunk: RawSpan, from offset: inout Int, in slot: Int, at now: Moment
     ) {
         var frameCount = 0
-        turnWorkLeft = configuration.connection.framesPerTurn
         while isListening(slot) {
             // Other connections get their share of the turn, too.
-            guard turnWorkLeft > 0 else { return postpone(slot) }
-            turnWorkLeft -= 1
+            guard hasTurn(slot, chunk, offset) else {
+                return waitForTurn(slot, bytesAhead: chunk.byteCount - offset)
+            }
             let bodyBytesMax: Int
+            let outboxBytes = connections[slot].output.outbox.count
+            var byteCount = 0
             switch connections[slot].phase {
             case .anonymous:
                 bodyBytesMax = configuration.engine.limits.frameBytesBeforeLoginMax
@@ -85,6 +128,7 @@ extension ConnectionLoop where Link: ~Copyable {
             case .message(let body):
                 // The frame is complete, and the next one may have to wait unread for a while.
                 clearFrameDeadline(of: slot)
+                byteCount = bytes(of: body)
                 read(body, in: chunk, of: slot, at: now)
             case .upgrade(let request): upgrade(slot, asAskedBy: request)
             case .ping: sendPong(to: slot, unmasked)
@@ -94,10 +138,28 @@ extension ConnectionLoop where Link: ~Copyable {
             }
             // The time limit of a message in fragments is not extended by what comes between them.
             if !connections[slot].input.splitter.isInMessage { frameCount += 1 }
-            countRequest(of: slot, at: now)
+            charge(slot, byteCount, since: outboxBytes, at: now)
         }
         // Reading is paused on our side, so no frame timeout.
         clearFrameDeadline(of: slot)
+    }
+
+    private func bytes(of body: InputBody) -> Int {
+        switch body {
+        case .frame(let frame): frame.count
+        case .unmasked: unmasked.count
+        }
+    }
+
+    /// Charges a connection for a message: its rate limit for what it has sent, the turn also for
+    /// the answer, if its outbox had `outboxBytes` before.
+    mutating func charge(
+        _ slot: Int, _ byteCount: Int, since outboxBytes: Int, at now: Moment
+    ) {
+        let weight = TurnBudget.weight(byteCount: byteCount)
+        let answerBytes = connections[slot].output.outbox.count - outboxBytes
+        budget.spend(weight + max(0, answerBytes >> 10))
+        countRequest(of: slot, weight: weight, at: now)
     }
 
     /// Whether the next frame may be read: not while a request waits for its response, nor while
@@ -113,7 +175,7 @@ extension ConnectionLoop where Link: ~Copyable {
         guard connections[slot].phase == .anonymous || connections[slot].phase == .serving,
             connections[slot].input.awaiting == nil
         else { return }
-        if connections[slot].input.isWaiting { postpone(slot) }
+        if connections[slot].input.isPaused || bytesBuffered(slot) > 0 { postpone(slot) }
     }
 
     /// The frame that was begun is complete, or not waited for. (Before the login, the deadline is
@@ -173,7 +235,7 @@ extension ConnectionLoop where Link: ~Copyable {
     /// Hands a request to the engine host.
     private mutating func ask(_ method: Method, of slot: Int) {
         let connection = connectionID(slot)
-        if method.name.rules.work == .large { turnWorkLeft -= Self.framesOfLargeRequest - 1 }
+        if method.name.rules.work == .large { budget.spend(Self.workOfLargeRequest) }
         switch method {
         case .refresh where !connections[slot].token.deadline.isSet:
             let refusal = Refusal(CredentialError.nothingToRefresh)
@@ -186,8 +248,8 @@ extension ConnectionLoop where Link: ~Copyable {
         }
     }
 
-    /// The number of frames that a request with much work counts as.
-    private static var framesOfLargeRequest: Int { 32 }
+    /// What a request with much work counts besides its weight.
+    private static var workOfLargeRequest: Int { 31 }
 
     func origin(of slot: Int) -> ConnectionOrigin {
         let id = connections[slot].id
@@ -196,10 +258,18 @@ extension ConnectionLoop where Link: ~Copyable {
             network: network(of: slot))
     }
 
-    /// Leaves the frames that a connection has sent to the next turn.
-    mutating func postpone(_ slot: Int) {
+    /// Leaves what a connection has sent to the next turn, because this one has no room for it.
+    mutating func waitForTurn(_ slot: Int, bytesAhead: Int) {
+        // It is we who read later, so no frame timeout.
+        clearFrameDeadline(of: slot)
+        postpone(slot, bytesAhead: bytesAhead)
+    }
+
+    /// Has the next turn go on with what a connection has sent, `bytesAhead` of it in the chunk.
+    private mutating func postpone(_ slot: Int, bytesAhead: Int = 0) {
         guard connections[slot].input.markResumable() else { return }
-        resumable.append(UInt32(slot))
+        let bytesWaiting = bytesBuffered(slot) + bytesAhead
+        resumable.append(slot, isLight: budget.isLight(bytesWaiting: bytesWaiting))
     }
 
     /// The request that a connection waited for is done; the next may follow.

@@ -57,15 +57,15 @@ extension ConnectionLoop where Link: ~Copyable {
         }
         hear(slot, at: received(slot, at: now.mono) ?? now.mono)
         // A short read has emptied the socket.
-        if byteCount < Loop.readBufferBytes { connections[slot].input.caughtUp() }
+        if byteCount < ReadBudget.smallReadBytes { connections[slot].input.caughtUp() }
     }
 
     private func hear(_ slot: Int, at time: Mono) {
         heard.set(UInt32(slot), to: max(time, heard.time(UInt32(slot))))
     }
 
-    /// A client that is throttled is not read from. Bytes that arrive in the kernel meanwhile are
-    /// its signs of life.
+    /// A client that is throttled, or waits for its turn, is not read from. Bytes that arrive in the
+    /// kernel meanwhile are its signs of life.
     mutating func hearWhatWaits(in slot: Int) {
         guard connections[slot].phase == .serving, connections[slot].input.isPaused
         else { return }
@@ -91,6 +91,7 @@ extension ConnectionLoop where Link: ~Copyable {
     /// Closes a connection that has been silent for one and a half heartbeats. One that has sent
     /// since is looked at again: only now does that cost an operation of the wheel.
     mutating func silenceSuspected(of slot: Int, at now: Moment) {
+        hearWhatWaits(in: slot)
         let silence = silenceMillisecondsMax(slot)
         var deadline = heard.time(UInt32(slot)).advanced(byMilliseconds: silence)
         // It is not read from while its request waits: it may have sent.

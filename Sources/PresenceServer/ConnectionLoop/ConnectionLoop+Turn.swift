@@ -36,7 +36,7 @@ extension ConnectionLoop where Link: ~Copyable {
             carryOut(at: now)
         }
         assertTurnEnded()
-        heardUpTo = now.mono
+        heardUpTo = resumable.heard(at: now.mono, before: heardUpTo)
         guard phase != .stopped else { return }
         // A list that is not complete, or a splitter that is not empty, waits for its next share.
         let hasMore = !dirty.isEmpty || !resumable.isEmpty || readingUp != nil
@@ -56,6 +56,11 @@ extension ConnectionLoop where Link: ~Copyable {
         guard let roll = readingUp else { return }
         readingUp?.turnsLeft -= 1
         guard roll.turnsLeft == 1 else { return }
+        guard resumable.light.isEmpty else {
+            // What arrives meanwhile waits behind it, and is read with it.
+            readingUp?.turnsLeft = 1
+            return
+        }
         readingUp = nil
         inbound.append(.readUp(roll.number))
     }

@@ -49,10 +49,10 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
     var readingUp: (number: UInt64, turnsLeft: Int)?
     /// Connections that have something to write.
     var dirty = FlushQueue()
-    /// Slots that have more frames in their splitter.
-    var resumable: [UInt32] = []
-    /// How many more frames the connection whose turn it is may have carried out.
-    var turnWorkLeft = 0
+    /// Connections whose input waits for the next turn.
+    var resumable = ResumeQueue()
+    /// What may still be carried out in this turn.
+    var budget = TurnBudget()
     var pool = BufferPool()
     /// The frames that outboxes share.
     var frames: SharedFrames

@@ -101,7 +101,20 @@ public enum InputSplitter {
         if case .webSocket = self { .webSocket } else { .native }
     }
 
-    /// Keeps the rest of the chunk, because the owner pauses here.
+    /// Whether the owner may pause before the rest of the chunk: not in a request for a WebSocket,
+    /// which has few bytes.
+    public func canPause(before chunk: RawSpan, at offset: Int) -> Bool {
+        switch self {
+        case .native, .webSocket: true
+        case .upgrading: false
+        case .undecided:
+            offset < chunk.byteCount
+                && (unsafe chunk.unsafeLoad(fromByteOffset: offset, as: UInt8.self))
+                    != UpgradeReader.firstByte
+        }
+    }
+
+    /// Keeps the rest of the chunk, because the owner pauses here, as it may.
     public mutating func keep(_ chunk: RawSpan, from offset: inout Int) {
         switch self {
         case .native(var splitter):
@@ -112,8 +125,7 @@ public enum InputSplitter {
         case .upgrading:
             preconditionFailure("a pause in a request for a WebSocket")
         case .undecided:
-            // The service does not pause before the first message. For one that does, what is
-            // kept is native.
+            // It is native: what begins a request for a WebSocket cannot be kept.
             self = .native(FrameSplitter())
             keep(chunk, from: &offset)
         }

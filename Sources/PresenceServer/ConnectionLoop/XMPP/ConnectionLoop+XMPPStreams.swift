@@ -1,5 +1,6 @@
 import EventLoop
 import Logging
+import Outboxes
 import PresenceCore
 import PresenceWire
 import PresenceXMPP
@@ -21,12 +22,15 @@ extension ConnectionLoop where Link: ~Copyable {
     ) {
         guard let client = xmpp?[slot], let service = xmpp?.service else { return }
         var partCount = 0
-        turnWorkLeft = configuration.connection.framesPerTurn
         while isListening(slot) {
-            guard turnWorkLeft > 0 else { return postpone(slot) }
-            turnWorkLeft -= 1
             guard mayBeRead(slot) else { return }
+            guard hasTurn(slot, chunk, offset) else {
+                return waitForTurn(slot, bytesAhead: chunk.byteCount - offset)
+            }
+            let bytesWaiting = client.stream.bytesBuffered + chunk.byteCount - offset
+            let outboxBytes = connections[slot].output.outbox.count
             let heard = nextPart(of: client, service, chunk, from: &offset)
+            let bytesLeft = client.stream.bytesBuffered + chunk.byteCount - offset
             // The end of the stream is said when nothing can follow it.
             if case .end = heard {} else { say(slot) }
             if case .needMore = heard {
@@ -36,7 +40,7 @@ extension ConnectionLoop where Link: ~Copyable {
             hear(heard, of: client, in: slot, at: now)
             exchange(at: now)
             partCount += 1
-            countRequest(of: slot, at: now)
+            charge(slot, bytesWaiting - bytesLeft, since: outboxBytes, at: now)
         }
         clearFrameDeadline(of: slot)
     }

@@ -1,0 +1,118 @@
+// What a turn of the loop carries out of what clients have sent. Beyond, input waits in the
+// connections' splitters and in the kernel, and the loop writes, polls and comes back to it.
+//
+// Work is counted in units: a message has one for each KiB that it has or is answered with, at least
+// one. The worst a KiB can hold takes some 7 µs (JSON of many keys, XML of many references), a short
+// request about as much. So a turn with the default limits takes a few milliseconds, whoever sends
+// what, and that is what a ping waits for.
+//
+// A connection that has sent little goes first: it has room of its own in a turn, so it does not
+// wait for those that have sent much. These continue in the order in which they came, a share each.
+
+import PresenceCore
+
+/// The limits of what a turn of the loop carries out.
+public struct TurnLimits: Sendable {
+    /// Units of work for all connections of a loop. The last message of a turn may exceed it.
+    public var work = 512
+    /// Units of one connection before others have their share.
+    public var workOfConnection = 128
+    /// Further units, for connections that have sent little.
+    public var workOfLight = 2_048
+    /// The most bytes that may wait on a connection that has sent little.
+    public var lightBytesMax = 4_096
+
+    /// The defaults.
+    public init() {}
+}
+
+/// How much work is left in a turn, and in the share of the connection that is served.
+struct TurnBudget {
+    private var limits = TurnLimits()
+    /// Of the turn. Negative: connections that have sent little were given more.
+    private var left = 0
+    private var shareLeft = 0
+    /// The slot of the connection that is served. In one turn, a socket may be read several times
+    /// in succession.
+    private var served: Int?
+
+    /// Begins a turn.
+    mutating func beginTurn(_ limits: TurnLimits) {
+        self.limits = limits
+        left = limits.work
+        served = nil
+    }
+
+    /// Gives a connection another share.
+    mutating func beginShare(of slot: Int) {
+        served = slot
+        shareLeft = limits.workOfConnection
+    }
+
+    /// Serves a connection of which more has arrived: in the share that it has, if it was served
+    /// last, else in a new one.
+    mutating func continueShare(of slot: Int) {
+        if served != slot { beginShare(of: slot) }
+    }
+
+    /// Whether the turn has room for any connection.
+    var hasTurn: Bool { left > 0 }
+    /// Whether the turn has room for a connection that has sent little.
+    var hasTurnForLight: Bool { left > -limits.workOfLight }
+    /// Whether the connection that is served may go on.
+    var hasRoom: Bool { left > 0 && shareLeft > 0 }
+    /// The same if it has sent little.
+    var hasRoomForLight: Bool { hasTurnForLight && shareLeft > 0 }
+
+    /// Whether this is little.
+    func isLight(bytesWaiting: Int) -> Bool { bytesWaiting <= limits.lightBytesMax }
+
+    /// Work was done for the connection that is served.
+    mutating func spend(_ work: Int) {
+        left -= work
+        shareLeft -= work
+    }
+
+    /// The weight of a message: units of work, and what it counts for the rate limit.
+    static func weight(byteCount: Int) -> Int { max(1, (byteCount + 1_023) >> 10) }
+}
+
+/// The connections of a loop whose input waits for a later turn, each once.
+struct ResumeQueue {
+    /// Those that have sent little.
+    private(set) var light = FlushQueue()
+    /// Those that have sent much.
+    private(set) var heavy = FlushQueue()
+    /// A time, and how many of `light` must have been taken so that what had arrived by then was
+    /// carried out.
+    private var mark: (time: Mono, queued: Int)?
+
+    var isEmpty: Bool { light.isEmpty && heavy.isEmpty }
+
+    mutating func append(_ slot: Int, isLight: Bool) {
+        if isLight { light.append(UInt32(slot)) } else { heavy.append(UInt32(slot)) }
+    }
+
+    mutating func takeLight() -> Int? { light.isEmpty ? nil : light.takeFirst() }
+    mutating func takeHeavy() -> Int? { heavy.isEmpty ? nil : heavy.takeFirst() }
+
+    /// Up to when everything that had arrived was carried out, at the end of a turn; `before` at the
+    /// end of the one before. A device may have returned in time, and its login wait: deadlines
+    /// fire only if they were due by then. Connections that have sent much are not waited for.
+    mutating func heard(at now: Mono, before: Mono) -> Mono {
+        guard !light.isEmpty else {
+            mark = nil
+            return now
+        }
+        let progress = light.progress
+        let reached = mark.flatMap { $0.queued <= progress.written ? $0.time : nil }
+        if mark == nil || reached != nil { mark = (now, progress.queued) }
+        return reached ?? before
+    }
+
+    /// Gives up the room of those that were taken.
+    mutating func compact() {
+        light.compact()
+        heavy.compact()
+    }
+}
