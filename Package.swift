@@ -41,13 +41,10 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-crypto", exact: "4.5.2"),
-        .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
@@ -150,12 +147,7 @@ let package = Package(
                 "Containers", "PresenceCore", "PresenceGateway", "PresenceTokens", "PresenceWire",
                 "PrometheusText", "TLSSessions", "TaskLoops",
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "HummingbirdCore", package: "hummingbird"),
-                .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
             // Links to docs/openapi.json and to folders of clients/js, which are served unchanged.
@@ -235,11 +227,10 @@ let package = Package(
         .testTarget(
             name: "PresenceHTTPTests",
             dependencies: [
-                "Containers", "PresenceCore", "PresenceGateway", "PresenceHTTP", "PresenceWire",
-                .product(name: "HTTPTypes", package: "swift-http-types"),
+                "Containers", "PresenceCore", "PresenceGateway", "PresenceHTTP", "PresenceTokens",
+                "PresenceWire", "TaskLoops",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
-                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
             ],
             swiftSettings: common),
         .testTarget(

@@ -18,9 +18,11 @@ public struct GatewayLimits: Sendable {
 public struct GatewayCounters: Hashable, Sendable {
     /// Calls that the service is carrying out, and calls that wait for others.
     public let inProgress: Int, waiting: Int
-    /// Since startup: calls rejected because too many were in progress, and calls without a
-    /// response in time.
+    /// Since startup: calls rejected because too many were in progress, or their results in use,
+    /// and calls without a response in time.
     public let refused: Int, timedOut: Int
+    /// Bytes of results that are in use.
+    public let resultBytes: Int
 }
 
 /// Calls the service in this process, for tasks on one event loop.
@@ -43,12 +45,12 @@ public final class Gateway: Sendable {
         client = NIOLoopBoundBox.makeEmptyBox(valueType: LoopClient.self, eventLoop: eventLoop)
     }
 
-    /// Calls a method; returns its `result`, as JSON.
+    /// Calls a method; returns its `result`, as JSON. Its bytes count as in use until it is gone.
     public func call(
         _ call: MethodCall, _ form: ResultForm = .whole
-    ) async throws -> ByteBuffer {
+    ) async throws -> ResultBytes {
         switch try await response(to: call, form) {
-        case .result(let bytes), .text(let bytes), .stats(_, let bytes): ByteBuffer(bytes: bytes)
+        case .result(let bytes), .text(let bytes), .stats(_, let bytes): bytes
         case .refused(let error): throw GatewayError.refused(error)
         case .feed: preconditionFailure("a reader of the feed that has no owner")
         }
@@ -81,7 +83,7 @@ public final class Gateway: Sendable {
         }
         return GatewayCounters(
             inProgress: counters.inProgress, waiting: counters.waiting, refused: counters.refused,
-            timedOut: counters.timedOut)
+            timedOut: counters.timedOut, resultBytes: counters.resultBytes)
     }
 
     /// Ends everything that is in progress, and refuses what follows.

@@ -57,8 +57,11 @@ public struct HTTPLimits: Sendable {
     public var feedReadersMax = 32
     /// Bytes of a request's body.
     public var bodyBytesMax = 1 << 16
-    /// Bytes of a request's header in all.
-    public var headerBytesMax = 1 << 15
+    /// Bytes of a request's first line. A URL may name 100 publishers of 128 bytes each, of which
+    /// every one takes three.
+    public var lineBytesMax = 48 << 10
+    /// Bytes of a request's fields in all, and their number.
+    public var fieldBytesMax = 1 << 15, fieldsMax = 100
     /// Seconds from a request's header to the end of its body.
     public var requestSeconds = 10
     /// Seconds in which a client that has something to take must have taken some of it.
@@ -70,6 +73,13 @@ public struct HTTPLimits: Sendable {
 
     /// The defaults.
     public init() {}
+
+    var request: RequestLimits {
+        RequestLimits(
+            lineBytesMax: lineBytesMax,
+            fields: FieldSection.Limits(count: fieldsMax, bytes: fieldBytesMax),
+            bodyBytesMax: bodyBytesMax)
+    }
 
     /// Concurrent connections of one address (of a /64, where that is IPv6). A new one closes the
     /// one of that address that has been waiting longest for its client.

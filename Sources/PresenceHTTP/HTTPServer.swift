@@ -1,10 +1,8 @@
-import HummingbirdCore
-public import Logging
 import NIOCore
-import NIOHTTP1
 import NIOPosix
 public import PresenceGateway
 public import TLSSessions
+import TaskLoops
 
 /// Why the API could not be started, in one sentence.
 public struct HTTPStartError: Error, CustomStringConvertible {
@@ -27,39 +25,50 @@ public final class HTTPServer: Sendable {
     private let secure: HTTPListener?
     private let certificates: HTTPCertificates?
     private let gateway: Gateway
+    private let connections: ConnectionLimiter
+    private let loop: any EventLoop
 
     /// Starts it, and waits until it listens. The service behind `door` need not be serving yet.
     /// Not to be called on an event loop.
     public init(
-        _ configuration: HTTPConfiguration, to door: ServiceDoor, logger: Logger
+        _ configuration: HTTPConfiguration, to door: ServiceDoor
     ) throws(HTTPStartError) {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        let gateway = Gateway(on: group.next(), configuration.gateway, to: door)
-        let certificates = configuration.secure.map { HTTPCertificates($0.context) }
-        let setup = HTTPSetup(configuration, gateway, certificates, on: group.next())
-        var logger = logger
-        // Hummingbird logs every start and end, which the service logs itself.
-        logger.logLevel = max(logger.logLevel, .warning)
-        var plain: HTTPListener?
-        do throws(HTTPStartError) {
+        loop = group.next()
+        gateway = Gateway(on: loop, configuration.gateway, to: door)
+        certificates = configuration.secure.map { HTTPCertificates($0.context) }
+        let limits = configuration.limits
+        let counters = HTTPCounters()
+        connections = ConnectionLimiter(limits, on: loop)
+        let shared = HTTPConnection.Shared(
+            api: API(
+                gateway: gateway, access: configuration.access, limits: limits, counters: counters,
+                readiness: Readiness(), date: DateField(configuration.wallMilliseconds),
+                certificates: certificates),
+            connections: connections, loop: TaskLoop(loop))
+        let tls = certificates.map { [loop] in TLSHandlers($0, limits, counters, on: loop) }
+        plain =
             if let place = configuration.plain {
-                plain = try HTTPListener(place, setup.plain, on: group, logger: logger)
+                try HTTPListener(place, isSecure: false, on: group) { channel in
+                    try channel.addHandlers(tls: nil, shared)
+                }
+            } else {
+                nil
             }
+        do throws(HTTPStartError) {
             secure =
                 if let place = configuration.secure?.place {
-                    try HTTPListener(place, setup.secure, on: group, logger: logger)
+                    try HTTPListener(place, isSecure: true, on: group) { channel in
+                        try channel.addHandlers(tls: tls, shared)
+                    }
                 } else {
                     nil
                 }
         } catch {
             plain?.stop()
             gateway.close()
-            plain?.end()
             throw error
         }
-        self.plain = plain
-        self.certificates = certificates
-        self.gateway = gateway
     }
 
     /// Serves new connections over TLS with other certificates; open ones continue.
@@ -68,51 +77,28 @@ public final class HTTPServer: Sendable {
     }
 
     /// Closes every connection, and waits for the end. Not to be called on an event loop.
+    ///
+    /// The thread itself stays, for the moment that the process still has: a loop that has been
+    /// shut down refuses the last piece of a task, and says so on standard error.
     public func stop() {
         plain?.stop()
         secure?.stop()
+        let isDrained = loop.makePromise(of: Void.self)
+        loop.execute { [connections] in connections.closeAll(isDrained) }
         gateway.close()
-        plain?.end()
-        secure?.end()
+        try? isDrained.futureResult.wait()
+        try? loop.submit {}.wait()
     }
 }
 
-/// How connections are set up, with what all of them share.
-private struct HTTPSetup {
-    let plain: HTTPChannel
-    let secure: HTTPChannel
-
-    init(
-        _ configuration: HTTPConfiguration, _ gateway: Gateway, _ certificates: HTTPCertificates?,
-        on loop: any EventLoop
-    ) {
-        let limits = configuration.limits
-        let counters = HTTPCounters()
-        let api = API(
-            gateway: gateway, access: configuration.access, limits: limits, counters: counters,
-            readiness: Readiness(), date: DateField(configuration.wallMilliseconds),
-            certificates: certificates)
-        let connections = ConnectionLimiter(limits, on: loop)
-        let base = HTTP1Channel(
-            responder: { request, writer, channel in
-                let response = try await api.respond(to: request, over: channel)
-                do {
-                    try await writer.write(response: response.head, body: response.body)
-                } catch is HTTPParserError {
-                    // A body that is no HTTP: half a response cannot become another one.
-                    throw ChannelError.inputClosed
-                }
-            },
-            configuration: HTTP1Channel.Configuration(
-                additionalChannelHandlers: [
-                    NativeProtocolInstaller(), ConnectionGuard(limits, counters, connections),
-                ],
-                idleTimeout: .seconds(Int64(limits.idleSeconds)),
-                httpDecoderConfiguration: .init(
-                    maxHeaderFieldSize: limits.headerBytesMax,
-                    maxHeaderListSize: limits.headerBytesMax, maxHeaderFieldCount: 100)))
-        plain = HTTPChannel(base: base, tls: nil)
-        let handlers = certificates.map { TLSHandlers($0, limits, counters, on: loop) }
-        secure = HTTPChannel(base: base, tls: handlers)
+extension Channel {
+    /// Adds what makes it a connection to the API, with or without TLS.
+    fileprivate func addHandlers(
+        tls: TLSHandlers?, _ shared: HTTPConnection.Shared
+    ) throws {
+        let pipeline = pipeline.syncOperations
+        if let tls { try pipeline.addHandler(tls.make()) }
+        try pipeline.addHandler(NativeProtocolHandler())
+        try pipeline.addHandler(HTTPConnection(shared))
     }
 }

@@ -4,7 +4,6 @@
 // the database is opened, and probes hear "not ready" while the database is loaded.
 
 import EventLoop
-import Logging
 import PresenceCore
 import PresenceGateway
 import PresenceHTTP
@@ -29,8 +28,7 @@ extension ServiceSettings {
         settings.limits.connectionsMax = budget.httpConnectionsMax
         settings.limits.feedReadersMax = budget.feedReadersMax
         do throws(HTTPStartError) {
-            return try HTTPServer(
-                settings, to: door, logger: Logger(label: "porchlight.http"))
+            return try HTTPServer(settings, to: door)
         } catch {
             guard let number = error.errorNumber else { throw CommandError(error.description) }
             // In the words of the native port.

@@ -76,10 +76,13 @@ private final class RunningService: Sendable {
         await #expect(throws: GatewayError.starting) { try await gateway.call(query) }
         let service = RunningService(door)
         let state = try await gateway.call(query, .onlyState)
-        #expect(String(buffer: state).hasPrefix(#"{"type":1,"publisher":"bob","#))
+        #expect(
+            String(decoding: state.bytes, as: UTF8.self).hasPrefix(#"{"type":1,"publisher":"bob","#)
+        )
         #expect(try await gateway.stats().contains { $0.name == "storeRetained" })
         let metrics = try await gateway.call(MethodCall(.metrics))
-        #expect(String(buffer: metrics).contains("porchlight_requests_total"))
+        #expect(
+            String(decoding: metrics.bytes, as: UTF8.self).contains("porchlight_requests_total"))
         service.stop()
         await #expect(throws: GatewayError.ended) { try await gateway.call(query) }
     }
@@ -128,6 +131,39 @@ private final class RunningService: Sendable {
         }
         let counters = await gateway.counters()
         #expect(counters.refused == refused && counters.inProgress == 0 && counters.waiting == 0)
+    }
+
+    @Test func `refuses calls for several states while too many results are in use`() async throws {
+        let service = RunningService()
+        defer { service.stop() }
+        let gateway = gateway(to: service.door) { $0.calls.resultBytesMax = 1 }
+        var several = MethodCall(.query)
+        several.arguments = [
+            .init(.type, .integer(1)), .init(.accounts, .texts(["bob", "carol"])),
+        ]
+        do {
+            let result = try await gateway.call(several)
+            #expect(await gateway.counters().resultBytes == result.bytes.count)
+            await #expect(throws: GatewayError.overloaded) { try await gateway.call(several) }
+            _ = try await gateway.call(query)
+            withExtendedLifetime(result) {}
+        }
+        #expect(await gateway.counters().resultBytes == 0)
+        _ = try await gateway.call(several)
+        #expect(await gateway.counters().refused == 1)
+    }
+
+    @Test func `asks for so many states at once, and for the others later`() async throws {
+        let service = RunningService()
+        defer { service.stop() }
+        let gateway = gateway(to: service.door) { $0.calls.statesAtOnceMax = 1 }
+        let query = query
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            for _ in 0..<100 { tasks.addTask { _ = try await gateway.call(query) } }
+            try await tasks.waitForAll()
+        }
+        let counters = await gateway.counters()
+        #expect(counters.inProgress == 0 && counters.waiting == 0 && counters.refused == 0)
     }
 
     @Test func `gives up calls that are cancelled, or take too long`() async throws {

@@ -12,7 +12,7 @@ import Testing
     init() throws {
         channel = EmbeddedChannel(loop: loop)
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
-        try channel.pipeline.syncOperations.addHandler(NativeProtocolInstaller())
+        try channel.pipeline.syncOperations.addHandler(NativeProtocolHandler())
     }
 
     @Test(arguments: [[0, 0, 0, 2, 123, 125], [0, 0, 0, 0], [0]] as [[UInt8]])

@@ -1,4 +1,3 @@
-import HTTPTypes
 import Testing
 
 @testable import PresenceHTTP
@@ -7,7 +6,7 @@ import Testing
 @Suite struct `A request` {
     private let table = RouteTable()
 
-    private func find(_ method: HTTPRequest.Method, _ path: String) -> String {
+    private func find(_ method: HTTPMethod, _ path: String) -> String {
         switch table.find(path, method) {
         case .found(let operation, let parameters):
             let names = ["account", "type", "device"].compactMap { parameters[$0] }
@@ -68,15 +67,38 @@ import Testing
     }
 
     @Test(arguments: [
-        "localhost", "LOCALHOST:80", "127.0.0.1", "127.0.0.1:7401", "[::1]:7401", "10.1.2.3",
+        "localhost", "LOCALHOST:80", "127.0.0.1", "127.0.0.1:7401", "[::1]:7401", "10.1.2.3", "",
+        "[::ffff:1.2.3.4]", "localhost:",
     ])
-    func `is for a local host`(authority: String) {
-        #expect(Authority.isLocal(authority))
+    func `is for a local host`(authority: String) throws {
+        #expect(try #require(HostName(Array(authority.utf8))).isLocal)
     }
 
-    @Test(arguments: ["evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "1.2.3"])
-    func `is not for a local host`(authority: String) {
-        #expect(!Authority.isLocal(authority))
+    @Test(arguments: [
+        "evil.example", "localhost.evil.example", "127.0.0.1.evil.example", "1.2.3", "127.1",
+        "0x7f000001", "2130706433", "1.2.3.256", "+1.0.0.1", "localhost.", "a%20b", "abcd",
+    ])
+    func `is not for a local host`(authority: String) throws {
+        #expect(try !#require(HostName(Array(authority.utf8))).isLocal)
+    }
+
+    @Test(arguments: [
+        "[evil.com]", "[::1].evil.com", "[::1]evil.com:80", "[", "[]", "[::1", "[::1]:x", "::1",
+        "[127.0.0.1]", "[::1%25lo]", "[v1.a]", "a b", "a/b", "a:b", "a:80:80", "a:65536", "a:+1",
+        ":80", "user@a", "a%2", "a%zz", "a,b:80,c", "é", "a\u{0}", "a\"", "[::1]:123456",
+    ])
+    func `is for no host`(authority: String) {
+        #expect(HostName(Array(authority.utf8)) == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("Bearer KEY", "KEY"), ("bearer   KEY", "KEY"), ("BEARER KEY ", "KEY"),
+            ("Bearer a b", "a b"),
+            ("Bearer", nil), ("Basic KEY", nil), ("KEY", nil), ("", nil), ("Bearer\tKEY", nil),
+        ] as [(String, String?)])
+    func `has its key in a field`(field: String, key: String?) {
+        #expect(BearerKey.key(in: Array(field.utf8)) == key.map { Array($0.utf8) })
     }
 
     @Test func `may write the media type in several ways`() {

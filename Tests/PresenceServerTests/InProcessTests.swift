@@ -37,7 +37,7 @@ private final class Caller {
     func ask(_ method: MethodName, _ body: String) throws -> JSON {
         switch try #require(call(.with(method, body))).get() {
         case .result(let bytes), .text(let bytes), .stats(_, let bytes):
-            return try JSON(parsing: bytes)
+            return try JSON(parsing: bytes.bytes)
         case .refused(let error): return .string("\(error.code) \(error.reason)")
         case .feed: return "feed"
         }
@@ -84,7 +84,7 @@ extension MethodCall {
             var call = MethodCall.with(.query, #"{"type":1,"accounts":["bob"]}"#)
             var bytes: [UInt8]?
             caller.client.call(call, .onlyState) {
-                if case .success(.result(let state)) = $0 { bytes = state }
+                if case .success(.result(let state)) = $0 { bytes = state.bytes }
             }
             caller.run { bytes != nil }
             #expect(try JSON(parsing: bytes ?? [])["publisher"] == "bob")
@@ -107,7 +107,7 @@ extension MethodCall {
                 Issue.record("no metrics")
                 return
             }
-            let metrics = String(decoding: text, as: UTF8.self)
+            let metrics = String(decoding: text.bytes, as: UTF8.self)
             #expect(metrics.contains("porchlight_requests_total{method=\"query\"} 1\n"))
             #expect(metrics.contains("porchlight_refusals_total{reason=\"missing_field\"} 1\n"))
         }

@@ -42,7 +42,7 @@ import Testing
         var result: JSON?
         client.call(call) {
             guard case .success(.result(let bytes)) = $0 else { return }
-            result = try? JSON(parsing: bytes)
+            result = try? JSON(parsing: bytes.bytes)
         }
         client.handOver()
         service.connections.withHost { host, now in host.takeInProcess(at: now) }

@@ -41,6 +41,6 @@ extension JSON {
     /// The result of a call; nil if it was refused.
     fileprivate init?(_ response: InProcessResponse) {
         guard case .result(let bytes) = response else { return nil }
-        try? self.init(parsing: bytes)
+        try? self.init(parsing: bytes.bytes)
     }
 }

@@ -25,6 +25,7 @@ import Testing
             ["PresenceStore", "PresenceClient", "PresenceBench", "PresenceTokens", "porchlight"]
         ),
         ("JWTKit", ["PresenceTokens"]), ("AsyncHTTPClient", ["OutgoingHTTP"]),
+        ("NIOHTTP1", ["OutgoingHTTP"]),
         (
             "Glibc",
             [

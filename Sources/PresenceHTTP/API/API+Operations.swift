@@ -1,5 +1,3 @@
-import HTTPTypes
-import HummingbirdCore
 import NIOCore
 import PresenceCore
 import PresenceGateway
@@ -14,18 +12,18 @@ extension API {
         case .getMetrics:
             return try await metrics()
         case .getLiveness:
-            return .json(ByteBuffer(staticString: "{\"status\":\"alive\"}"))
+            return .json(.buffer(ByteBuffer(staticString: "{\"status\":\"alive\"}")))
         case .getReadiness:
             try await readiness.check(gateway)
-            return .json(ByteBuffer(staticString: "{\"status\":\"ready\"}"))
+            return .json(.buffer(ByteBuffer(staticString: "{\"status\":\"ready\"}")))
         case .getDescription:
-            return .json(ByteBuffer(bytes: PackageResources.openapi_json))
+            return .json(.buffer(Self.description))
         case .getState:
             // The only element of a list.
             let query = try call.call(.query, path: [.onlyAccount], query: [.typeOfPresence])
-            return .json(try await gateway.call(query, .onlyState))
+            return .json(.result(try await gateway.call(query, .onlyState)))
         default:
-            return .json(try await gateway.call(try methodCall(for: call)))
+            return .json(.result(try await gateway.call(try methodCall(for: call))))
         }
     }
 
@@ -85,22 +83,15 @@ extension API {
     private func metrics() async throws -> Response {
         var text = ByteBuffer()
         do {
-            text = try await gateway.call(MethodCall(.metrics))
+            text.writeBytes(try await gateway.call(MethodCall(.metrics)).bytes)
         } catch GatewayError.refused {
             // Those of the API are there all the same.
         }
         text.writeBytes(counters.metricsText(await gateway.counters(), certificates))
         return Response(
             status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
-            body: ResponseBody(byteBuffer: text))
+            body: .buffer(text))
     }
-}
 
-extension Response {
-    /// A successful response.
-    static func json(_ body: ByteBuffer) -> Response {
-        Response(
-            status: .ok, headers: [.contentType: "application/json"],
-            body: ResponseBody(byteBuffer: body))
-    }
+    private static let description = ByteBuffer(bytes: PackageResources.openapi_json)
 }

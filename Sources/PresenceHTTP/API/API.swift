@@ -1,5 +1,3 @@
-import HTTPTypes
-import HummingbirdCore
 import NIOCore
 import PresenceGateway
 import PresenceTokens
@@ -17,111 +15,106 @@ struct API {
     let certificates: HTTPCertificates?
     private let routes = RouteTable()
 
-    /// The body cannot be read to its end: the connection is lost, or its input is not HTTP.
-    struct BodyReadError: Error {
-        var cause: any Error
-    }
-
-    /// Answers any request. Throws only if no client can receive a response any more.
-    func respond(to request: Request, over channel: any Channel) async throws -> Response {
-        let routing = routes.find(request.uri.path, request.method)
-        counters.begin()
-        var response: Response
-        do {
-            response = try await respond(to: request, routing, over: channel)
-        } catch let error as BodyReadError {
-            counters.end(routing.operation, nil)
-            throw error.cause
+    /// Says what becomes of a request, from its head. So what is refused keeps no body, and nobody
+    /// without a key can have one kept.
+    func plan(for head: RequestHead) -> RequestPlan {
+        let routing = head.method.flatMap { method in
+            head.target.path.map { routes.find(String($0), method) }
+        }
+        do throws(HTTPError) {
+            guard let host = head.host else { throw .invalidHost }
+            guard let method = head.method else { throw .unknownMethod }
+            guard method != .connect else { throw .noProxy }
+            switch routing {
+            case .notFound: throw .notFound
+            case .methodNotAllowed(let methods): throw .methodNotAllowed(methods)
+            case nil where head.target == .asterisk && method == .options:
+                throw .methodNotAllowed(Array(Set(Operation.allCases.map(\.method))))
+            case nil: throw .invalidTarget
+            case .found(let operation, let parameters):
+                if !operation.isPublic { try authorize(head, host) }
+                guard !head.hasUnknownExpectation else { throw .unknownExpectation }
+                if operation.bodyMembers != nil { try checkBody(head) }
+                return RequestPlan(operation: operation, next: .carryOut(operation, parameters))
+            }
         } catch {
-            response = HTTPError(error).response
+            return RequestPlan(operation: routing?.operation, next: .refuse(error))
         }
-        counters.end(routing.operation, response.status)
-        response.headers[.date] = date.text
-        if response.headers[.cacheControl] == nil { response.headers[.cacheControl] = "no-store" }
-        response.headers[.xContentTypeOptions] = "nosniff"
-        if request.method == .head { response = response.createHeadResponse() }
-        if response.status == .contentTooLarge || counters.connections > limits.connectionsToShed {
-            response.headers[.connection] = "close"
-        }
-        return response
     }
 
-    private func respond(
-        to request: Request, _ routing: Routing, over channel: any Channel
-    ) async throws -> Response {
-        // The first one is in the request itself.
-        guard !request.headers.contains(where: { $0.name.canonicalName == "host" }) else {
-            throw HTTPError.severalHosts
-        }
-        switch routing {
-        case .notFound: throw HTTPError.notFound
-        case .methodNotAllowed(let methods): throw HTTPError.methodNotAllowed(methods)
-        case .found(let operation, let parameters):
-            if !operation.isPublic { try authorize(request) }
+    /// Carries out a request.
+    func respond(to request: Request) async -> Response {
+        do {
             let call = Call(
-                operation: operation, path: parameters,
-                query: try QueryParameters(request.uri.query),
-                body: try await body(of: request, for: operation))
-            switch operation {
-            case .readFeed: return try await feed(call, request, over: channel)
-            case .getSDKFile: return try sdkFile(call, request)
+                operation: request.operation, path: request.path,
+                query: try QueryParameters(request.head.target.query),
+                body: request.operation.bodyMembers == nil ? nil : request.body)
+            switch request.operation {
+            case .readFeed: return try await feed(call, request.head)
+            case .getSDKFile: return try sdkFile(call, request.head)
             default: return try await carryOut(call)
             }
+        } catch {
+            return HTTPError(error).response
         }
     }
 
     /// Checks whether the client may use the API.
-    private func authorize(_ request: Request) throws(HTTPError) {
+    private func authorize(_ head: RequestHead, _ host: HostName) throws(HTTPError) {
         switch access {
         case .keysOrLocal(let ring) where ring.count == 0:
-            guard Authority.isLocal(request.head.authority) else { throw .misdirected }
+            guard host.isLocal else { throw .misdirected }
         case .keys(let ring), .keysOrLocal(let ring):
-            guard let field = request.headers[.authorization] else { throw .noKey }
-            let words = field.split(separator: " ", maxSplits: 1)
-            guard words.count == 2, words[0].lowercased() == "bearer" else { throw .noKey }
-            guard ring.name(of: Array(words[1].utf8)) != nil else { throw .invalidKey }
+            guard let key = BearerKey.key(in: head.fields[.authorization]) else { throw .noKey }
+            guard ring.name(of: key) != nil else { throw .invalidKey }
         }
     }
 
-    private func body(of request: Request, for operation: Operation) async throws -> [UInt8]? {
-        guard operation.bodyMembers != nil else { return nil }
-        guard ContentType.isJSON(request.headers[.contentType]) else { throw HTTPError.noJSON }
-        let bytesMax = limits.bodyBytesMax
-        if let length = request.headers[.contentLength].flatMap({ Int($0) }), length > bytesMax {
-            throw HTTPError.bodyTooLarge(bytesMax: bytesMax)
+    private func checkBody(_ head: RequestHead) throws(HTTPError) {
+        let encodings = head.fields.elements(of: .contentEncoding)
+        guard encodings.allSatisfy({ $0.elementsEqual("identity".utf8) }) else {
+            throw .notDecoded
         }
-        do {
-            return Array(try await request.body.collect(upTo: bytesMax).readableBytesView)
-        } catch is NIOTooManyBytesError {
-            throw HTTPError.bodyTooLarge(bytesMax: bytesMax)
-        } catch {
-            throw BodyReadError(cause: error)
-        }
+        guard ContentType.isJSON(head.fields.text(.contentType)) else { throw .noJSON }
     }
 }
 
-extension Routing {
+/// What becomes of a request.
+struct RequestPlan: Sendable {
+    enum Next: Sendable {
+        /// It is carried out when its body is there.
+        case carryOut(Operation, PathParameters)
+        case refuse(HTTPError)
+    }
+
     /// The operation to count.
+    let operation: Operation?
+    let next: Next
+}
+
+/// A complete request.
+struct Request: Sendable {
+    let head: RequestHead
+    let operation: Operation
+    let path: PathParameters
+    let body: [UInt8]
+}
+
+extension Routing {
+    /// The operation that was found.
     var operation: Operation? {
         guard case .found(let operation, _) = self else { return nil }
         return operation
     }
 }
 
-/// The host name by which the client addresses the API.
-enum Authority {
-    /// Whether it is localhost or a numeric address.
-    ///
-    /// A web page can make its reader's browser send requests to the page's own host name and let
-    /// that name resolve to 127.0.0.1 (DNS rebinding). Without keys, that page could read
-    /// everything.
-    static func isLocal(_ authority: String?) -> Bool {
-        guard let authority, !authority.isEmpty else { return true }
-        if authority.hasPrefix("[") { return true }
-        let host = authority.split(separator: ":", omittingEmptySubsequences: false)[0]
-        if host.lowercased() == "localhost" { return true }
-        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
+/// The key of `Authorization: Bearer KEY` (RFC 6750, 2.1; RFC 9110, 11.4).
+enum BearerKey {
+    static func key(in field: [UInt8]?) -> [UInt8]? {
+        guard let field, let space = field.firstIndex(of: UInt8(ascii: " ")),
+            field[..<space].lowercasedASCII.elementsEqual("bearer".utf8)
+        else { return nil }
+        return field[space...].withoutBlanks
     }
 }
 
@@ -131,6 +124,6 @@ enum ContentType {
         guard let field else { return false }
         let type = field.split(separator: ";", omittingEmptySubsequences: false)[0]
         let words = type.split { $0 == " " || $0 == "\t" }
-        return words.count == 1 && words[0].lowercased() == "application/json"
+        return words.count == 1 && words[0].utf8.lowercasedASCII == Array("application/json".utf8)
     }
 }

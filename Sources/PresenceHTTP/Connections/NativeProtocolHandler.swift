@@ -52,14 +52,3 @@ final class NativeProtocolHandler: ChannelInboundHandler, RemovableChannelHandle
         return frame
     }()
 }
-
-/// Puts a `NativeProtocolHandler` before the HTTP decoder, which is already in the pipeline.
-final class NativeProtocolInstaller: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = Any
-
-    func handlerAdded(context: ChannelHandlerContext) {
-        // It fails only for a channel that is closed already.
-        try? context.pipeline.syncOperations.addHandler(NativeProtocolHandler(), position: .first)
-        context.pipeline.syncOperations.removeHandler(self, promise: nil)
-    }
-}

@@ -1,5 +1,3 @@
-import HTTPTypes
-import HummingbirdCore
 import NIOCore
 import PresenceGateway
 import PresenceWire
@@ -9,20 +7,18 @@ extension API {
     ///
     /// While the client does not read, nothing is read from the service. So a slow client costs no
     /// more than the events in flight, and in the end its stream is closed.
-    func feed(
-        _ call: Call, _ request: HummingbirdCore.Request, over channel: any Channel
-    ) async throws -> Response {
-        let headers: HTTPFields = [.contentType: "text/event-stream"]
-        guard request.method != .head else { return Response(status: .ok, headers: headers) }
-        let header = request.headers[Self.lastEventID]
-        let cursor = try header ?? call.query.one("cursor")
+    func feed(_ call: Call, _ head: RequestHead) async throws -> Response {
+        let headers: ResponseFields = [.contentType: "text/event-stream"]
+        guard head.method != .head else {
+            return Response(status: .ok, headers: headers, body: .stream { _ in })
+        }
+        let cursor = try head.fields.text(.lastEventID) ?? call.query.one("cursor")
         let place = try FeedPlace(counters, max: limits.feedReadersMax)
         let reader = try await gateway.openFeed(from: cursor?.isEmpty == true ? nil : cursor)
-        channel.closeFuture.whenComplete { [weak reader] _ in reader?.close() }
         let silence = TimeAmount.seconds(Int64(limits.feedHeartbeatSeconds))
         return Response(
             status: .ok, headers: headers,
-            body: ResponseBody { writer in
+            body: .stream { writer in
                 defer { withExtendedLifetime(place) {} }
                 try await writer.write(ServerSentEvent.beginning)
                 if case .reset = reader.start {
@@ -35,14 +31,9 @@ extension API {
                             item.map(ServerSentEvent.event) ?? ServerSentEvent.heartbeat)
                     }
                 } catch is GatewayError {
-                    // The client reconnects by itself, with its last cursor.
-                    try await writer.finish(nil)
+                    // The service ends. The client reconnects by itself, with its last cursor.
                 }
             })
-    }
-
-    private static var lastEventID: HTTPField.Name {
-        HTTPField.Name("Last-Event-ID") ?? .eTag
     }
 }
 

@@ -1,4 +1,3 @@
-import HTTPTypes
 import PresenceGateway
 import PrometheusText
 import Synchronization
@@ -31,9 +30,9 @@ final class HTTPCounters: Sendable {
     func begin() { counts.withLock { $0.inFlight += 1 } }
 
     /// Counts the end of a request; the status is nil if the client had disconnected.
-    func end(_ operation: Operation?, _ status: HTTPResponse.Status?) {
+    func end(_ operation: Operation?, _ status: HTTPStatus?) {
         let row = operation.flatMap { Self.numbers[$0] } ?? Operation.allCases.count
-        let column = status.map { min(max($0.code / 100, 1), 5) } ?? 0
+        let column = status.map { min(max($0.rawValue / 100, 1), 5) } ?? 0
         counts.withLock {
             $0.inFlight -= 1
             $0.requests[row * 6 + column] += 1
@@ -137,8 +136,12 @@ extension MetricsText {
             .gauge, "porchlight_gateway_requests_waiting",
             "HTTP requests waiting for others to be carried out.", calls.waiting)
         add(
+            .gauge, "porchlight_gateway_result_bytes",
+            "Bytes of results that HTTP clients have not read yet.", calls.resultBytes)
+        add(
             .counter, "porchlight_gateway_requests_refused_total",
-            "HTTP requests rejected because too many were waiting.", calls.refused)
+            "HTTP requests rejected because too many were waiting, or too many bytes unread.",
+            calls.refused)
         add(
             .counter, "porchlight_gateway_requests_timed_out_total",
             "HTTP requests without a response from the service in time.", calls.timedOut)

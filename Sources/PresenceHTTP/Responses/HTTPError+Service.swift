@@ -1,4 +1,3 @@
-import HTTPTypes
 import PresenceGateway
 import PresenceWire
 
@@ -18,7 +17,7 @@ extension HTTPError {
     }
 
     /// The native codes are those of HTTP where the meaning is the same; the others are NIM's.
-    private static func status(of code: Int) -> HTTPResponse.Status {
+    private static func status(of code: Int) -> HTTPStatus {
         switch code {
         case 401: .unauthorized
         case 403: .forbidden

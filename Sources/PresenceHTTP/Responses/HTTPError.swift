@@ -1,12 +1,10 @@
-import HTTPTypes
-import HummingbirdCore
 import NIOCore
 import PresenceGateway
 
 /// Why a request is not carried out. Sent as problem details (RFC 9457), with the `reason` of the
 /// native protocol and the other members of its `data`.
 struct HTTPError: Error, Sendable {
-    var status: HTTPResponse.Status
+    var status: HTTPStatus
     var reason: String
     /// A human-readable sentence.
     var detail: String
@@ -14,9 +12,9 @@ struct HTTPError: Error, Sendable {
     var members: [(name: String, value: ByteBuffer)] = []
     /// Members that are JSON already, each with a comma before it.
     var furtherMembers: [UInt8] = []
-    var headers: [(name: HTTPField.Name, value: String)] = []
+    var headers: [(name: FieldName, value: String)] = []
 
-    init(_ status: HTTPResponse.Status, _ reason: String, _ detail: String) {
+    init(_ status: HTTPStatus, _ reason: String, _ detail: String) {
         self.status = status
         self.reason = reason
         self.detail = detail
@@ -33,14 +31,14 @@ struct HTTPError: Error, Sendable {
         var body = JSONMembers()
         body.append("type", "urn:porchlight:problem:\(reason)")
         body.append("title", Self.title(of: reason))
-        body.append("status", status.code)
+        body.append("status", status.rawValue)
         body.append("detail", detail)
         body.append("reason", reason)
         for member in members { body.append(member.name, json: member.value) }
         body.append(members: furtherMembers)
         var response = Response(
             status: status, headers: [.contentType: "application/problem+json"],
-            body: ResponseBody(byteBuffer: body.object))
+            body: .buffer(body.object))
         for header in headers { response.headers[header.name] = header.value }
         return response
     }
@@ -59,7 +57,7 @@ struct HTTPError: Error, Sendable {
         return copy
     }
 
-    func with(_ header: HTTPField.Name, _ value: String) -> HTTPError {
+    func with(_ header: FieldName, _ value: String) -> HTTPError {
         var copy = self
         copy.headers.append((header, value))
         return copy
@@ -72,13 +70,9 @@ extension HTTPError {
         HTTPError(.notFound, "not_found", "There is no such path; see /openapi.json.")
     }
 
-    static var severalHosts: HTTPError {
-        HTTPError(.badRequest, "invalid_request", "The request must have one `Host`.")
-    }
-
-    static func methodNotAllowed(_ methods: [HTTPRequest.Method]) -> HTTPError {
+    static func methodNotAllowed(_ methods: [HTTPMethod]) -> HTTPError {
         var names = methods.map(\.rawValue)
-        if methods.contains(.get) { names.append(HTTPRequest.Method.head.rawValue) }
+        if methods.contains(.get) { names.append(HTTPMethod.head.rawValue) }
         let allowed = names.sorted().joined(separator: ", ")
         return HTTPError(
             .methodNotAllowed, "method_not_allowed", "This path allows only \(allowed)."
@@ -101,6 +95,13 @@ extension HTTPError {
         HTTPError(
             .misdirectedRequest, "misdirected",
             "Without server keys, `Host` must be localhost or a numeric address.")
+    }
+
+    static var notDecoded: HTTPError {
+        HTTPError(
+            .unsupportedMediaType, "unsupported_media_type",
+            "The body must not be encoded: send it without `Content-Encoding`."
+        ).with(.acceptEncoding, "identity")
     }
 
     static var noJSON: HTTPError {

@@ -1,4 +1,3 @@
-import HTTPTypes
 import PresenceCore
 
 /// All operations. `docs/openapi.json` has the same names.
@@ -39,7 +38,7 @@ enum Operation: String, CaseIterable, Sendable {
     }
 
     /// The method.
-    var method: HTTPRequest.Method {
+    var method: HTTPMethod {
         switch self {
         case .queryStates, .subscribe, .relate: .post
         case .publishStatus, .setVisibility, .setPassword: .put

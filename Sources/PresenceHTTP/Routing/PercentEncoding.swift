@@ -17,9 +17,8 @@ enum PercentEncoding {
         while let byte = rest.popFirst() {
             switch byte {
             case UInt8(ascii: "%"):
-                guard let high = digit(rest.popFirst()), let low = digit(rest.popFirst()) else {
-                    return nil
-                }
+                guard let high = rest.popFirst()?.hexValue, let low = rest.popFirst()?.hexValue
+                else { return nil }
                 bytes.append(high << 4 | low)
             case UInt8(ascii: "+") where plus == .space: bytes.append(UInt8(ascii: " "))
             default: bytes.append(byte)
@@ -27,26 +26,13 @@ enum PercentEncoding {
         }
         return String(validating: bytes, as: UTF8.self)
     }
-
-    private static func digit(_ byte: UInt8?) -> UInt8? {
-        guard let byte else { return nil }
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): return byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): return byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): return byte - UInt8(ascii: "A") + 10
-        default: return nil
-        }
-    }
 }
 
 /// The parameters of a query, decoded, in their order.
-///
-/// Not HummingbirdCore's `URI.queryParameters`: that does not decode names and `+`, and it returns
-/// a value with an invalid encoding unchanged.
 struct QueryParameters: Sendable {
     private var values: [(name: String, value: String)] = []
 
-    init(_ query: String?) throws(HTTPError) {
+    init(_ query: Substring?) throws(HTTPError) {
         guard let query else { return }
         for part in query.split(separator: "&") {
             let pieces = part.split(

@@ -1,11 +1,9 @@
-import HTTPTypes
-
 /// The result of a search for the operation of a request.
 enum Routing: Sendable {
     /// An operation, and the path segments for the names in its braces.
     case found(Operation, PathParameters)
     /// The path exists, but only with these methods.
-    case methodNotAllowed([HTTPRequest.Method])
+    case methodNotAllowed([HTTPMethod])
     /// There is no such path.
     case notFound
 }
@@ -19,8 +17,7 @@ struct PathParameters: Sendable {
 
 /// The operations, by path and method.
 ///
-/// HummingbirdCore has no router. The router of Hummingbird would bring the whole application with
-/// it, and it answers a wrong method with 404 instead of 405 and the methods that are allowed.
+/// There are few of them, so they are compared one after the other.
 struct RouteTable: Sendable {
     private struct Path: Sendable {
         var segments: [String]
@@ -41,7 +38,7 @@ struct RouteTable: Sendable {
 
     /// Finds the operation. Segments are compared without decoding, so an account name may contain
     /// a slash, written `%2F`.
-    func find(_ path: String, _ method: HTTPRequest.Method) -> Routing {
+    func find(_ path: String, _ method: HTTPMethod) -> Routing {
         guard path.utf8.first == UInt8(ascii: "/") else { return .notFound }
         let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
         for candidate in paths {

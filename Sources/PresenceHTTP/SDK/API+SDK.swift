@@ -1,12 +1,9 @@
-import HTTPTypes
-import HummingbirdCore
-
 extension API {
     /// The response with a file of the SDK, or that the client has it already.
-    func sdkFile(_ call: Call, _ request: Request) throws(HTTPError) -> Response {
+    func sdkFile(_ call: Call, _ head: RequestHead) throws(HTTPError) -> Response {
         guard
             let file = sdk.file(
-                call.path["file"] ?? "", accepting: request.headers[.acceptEncoding])
+                call.path["file"] ?? "", accepting: head.fields.text(.acceptEncoding))
         else { throw .noSDKFile }
         var response = Response(
             status: .ok,
@@ -21,12 +18,10 @@ extension API {
                 .crossOriginResourcePolicy: "cross-origin",
                 .vary: "Accept-Encoding",
             ],
-            body: ResponseBody(byteBuffer: file.body))
+            body: .buffer(file.body))
         if file.isCompressed { response.headers[.contentEncoding] = "gzip" }
-        guard file.isNamed(by: request.headers[.ifNoneMatch]) else { return response }
-        var unchanged = response.createHeadResponse()
-        unchanged.status = .notModified
-        return unchanged
+        guard file.isNamed(by: head.fields.text(.ifNoneMatch)) else { return response }
+        return Response(status: .notModified, headers: response.headers)
     }
 }
 

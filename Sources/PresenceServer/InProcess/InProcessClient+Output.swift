@@ -44,7 +44,7 @@ extension InProcessClient {
         } else {
             bytes.appendAnswerResult(answer, in: effects, settings: settings)
         }
-        complete(id, .result(bytes))
+        complete(id, .result(ResultBytes(bytes, meter)))
     }
 
     private func answer(_ id: ID, _ answer: QuestionAnswer, in effects: borrowing Effects) {
@@ -53,9 +53,9 @@ extension InProcessClient {
         switch answer {
         case .stats(let fields):
             bytes.appendStatsResult(fields)
-            return complete(id, .stats(fields, result: bytes))
+            return complete(id, .stats(fields, result: ResultBytes(bytes, meter)))
         case .metrics(let text):
-            return complete(id, .text(text))
+            return complete(id, .text(ResultBytes(text, meter)))
         case .why(let report, let subscriber, let publisher):
             bytes.appendWhyResult(
                 report, subscriber: subscriber, publisher: publisher, in: effects)
@@ -66,7 +66,7 @@ extension InProcessClient {
         case .passwordRemoved(let removed):
             bytes.appendPasswordResult("removed", removed)
         }
-        complete(id, .result(bytes))
+        complete(id, .result(ResultBytes(bytes, meter)))
     }
 
     private func take(

@@ -8,8 +8,9 @@
 // given up frees its slot at once, and a response that comes later finds no call.
 //
 // What a client can cost the service is bounded by `InProcessLimits`: calls above `callsAtOnceMax`
-// wait here, in their order, and above `callsMax` they fail. A reader has one share of the feed
-// under way, and asks for the next when its consumer does.
+// wait here, in their order, and above `callsMax` they fail. While results of `resultBytesMax` are
+// in use, calls that ask for more states fail. A reader has one share of the feed under way, and
+// asks for the next when its consumer does.
 
 import PresenceCore
 public import PresenceWire
@@ -41,6 +42,7 @@ public final class InProcessClient {
     private var waiting = Queue<ID>()
     private var isEnded = false
     private var counts = InProcessCounters()
+    let meter = ResultMeter()
 
     init(
         _ settings: Settings, _ limits: InProcessLimits, box: LinkBox, number: Int,
@@ -59,6 +61,7 @@ public final class InProcessClient {
         var counters = counts
         counters.inProgress = slots.askedCount
         counters.waiting = slots.waitingCount
+        counters.resultBytes = meter.bytesInUse
         return counters
     }
 
@@ -88,7 +91,7 @@ public final class InProcessClient {
         let pending = PendingCall(
             call: call, form: form, deadline: deadline, completion: completion)
         let id = slots.take(.waiting(pending))
-        guard slots.askedCount < limits.callsAtOnceMax else {
+        guard canAsk else {
             waiting.append(id)
             return id
         }
@@ -115,9 +118,21 @@ public final class InProcessClient {
         askNext()
     }
 
+    /// Whether the engine host may have one more call.
+    private var canAsk: Bool {
+        slots.askedCount < limits.callsAtOnceMax && slots.statesAsked < limits.statesAtOnceMax
+    }
+
     private func ask(_ id: ID, _ pending: PendingCall) {
+        var asked = pending
+        asked.call.body = nil
         do throws(MethodCallError) {
             let method = try decoder.decode(pending.call)
+            asked.states = method.statesMax
+            guard asked.states <= 1 || hasRoomForStates else {
+                counts.refused += 1
+                return end(id, .overloaded)
+            }
             append { [connection = connection(id)] inbound, decoder in
                 inbound.append(method, of: &decoder, from: connection, at: nil)
             }
@@ -128,14 +143,16 @@ public final class InProcessClient {
                 inbound.append(.invalid(connection, pending.call.method, refusal))
             }
         }
-        var asked = pending
-        asked.call.body = nil
         slots.enter(id, .asked(asked))
+    }
+
+    private var hasRoomForStates: Bool {
+        meter.bytesInUse < limits.resultBytesMax
     }
 
     /// Asks what has waited longest, as much as there is room for.
     private func askNext() {
-        while slots.askedCount < limits.callsAtOnceMax, let id = waiting.popFirst() {
+        while canAsk, let id = waiting.popFirst() {
             if case .waiting(let pending) = slots.use(of: id) { ask(id, pending) }
         }
     }
@@ -246,5 +263,17 @@ public final class InProcessClient {
     func end() {
         isEnded = true
         for id in slots.all { end(id, .ended) }
+    }
+}
+
+extension Method {
+    /// The states that its result may have.
+    fileprivate var statesMax: Int {
+        switch self {
+        case .command(.query(_, let accounts)): Int(accounts.count)
+        case .command(.subscribe(_, let request)) where request.answer != .withoutStates:
+            Int(request.publishers.count)
+        default: 0
+        }
     }
 }

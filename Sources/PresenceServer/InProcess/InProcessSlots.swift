@@ -7,6 +7,8 @@ struct PendingCall {
     /// When it is given up.
     var deadline: UInt64
     var completion: InProcessClient.Completion
+    /// The states that its result may have, once it is decoded.
+    var states = 0
 }
 
 /// A reader of the feed.
@@ -42,6 +44,8 @@ struct InProcessSlots {
     private(set) var waitingCount = 0
     private(set) var askedCount = 0
     private(set) var readerCount = 0
+    /// States that the calls of `askedCount` ask for.
+    private(set) var statesAsked = 0
 
     /// Takes a free slot.
     mutating func take(_ use: Use) -> InProcessClient.ID {
@@ -104,7 +108,9 @@ struct InProcessSlots {
         switch use {
         case .free: break
         case .waiting: waitingCount += difference
-        case .asked: askedCount += difference
+        case .asked(let pending):
+            askedCount += difference
+            statesAsked += difference * pending.states
         case .reader: readerCount += difference
         }
     }

@@ -7,6 +7,11 @@ public struct InProcessLimits: Sendable {
     /// Calls that the engine host has. They are carried out in one turn of the service's loop, so
     /// their number bounds for how long clients wait for them.
     public var callsAtOnceMax = 64
+    /// States that calls that the engine host has may ask for, but for those of the last one. They
+    /// are all in memory at once.
+    public var statesAtOnceMax = 1_000
+    /// Bytes of results that are in use. Above it, calls for more than one state fail.
+    public var resultBytesMax = 64 << 20
     /// Readers of the feed.
     public var feedReadersMax = 64
 
@@ -17,11 +22,11 @@ public struct InProcessLimits: Sendable {
 /// What has become of a call that the service has carried out or refused.
 public enum InProcessResponse: Sendable {
     /// The `result`, as JSON.
-    case result([UInt8])
+    case result(ResultBytes)
     /// The text of `metrics`.
-    case text([UInt8])
+    case text(ResultBytes)
     /// The fields of `stats`, and the same as JSON.
-    case stats([StatsField], result: [UInt8])
+    case stats([StatsField], result: ResultBytes)
     /// The caller is a reader of the feed now.
     case feed(FeedStart, InProcessClient.ID)
     /// An error.
@@ -46,9 +51,11 @@ public enum InProcessError: Error, Hashable, Sendable {
 public struct InProcessCounters: Hashable, Sendable {
     /// Calls that the engine host has, and calls that wait.
     public var inProgress = 0, waiting = 0
-    /// Since startup: calls that failed because too many were in progress, and without a response
-    /// in time.
+    /// Since startup: calls that failed because too many were in progress, or their results in use,
+    /// and without a response in time.
     public var refused = 0, timedOut = 0
+    /// Bytes of results that are in use.
+    public var resultBytes = 0
 
     /// All counters at 0.
     public init() {}

@@ -1,0 +1,461 @@
+// One connection: requests one after the other, each read, carried out and answered.
+//
+//     waiting ─▶ receiving ─▶ carryingOut ─▶ writing ─▶ waiting
+//        └────▶ discarding                └▶ streaming
+//     any ─▶ lingering ─▶ closed
+//
+// While a request is carried out and its response is written, nothing is read: what a client sends
+// ahead stays in the kernel, but for one read. A client that does not read gets no further
+// responses. After some requests in one turn, the others wait for the next, so that other
+// connections have theirs.
+//
+// It is closed when
+//
+// * it is silent for too long, or a head is not complete in time,
+// * a request has begun and its body is not complete in time,
+// * the client has not read any of the bytes that wait for it for a while,
+// * the client disconnects while a stream is written to it, or sends another request behind it,
+// * a response said `Connection: close`: then only the output is closed first, and input is
+//   discarded for a moment, since closing at once could lose the response.
+
+import NIOCore
+import TaskLoops
+
+final class HTTPConnection: ChannelInboundHandler, TableConnection {
+    typealias InboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    private enum Phase {
+        /// For a request, or for the rest of its head.
+        case waiting
+        /// For the rest of the body of a request that will be carried out.
+        case receiving(RequestHead, Operation, PathParameters)
+        /// For the rest of the body of a request that is refused. Nil: it has been answered.
+        case discarding(RequestHead, HTTPError?)
+        /// For the response.
+        case carryingOut(RequestHead)
+        case writing(OutgoingResponse)
+        case streaming(ResponseFraming)
+        /// After the last response.
+        case lingering
+        case closed
+    }
+
+    /// What all connections share.
+    struct Shared: Sendable {
+        let api: API
+        let connections: ConnectionLimiter
+        let loop: TaskLoop
+    }
+
+    private static let lingerSeconds = 2
+    private static let requestsPerTurnMax = 8
+    /// Far more than the kernel keeps for it; NIO reads all of that when the client has ended.
+    private static let inputBytesMax = 1 << 18
+
+    private let shared: Shared
+    private var limits: HTTPLimits { shared.api.limits }
+    private var counters: HTTPCounters { shared.api.counters }
+    var place = ConnectionPlace<HTTPConnection>()
+    private var context: ChannelHandlerContext?
+    private var phase = Phase.waiting
+    private var reader: RequestReader
+    private var input = ByteBuffer()
+    private var inputHasEnded = false
+    private var body: [UInt8] = []
+    /// The operation of a request that has not been counted yet.
+    private var uncounted: Operation??
+    private var task: Task<Void, Never>?
+    private var requestsInTurn = 0
+    private var isAdvancing = false
+    private var isPumping = false
+    private var deadline: Scheduled<Void>?
+    private var progressDeadline: Scheduled<Void>?
+    private var nextTurn: Scheduled<Void>?
+    private var onWritable: ((Result<Void, any Error>) -> Void)?
+
+    init(_ shared: Shared) {
+        self.shared = shared
+        reader = RequestReader(shared.api.limits.request)
+    }
+
+    // MARK: - The connection
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        self.context = context
+        counters.connectionOpened()
+        shared.connections.enter(self, from: context.channel.remoteAddress)
+        guard self.context != nil else { return }
+        setDeadline(limits.idleSeconds)
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        context.fireChannelActive()
+        context.read()
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        leave()
+        context.fireChannelInactive()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        leave()
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        close()
+    }
+
+    func closeToMakeRoom() {
+        counters.connectionDisplaced()
+        close()
+    }
+
+    /// Closes it at once.
+    func close() {
+        guard let context else { return }
+        leave()
+        context.close(promise: nil)
+    }
+
+    private func leave() {
+        guard context != nil else { return }
+        context = nil
+        phase = .closed
+        input = ByteBuffer()
+        body = []
+        count(nil)
+        for timer in [deadline, progressDeadline, nextTurn] { timer?.cancel() }
+        task?.cancel()
+        resumeWriter(.failure(ChannelError.ioOnClosedChannel))
+        shared.connections.leave(self)
+        counters.connectionClosed()
+    }
+
+    /// Closes the output, and waits a moment for the client to close its own.
+    private func linger() {
+        guard let context else { return }
+        phase = .lingering
+        input = ByteBuffer()
+        context.close(mode: .output, promise: nil)
+        guard !inputHasEnded else { return close() }
+        setDeadline(Self.lingerSeconds)
+        context.read()
+    }
+
+    // MARK: - Input
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        var bytes = unwrapInboundIn(data)
+        switch phase {
+        case .closed, .lingering: return
+        // A stream does not end, so a request after it could not be answered.
+        case .streaming: return close()
+        case .waiting where reader.isBetweenRequests && input.readableBytes == 0:
+            setDeadline(limits.idleSeconds)
+        case .waiting, .receiving, .discarding, .carryingOut, .writing: break
+        }
+        guard input.readableBytes + bytes.readableBytes <= Self.inputBytesMax else {
+            return close()
+        }
+        if input.readableBytes == 0 { input = bytes } else { input.writeBuffer(&bytes) }
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        requestsInTurn = 0
+        switch phase {
+        case .lingering, .streaming: context.read()
+        case .waiting, .receiving, .discarding: advance()
+        case .carryingOut, .writing, .closed: break
+        }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard event as? ChannelEvent == .inputClosed else {
+            return context.fireUserInboundEventTriggered(event)
+        }
+        inputHasEnded = true
+        switch phase {
+        case .lingering, .streaming: close()
+        case .waiting, .receiving, .discarding: advance()
+        case .carryingOut, .writing, .closed: break
+        }
+    }
+
+    private var isReading: Bool {
+        switch phase {
+        case .waiting, .receiving, .discarding: context?.channel.isWritable == true
+        case .carryingOut, .writing, .streaming, .lingering, .closed: false
+        }
+    }
+
+    /// Goes on with the input, as far as it can be read now.
+    private func advance() {
+        guard !isAdvancing else { return }
+        isAdvancing = true
+        defer { isAdvancing = false }
+        while isReading {
+            if case .waiting = phase, requestsInTurn >= Self.requestsPerTurnMax {
+                return continueLater()
+            }
+            do throws(HTTPError) {
+                guard let event = try reader.next(in: &input) else { return awaitInput() }
+                take(event)
+            } catch {
+                refuseInput(error)
+            }
+        }
+    }
+
+    private func awaitInput() {
+        if input.readableBytes == 0 { input = ByteBuffer() }
+        if inputHasEnded { close() } else { context?.read() }
+    }
+
+    /// Goes on a moment later. A task would be executed before the other connections are polled.
+    private func continueLater() {
+        guard nextTurn == nil else { return }
+        nextTurn = schedule(in: .milliseconds(1)) { connection in
+            connection.nextTurn = nil
+            connection.requestsInTurn = 0
+            connection.advance()
+        }
+    }
+
+    private func take(_ event: RequestReader.Event) {
+        switch event {
+        case .head(let head): begin(head)
+        case .body(let part):
+            if case .receiving = phase { body.append(contentsOf: part.readableBytesView) }
+        case .end:
+            switch phase {
+            case .receiving(let head, let operation, let path):
+                carryOut(Request(head: head, operation: operation, path: path, body: body))
+            case .discarding(let head, let error?): refuse(error, head)
+            case .discarding(let head, nil): endResponse(closes: shouldClose(after: head))
+            case .waiting, .carryingOut, .writing, .streaming, .lingering, .closed: break
+            }
+        }
+    }
+
+    // MARK: - Requests
+
+    private func begin(_ head: RequestHead) {
+        requestsInTurn += 1
+        setDeadline(limits.requestSeconds)
+        counters.begin()
+        let plan = shared.api.plan(for: head)
+        uncounted = .some(plan.operation)
+        let isTooLarge =
+            if case .length(let length) = head.framing { length > limits.bodyBytesMax } else {
+                false
+            }
+        switch plan.next {
+        // Some clients take what follows a CONNECT for the tunnel, whatever the response is.
+        case .refuse(let error) where isTooLarge || head.method == .connect:
+            refuse(error, head, closes: true)
+        case .carryOut where isTooLarge:
+            refuse(.bodyTooLarge(bytesMax: limits.bodyBytesMax), head, closes: true)
+        case .refuse(let error):
+            phase = .discarding(head, error)
+            guard head.awaitsContinue, input.readableBytes == 0 else { return }
+            // Before it sends the body. It may all the same: then that is discarded.
+            writeWhole(error.response, head, closes: !head.keepsConnection)
+            phase = .discarding(head, nil)
+        case .carryOut(let operation, let path):
+            phase = .receiving(head, operation, path)
+            guard head.awaitsContinue, input.readableBytes == 0 else { return }
+            writeAndFlush(ByteBuffer(staticString: "HTTP/1.1 100 Continue\r\n\r\n"))
+        }
+    }
+
+    /// Refuses a complete request, or one whose rest is not read.
+    private func refuse(_ error: HTTPError, _ head: RequestHead?, closes: Bool = false) {
+        let closes = closes || shouldClose(after: head)
+        writeWhole(error.response, head, closes: closes)
+        endResponse(closes: closes)
+    }
+
+    /// Refuses input that cannot be read.
+    private func refuseInput(_ error: HTTPError) {
+        switch phase {
+        // Another response would be taken for that to the next request.
+        case .discarding(_, nil): linger()
+        case .discarding(let head, _), .receiving(let head, _, _):
+            refuse(error, head, closes: true)
+        case .waiting, .carryingOut, .writing, .streaming, .lingering, .closed:
+            counters.begin()
+            uncounted = .some(nil)
+            refuse(error, nil, closes: true)
+        }
+    }
+
+    private func shouldClose(after head: RequestHead?) -> Bool {
+        head?.keepsConnection != true || counters.connections > limits.connectionsToShed
+    }
+
+    private func carryOut(_ request: Request) {
+        body = []
+        deadline?.cancel()
+        phase = .carryingOut(request.head)
+        shared.connections.endWaiting(self)
+        guard let context else { return }
+        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+        shared.connections.beginTask()
+        task = shared.loop.task { [shared] in
+            let response = await shared.api.respond(to: request)
+            if let stream = bound.value.begin(response) {
+                do {
+                    try await stream(StreamWriter(bound))
+                    bound.value.endStream()
+                } catch {
+                    bound.value.close()
+                }
+            }
+            bound.value.task = nil
+            shared.connections.endTask()
+        }
+    }
+
+    private func count(_ status: HTTPStatus?) {
+        guard let operation = uncounted else { return }
+        uncounted = nil
+        counters.end(operation, status)
+    }
+
+    // MARK: - Responses
+
+    /// Begins to write a response. Returns what writes a stream.
+    private func begin(
+        _ response: Response
+    ) -> (@Sendable (StreamWriter) async throws -> Void)? {
+        guard case .carryingOut(let head) = phase, let context else { return nil }
+        count(response.status)
+        let framing = ResponseFraming(
+            of: response, to: head, closes: shouldClose(after: head))
+        write(framing.head(of: response, date: shared.api.date.text))
+        if case .stream(let stream) = response.body, framing.hasBody {
+            phase = .streaming(framing)
+            context.flush()
+            // To notice when the client ends.
+            context.read()
+            return stream
+        }
+        phase = .writing(OutgoingResponse(response.body, framing))
+        pump()
+        return nil
+    }
+
+    /// Writes on, as long as the client reads.
+    private func pump() {
+        guard !isPumping else { return }
+        isPumping = true
+        defer { isPumping = false }
+        while case .writing(var response) = phase, let context, context.channel.isWritable {
+            guard let part = response.next() else {
+                context.flush()
+                return endResponse(closes: response.framing.closes)
+            }
+            phase = .writing(response)
+            write(part)
+            // This may make it writable again at once.
+            if !context.channel.isWritable { context.flush() }
+        }
+    }
+
+    /// A short response, whether the client reads or not.
+    private func writeWhole(_ response: Response, _ head: RequestHead?, closes: Bool) {
+        count(response.status)
+        let framing = ResponseFraming(of: response, to: head, closes: closes)
+        var bytes = framing.head(of: response, date: shared.api.date.text)
+        var outgoing = OutgoingResponse(response.body, framing)
+        while let part = outgoing.next() { bytes.writeImmutableBuffer(part) }
+        writeAndFlush(bytes)
+    }
+
+    private func endResponse(closes: Bool) {
+        shared.connections.beginWaiting(self)
+        guard !closes else { return linger() }
+        guard context != nil else { return }
+        phase = .waiting
+        setDeadline(limits.idleSeconds)
+        advance()
+    }
+
+    /// Writes a part of a stream; whether the next one can follow.
+    func writePart(_ part: ByteBuffer) -> Bool {
+        guard case .streaming(let framing) = phase, let context else { return false }
+        writeAndFlush(framing.framed(part))
+        return context.channel.isWritable
+    }
+
+    /// Calls `body` when the client can be sent more, or the connection has ended.
+    func onceWritable(_ body: @escaping (Result<Void, any Error>) -> Void) {
+        precondition(onWritable == nil, "two writers of one stream")
+        onWritable = body
+        guard let context else {
+            return resumeWriter(.failure(ChannelError.ioOnClosedChannel))
+        }
+        if context.channel.isWritable { resumeWriter(.success(())) }
+    }
+
+    private func resumeWriter(_ result: Result<Void, any Error>) {
+        let body = onWritable
+        onWritable = nil
+        body?(result)
+    }
+
+    private func endStream() {
+        guard case .streaming(let framing) = phase else { return }
+        writeAndFlush(framing.end)
+        endResponse(closes: framing.closes)
+    }
+
+    func channelWritabilityChanged(context: ChannelHandlerContext) {
+        progressDeadline?.cancel()
+        if context.channel.isWritable {
+            resumeWriter(.success(()))
+            pump()
+            advance()
+        } else {
+            progressDeadline = schedule(in: .seconds(Int64(limits.progressSeconds))) { connection in
+                connection.counters.connectionTimedOut()
+                connection.close()
+            }
+        }
+        context.fireChannelWritabilityChanged()
+    }
+
+    private func write(_ bytes: ByteBuffer) {
+        context?.write(wrapOutboundOut(bytes), promise: nil)
+    }
+
+    private func writeAndFlush(_ bytes: ByteBuffer) {
+        context?.writeAndFlush(wrapOutboundOut(bytes), promise: nil)
+    }
+
+    // MARK: - Time
+
+    private func setDeadline(_ seconds: Int) {
+        deadline?.cancel()
+        deadline = schedule(in: .seconds(Int64(seconds))) { $0.deadlineHasCome() }
+    }
+
+    private func deadlineHasCome() {
+        switch phase {
+        case .waiting where reader.isBetweenRequests && input.readableBytes == 0: break
+        case .waiting, .receiving, .discarding: counters.connectionTimedOut()
+        case .carryingOut, .writing, .streaming, .lingering, .closed: break
+        }
+        close()
+    }
+
+    private func schedule(
+        in time: TimeAmount, _ body: @escaping @Sendable (HTTPConnection) -> Void
+    ) -> Scheduled<Void>? {
+        guard let context else { return nil }
+        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+        return context.eventLoop.scheduleTask(in: time) { body(bound.value) }
+    }
+}

@@ -1,0 +1,149 @@
+// The words of HTTP that the API uses: methods, statuses and names of fields.
+
+/// A registered method that servers may be sent (RFC 9110, 9; RFC 5789; QUERY).
+enum HTTPMethod: String, CaseIterable, Sendable {
+    case connect = "CONNECT"
+    case delete = "DELETE"
+    case get = "GET"
+    case head = "HEAD"
+    case options = "OPTIONS"
+    case patch = "PATCH"
+    case post = "POST"
+    case put = "PUT"
+    case query = "QUERY"
+    case trace = "TRACE"
+}
+
+/// A status of a response (RFC 9110, 15).
+enum HTTPStatus: Int, CaseIterable, Sendable {
+    case ok = 200
+    case notModified = 304
+    case badRequest = 400
+    case unauthorized = 401
+    case forbidden = 403
+    case notFound = 404
+    case methodNotAllowed = 405
+    case conflict = 409
+    case contentTooLarge = 413
+    case targetTooLong = 414
+    case unsupportedMediaType = 415
+    case expectationFailed = 417
+    case misdirectedRequest = 421
+    case unprocessableContent = 422
+    case tooManyRequests = 429
+    case headerFieldsTooLarge = 431
+    case internalServerError = 500
+    case notImplemented = 501
+    case serviceUnavailable = 503
+    case gatewayTimeout = 504
+    case versionNotSupported = 505
+
+    /// The text after the number in a status line.
+    var phrase: String {
+        switch self {
+        case .ok: "OK"
+        case .notModified: "Not Modified"
+        case .badRequest: "Bad Request"
+        case .unauthorized: "Unauthorized"
+        case .forbidden: "Forbidden"
+        case .notFound: "Not Found"
+        case .methodNotAllowed: "Method Not Allowed"
+        case .conflict: "Conflict"
+        case .contentTooLarge: "Content Too Large"
+        case .targetTooLong: "URI Too Long"
+        case .unsupportedMediaType: "Unsupported Media Type"
+        case .expectationFailed: "Expectation Failed"
+        case .misdirectedRequest: "Misdirected Request"
+        case .unprocessableContent: "Unprocessable Content"
+        case .tooManyRequests: "Too Many Requests"
+        case .headerFieldsTooLarge: "Request Header Fields Too Large"
+        case .internalServerError: "Internal Server Error"
+        case .notImplemented: "Not Implemented"
+        case .serviceUnavailable: "Service Unavailable"
+        case .gatewayTimeout: "Gateway Timeout"
+        case .versionNotSupported: "HTTP Version Not Supported"
+        }
+    }
+}
+
+/// The name of a field that the API reads or writes.
+enum FieldName: String, CaseIterable, Sendable {
+    case accept = "Accept"
+    case acceptEncoding = "Accept-Encoding"
+    case accessControlAllowOrigin = "Access-Control-Allow-Origin"
+    case allow = "Allow"
+    case authorization = "Authorization"
+    case cacheControl = "Cache-Control"
+    case connection = "Connection"
+    case contentEncoding = "Content-Encoding"
+    case contentLength = "Content-Length"
+    case contentType = "Content-Type"
+    case crossOriginResourcePolicy = "Cross-Origin-Resource-Policy"
+    case date = "Date"
+    case eTag = "ETag"
+    case expect = "Expect"
+    case host = "Host"
+    case ifNoneMatch = "If-None-Match"
+    case lastEventID = "Last-Event-ID"
+    case retryAfter = "Retry-After"
+    case transferEncoding = "Transfer-Encoding"
+    case vary = "Vary"
+    case wwwAuthenticate = "WWW-Authenticate"
+    case xContentTypeOptions = "X-Content-Type-Options"
+
+    private static let byBytes = Dictionary(
+        uniqueKeysWithValues: allCases.map { (Array($0.rawValue.utf8).lowercasedASCII, $0) })
+
+    /// The name that these bytes are, in any case of the letters; nil for every other name.
+    init?(_ bytes: some Sequence<UInt8>) {
+        guard let name = Self.byBytes[Array(bytes).lowercasedASCII] else { return nil }
+        self = name
+    }
+}
+
+extension Sequence<UInt8> {
+    /// The bytes with the letters A to Z in lower case, and no others changed: what Unicode takes
+    /// for the same letter is another one here.
+    var lowercasedASCII: [UInt8] {
+        map { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 ? $0 | 0x20 : $0 }
+    }
+}
+
+extension UInt8 {
+    /// Whether a token may contain it (RFC 9110, 5.6.2).
+    var isTokenByte: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: Self.tokenMarks.contains(self)
+        }
+    }
+
+    /// Whether it is a space or a tab.
+    var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") }
+
+    /// Whether it is a decimal digit.
+    var isDigit: Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= self }
+
+    /// Its value as a hexadecimal digit; nil if it is none.
+    var hexValue: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+
+    private static let tokenMarks = Array("!#$%&'*+-.^_`|~".utf8)
+}
+
+extension Collection<UInt8> where SubSequence: Collection<UInt8> {
+    /// The bytes without the spaces and tabs at both ends.
+    var withoutBlanks: [UInt8] {
+        var bytes = Array(self)
+        while bytes.last?.isBlank == true { bytes.removeLast() }
+        return Array(bytes.drop { $0.isBlank })
+    }
+}
