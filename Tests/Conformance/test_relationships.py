@@ -285,12 +285,14 @@ class Contacts(People):
         self.say(a, b, "remove")
         self.assertNotIn("name", self.say(a, b, "request"))
 
-    def test_names_and_groups_together_have_255_bytes(self):
+    def test_names_and_groups_have_limits(self):
         a = self.person("a")
+        long = [chr(0x61 + n) * 1023 for n in range(4)]
         for fits, name, groups in (
-                (True, "n" * 255, []), (True, "é" * 127, []), (True, "n" * 127, ["g" * 127]),
-                (True, None, ["g" * 254]), (False, "n" * 128, ["g" * 127]),
-                (False, None, ["g" * 255]), (True, None, [chr(0x4e00 + n) for n in range(63)])):
+                (True, "n" * 1023, []), (True, "\u6c49" * 341, ["\u5b57" * 341]),
+                (True, None, long[:3] + ["g" * 1020]), (False, None, long),
+                (True, "n" * 1023, long[:3]), (False, "n" * 1023, long[:3] + ["g"]),
+                (True, None, [chr(0x4e00 + n) for n in range(1000)])):
             params = {"contact": "c", "action": "describe", "groups": groups}
             if name is not None:
                 params["name"] = name
@@ -299,7 +301,7 @@ class Contacts(People):
                 self.assertEqual(got["result"]["contact"].get("groups", []), groups)
                 self.assertEqual(got["result"]["contact"].get("name"), name)
             else:
-                self.refused(got, 414, "too_long", field="groups", limit=255)
+                self.refused(got, 414, "too_long", field="groups", limit=4096)
 
     def test_pages(self):
         a = self.person("a")
@@ -373,6 +375,15 @@ class Contacts(People):
 class Quotas(People):
     flags = None
 
+    def test_names_and_groups_take_of_the_room_of_others(self):
+        s = self.limited(contacts_per_account_max=5)
+        a = self.person("a", service=s)
+        self.say(a, "x", "describe", name="n" * 1023)
+        got = a.call("relate", {"contact": "y", "action": "describe", "name": "n" * 253})
+        self.refused(got, 419, "contact_quota", field="name", limit=1275, count=1276)
+        self.assertIn("bytes in names and groups", got["error"]["message"])
+        self.say(a, "y", "describe", name="n" * 252)
+
     def test_contacts(self):
         s = self.limited(contacts_per_account_max=3)
         a = self.person("a", service=s)
@@ -395,7 +406,8 @@ class Quotas(People):
         self.assertEqual(a.ok("contacts")["count"], 3)
 
     def test_requests(self):
-        s = self.limited(requests_per_account_max=2)
+        # Strangers fill half of them.
+        s = self.limited(requests_per_account_max=4)
         b = self.person("b", service=s)
         askers = [self.person("a%d" % n, service=s) for n in range(3)]
         for a in askers[:2]:
@@ -409,9 +421,17 @@ class Quotas(People):
         self.say(askers[1], b, "cancel")
         self.say(askers[0], b, "request")
         self.assertEqual(set(self.listed(b)), {askers[0].account, askers[2].account})
+        # The rest is for those whom the account has among its contacts.
+        friends = [self.person("f%d" % n, service=s) for n in range(3)]
+        for friend in friends:
+            self.say(b, friend, "describe")
+        for friend in friends[:2]:
+            self.say(friend, b, "request")
+        got = friends[2].call("relate", {"contact": b.account, "action": "request"})
+        self.refused(got, 419, "request_quota", field="contact", limit=4)
 
     def test_requests_that_race(self):
-        s = self.limited(requests_per_account_max=3)
+        s = self.limited(requests_per_account_max=6)
         b = self.person("b", service=s)
         askers = [self.person("a%d" % n, service=s) for n in range(10)]
         for a in askers:
@@ -580,15 +600,15 @@ class Parameters(People):
         for name in ("", " b", "b ", "a\nb", "a\u0085", "\u007f"):
             self.wrong("relate", {**base, "contact": name}, "invalid_name", "contact", "1 to 128")
             self.wrong("relate", {**base, "action": "describe", "name": name}, "invalid_name",
-                       "name", "1 to 255")
+                       "name", "1 to 1023")
             self.wrong("relate", {**base, "action": "describe", "groups": ["a", name]},
-                       "invalid_name", "groups", "1 to 255")
+                       "invalid_name", "groups", "1 to 1023")
         self.wrong("relate", {**base, "contact": "é" * 65}, "too_long", "contact", "128", "130",
                    limit=128, count=130)
         self.wrong("relate", {**base, "text": "é" * 257}, "too_long", "text", "512", "514",
                    limit=512, count=514)
-        self.wrong("relate", {**base, "action": "describe", "name": "é" * 128}, "too_long", "name",
-                   "255", "256", limit=255, count=256)
+        self.wrong("relate", {**base, "action": "describe", "name": "é" * 512}, "too_long", "name",
+                   "1023", "1024", limit=1023, count=1024)
         self.c.ok("relate", {**base, "text": "é" * 256})
         self.assertEqual(self.c.ok("contacts")["count"], 1)
 

@@ -130,10 +130,15 @@ import Testing
     }
 
     @Test func `has limits`() {
-        let long = [UInt8](repeating: 65, count: 254)
-        #expect(ContactLabel(name: long, groups: []) != nil)
-        #expect(ContactLabel(name: long + [65, 65], groups: []) == nil)
-        #expect(ContactLabel(name: long, groups: [[66]]) == nil)
+        func some(_ count: Int, _ byte: UInt8 = 65) -> [UInt8] {
+            Array(repeating: byte, count: count)
+        }
+        #expect(ContactLabel(name: some(1_023), groups: [some(1_023)]) != nil)
+        #expect(ContactLabel(name: some(1_024), groups: []) == nil)
+        #expect(ContactLabel(name: [], groups: [some(1_024)]) == nil)
+        let groups = (65..<68).map { some(1_023, $0) }
+        #expect(ContactLabel(name: some(1_023), groups: groups)?.bytes.count == 4_095)
+        #expect(ContactLabel(name: some(1_023), groups: groups + [[70]]) == nil)
         #expect(ContactLabel(name: [], groups: [[]]) == nil)
         #expect(ContactLabel(name: [], groups: [[65], [65]]) == nil)
         #expect(ContactLabel(name: [0x1F], groups: []) == nil)

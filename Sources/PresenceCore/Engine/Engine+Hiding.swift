@@ -62,12 +62,7 @@ extension Engine {
         var known = session(of: account, on: login.device)
         // A device that was another kind of client is another one for those who see it.
         if let session = known, sessions[session].client != .xmpp {
-            if let old = connectionID(of: session) {
-                detach(old, .replaced, at: now)
-                effects.items.append(.close(old, .replaced))
-                sessions[session].lastHeard = now.wall
-            }
-            endUnconnected(session, at: now, into: &effects)
+            endReplaced(session, at: now, into: &effects)
             known = nil
         }
         let session: UInt32
@@ -81,7 +76,7 @@ extension Engine {
                 beginReturning(session, at: now)
             }
         } else {
-            try makeRoomForSession(of: account, at: now, into: &effects)
+            try makeRoomForSession(login.client, of: account, at: now, into: &effects)
             session = insertSession(login, of: account, phase: .hidden, at: now)
             accounts[Int(account.index)].sessionCount += 1
             hidden[account.index, default: []].append(session)

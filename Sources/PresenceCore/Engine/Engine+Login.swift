@@ -18,7 +18,7 @@ extension Engine {
             arrival = resume(known, login, of: account, at: now, into: &effects)
             sessions[session].isInterested = login.hears.contains(.approved)
         } else {
-            try makeRoomForSession(of: account, at: now, into: &effects)
+            try makeRoomForSession(login.client, of: account, at: now, into: &effects)
             session = insertSession(login, of: account, phase: .connected, at: now)
             link(session, to: account)
             sessions[session].isInterested = login.hears.contains(.approved)
@@ -114,24 +114,49 @@ extension Engine {
         if client == .xmpp { resourceCount += change }
     }
 
-    /// Rejects the login that would exceed the session quota, unless a session without a connection
-    /// can be replaced, the oldest first: lost devices must not lock an account out. A device that
+    /// Makes room for one session more, if an account has as many as it may have. The oldest one
+    /// without a connection gives way: lost devices must not lock an account out. A device that
     /// reconnects after that has a new session.
+    ///
+    /// If all are connected, an XMPP client takes the place of the one that was not heard for the
+    /// longest time, and any other login is refused: libraries of XMPP do not show their users that
+    /// a bind is refused, and bind again.
     mutating func makeRoomForSession(
-        of account: AccountHandle, at now: Moment, into effects: inout Effects
+        _ client: ClientKind, of account: AccountHandle, at now: Moment,
+        into effects: inout Effects
     ) throws(Refusal) {
         let limit = settings.limits.sessionsPerAccountMax
-        guard Int(accounts[Int(account.index)].sessionCount) >= limit else { return }
-        var oldest = firstSession[Int(account.index)]
-        while oldest != none, sessions[oldest].phase.hasConnection {
-            oldest = links[Int(oldest)].next
+        let count = Int(accounts[Int(account.index)].sessionCount)
+        guard count >= limit else { return }
+        let all = allSessions(of: account)
+        if let oldest = all.first(where: { !sessions[$0].phase.hasConnection }) {
+            return endUnconnected(oldest, at: now, into: &effects)
         }
-        guard oldest != none else {
-            throw Refusal(
-                .sessionQuota, limit: limit,
-                count: Int(accounts[Int(account.index)].sessionCount))
+        let idle = all.min {
+            sessions[$0].lastHeard.milliseconds < sessions[$1].lastHeard.milliseconds
         }
-        endUnconnected(oldest, at: now, into: &effects)
+        guard client == .xmpp, let idle else {
+            throw Refusal(.sessionQuota, limit: limit, count: count)
+        }
+        endReplaced(idle, at: now, into: &effects)
+    }
+
+    /// Ends a session whose place another one of its account takes.
+    mutating func endReplaced(_ session: UInt32, at now: Moment, into effects: inout Effects) {
+        if let old = connectionID(of: session) {
+            detach(old, .replaced, at: now)
+            effects.items.append(.close(old, .replaced))
+            sessions[session].lastHeard = now.wall
+        }
+        guard sessions[session].phase != .hidden else { return endHidden(session, into: &effects) }
+        endUnconnected(session, at: now, into: &effects)
+    }
+
+    /// Notes when bytes of a connection last arrived, before a login that may have to take the place
+    /// of the session that was not heard for the longest time.
+    public mutating func noteHeard(_ connection: ConnectionID, at time: Mono, now: Moment) {
+        guard case .client(let session, _) = caller(of: connection) else { return }
+        sessions[session].lastHeard = now.wall(at: time)
     }
 
     /// A new session, which its account does not know yet.

@@ -15,13 +15,24 @@ extension Engine {
         guard let relation = relations.relation(of: account, to: contact) else {
             return PairSide()
         }
-        var label: [UInt8] = []
+        var label = relations.longLabel(of: account, to: contact) ?? []
         if relation.label != .none { strings.append(relation.label, to: &label) }
         return PairSide(
             seen: relation.seen, request: relations.request(of: account, to: contact),
             isListed: relation.flags.contains(.isListed),
             approvesBefore: relation.flags.contains(.approvesBefore),
             label: ContactLabel(stored: label))
+    }
+
+    /// The bytes of all labels of an account. O(contacts).
+    private func labelBytes(of account: AccountHandle) -> Int {
+        relations.all(of: account).reduce(0) { sum, relation in
+            guard relation.label == .none else {
+                return sum + strings.byteCount(of: relation.label)
+            }
+            let contact = AccountHandle(index: relation.contact)
+            return sum + (relations.longLabel(of: account, to: contact)?.count ?? 0)
+        }
     }
 
     /// Checks what an account wants of its relationship with another and has it stored.
@@ -59,12 +70,37 @@ extension Engine {
         if after.own.isListed, !isContact, contacts >= contactsMax {
             throw Refusal(.contactQuota, limit: contactsMax, count: contacts)
         }
-        guard after.own.seen == .pending, before.own.seen == .none else { return }
-        let requests =
-            relations.requestCount(of: contact) + requestsInFlight[contact.index, default: 0]
+        let growth = after.own.label.bytes.count - before.own.label.bytes.count
+        let labelBytesMax = contactsMax * ContactLabel.bytesOnAverageMax
+        if growth > 0 {
+            let bytes = labelBytes(of: account) + growth
+            guard bytes <= labelBytesMax else {
+                throw Refusal(.contactQuota, field: .name, limit: labelBytesMax, count: bytes)
+            }
+        }
+        if after.own.seen == .pending, before.own.seen == .none {
+            try checkRequestQuota(of: contact, askedBy: account)
+        }
+    }
+
+    /// Strangers fill half of the requests that an account has to answer, so that there is room for
+    /// those whom it has among its contacts.
+    private func checkRequestQuota(
+        of contact: AccountHandle, askedBy account: AccountHandle
+    ) throws(Refusal) {
+        let inFlight = requestsInFlight[contact.index, default: 0]
         let requestsMax = settings.limits.requestsPerAccountMax
-        guard requests < requestsMax else {
+        guard relations.requestCount(of: contact) + inFlight < requestsMax else {
             throw Refusal(.requestQuota, field: .contact, limit: requestsMax)
+        }
+        let isKnown = relations.relation(of: contact, to: account)?.flags.isContact == true
+        let strangersMax = (requestsMax + 1) / 2
+        guard !isKnown, relations.requestCount(of: contact) + inFlight >= strangersMax else {
+            return
+        }
+        // Those in flight count as strangers: they are few, and it errs on the safe side.
+        guard relations.strangersAsking(contact) + inFlight < strangersMax else {
+            throw Refusal(.requestQuota, field: .contact, limit: strangersMax)
         }
     }
 
@@ -169,7 +205,10 @@ extension Engine {
         }
         var relation = Relation(contact: contact.index)
         relation.flags = Relation.Flags(side, mirror: mirror)
-        if side.label != .none { relation.label = strings.insert(side.label.bytes.span) }
+        let label = side.label.bytes
+        let isLong = label.count > ByteSlab.byteCountMax
+        if !label.isEmpty, !isLong { relation.label = strings.insert(label.span) }
+        relations.set(longLabel: isLong ? label : nil, of: account, to: contact)
         relations.set(relation, of: account)
         relations.set(
             request: side.seen == .pending ? side.request : .none, of: account, to: contact)

@@ -4,7 +4,8 @@ import Containers
 struct Relation {
     /// The other.
     let contact: UInt32
-    /// What the account calls it, in the form of `ContactLabel.bytes`.
+    /// What the account calls it, in the form of `ContactLabel.bytes`, if it fits in a slab; longer
+    /// ones are in `Relations.longLabels`.
     var label = SlabRef.none
     var flags: Flags = []
 
@@ -31,6 +32,8 @@ struct Relations {
     private var relations: [UInt32: [Relation]] = [:]
     /// What requests say, by asker and asked; no entry for nothing.
     private var requests: [UInt64: RequestContent] = [:]
+    /// Labels that do not fit in a slab, by account and contact.
+    private var longLabels: [UInt64: [UInt8]] = [:]
     /// How many requests an account has to answer; no entry for none.
     private var requestCounts: [UInt32: Int] = [:]
     /// How many contacts an account has; no entry for none.
@@ -55,6 +58,12 @@ struct Relations {
     /// How many requests an account has to answer.
     func requestCount(of account: AccountHandle) -> Int { requestCounts[account.index, default: 0] }
 
+    /// How many of the requests that an account has to answer are of accounts that are none of its
+    /// contacts. O(relations of the account).
+    func strangersAsking(_ account: AccountHandle) -> Int {
+        all(of: account).count { $0.flags.contains(.isAsked) && !$0.flags.isContact }
+    }
+
     /// The relation of an account to another; nil if there is none. O(log n).
     func relation(of account: AccountHandle, to contact: AccountHandle) -> Relation? {
         guard let list = relations[account.index] else { return nil }
@@ -65,6 +74,19 @@ struct Relations {
     /// What an account has said as it asked another.
     func request(of asker: AccountHandle, to asked: AccountHandle) -> RequestContent {
         requests[Self.key(asker, asked)] ?? .none
+    }
+
+    /// What the account calls the contact, if that is too long for a slab.
+    func longLabel(of account: AccountHandle, to contact: AccountHandle) -> [UInt8]? {
+        longLabels.isEmpty ? nil : longLabels[Self.key(account, contact)]
+    }
+
+    /// Keeps or forgets a label that is too long for a slab.
+    mutating func set(
+        longLabel: [UInt8]?, of account: AccountHandle, to contact: AccountHandle
+    ) {
+        guard longLabel != nil || !longLabels.isEmpty else { return }
+        longLabels[Self.key(account, contact)] = longLabel
     }
 
     /// Puts a relation in the place of the one before; one that says nothing is removed. O(n).
@@ -129,6 +151,7 @@ extension Relations {
     /// Traps unless both sides of every pair agree. O(relations); for tests.
     func checkInvariants(sees: (AccountHandle, AccountHandle) -> Bool) {
         var contents = 0
+        var longCount = 0
         for (number, list) in relations {
             let account = AccountHandle(index: number)
             precondition(!list.isEmpty, "an empty list")
@@ -144,6 +167,10 @@ extension Relations {
                 precondition(
                     !flags.contains(.approvesBefore)
                         || flags.isDisjoint(with: [.isAsked, .isSeen]), "approved twice")
+                if longLabel(of: account, to: contact) != nil {
+                    precondition(flags.contains(.isListed) && relation.label == .none, "label")
+                    longCount += 1
+                }
                 guard request(of: account, to: contact) != .none else { continue }
                 precondition(flags.contains(.asks), "the content of no request")
                 contents += 1
@@ -158,6 +185,7 @@ extension Relations {
         for relation in relations.values.joined() { owners[relation.contact, default: 0] += 1 }
         precondition(owners == ownerCounts, "owner counts")
         precondition(contents == requests.count, "a content without its request")
+        precondition(longCount == longLabels.count, "a label without its contact")
         let all = relations.values.joined()
         precondition(pendingCount == all.count { $0.flags.contains(.asks) }, "pending count")
         precondition(activeCount == all.count { $0.flags.contains(.sees) }, "active count")

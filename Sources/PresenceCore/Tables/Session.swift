@@ -6,7 +6,7 @@ struct Session {
     var id: SessionID
     /// When it logged in.
     var loggedIn: Wall
-    /// When it was last heard; up to date only once the connection has ended.
+    /// When it was last heard; up to date only once the connection has ended, or after `noteHeard`.
     var lastHeard: Wall
     /// The last number when others began to see it, which they have since without a gap.
     var shownSince = SessionID(ordinal: 0)

@@ -38,8 +38,13 @@ public struct ContactLabel: Hashable, Sendable {
     /// not empty and without duplicates. At most `bytesMax` bytes.
     public let bytes: [UInt8]
 
+    /// The most bytes of a name, and of each group.
+    public static let nameBytesMax = 1_023
     /// The most bytes of a name and its groups, with a byte before each group.
-    public static let bytesMax = 255
+    public static let bytesMax = 4_096
+    /// For how many bytes each contact of an account has room on average: long labels take of the
+    /// room of others.
+    public static let bytesOnAverageMax = 255
 
     /// No name and no groups.
     public static let none = ContactLabel(stored: [])
@@ -54,6 +59,7 @@ public struct ContactLabel: Hashable, Sendable {
     public init?(name: [UInt8], groups: [[UInt8]]) {
         let texts = [name] + groups
         guard texts.allSatisfy({ $0.allSatisfy { $0 >= 0x20 && $0 != 0x7F } }),
+            texts.allSatisfy({ $0.count <= Self.nameBytesMax }),
             groups.allSatisfy({ !$0.isEmpty }), Set(groups).count == groups.count,
             texts.reduce(groups.count, { $0 + $1.count }) <= Self.bytesMax
         else { return nil }

@@ -54,6 +54,8 @@ extension [UInt8] {
             appendQuota("The account", "sessions", refusal)
         case .statusQuota:
             appendQuota("The account", "statuses", refusal)
+        case .contactQuota where refusal.field == .name:
+            appendQuota("The account", "bytes in names and groups of contacts", refusal)
         case .contactQuota:
             appendQuota("The account", "contacts", refusal)
         case .requestQuota:
@@ -96,7 +98,8 @@ extension [UInt8] {
         case .outOfRange: appendRange(refusal, field)
         case .invalidName where field == .password:
             append(" must be 1 to ", refusal.limit ?? 0)
-            append(" bytes, without control characters, or characters that cannot be seen.")
+            append(" bytes, without control characters, or characters that cannot be seen; ")
+            append("letters from right to left are not mixed with others (RFC 4013).")
         case .invalidName:
             let limit = refusal.limit ?? Limits().accountBytesMax
             append(field.isList ? " must hold names of" : " must be")

@@ -68,7 +68,7 @@ extension CloseReason {
         case .loginTimeout: "No login on this connection within the time limit."
         case .tokenExpired: "The token has expired; log in with a new one."
         case .idleTimeout: "The client sent nothing for too long."
-        case .replaced: "The same device of the same account logged in on another connection."
+        case .replaced: "Another login took the place of this session."
         case .kicked: "An app server ended this session."
         case .tooSlow: "The client did not read what was sent to it."
         case .shuttingDown: "The service is shutting down; reconnect later."

@@ -29,11 +29,12 @@ extension RequestDecoder {
 
     private mutating func readLabel() throws(Refusal) -> ContactLabel {
         let bytesMax = ContactLabel.bytesMax
-        let name = try readName(.name, bytesMax: bytesMax).map { bytes($0) } ?? []
+        let nameBytesMax = ContactLabel.nameBytesMax
+        let name = try readName(.name, bytesMax: nameBytesMax).map { bytes($0) } ?? []
         var groups: [[UInt8]] = []
         if let member = params[Parameter.groups.key], member.kind != CSJ_ARRAY || member.count > 0 {
             let list = try required(
-                readNames(.groups, countMax: bytesMax / 2, bytesMax: bytesMax), .groups)
+                readNames(.groups, countMax: bytesMax / 2, bytesMax: nameBytesMax), .groups)
             for place in Int(list.start)..<Int(list.start + list.count) {
                 groups.append(bytes(names[place]))
             }

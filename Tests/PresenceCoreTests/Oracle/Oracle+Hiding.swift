@@ -15,15 +15,24 @@ extension Oracle {
 
     func hidden(_ name: String) -> [Session] { accounts[name]?.hidden ?? [] }
 
-    /// Whether there is room for one session more: the oldest without a connection gives way.
-    func makeRoom(_ name: String) -> Bool {
+    /// Whether there is room for one session more: the oldest without a connection gives way, or for
+    /// an XMPP client the one that was not heard for the longest time.
+    func makeRoom(_ name: String, for client: ClientKind) -> Bool {
         let account = accounts[name] ?? Account()
         let count = account.sessions.count + account.hidden.count
         guard count >= settings.limits.sessionsPerAccountMax else { return true }
-        guard let oldest = account.sessions.firstIndex(where: { $0.connection == nil }) else {
-            return false
+        if let oldest = account.sessions.firstIndex(where: { $0.connection == nil }) {
+            end(name, oldest, value: 3, cause: .disconnect)
+            return true
         }
-        end(name, oldest, value: 3, cause: .disconnect)
+        let connections = (account.sessions + account.hidden).compactMap(\.connection)
+        // See `World.bind`.
+        let idle = connections.max { $0.slot < $1.slot }
+        guard client == .xmpp, let idle else { return false }
+        replace(idle)
+        guard !removeHidden(idle, name), let place = place(of: idle, in: name) else { return true }
+        accounts[name]?.sessions[place].lastHeard = wall
+        end(name, place, value: 3, cause: .disconnect)
         return true
     }
 
@@ -55,7 +64,7 @@ extension Oracle {
             accounts[name]?.hidden[place].connection = connection
             accounts[name]?.hidden[place].isInterested = false
         } else {
-            guard makeRoom(name) else { return refuse(connection, .sessionQuota) }
+            guard makeRoom(name, for: .xmpp) else { return refuse(connection, .sessionQuota) }
             accounts[name]?.hidden.append(
                 Session(
                     device: device, client: .xmpp, reach: .connection, hearsContacts: true,

@@ -129,7 +129,12 @@ extension Oracle {
             {
                 return refuse(connection, .contactQuota)
             }
-            if adds, requests(to: contact) >= settings.limits.requestsPerAccountMax {
+            let requestsMax = settings.limits.requestsPerAccountMax
+            let isKnown = self.contacts(of: contact).contains(name)
+            if adds,
+                requests(to: contact) >= requestsMax
+                    || !isKnown && requests(to: contact, by: .strangers) >= (requestsMax + 1) / 2
+            {
                 return refuse(connection, .requestQuota)
             }
             if action == .remove, !contacts.contains(contact) {
@@ -147,9 +152,15 @@ extension Oracle {
         if case .asked = keeping.sight { true } else { false }
     }
 
+    private enum Askers { case all, strangers }
+
     /// How many requests an account has to answer, with those that are being stored.
-    private func requests(to name: String) -> Int {
-        let stored = relations.count { $0.key.contact == name && isAsked($0.value) }
+    private func requests(to name: String, by askers: Askers = .all) -> Int {
+        let known = contacts(of: name)
+        let stored = relations.count {
+            $0.key.contact == name && isAsked($0.value)
+                && (askers == .all || !known.contains($0.key.owner))
+        }
         let soon = pending.count {
             guard case .relate(name, _, true) = $0.change else { return false }
             return true

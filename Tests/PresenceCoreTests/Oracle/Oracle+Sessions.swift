@@ -45,7 +45,7 @@ extension Oracle {
                 account.hidden.remove(at: known)
             } else {
                 accounts[name] = account
-                guard makeRoom(name) else { return refuse(connection, .sessionQuota) }
+                guard makeRoom(name, for: client) else { return refuse(connection, .sessionQuota) }
                 account = accounts[name] ?? Account()
             }
             account.sessions.append(

@@ -35,7 +35,7 @@ final class OracleRun {
         settings.limits.subscriptionsPerAccountMax = 7
         settings.limits.sessionsPerAccountMax = 3
         settings.limits.contactsPerAccountMax = [2, 1_000].randomElement(using: &random) ?? 2
-        settings.limits.requestsPerAccountMax = [1, 200].randomElement(using: &random) ?? 1
+        settings.limits.requestsPerAccountMax = [1, 2, 200].randomElement(using: &random) ?? 1
         if relations == .with {
             settings.visibility = [.open, .open, .approved].randomElement(using: &random) ?? .open
         }

@@ -24,11 +24,18 @@ extension World {
         logIn(login, from: connection)
     }
 
-    /// A login as those of XMPP clients are.
+    /// A login as those of XMPP clients are. Of the account's connections, the higher the slot, the
+    /// longer it was not heard.
     func bind(_ account: String, _ resource: String, on connection: ConnectionID) {
         let login = Login(
             account: Array(account.utf8), device: Array(resource.utf8), client: .xmpp,
             sync: .none, hears: .approved, beginning: .hidden, address: Array("127.0.0.1:6".utf8))
+        withEngine { engine in
+            for other in engine.connections(of: login.account) {
+                let heard = now.mono.milliseconds - UInt64(other.slot)
+                engine.noteHeard(other, at: Mono(milliseconds: heard), now: now)
+            }
+        }
         logIn(login, from: connection)
     }
 
