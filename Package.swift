@@ -59,7 +59,11 @@ let package = Package(
             name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .target(
             name: "CSimdJSON",
-            cxxSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])],
+            cxxSettings: [
+                .unsafeFlags(["-Wall", "-Wextra", "-Werror"]),
+                // As our own Swift: see `optimised`.
+                .unsafeFlags(["-O2"], .when(configuration: .debug)),
+            ],
             linkerSettings: [.linkedLibrary("simdjson")]),
 
         // The modules, from the bottom up. A module may import only those that it names here.

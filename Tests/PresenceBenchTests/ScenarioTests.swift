@@ -137,6 +137,17 @@ import Testing
         #expect(report.value("left out for a newer one") == 0)
     }
 
+    @Test func `flood`() throws {
+        var flood = Flood()
+        flood.clients = 5
+        flood.pingsPerSecond = 50
+        flood.seconds = 0.5
+        let report = try flood.run(tiny())
+        // How many are answered in that time depends on the machine.
+        #expect(try #require(report.value("large requests answered")) > 0)
+        #expect(try #require(report.value("pings meanwhile")) > 0)
+    }
+
     @Test func `mixed`() throws {
         var mixed = Mixed()
         mixed.accounts = 30
