@@ -172,9 +172,9 @@ let package = Package(
         .executableTarget(
             name: "porchlight",
             dependencies: [
-                "EventLoop", "OutgoingHTTP", "PresenceBench", "PresenceClient", "PresenceGateway",
-                "PresenceHTTP", "PresenceServer", "PresenceTokens", "PresenceWebhooks",
-                "PresenceXMPP", "PrometheusText", "TLSSessions", "TaskLoops",
+                "EventLoop", "OutgoingHTTP", "Passwords", "PresenceBench", "PresenceClient",
+                "PresenceGateway", "PresenceHTTP", "PresenceServer", "PresenceTokens",
+                "PresenceWebhooks", "PresenceXMPP", "PrometheusText", "TLSSessions", "TaskLoops",
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),

@@ -89,11 +89,11 @@ public struct StoredKeys: Hashable, Sendable {
         sha256 = ScramKeys(stored: code("stored", .sha256), server: code("server", .sha256))
     }
 
-    /// Whether this was typed for the password of these keys. Expensive; the time does not depend
-    /// on the result. What cannot be a password is none, at once: that depends on it alone.
+    /// Whether this was typed for the password of these keys, which may be of the earlier form.
+    /// Expensive, twice if the forms differ; the time does not depend on the result. What cannot be a
+    /// password is none, at once: that depends on it alone.
     public func matches(typed: [UInt8]) -> Bool {
-        guard let password = try? Password(typed) else { return false }
-        return matches(password)
+        Password.forms(of: typed).map(matches).contains(true)
     }
 
     /// Whether this is the password of these keys. Expensive; the time does not depend on the

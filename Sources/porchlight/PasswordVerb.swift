@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Passwords
 import PresenceClient
 import PresenceXMPP
 
@@ -42,6 +43,7 @@ struct PasswordVerb: ParsableCommand {
             "setPassword", ["account": .string(account), "password": .string(password)])
         if let remark { note(remark) }
         if password.count < Self.charactersMin { note(Self.warning(of: password.count)) }
+        if let remark = (try? Password(password.utf8))?.remark { note(remark.sentence) }
         let isReplaced = result["replaced"] == .bool(true)
         return "the password of \(visible(account)) is \(isReplaced ? "replaced" : "set")"
     }

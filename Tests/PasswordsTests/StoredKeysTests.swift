@@ -28,6 +28,27 @@ import Testing
         #expect(!keys.matches(typed: Array(repeating: 0x61, count: 5_000)))
     }
 
+    /// Keys that were made before SASLprep was applied.
+    @Test(arguments: ["密码１２３", "x²", "שלום123", "\u{FB01}", "I\u{FF38}"])
+    func `of the earlier form stay valid`(typed: String) throws {
+        let earlier = try Password(earlierFormOf: bytes(typed))
+        let keys = StoredKeys(of: earlier, salt: [1], iterations: 2)
+        #expect(keys.matches(typed: bytes(typed)))
+        #expect(!keys.matches(typed: bytes(typed + "1")))
+        #expect(!keys.matches(typed: bytes("密码123")))
+    }
+
+    @Test(arguments: [("密码１２３", "密码123"), ("x²", "x2"), ("a\u{A0}b", "a b")])
+    func `match both what is typed and what it is prepared to`(
+        typed: String, prepared: String
+    ) throws {
+        let keys = StoredKeys(of: try password(typed), salt: [1], iterations: 2)
+        #expect(keys == StoredKeys(of: try password(prepared), salt: [1], iterations: 2))
+        #expect(keys.matches(typed: bytes(typed)))
+        #expect(keys.matches(typed: bytes(prepared)))
+        #expect(!keys.matches(typed: bytes("密码12")))
+    }
+
     @Test func `are not printed, and neither are passwords`() throws {
         var random = SplitMix64(seed: 3)
         let typed = try password("pencil")

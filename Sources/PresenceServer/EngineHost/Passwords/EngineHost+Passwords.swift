@@ -268,7 +268,7 @@ extension Refusal {
             case .tooLong:
                 throw Refusal(
                     .tooLong, field: .password, limit: Password.bytesMax, count: typed.count)
-            case .empty, .notUTF8, .forbiddenCharacter:
+            case .empty, .notUTF8, .forbiddenCharacter, .mixedDirections:
                 throw Refusal(.invalidName, field: .password, limit: Password.bytesMax)
             }
         }
