@@ -56,17 +56,18 @@ import Testing
     }
 
     @Test func `is how often an account is asked`() {
-        var paces = RequestPaces()
+        var paces = AccountPaces()
+        let pace = AccountPaces.ofRequests
         let now = Mono(milliseconds: 5_000)
         func taken(_ name: String, at now: Mono) -> Int {
-            (0..<300).count { _ in paces.take(for: Array(name.utf8), at: now) == nil }
+            (0..<300).count { _ in paces.take(for: Array(name.utf8), pace, at: now) == nil }
         }
         #expect(taken("amy", at: now) == 100)
         // Others do not make room by being many.
-        for number in 0..<900 { _ = paces.take(for: Array("\(number)".utf8), at: now) }
+        for number in 0..<900 { _ = paces.take(for: Array("\(number)".utf8), pace, at: now) }
         #expect(taken("amy", at: now) == 0)
         let later = now.advanced(bySeconds: 10)
-        for number in 900..<3_000 { _ = paces.take(for: Array("\(number)".utf8), at: later) }
+        for number in 900..<3_000 { _ = paces.take(for: Array("\(number)".utf8), pace, at: later) }
         #expect(taken("bob", at: later) == 100)
     }
 }

@@ -206,11 +206,10 @@ import XML
             try written {
                 $0.append(
                     .serviceUnavailable,
-                    StanzaHead(.message, id: bytes("1"), to: bytes("b@c"), body: bytes("<Hi>")),
-                    to: alice)
+                    StanzaHead(.message, id: bytes("1"), to: bytes("b@c")), to: alice)
             } == """
                 <message type='error' id='1' from='b@c' to='alice@example.org/phone'>\
-                <body>&lt;Hi&gt;</body><error type='cancel'>\
+                <error type='cancel'>\
                 <service-unavailable xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></error></message>
                 """)
     }

@@ -92,12 +92,31 @@ import Testing
                 \(all)</item></query>
                 """)
         }
-        let name = String(repeating: "n", count: 250)
-        #expect(try request(set(name, ["abcd"])) != nil)
-        #expect(try refusal(set(name, ["abcde"])) == .notAcceptable(""))
+        func some(_ count: Int) -> String { String(repeating: "n", count: count) }
+        // 341 Han letters each.
+        let han = String(repeating: "汉", count: 341)
+        #expect(try request(set(han, [han, "a" + han.dropLast()])) != nil)
+        #expect(try request(set(some(1_023), [some(1_023)])) != nil)
+        #expect(try refusal(set(some(1_024), [])) == .notAcceptable(""))
+        #expect(try refusal(set("", [some(1_024)])) == .notAcceptable(""))
+        let groups = (0..<3).map { "\($0)" + some(1_022) }
+        #expect(try request(set(some(1_023), groups.dropLast() + [some(1_000)])) != nil)
+        #expect(try request(set(some(1_023), groups + [])) != nil)
+        #expect(try refusal(set(some(1_023), groups + ["a"])) == .notAcceptable(""))
         #expect(try refusal(set("", ["a", ""])) == .notAcceptable(""))
         #expect(try refusal(set("", ["a", "a"])) == .badRequest())
-        #expect(try refusal(set("&#9;", [])) == .notAcceptable(""))
+    }
+
+    @Test func `puts the name and the groups of a contact on one line`() throws {
+        let item = """
+            <item jid='bob@example.org' name='Bob&#10;B.&#9;&#x7f;'><group>
+            work</group><group>&#9;work</group><group>at&#13;home</group></item>
+            """
+        let label = try #require(
+            ContactLabel(name: bytes("Bob B.  "), groups: [bytes(" work"), bytes("at home")]))
+        #expect(
+            try request(iq("set", "<query xmlns='jabber:iq:roster'>\(item)</query>"))
+                == .relate(account: bytes("bob"), .describe(label)))
     }
 
     @Test func `reads changes of the password`() throws {
@@ -187,17 +206,6 @@ import Testing
         } else {
             #expect(try refusal(message) == .serviceUnavailable)
         }
-    }
-
-    @Test func `keeps the text of a message for the error`() throws {
-        func body(_ count: Int) throws -> [UInt8]? {
-            let text = String(repeating: "a", count: count)
-            let message = "<message to='bob@example.org'><body>\(text)</body></message>"
-            guard case .refused(_, let head) = try decode(message) else { return [] }
-            return head.body
-        }
-        #expect(try body(4_096)?.count == 4_096)
-        #expect(try body(4_097) == nil)
     }
 
     @Test(arguments: ["alice@example.org", "alice@example.org/phone", "Alice@EXAMPLE.org"])

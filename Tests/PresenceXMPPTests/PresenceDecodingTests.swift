@@ -38,13 +38,59 @@ import Testing
                 == .show(Availability(show: show)))
     }
 
+    /// A device whose presence is refused stays offline, and its user does not know.
     @Test(arguments: [
-        "<show>online</show>", "<show> </show>", "<show>away</show><show>xa</show>",
-        "<priority>128</priority>", "<priority>-129</priority>", "<priority>x</priority>",
-        "<priority/>", "<priority>1</priority><priority>1</priority>",
+        ("<show>online</show>", Availability()), ("<show>在线</show>", Availability()),
+        ("<show> </show>", Availability()), ("<show> away\n</show>", Availability(show: .away)),
+        ("<show>away</show><show>xa</show>", Availability(show: .away)),
+        ("<show>busy</show><show>xa</show>", Availability(show: .xa)),
+        ("<priority>128</priority>", Availability(priority: 127)),
+        ("<priority>-129</priority>", Availability(priority: -128)),
+        ("<priority>+00000000005</priority>", Availability(priority: 5)),
+        ("<priority>99999999999999999999</priority>", Availability(priority: 127)),
+        ("<priority>-99999999999999999999</priority>", Availability(priority: -128)),
+        ("<priority>x</priority>", Availability()), ("<priority>-</priority>", Availability()),
+        ("<priority>1.5</priority>", Availability()), ("<priority/>", Availability()),
+        ("<priority>1</priority><priority>2</priority>", Availability(priority: 1)),
+        ("<priority/><priority>2</priority>", Availability(priority: 2)),
+        ("<status/>", Availability()),
+        (
+            "<status/><status>Hi</status>",
+            Availability(text: bytes("Hi"), language: bytes("en"))
+        ),
     ])
-    func `refuses other values`(content: String) throws {
-        #expect(try refusal("<presence>\(content)</presence>") == .badRequest())
+    func `leaves out what is no value`(content: String, availability: Availability) throws {
+        #expect(try request("<presence>\(content)</presence>") == .show(availability))
+        #expect(
+            try request("<presence to='bob@example.org'>\(content)</presence>")
+                == .direct(account: bytes("bob"), device: nil, .available(availability)))
+    }
+
+    @Test(arguments: [
+        // Three bytes each; four; a family, which is one character; a letter with marks.
+        (String(repeating: "汉", count: 342), String(repeating: "汉", count: 341)),
+        (String(repeating: "😀", count: 257), String(repeating: "😀", count: 256)),
+        (
+            String(repeating: "a", count: 1_010) + "👨‍👩‍👧",
+            String(repeating: "a", count: 1_010)
+        ),
+        (
+            String(repeating: "a", count: 1_022) + "e\u{301}\u{302}",
+            String(repeating: "a", count: 1_022)
+        ),
+        // A character that does not fit by itself.
+        (
+            "e" + String(repeating: "\u{301}", count: 600),
+            "e" + String(repeating: "\u{301}", count: 511)
+        ),
+    ])
+    func `cuts a status at a character`(text: String, kept: String) throws {
+        let availability = Availability(text: bytes(kept), language: bytes("en"))
+        #expect(
+            try request("<presence><status>\(text)</status></presence>") == .show(availability))
+        #expect(
+            try request("<presence type='unavailable'><status>\(text)</status></presence>")
+                == .hide(availability))
     }
 
     @Test func `drops what only the service may say`() throws {
@@ -61,18 +107,31 @@ import Testing
             "<status>\(String(repeating: "a", count: count))</status>"
         }
         func extra(_ count: Int) -> String {
-            "<x xmlns='u'>\(String(repeating: "a", count: count - 19))</x>"
+            "<x xmlns='u'>\(String(repeating: "a", count: count - 17))</x>"
         }
-        let tooLong = StanzaError.tooLong("")
-        #expect(try request("<presence>\(status(1_024))</presence>") != nil)
-        #expect(try refusal("<presence>\(status(1_025))</presence>") == tooLong)
-        #expect(try request("<presence>\(extra(4_090))</presence>") != nil)
-        #expect(try refusal("<presence>\(extra(4_110))</presence>") == tooLong)
-        let word = "<presence type='subscribe' to='bob@example.org'>"
-        #expect(try request("\(word)\(status(512))</presence>") != nil)
-        #expect(try refusal("\(word)\(status(513))</presence>") == tooLong)
-        #expect(try request("\(word)\(extra(1_020))</presence>") != nil)
-        #expect(try refusal("\(word)\(extra(1_030))</presence>") == tooLong)
+        func shown(_ content: String) throws -> Availability? {
+            guard case .show(let shown) = try request("<presence>\(content)</presence>") else {
+                return nil
+            }
+            return shown
+        }
+        #expect(try shown(status(1_024))?.text?.count == 1_024)
+        #expect(try shown(status(1_025))?.text?.count == 1_024)
+        #expect(try shown(extra(4_090))?.extra.count == 4_090)
+        #expect(try shown(extra(4_110)) == Availability())
+        // What fits beside it is kept.
+        #expect(try shown(extra(4_110) + extra(50))?.extra.count == 50)
+        func content(_ content: String) throws -> RequestContent? {
+            let word = "<presence type='subscribe' to='bob@example.org'>\(content)</presence>"
+            guard case .relate(_, .say(.subscribe, let said)) = try request(word) else {
+                return nil
+            }
+            return said
+        }
+        #expect(try content(status(512))?.text?.count == 512)
+        #expect(try content(status(513))?.text?.count == 512)
+        #expect(try content(extra(1_020))?.extra.count == 1_020)
+        #expect(try content(extra(1_030)) == RequestContent.none)
         // What goes with other words is dropped.
         let other = "<presence type='subscribed' to='bob@example.org'>"
         #expect(try request("\(other)\(extra(5_000))</presence>") != nil)
@@ -87,7 +146,9 @@ import Testing
             <status>\(long)</status>\
             <x xmlns='u'>\(long)</x><y xmlns='u'/><show/></presence>
             """
-        let farewell = Availability(extra: bytes("<y xmlns='u'/>"))
+        let farewell = Availability(
+            text: bytes(String(long.prefix(1_024))), language: bytes("en"),
+            extra: bytes("<y xmlns='u'/>"))
         #expect(
             try request(stanza)
                 == (address.isEmpty
@@ -106,13 +167,17 @@ import Testing
             guard case .refused(let error, _) = try decode(text, limits) else { return nil }
             return error.condition
         }
-        #expect(try error("<presence><status>1234</status></presence>") == nil)
-        #expect(try error("<presence><status>12345</status></presence>") == .policyViolation)
+        guard
+            case .request(.show(let shown), _) = try decode(
+                "<presence><status>12345</status></presence>", limits)
+        else { throw NoRequestError() }
+        #expect(shown.text == bytes("1234"))
         let word = "<presence type='subscribe' to="
-        #expect(try error("\(word)'bob@example.org'><status>1</status></presence>") == nil)
-        #expect(
-            try error("\(word)'bob@example.org'><status>12</status></presence>")
-                == .policyViolation)
+        guard
+            case .request(.relate(_, .say(_, let said)), _) = try decode(
+                "\(word)'bob@example.org'><status>12</status></presence>", limits)
+        else { throw NoRequestError() }
+        #expect(said.text == bytes("1"))
         #expect(try error("\(word)'eve1@example.org'/>") == .jidMalformed)
         let ping = "<ping xmlns='urn:xmpp:ping'/>"
         #expect(try error("<iq type='get' id='1' to='bob@example.org/ab'>\(ping)</iq>") == nil)
@@ -183,6 +248,19 @@ import Testing
 
     @Test func `ignores errors, and refuses types that are none`() throws {
         #expect(try request("<presence type='error' to='bob@other.example'/>") == .ignore)
-        #expect(try refusal("<presence type='available'/>") == .badRequest())
+        #expect(try refusal("<presence type='other'/>") == .badRequest())
+        #expect(try refusal("<presence type=''/>") == .badRequest())
     }
+
+    /// Applications on XMPPFramework send it, and other services take it.
+    @Test func `takes a type of available for none`() throws {
+        #expect(
+            try request("<presence type='available'><show>dnd</show></presence>")
+                == .show(Availability(show: .dnd)))
+        #expect(
+            try request("<presence type='available' to='bob@example.org'/>")
+                == .direct(account: bytes("bob"), device: nil, .available(Availability())))
+    }
+
+    private struct NoRequestError: Error {}
 }

@@ -257,6 +257,7 @@ final class SimulatedService {
     var isAtRest: Bool {
         hub.up.allSatisfy(\.isEmpty) && hub.down.allSatisfy(\.isEmpty)
             && loops.allSatisfy { $0.value.dirty.isEmpty && $0.value.resumable.isEmpty }
+            && loops.allSatisfy { $0.value.xmpp?.isPacing != true }
             && hub.host.engine.currentStats.fanOuts == 0
     }
 

@@ -53,7 +53,7 @@ import Testing
             "store_unavailable", "overloaded", "invalid_token", "expired_token", "forbidden",
             "close token_expired", "close overloaded", "close idle_timeout",
             "close login_timeout", "close too_slow",
-            "bind", "bind resource-constraint", "roster", "push", "presence", "unavailable",
+            "bind", "roster", "push", "presence", "unavailable",
             "told subscribe", "told subscribed", "told unsubscribe", "told unsubscribed",
             "relayed", "relay answered", "pinged", "message service-unavailable",
             "iq service-unavailable", "iq item-not-found", "iq bad-request",

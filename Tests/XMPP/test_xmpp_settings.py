@@ -72,11 +72,13 @@ class Limits(unittest.TestCase):
             self.assertRegex(other.login("bob", "laptop"), "<jid>bob@localhost/[a-z0-9]{4}</jid>")
             stream.send("<presence><status>lunch</status></presence>")
             stream.until("<status>lunch</status></presence>")
-            for stanza in ("<presence id='1'><status>dinner</status></presence>",
-                           "<presence id='1' type='subscribe' to='bob@localhost'>"
-                           "<status>Hi, Bob</status></presence>"):
-                stream.send(stanza)
-                self.assertIn("policy-violation", stream.until("</presence>"))
+            stream.send("<presence id='1'><status>dinner</status></presence>")
+            stream.until("<status>dinne</status></presence>")
+            other.send("<presence/>")
+            other.until("<presence ")
+            stream.send("<presence id='1' type='subscribe' to='bob@localhost'>"
+                        "<status>Hi, Bob</status></presence>")
+            other.until("type='subscribe'><status>Hi,</status></presence>")
             file.seek(0)
             file.write("account-bytes-max: 200\ndevice-bytes-max: 9\n"
                        "availability-text-bytes-max: 6\nrequest-text-bytes-max: 7\n")
@@ -85,8 +87,9 @@ class Limits(unittest.TestCase):
             service.signal(signal.SIGHUP)
             end = time.monotonic() + WAIT
             while True:
-                stream.send("<presence id='1'><status>dinner</status></presence>")
-                if "policy-violation" not in stream.until("</presence>"):
+                stream.send("<presence id='1'><status>dinner</status></presence>"
+                            "<presence id='1'><status/></presence>")
+                if "<status>dinner</status>" in stream.until("to='%s@localhost'/>" % long):
                     break
                 self.assertLess(time.monotonic(), end)
             third = Stream(service.xmpp_port)

@@ -63,6 +63,7 @@ extension ConnectionLoop where Link: ~Copyable {
     mutating func throttleEnded(of slot: Int) {
         connections[slot].input.isThrottled = false
         hearWhatWaits(in: slot)
+        carryOutPaced(in: slot)
         resumeIfPaused(slot)
     }
 }

@@ -136,7 +136,11 @@ extension EngineHost {
     /// When a session was last heard.
     func lastHeard(of entry: SessionEntry, at now: Moment) -> Wall {
         guard let connection = entry.connectionID else { return entry.lastHeard }
-        let table = heard[loops.loop(of: connection.slot)]
-        return now.wall(at: table.time(loops.local(connection.slot)))
+        return now.wall(at: heardTime(of: connection))
+    }
+
+    /// When bytes of a connection last arrived.
+    func heardTime(of connection: ConnectionID) -> Mono {
+        heard[loops.loop(of: connection.slot)].time(loops.local(connection.slot))
     }
 }

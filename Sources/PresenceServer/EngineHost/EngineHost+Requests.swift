@@ -59,6 +59,8 @@ extension EngineHost {
             attempt(task.connection) { host throws(Refusal) in
                 try host.changePassword(task, at: now)
             }
+        case .authenticated(let account):
+            noteAuthenticated(account, at: now.mono)
         case .loginFailed(let network):
             noteFailedPassword(of: network, at: now.mono)
         case .bind(let connection, let login):
@@ -181,9 +183,11 @@ extension EngineHost {
         else { return }
         let contact = texts.bytes(name)
         guard engine.isStranger(to: contact, connection),
-            let wait = requestPaces.take(for: contact, at: now.mono)
+            let wait = requestPaces.take(for: contact, AccountPaces.ofRequests, at: now.mono)
         else { return }
-        throw .tooOften(waitMilliseconds: wait)
+        var refusal = Refusal.tooOften(waitMilliseconds: wait)
+        refusal.field = .contact
+        throw refusal
     }
 
     /// Rejects what comes while the service stops.

@@ -69,7 +69,7 @@ extension EngineHost {
                 noteFailedLogin(of: verified.network, at: now.mono)
                 throw Refusal(CredentialError.subject)
             }
-            output.append(.credentials(connection, .token(holder.term)), for: connection)
+            authenticated(connection, as: account, .token(holder.term), at: now.mono)
         case .refresh:
             engine.refresh(
                 name, until: holder.term, from: connection, into: &output.shared.effects)

@@ -44,10 +44,17 @@ extension EngineHost {
     /// Has an XMPP client prove that it is an account. It begins no session: that is `bind`.
     mutating func authenticate(_ login: XMPPAuthentication, at now: Moment) throws(Refusal) {
         try checkServing()
+        if let pace = configuration.engine.loginPace,
+            let wait = authentications.wait(of: login.account, pace, at: now.mono)
+        {
+            throw .tooOften(waitMilliseconds: wait)
+        }
         let purpose = TokenRequest.Purpose.authentication(account: login.account)
         let goal: PasswordTask.Goal
         switch login.proof {
         case .challenge: goal = .challenge
+        case .secret where configuration.access == .open:
+            return authenticated(login.connection, as: login.account, .claimed, at: now.mono)
         case .secret(let secret):
             guard isPassword(secret) else {
                 passwords.proofs.end(login.connection)
@@ -61,6 +68,21 @@ extension EngineHost {
                 connection: login.connection, account: login.account, origin: login.origin,
                 goal: goal),
             as: .login, at: now)
+    }
+
+    /// An XMPP client has proved to be an account, and goes on.
+    mutating func authenticated(
+        _ connection: ConnectionID, as account: [UInt8], _ answer: CredentialAnswer, at now: Mono
+    ) {
+        noteAuthenticated(account, at: now)
+        output.append(.credentials(connection, answer), for: connection)
+    }
+
+    /// Counts an authentication: its client may never bind, which the engine would count as a login.
+    /// Only a client that succeeds is counted, so nobody uses up the rate of another account.
+    mutating func noteAuthenticated(_ account: [UInt8], at now: Mono) {
+        guard let pace = configuration.engine.loginPace else { return }
+        authentications.charge(account, pace, at: now)
     }
 
     /// Whether what a client has sent is taken for a password, not for a token. Tokens begin with
@@ -106,6 +128,9 @@ extension EngineHost {
         try checkRoom(for: .login, at: now)
         guard admitLogin(of: connection, at: now) else { return }
         output.stanzaReceivers.insert(connection.slot)
+        for other in engine.connections(of: login.account) {
+            engine.noteHeard(other, at: heardTime(of: other), now: now)
+        }
         engine.logIn(login, from: connection, at: now, into: &output.shared.effects)
         // It may have been refused, and be asked for again.
         if engine.refusal(of: .ping, from: connection) == nil { passwords.proofs.end(connection) }

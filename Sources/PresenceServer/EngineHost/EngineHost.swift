@@ -55,7 +55,9 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     /// The feed, while it has readers or had one recently.
     var feed: Feed?
     var questions = Questions()
-    var requestPaces = RequestPaces()
+    /// How often accounts are asked by others, and how often XMPP clients prove to be them.
+    var requestPaces = AccountPaces()
+    var authentications = AccountPaces()
     var relayed = RelayedPaces()
     var relayedRequests = RelayedRequests()
     var memory: MemoryReturn

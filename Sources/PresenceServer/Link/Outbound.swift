@@ -250,6 +250,8 @@ enum QuestionAnswer: Sendable {
 
 /// What has become of the credentials of an XMPP client, if they were not refused.
 enum CredentialAnswer: Sendable {
+    /// Accounts are not proved.
+    case claimed
     /// The token is one of the account.
     case token(TokenTerm)
     /// The password is that of the account.

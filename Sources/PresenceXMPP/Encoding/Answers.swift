@@ -1,6 +1,7 @@
 // Answers to iqs, and errors. An answer has the id of its question, comes from where the question
 // was sent, and is addressed to the device that has asked.
 
+public import Passwords
 public import PresenceCore
 internal import XML
 
@@ -36,6 +37,17 @@ extension [UInt8] {
     public mutating func appendResult(_ head: StanzaHead, to client: StanzaSender) {
         appendResultStart(head, to: client)
         append(literal: "/>")
+    }
+
+    /// Appends that the password is changed, with what the user should know of it.
+    public mutating func appendPasswordChanged(
+        _ head: StanzaHead, to client: StanzaSender, _ remark: Password.Remark?
+    ) {
+        guard let remark else { return appendResult(head, to: client) }
+        appendResultStart(head, to: client)
+        append(literal: ">")
+        append(remark)
+        append(literal: "</iq>")
     }
 
     /// Appends the features of the service. `canChangePassword`: whether the client may change the
@@ -131,7 +143,6 @@ extension [UInt8] {
         append(literal: " type='error'")
         appendAddresses(head, to: client)
         append(literal: ">")
-        if let body = head.body { appendXML(element: "body", text: body) }
         append(error)
         append(literal: "</")
         append(literal: head.kind.name)

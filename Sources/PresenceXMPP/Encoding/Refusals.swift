@@ -58,7 +58,11 @@ extension StreamError {
         case .loginTimeout: self.init(.connectionTimeout, "The login took too long.")
         case .idleTimeout: self.init(.connectionTimeout, "Nothing was received for too long.")
         case .tokenExpired: self.init(.reset, "The token has expired.")
-        case .replaced: self.init(.conflict, "Replaced by a new connection of the device.")
+        case .replaced:
+            self.init(
+                .conflict,
+                "Replaced by a new connection: of the device, or above the account's limit of "
+                    + "sessions.")
         case .kicked(let reason):
             self.init(
                 .policyViolation, reason.map { String(decoding: $0, as: UTF8.self) } ?? "")

@@ -141,16 +141,20 @@ extension StanzaDecoder {
         return .relate(account: account, .describe(try label(item)))
     }
 
+    /// The name and the groups; line breaks and tabs in them are spaces.
     private func label(_ item: XMLElement) throws(StanzaError) -> ContactLabel {
-        let name = item.attribute("name").map { Array($0) } ?? []
-        let groups = item.elements.filter { $0.isNamed("group", in: Namespace.roster) }
-            .map(\.text)
-        guard Set(groups).count == groups.count else {
+        let name = item.attribute("name").map { Array($0).onOneLine } ?? []
+        let texts = item.elements.filter { $0.isNamed("group", in: Namespace.roster) }.map(\.text)
+        guard Set(texts).count == texts.count else {
             throw .badRequest("A group is given twice.")
         }
+        var known: Set<[UInt8]> = []
+        let groups = texts.map(\.onOneLine).filter { known.insert($0).inserted }
         guard let label = ContactLabel(name: name, groups: groups) else {
             throw .notAcceptable(
-                "The name and the groups have at most 255 bytes; no group is empty.")
+                "The name and each group have at most \(ContactLabel.nameBytesMax) bytes, all "
+                    + "together \(ContactLabel.bytesMax), with one more for each group; no group "
+                    + "is empty.")
         }
         return label
     }

@@ -5,7 +5,7 @@ internal import PresenceCore
 internal import XML
 
 extension StanzaDecoder {
-    /// Bytes of all other content, as it is written again.
+    /// Bytes of all other content, as it is written again. An element that does not fit is left out.
     static let extraBytesMax = 4_096
     /// The same of a request, which is kept until it is answered.
     static let requestExtraBytesMax = 1_024
@@ -16,7 +16,8 @@ extension StanzaDecoder {
         _ stanza: XMLElement, _ head: StanzaHead, _ sender: StanzaSender
     ) throws(StanzaError) -> XMPPRequest {
         let target = try address(head.to)
-        guard let type = stanza.attribute("type") else {
+        // Some clients write the type that is none: `available`.
+        guard let type = stanza.attribute("type"), !type.isEqual(to: "available") else {
             return try shown(stanza, to: target, sender, isAvailable: true)
         }
         if type.isEqual(to: "unavailable") {
@@ -45,28 +46,23 @@ extension StanzaDecoder {
             guard account != sender.account else {
                 throw .badRequest("An account has no relationship with itself.")
             }
-            let content = word == .subscribe ? try requestContent(stanza) : .none
+            let content = word == .subscribe ? requestContent(stanza) : .none
             return .relate(account: account, .say(word, content))
         }
     }
 
-    /// What a request says: the first text, and whatever else there is (RFC 6121, 3.1.3).
-    private func requestContent(_ stanza: XMLElement) throws(StanzaError) -> RequestContent {
+    /// What a request says: the first text, and whatever else there is (RFC 6121, 3.1.3), as far as
+    /// there is room.
+    private func requestContent(_ stanza: XMLElement) -> RequestContent {
         var content = RequestContent()
-        for child in stanza.elements where !child.isOfService {
+        for child in stanza.elements {
             if content.text == nil, child.isNamed("status", in: Namespace.client) {
-                content.text = child.text
-                continue
-            }
-            let rest = Self.requestExtraBytesMax - content.extra.count
-            guard content.extra.appendXML(child, in: Namespace.client, bytesMax: rest) else {
-                throw .tooLong("The other elements of a request have more than 1,024 bytes.")
+                let text = child.text.cut(toBytes: limits.requestTextBytesMax)
+                content.text = text.isEmpty ? nil : text
+            } else {
+                content.extra.append(extra: child, bytesMax: Self.requestExtraBytesMax)
             }
         }
-        guard (content.text?.count ?? 0) <= limits.requestTextBytesMax else {
-            throw .tooLong("The status of a request is too long.")
-        }
-        if content.text?.isEmpty == true { content.text = nil }
         return content
     }
 
@@ -74,8 +70,11 @@ extension StanzaDecoder {
         _ stanza: XMLElement, to target: StanzaAddress, _ sender: StanzaSender,
         isAvailable: Bool
     ) throws(StanzaError) -> XMPPRequest {
-        let availability =
-            isAvailable ? try availability(stanza, sender) : farewell(stanza, sender)
+        var availability = availability(stanza, sender)
+        if !isAvailable {
+            availability.show = .available
+            availability.priority = 0
+        }
         let presentation =
             isAvailable
             ? Presentation.available(availability) : .unavailable(farewell: availability)
@@ -89,66 +88,43 @@ extension StanzaDecoder {
         }
     }
 
-    /// What a device says as it leaves. What is too long is left out: others would go on seeing a
-    /// device whose farewell is refused.
-    private func farewell(_ stanza: XMLElement, _ sender: StanzaSender) -> Availability {
-        var farewell = Availability()
-        var hasStatus = false
-        for child in stanza.elements {
-            if child.isNamed("status", in: Namespace.client), !hasStatus {
-                hasStatus = true
-                try? read(status: child, of: stanza, sender, into: &farewell)
-            } else if !child.isNamed("show", in: Namespace.client),
-                !child.isNamed("priority", in: Namespace.client)
-            {
-                try? read(extra: child, into: &farewell)
-            }
-        }
-        return farewell
-    }
-
-    /// What a presence says of its device.
-    func availability(
-        _ stanza: XMLElement, _ sender: StanzaSender
-    ) throws(StanzaError) -> Availability {
+    /// What a presence says of its device. A presence is never refused for its content: its device
+    /// would stay offline, and its user would not know. What cannot be kept is left out, and a text
+    /// is cut.
+    private func availability(_ stanza: XMLElement, _ sender: StanzaSender) -> Availability {
         var availability = Availability()
         var known: Known = []
         for child in stanza.elements {
             if child.isNamed("show", in: Namespace.client) {
-                guard known.insert(.show).inserted, let show = Show(child.text) else {
-                    throw .badRequest("`show` is one of chat, away, xa and dnd, or absent.")
-                }
+                guard !known.contains(.show), let show = Show(child.text) else { continue }
+                known.insert(.show)
                 availability.show = show
             } else if child.isNamed("priority", in: Namespace.client) {
-                guard known.insert(.priority).inserted, let priority = Self.priority(child.text)
-                else { throw .badRequest("`priority` is a number from -128 to 127.") }
+                guard !known.contains(.priority), let priority = Self.priority(child.text)
+                else { continue }
+                known.insert(.priority)
                 availability.priority = priority
-            } else if child.isNamed("status", in: Namespace.client),
-                known.insert(.status).inserted
-            {
-                try read(status: child, of: stanza, sender, into: &availability)
+            } else if child.isNamed("status", in: Namespace.client), availability.text == nil {
+                read(status: child, of: stanza, sender, into: &availability)
             } else {
-                try read(extra: child, into: &availability)
+                availability.extra.append(extra: child, bytesMax: Self.extraBytesMax)
             }
         }
         return availability
     }
 
+    /// What a presence says once. Of several, the first that is valid counts.
     private struct Known: OptionSet {
         let rawValue: UInt8
         static let show = Known(rawValue: 1)
         static let priority = Known(rawValue: 2)
-        static let status = Known(rawValue: 4)
     }
 
     private func read(
         status: XMLElement, of stanza: XMLElement, _ sender: StanzaSender,
         into availability: inout Availability
-    ) throws(StanzaError) {
-        let text = status.text
-        guard text.count <= limits.availabilityTextBytesMax else {
-            throw .tooLong("The status is too long.")
-        }
+    ) {
+        let text = status.text.cut(toBytes: limits.availabilityTextBytesMax)
         guard !text.isEmpty else { return }
         availability.text = text
         let language =
@@ -157,24 +133,26 @@ extension StanzaDecoder {
         if language.count <= Self.languageBytesMax { availability.language = Array(language) }
     }
 
-    /// Whatever else there is goes through, but for what only the service may say.
-    private func read(
-        extra: XMLElement, into availability: inout Availability
-    ) throws(StanzaError) {
-        guard !extra.isOfService else { return }
-        let rest = Self.extraBytesMax - availability.extra.count
-        guard availability.extra.appendXML(extra, in: Namespace.client, bytesMax: rest) else {
-            throw .tooLong("The other elements of the presence have more than 4,096 bytes.")
-        }
-    }
-
-    /// A number as `xs:byte` has it, with white space around it.
+    /// A number with white space around it, and at most that of `xs:byte`; nil: none.
     private static func priority(_ text: [UInt8]) -> Int8? {
-        let white: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
-        let start = text.firstIndex { !white.contains($0) } ?? text.endIndex
-        let end = text.lastIndex { !white.contains($0) }.map { $0 + 1 } ?? start
-        guard end - start <= 8 else { return nil }
-        return Int8(String(decoding: text[start..<end], as: UTF8.self))
+        var digits = text.withoutWhiteSpaceAround
+        let sign = digits.first
+        if sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") { digits.removeFirst() }
+        guard !digits.isEmpty,
+            digits.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+        else { return nil }
+        // Longer ones are out of range, but for zeros in front.
+        let value = Int(String(decoding: digits.drop { $0 == 0x30 }.prefix(4), as: UTF8.self)) ?? 0
+        return Int8(clamping: sign == UInt8(ascii: "-") ? -value : value)
+    }
+}
+
+extension [UInt8] {
+    /// Appends an element as it is written again, unless only the service may say it, or the whole
+    /// would have more than `bytesMax`.
+    fileprivate mutating func append(extra: XMLElement, bytesMax: Int) {
+        guard !extra.isOfService else { return }
+        _ = appendXML(extra, in: Namespace.client, bytesMax: bytesMax - count)
     }
 }
 
@@ -208,8 +186,9 @@ extension Show {
         }
     }
 
-    /// Without a word it is available: go-sendxmpp sends an empty element.
+    /// Without a word it is available: go-sendxmpp sends an empty element. Other words are no show.
     fileprivate init?(_ text: [UInt8]) {
+        let text = text.withoutWhiteSpaceAround
         guard let show = Self.allCases.first(where: { text.isEqual(to: $0.word ?? "") }) else {
             return nil
         }

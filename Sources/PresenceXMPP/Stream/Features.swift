@@ -1,6 +1,7 @@
 // What the service writes while a stream is negotiated (RFC 6120, 4 to 7).
 
 internal import Containers
+internal import Passwords
 internal import XML
 
 extension [UInt8] {
@@ -83,6 +84,22 @@ extension [UInt8] {
     mutating func appendResult(id: [UInt8]?) {
         appendIQ("result", id: id)
         append(literal: "/>")
+    }
+
+    /// Appends the result of a registration, with what the user should know of the password.
+    mutating func appendResult(id: [UInt8]?, _ remark: Password.Remark?) {
+        guard let remark else { return appendResult(id: id) }
+        appendIQ("result", id: id)
+        append(literal: ">")
+        append(remark)
+        append(literal: "</iq>")
+    }
+
+    /// Appends what the user should know of a password, where a registration has instructions.
+    mutating func append(_ remark: Password.Remark) {
+        append(literal: "<query xmlns='jabber:iq:register'>")
+        appendXML(element: "instructions", text: remark.sentence.utf8)
+        append(literal: "</query>")
     }
 
     /// Appends an error before the client has an address.

@@ -11,7 +11,8 @@ extension XMPPStream {
         let wished = element.attribute("mechanism") ?? []
         let mechanism = settings.mechanisms.first { $0.rawValue.utf8.elementsEqual(wished) }
         guard let mechanism else { return refuseOnce(.invalidMechanism) }
-        let text = element.text
+        // Some clients break lines: RFC 2045 does, where RFC 4648 does not.
+        let text = element.text.withoutWhiteSpace
         guard !text.isEmpty else {
             pending = .initialResponse(mechanism)
             output.appendSASL("challenge", [])
@@ -26,7 +27,9 @@ extension XMPPStream {
     mutating func hearResponse(_ element: XMLElement) -> Heard {
         let state = pending
         pending = .nothing
-        guard let data = Base64.decoded(element.text) else { return refuseOnce(.incorrectEncoding) }
+        guard let data = Base64.decoded(element.text.withoutWhiteSpace) else {
+            return refuseOnce(.incorrectEncoding)
+        }
         switch state {
         case .initialResponse(let mechanism): return begin(mechanism, data)
         case .challenge(let challenge, let account):
@@ -76,6 +79,7 @@ extension XMPPStream {
     private mutating func succeed(_ account: [UInt8], _ data: [UInt8]) {
         output.appendSASL("success", data)
         pending = .nothing
+        failures = 0
         phase = .authenticated
         self.account = account
         isOpened = false

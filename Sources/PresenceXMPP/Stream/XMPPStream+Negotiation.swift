@@ -79,13 +79,21 @@ extension XMPPStream {
         }
         let name = iq.payload.first("username", in: Namespace.register)?.text ?? []
         let typed = iq.payload.first("password", in: Namespace.register)?.text ?? []
-        guard let account = Localpart.account(of: name), let password = try? Password(typed) else {
-            output.append(
-                StanzaError.notAcceptable("The name or the password is not allowed."), id: iq.id)
-            return .say
+        guard let account = Localpart.account(of: name) else {
+            return refuse(registration: .notAcceptable("The name is not allowed."), iq)
         }
-        pending = .registration(id: iq.id)
-        return .register(account: account, password)
+        do throws(PasswordError) {
+            let password = try Password(typed)
+            pending = .registration(id: iq.id, password.remark)
+            return .register(account: account, password)
+        } catch { return refuse(registration: .notAcceptable(error.sentence), iq) }
+    }
+
+    private mutating func refuse(
+        registration error: StanzaError, _ iq: StreamElement.IQ
+    ) -> Heard {
+        output.append(error, id: iq.id)
+        return .say
     }
 
     // MARK: - After it
@@ -144,16 +152,17 @@ extension XMPPStream {
         if case .encryption = pending { pending = .nothing }
     }
 
-    /// The account was registered.
+    /// The account was registered. If its password may keep clients from logging in, its user is
+    /// told.
     public mutating func registered() {
-        guard case .registration(let id) = pending else { return }
+        guard case .registration(let id, let remark) = pending else { return }
         pending = .nothing
-        output.appendResult(id: id)
+        output.appendResult(id: id, remark)
     }
 
     /// The account was not registered.
     public mutating func refuse(registration error: StanzaError) {
-        guard case .registration(let id) = pending else { return }
+        guard case .registration(let id, _) = pending else { return }
         pending = .nothing
         output.append(error, id: id)
     }
@@ -170,10 +179,16 @@ extension XMPPStream {
         output.append(literal: "</jid></bind></iq>")
     }
 
-    /// The session has not begun. The client may bind again.
-    public mutating func refuse(bind error: StanzaError) {
-        guard case .bind(let id, _) = pending else { return }
+    /// The session has not begun. The client may bind again, but not for ever: some clients do so at
+    /// once. Returns the error with which the stream was closed after the last chance.
+    public mutating func refuse(bind error: StanzaError) -> StreamError? {
+        guard case .bind(let id, _) = pending else { return nil }
         pending = .nothing
+        failures += 1
         output.append(error, id: id)
+        guard failures >= Self.failuresMax else { return nil }
+        let end = StreamError(.policyViolation, "Too many failures.")
+        _ = fail(end)
+        return end
     }
 }

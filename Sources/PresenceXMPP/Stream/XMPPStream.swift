@@ -10,7 +10,7 @@ internal import XML
 
 /// The negotiation and the stanzas of one client (RFC 6120).
 public struct XMPPStream: Sendable {
-    /// The failures after which a stream is closed.
+    /// The failures after which a stream is closed: of authentication, and then of bind.
     public static let failuresMax = 3
 
     /// How far the negotiation has come.
@@ -44,7 +44,7 @@ public struct XMPPStream: Sendable {
         // Questions.
         case password(account: [UInt8])
         case keys(ScramRequest, ScramHash, account: [UInt8])
-        case registration(id: [UInt8]?)
+        case registration(id: [UInt8]?, Password.Remark?)
         case bind(id: [UInt8]?, device: [UInt8])
         /// `<proceed/>` was said: what arrives without encryption is dropped.
         case encryption

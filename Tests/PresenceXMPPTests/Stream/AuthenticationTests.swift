@@ -32,6 +32,23 @@ import Testing
             peer.receive(Client.response(base64("\0alice\0pencil"))).hasPrefix("<success"))
     }
 
+    /// Encoders of MIME break lines.
+    @Test func `base64 may have white space`() throws {
+        let parts = ["", "AGFsaWNl", "AHBlbmNpbA==", ""]
+        for white in [" ", "\n", "\r\n", "\t", "&#13;&#10;"] {
+            let data = parts.joined(separator: white)
+            var peer = peer()
+            #expect(peer.receive(Client.auth("PLAIN", data)).hasPrefix("<success"))
+            var other = self.peer()
+            #expect(other.receive(Client.auth("PLAIN", white)).hasPrefix("<challenge"))
+            #expect(other.receive(Client.response(data)).hasPrefix("<success"))
+        }
+        var scram = peer()
+        let first = base64("n,,n=alice,r=abc")
+        let halves = "\(first.prefix(8))\n\(first.dropFirst(8))"
+        #expect(scram.receive(Client.auth("SCRAM-SHA-1", halves)).hasPrefix("<challenge"))
+    }
+
     @Test(arguments: [
         ("", true), ("alice@example.org", true), ("ALICE@example.org", true), ("alice", false),
         ("bob@example.org", false), ("alice@192.168.1.1", false), ("alice@example.org/x", false),
@@ -54,7 +71,7 @@ import Testing
         (Client.auth("plain", base64("\0alice\0pencil")), "invalid-mechanism"),
         (Client.auth("SCRAM-SHA-256-PLUS", base64("n,,n=alice,r=x")), "invalid-mechanism"),
         ("<auth xmlns='urn:ietf:params:xml:ns:xmpp-sasl'>AA==</auth>", "invalid-mechanism"),
-        (Client.auth("PLAIN", "AGFsaWNl AHBlbmNpbA=="), "incorrect-encoding"),
+        (Client.auth("PLAIN", "AGFsaWNl\u{A0}AHBlbmNpbA=="), "incorrect-encoding"),
         (Client.auth("PLAIN", "***"), "incorrect-encoding"),
         (Client.auth("PLAIN", "="), "malformed-request"),
         (Client.auth("PLAIN", base64("alice\0pencil")), "malformed-request"),
@@ -174,6 +191,27 @@ import Testing
         }
         #expect(!peer.isEnded)
         #expect(peer.receive(Client.plain("bob", "pencil")).hasPrefix("<success"))
+    }
+
+    /// Keys are of the form that SASLprep makes.
+    @Test(arguments: [
+        ("secret", "<iq type='result' id='r1'/>"),
+        ("密码", "<iq type='result' id='r1'/>"),
+        ("密码１２３", Password.Remark.isChanged.sentence),
+        ("😀", Password.Remark.hasNewCharacters.sentence),
+        ("&#1488;1", PasswordError.mixedDirections.sentence),
+        ("a&#9;", PasswordError.forbiddenCharacter.sentence), ("", PasswordError.empty.sentence),
+    ])
+    func `registration tells what is to be known of the password`(
+        typed: String, said: String
+    ) {
+        var peer = StreamPeer { $0.allowsRegistration = true }
+        peer.receive(Client.header)
+        let answer = peer.receive(
+            "<iq type='set' id='r1'><query xmlns='jabber:iq:register'><username>zoe</username>"
+                + "<password>\(typed)</password></query></iq>")
+        #expect(answer.contains(said))
+        #expect(answer.contains("type='result'") == peer.log.contains("register zoe"))
     }
 
     @Test func `no registration if it is off`() {

@@ -190,7 +190,8 @@ import Testing
         peer.receive(Client.header + Client.login + Client.header)
         peer.answers = false
         peer.receive(Client.bind)
-        peer.stream.refuse(bind: StanzaError(.wait, .resourceConstraint))
+        let end = peer.stream.refuse(bind: StanzaError(.wait, .resourceConstraint))
+        #expect(end == nil)
         #expect(
             text(peer.stream.takeOutput()) == """
                 <iq type='error' id='b1'><error type='wait'><resource-constraint \
@@ -200,6 +201,24 @@ import Testing
         peer.answers = true
         peer.receive(Client.bind)
         #expect(peer.stream.phase == .bound)
+    }
+
+    /// XMPPFramework binds again at once, without end.
+    @Test func `the third refusal of a bind closes the stream`() {
+        var peer = StreamPeer()
+        // Failures before the login do not count.
+        peer.receive(Client.header + Client.plain("alice", "wrong") + Client.plain("alice", "no"))
+        peer.receive(Client.login + Client.header)
+        peer.answers = false
+        for isLast in [false, false, true] {
+            peer.receive(Client.bind)
+            let end = peer.stream.refuse(bind: StanzaError(.wait, .resourceConstraint))
+            let said = text(peer.stream.takeOutput())
+            #expect(said.contains("<resource-constraint "))
+            #expect(end?.condition == (isLast ? .policyViolation : nil))
+            #expect(said.hasSuffix("</stream:error></stream:stream>") == isLast)
+            #expect(peer.stream.phase == (isLast ? .ended : .authenticated))
+        }
     }
 
     @Test func `limits of bytes depend on the login`() {
@@ -264,7 +283,7 @@ import Testing
             peer.stream.challenge(with: StreamPeer.keys, using: &peer.random)
             peer.stream.bound()
             peer.stream.registered()
-            peer.stream.refuse(bind: .notAllowed)
+            #expect(peer.stream.refuse(bind: .notAllowed) == nil)
             peer.stream.refuse(registration: .notAllowed)
             #expect("\(peer.stream.refuse(.notAuthorized))" == "needMore")
             #expect(peer.stream.takeOutput() == [])

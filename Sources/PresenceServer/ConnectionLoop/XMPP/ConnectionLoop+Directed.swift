@@ -7,23 +7,33 @@ import XML
 // it, so it is bounded as relayed iqs are.
 
 extension ConnectionLoop where Link: ~Copyable {
-    /// Has the device of a client presented to an address.
+    /// Has the device of a client presented to an address. What does not fit is left out, as of a
+    /// presence for all.
     mutating func direct(
         _ presentation: Presentation, to account: [UInt8], _ device: [UInt8]?, _ head: StanzaHead,
-        _ stanza: XMLElement, of sender: StanzaSender, in slot: Int
+        of sender: StanzaSender, in slot: Int
     ) {
+        var presentation = presentation
         // An end is never refused; it is within the limits of its parts.
-        if case .available = presentation {
-            var bytes: [UInt8] = []
-            guard bytes.appendRelayed(stanza, from: sender, bytesMax: relayedBytesMax) else {
-                return refuseLong(head, sender, in: slot)
+        if case .available(var availability) = presentation {
+            func byteCount() -> Int {
+                var bytes: [UInt8] = []
+                bytes.appendPresenceStart(
+                    from: sender.account, device: sender.device, at: sender.domain)
+                bytes.appendJID(of: account, at: sender.domain, device: device)
+                bytes.appendPresenceRest(availability)
+                return bytes.count
             }
+            if byteCount() > relayedBytesMax { availability.extra = [] }
+            guard byteCount() <= relayedBytesMax else { return refuseLong(head, sender, in: slot) }
+            presentation = .available(availability)
         }
+        let shown = presentation
         ask(slot, for: .availability(head)) { texts in
             .direct(
                 Direct(
                     account: texts.add(account), device: device.map { texts.add($0) },
-                    presentation: presentation))
+                    presentation: shown))
         }
     }
 

@@ -15,18 +15,16 @@ extension ConnectionLoop where Link: ~Copyable {
         guard let sender = client.sender else { return }
         switch request {
         case .show(let availability):
-            ask(slot, for: .availability(head)) { _ in .show(availability) }
+            show(availability, head, in: slot)
         case .hide(let farewell):
+            client.paced.presence = nil
             ask(slot, for: .hiding(head, farewell)) { _ in .hide(farewell: farewell) }
         case .probe(let account):
             ask(slot, for: .availability(head)) { .probe($0.add(account)) }
         case .relate(let account, let action):
-            let isWord = if case .say = action { true } else { false }
-            ask(slot, for: isWord ? .word(head) : .change(head)) { texts in
-                .relate(account: nil, contact: texts.add(account), action)
-            }
+            relate(RelationChange(account: account, action: action), head, in: slot)
         case .direct(let account, let device, let presentation):
-            direct(presentation, to: account, device, head, stanza, of: sender, in: slot)
+            direct(presentation, to: account, device, head, of: sender, in: slot)
         case .discoverFeatures(let account?) where account != sender.account:
             ask(slot, for: .discovery(head, .features)) { .sees($0.add(account)) }
         case .discoverItems(let account?) where account != sender.account:

@@ -43,6 +43,7 @@ extension ConnectionLoop where Link: ~Copyable {
     mutating func answerStanza(_ slot: Int, _ answer: Answer, in effects: borrowing Effects) {
         guard let client = xmpp?[slot], let request = client.inProgress else { return }
         client.inProgress = nil
+        client.paced.changeEnded()
         switch (request, answer) {
         case (.bind, .loggedIn(let login)):
             counters.loginsOfClients += 1
@@ -53,7 +54,7 @@ extension ConnectionLoop where Link: ~Copyable {
             connections[slot].pulling.beginList()
             beginServing(slot)
             if let term = login.term { limit(slot, to: term) }
-        case (.change(let head), .related):
+        case (.contact(let head, _), .related):
             if let sender = client.sender {
                 send(to: slot) { $0.appendResult(head, to: sender) }
             }
@@ -80,7 +81,7 @@ extension ConnectionLoop where Link: ~Copyable {
             if let sender = client.sender {
                 send(to: slot) { $0.appendUnavailable(farewell, of: sender) }
             }
-        case (.availability, .shown(.begins)):
+        case (.presence, .shown(.begins)):
             connections[slot].pulling.beginList()
         // Before the end of its side, which may have been read meanwhile, is acted on.
         case (.logout, .loggedOut): return closeStream(slot, nil)
@@ -91,18 +92,26 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// Answers a client that has changed the password of its account.
     mutating func answerStanza(_ slot: Int, _ answer: QuestionAnswer) {
-        guard let client = xmpp?[slot], case .change(let head) = client.inProgress,
+        guard let client = xmpp?[slot], case .password(let head, let remark) = client.inProgress,
             case .passwordSet = answer
         else { return }
         client.inProgress = nil
-        if let sender = client.sender { send(to: slot) { $0.appendResult(head, to: sender) } }
+        if let sender = client.sender {
+            send(to: slot) { $0.appendPasswordChanged(head, to: sender, remark) }
+        }
         settle(slot)
     }
 
     /// Refuses what an XMPP client waits for.
     mutating func refuseStanza(_ slot: Int, _ refusal: Refusal) {
         guard let client = xmpp?[slot], let request = client.inProgress else { return }
+        if keep(request, after: refusal, of: client, in: slot) {
+            guard client.paced.change == nil else { return }
+            client.inProgress = nil
+            return settle(slot)
+        }
         client.inProgress = nil
+        client.paced.changeEnded()
         count(refusal, of: slot)
         switch request {
         case .authentication:
@@ -113,8 +122,11 @@ extension ConnectionLoop where Link: ~Copyable {
         case .bind:
             // Only after the authentication has succeeded, so it is not the password that is wrong.
             let isVoid = refusal.reason == .invalidPassword
-            client.stream.refuse(bind: isVoid ? .passwordChanged : StanzaError(refusal))
+            let error = isVoid ? .passwordChanged : StanzaError(refusal)
+            counters.stanzaErrors.count(error.condition)
+            let last = client.stream.refuse(bind: error)
             say(slot)
+            if let last { return endStream(slot, after: last) }
         case .relay(let head):
             guard let head, let sender = client.sender else { break }
             let isThere = refusal.reason == .rateLimited
@@ -129,8 +141,8 @@ extension ConnectionLoop where Link: ~Copyable {
             if let sender = client.sender {
                 send(to: slot) { $0.append(error, head, to: sender) }
             }
-        case .availability(let head), .hiding(let head, _), .word(let head), .change(let head),
-            .lastSeen(let head),
+        case .presence(let head, _), .availability(let head), .hiding(let head, _),
+            .word(let head, _), .contact(let head, _), .password(let head, _), .lastSeen(let head),
             .roster(let head):
             let error = StanzaError(refusal)
             counters.stanzaErrors.count(error.condition)

@@ -13,10 +13,6 @@ extension ConnectionLoop where Link: ~Copyable {
         guard account.count <= configuration.engine.limits.accountBytesMax else {
             return refuse(client, in: slot, .notAuthorized)
         }
-        if case .secret = proof, configuration.access == .open {
-            counters.xmppLogins.count(.claimed)
-            return client.stream.authenticated()
-        }
         wait(slot, for: .authentication)
         inbound.append(
             .authenticate(
@@ -43,6 +39,9 @@ extension ConnectionLoop where Link: ~Copyable {
         else { return }
         client.inProgress = nil
         switch (request, answer) {
+        case (.authentication, .claimed):
+            counters.xmppLogins.count(.claimed)
+            client.stream.authenticated()
         case (.authentication, .token(let term)):
             client.term = term
             counters.xmppLogins.count(.token)
@@ -99,12 +98,15 @@ extension ConnectionLoop where Link: ~Copyable {
             counters.stanzaErrors.count(.notAllowed)
             return send(to: slot) { $0.append(.passwordsNotChanged, head, to: sender) }
         }
-        guard let password = try? Password(typed) else {
-            let error = StanzaError.notAcceptable("The password is not allowed.")
+        do throws(PasswordError) {
+            let password = try Password(typed)
+            changePassword(
+                of: sender.account, .set(password), in: slot, for: .password(head, password.remark))
+        } catch {
+            let error = StanzaError.notAcceptable(error.sentence)
             counters.stanzaErrors.count(error.condition)
-            return send(to: slot) { $0.append(error, head, to: sender) }
+            send(to: slot) { $0.append(error, head, to: sender) }
         }
-        changePassword(of: sender.account, .set(password), in: slot, for: .change(head))
     }
 
     /// Has the engine host change what is stored of an account; the client waits for that.

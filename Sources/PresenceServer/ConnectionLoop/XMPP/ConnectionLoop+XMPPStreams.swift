@@ -72,6 +72,7 @@ extension ConnectionLoop where Link: ~Copyable {
             authenticate(authentication, client, in: slot)
         case .authenticated(let hash):
             counters.xmppLogins.count(XMPPLogin(hash))
+            inbound.append(.authenticated(client.stream.account))
         case .denied(let failure, let error):
             denied(slot, failure, error)
         case .register(let account, let password):

@@ -1,3 +1,4 @@
+import Passwords
 import PresenceCore
 import PresenceXMPP
 
@@ -52,6 +53,9 @@ struct XMPPConnections {
         count -= 1
     }
 
+    /// Whether something that a client has sent waits for a rate limit. O(connections).
+    var isPacing: Bool { clients.contains { $0?.paced.isEmpty == false } }
+
     /// The place among the service's domains of the one that the client in a slot has named.
     func domain(of slot: Int) -> Int {
         guard let client = self[slot] else { return 0 }
@@ -91,6 +95,8 @@ final class XMPPConnection {
     var term: TokenTerm?
     /// What answers are addressed to; nil before the device is bound.
     var sender: StanzaSender?
+    /// What waits for a rate limit.
+    var paced = PacedStanzas()
     /// The number of the last ping or push.
     private var number: UInt64 = 0
     /// The devices that have presented themselves to it, other than by a subscription.
@@ -121,14 +127,18 @@ enum XMPPRequestInProgress {
     case registration
     case bind
     case logout
-    /// How it presents itself, or a probe: what is not answered.
+    /// How it presents itself to its subscribers, which is not answered.
+    case presence(StanzaHead, Availability)
+    /// How it presents itself to an address, or a probe: what is not answered.
     case availability(StanzaHead)
     /// That it is not available any more, and how it says so.
     case hiding(StanzaHead, Availability)
     /// A word to a contact, which is not answered.
-    case word(StanzaHead)
+    case word(StanzaHead, RelationChange)
     /// A change of a contact, which is answered.
-    case change(StanzaHead)
+    case contact(StanzaHead, RelationChange)
+    /// A change of the password, which is answered with what its user should know.
+    case password(StanzaHead, Password.Remark?)
     /// Since when a contact is offline.
     case lastSeen(StanzaHead)
     /// What an account has, which is only for those who see it.

@@ -252,7 +252,7 @@ extension EngineHost {
             passwords.proofs.end(task.connection)
             logIn(device.login(of: task.account), of: task.connection, at: now)
         case .authentication:
-            output.append(.credentials(task.connection, .password), for: task.connection)
+            authenticated(task.connection, as: task.account, .password, at: now.mono)
         case .refresh: preconditionFailure("a session is not continued with a password")
         }
     }

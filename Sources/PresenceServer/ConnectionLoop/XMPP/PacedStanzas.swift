@@ -1,0 +1,40 @@
+import PresenceCore
+import PresenceXMPP
+
+/// What a client wants of its relationship with an account.
+struct RelationChange {
+    let account: [UInt8]
+    let action: ContactAction
+}
+
+/// What an XMPP client has sent faster than the rate limit of its account, and is carried out later.
+struct PacedStanzas {
+    /// A change of a relationship; nothing is read until it is carried out.
+    var change: XMPPRequestInProgress?
+    /// The newest presence for its subscribers. Earlier ones that nobody was sent do not matter.
+    var presence: (head: StanzaHead, availability: Availability)?
+    /// When it is tried again.
+    var retryTime: Mono?
+    /// How often the change was refused.
+    private var refusalCount = 0
+
+    /// After so many attempts a change is refused: about half a minute.
+    private static let refusalsMax = 30
+
+    /// Whether nothing waits.
+    var isEmpty: Bool { change == nil && presence == nil }
+
+    /// Notes that a change has come too early. Returns whether it is tried again.
+    mutating func keep(_ request: XMPPRequestInProgress) -> Bool {
+        refusalCount += 1
+        guard refusalCount < Self.refusalsMax else {
+            refusalCount = 0
+            return false
+        }
+        change = request
+        return true
+    }
+
+    /// The change was carried out, or refused.
+    mutating func changeEnded() { refusalCount = 0 }
+}
