@@ -4,7 +4,8 @@
 // database at one moment, whatever is written in the meantime, and it blocks no write. The log
 // grows until the backup is complete, since it must keep the pages that the backup still needs. The
 // backup is one file without a log. It is checked, and gets its name when it is complete and
-// durable.
+// durable: of two that are made at the same time, the last one to end replaces the other, if files
+// may be replaced.
 //
 // A restored database continues with numbers that no client can have seen. `seq` only rises, and
 // clients keep the state with the higher one. The backup knows which numbers were reserved when it
@@ -46,22 +47,19 @@ public enum Backup {
         // is running, and locks are used.
         let lock = try? DirectoryLock(files)
         defer { withExtendedLifetime(lock) {} }
-        let partial = file + ".partial"
-        removeDatabase(partial)
+        guard let partial = PartialFile(for: file, files) else {
+            throw StoreFileError(.backupNotWritable, path: file, detail: systemError())
+        }
         do {
-            guard files.createFile(partial) else {
-                throw StoreFileError(.backupNotWritable, path: file, detail: systemError())
-            }
             let source = try reading(files.database, isStill: lock != nil)
             defer { try? source.close() }
-            try copy(source, to: partial, whileReading) { db in
+            try copy(source, to: partial.path, whileReading) { db in
                 try Inspection.inspect(db, at: files.database, .wholly)
                 // One file: without this pragma a reader would look for a log.
                 try db.execute(sql: "PRAGMA journal_mode = DELETE")
             }
-            try publish(partial, as: file, files)
+            try publish(partial, as: file, existing)
         } catch {
-            removeDatabase(partial)
             throw fileError(error, reading: files.database, file)
         }
         return files.size(of: file)
@@ -118,8 +116,9 @@ public enum Backup {
         configuration.foreignKeysEnabled = false
         configuration.busyMode = .timeout(10)
         let hasLog = StoreFiles(directory: "").size(of: path + "-wal") > 0
+        let file = DatabasePath(path)
         return try DatabaseQueue(
-            path: isStill && !hasLog ? Inspection.immutableURI(path) : path,
+            path: isStill && !hasLog ? file.immutable : file.literal,
             configuration: configuration)
     }
 
@@ -129,7 +128,8 @@ public enum Backup {
     ) throws {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false
-        let target = try DatabaseQueue(path: path, configuration: configuration)
+        let target = try DatabaseQueue(
+            path: DatabasePath(path).literal, configuration: configuration)
         defer { try? target.close() }
         try source.inDatabase { reader in
             try reader.inTransaction(.deferred) {
@@ -153,17 +153,15 @@ public enum Backup {
     }
 
     private static func publish(
-        _ partial: String, as file: String, _ files: StoreFiles
+        _ partial: PartialFile, as file: String, _ existing: Existing
     ) throws(StoreFileError) {
-        let slash = file.lastIndex(of: "/")
-        let folder = slash.map { String(file[...$0]) } ?? "."
-        guard files.synchronize(partial), unsafe rename(partial, file) == 0,
-            files.synchronize(folder)
-        else { throw StoreFileError(.backupNotWritable, path: file, detail: systemError()) }
-    }
-
-    private static func removeDatabase(_ path: String) {
-        for suffix in ["", "-wal", "-shm", "-journal"] { _ = unsafe unlink(path + suffix) }
+        switch partial.publish(existing) {
+        case nil: return
+        // Another backup may have come first.
+        case EEXIST: throw StoreFileError(.backupExists, path: file)
+        case let error?:
+            throw StoreFileError(.backupNotWritable, path: file, detail: systemError(error))
+        }
     }
 
     /// The error for an error of SQLite while `source` was being copied to, or from, `file`.

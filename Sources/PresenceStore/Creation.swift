@@ -7,7 +7,8 @@ enum Creation {
         do {
             var configuration = Configuration()
             configuration.foreignKeysEnabled = false
-            let queue = try DatabaseQueue(path: files.unfinished, configuration: configuration)
+            let queue = try DatabaseQueue(
+                path: DatabasePath(files.unfinished).literal, configuration: configuration)
             defer { try? queue.close() }
             try queue.inDatabase { db in
                 try db.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")

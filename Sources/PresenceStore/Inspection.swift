@@ -20,8 +20,9 @@ enum Inspection {
             var configuration = Configuration()
             configuration.readonly = true
             configuration.foreignKeysEnabled = false
-            let path = hasLog ? files.database : immutableURI(files.database)
-            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            let path = DatabasePath(files.database)
+            let queue = try DatabaseQueue(
+                path: hasLog ? path.literal : path.immutable, configuration: configuration)
             defer { try? queue.close() }
             try queue.inDatabase { db in try inspect(db, at: files.database, .quickly) }
         } catch {
@@ -85,21 +86,5 @@ enum Inspection {
     private static func oneLine(_ text: String) -> String {
         let last = text.split(whereSeparator: \.isNewline).last.map(String.init) ?? ""
         return last.isEmpty ? "it cannot be read" : last
-    }
-
-    /// The URI with which SQLite reads a file without locks or a log.
-    static func immutableURI(_ path: String) -> String {
-        var uri = "file:"
-        for byte in path.utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."),
-                UInt8(ascii: "-"), UInt8(ascii: "_"):
-                uri.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                uri += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-            }
-        }
-        return uri + "?immutable=1"
     }
 }

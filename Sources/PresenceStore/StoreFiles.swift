@@ -143,6 +143,31 @@ struct StoreFiles: Sendable {
         return first.st_dev == second.st_dev && first.st_ino == second.st_ino
     }
 
+    /// Whether a path leads to the file of a descriptor.
+    func isOpen(_ path: String, _ descriptor: Int32) -> Bool {
+        var (first, second) = (stat(), stat())
+        guard unsafe lstat(path, &first) == 0, unsafe fstat(descriptor, &second) == 0 else {
+            return false
+        }
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    }
+
+    /// The names in a folder; none if it cannot be read.
+    func names(in folder: String) -> [String] {
+        guard let stream = unsafe opendir(folder) else { return [] }
+        defer { unsafe closedir(stream) }
+        var names: [String] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
+                unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { start in
+                    unsafe String(cString: start)
+                }
+            }
+            names.append(name)
+        }
+        return names
+    }
+
     /// Renames the finished database, so that a crash leaves a complete one or none.
     func publishUnfinished() throws(StoreFileError) {
         guard synchronize(unfinished), unsafe rename(unfinished, database) == 0,

@@ -39,7 +39,8 @@ internal import GRDBSQLite
     /// Opens an existing database of the service, and migrates it to the current schema.
     init(_ files: StoreFiles, _ durability: Durability, _ tuning: StoreTuning) throws {
         queue = try DatabaseQueue(
-            path: files.database, configuration: Self.configuration(durability, tuning))
+            path: DatabasePath(files.database).literal,
+            configuration: Self.configuration(durability, tuning))
         unsafe logFrames = .allocate(capacity: 1)
         unsafe logFrames.initialize(to: 0)
         faults = tuning.faults

@@ -71,6 +71,57 @@ class Backup(Case):
         alice = self.keep(again.login("alice", sync="all"))
         self.assertEqual(alice.ok("subscriptions")["count"], 1)
 
+    def test_a_name_means_to_sqlite_what_it_means_to_the_system(self):
+        """SQLite reads `file:` as a URI and `:memory:` as no file, where a path begins so."""
+        service = self.keep(Service(data=self.data))
+        alice = self.keep(service.login("alice"))
+        alice.subscribe("bob")
+        self.assertEqual(service.terminate(), 0)
+        for name in ("file:copy.sqlite", ":memory:", "file::memory:", "file:/copy?mode=memory",
+                     "a b%20c?d#e"):
+            with self.subTest(name=name):
+                def run(*words):
+                    return subprocess.run(
+                        [BINARY, *words], stdin=subprocess.DEVNULL, capture_output=True,
+                        text=True, timeout=60, cwd=self.folder)
+                folder = os.path.dirname(os.path.join(self.folder, name))
+                os.makedirs(folder, exist_ok=True)
+                done = run("backup", name, "--data", "data")
+                self.assertEqual(done.returncode, 0, done)
+                size = os.path.getsize(os.path.join(self.folder, name))
+                self.assertGreater(size, 512)
+                self.assertIn("holds the database, %d bytes" % size, done.stdout)
+                other = "file:%d" % len(os.listdir(self.folder))
+                done = run("restore", name, "--data", other)
+                self.assertEqual(done.returncode, 0, done)
+                again = self.keep(Service(data=os.path.join(self.folder, other)))
+                alice = self.keep(again.login("alice"))
+                self.assertEqual(alice.ok("subscriptions")["count"], 1)
+                # A data directory with such a name can be copied, too.
+                done = run("backup", "again", "--data", other, "--force")
+                self.assertEqual(done.returncode, 0, done)
+
+    def test_backups_of_one_file_at_the_same_time(self):
+        service = self.keep(Service(data=self.data))
+        self.keep(service.login("alice")).subscribe("bob")
+        for force in (["--force"], []):
+            copies = [subprocess.Popen(
+                [BINARY, "backup", self.copy, "--data", self.data, *force],
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                text=True) for _ in range(6)]
+            said = [copy.communicate(timeout=60)[1] for copy in copies]
+            codes = [copy.returncode for copy in copies]
+            if force:
+                self.assertEqual(codes, 6 * [0], said)
+                self.works("restore", self.copy, "--data", self.data + "2")
+                os.remove(self.copy)
+            else:
+                self.assertEqual(codes.count(0), 1, said)
+                for code, words in zip(codes, said):
+                    self.assertTrue(code == 0 or "already exists" in words, words)
+                self.works("restore", self.copy, "--data", self.data + "3")
+        self.assertEqual([name for name in os.listdir(self.folder) if "partial" in name], [])
+
     def test_restore_of_what_is_no_copy(self):
         with open(self.copy, "w") as file:
             file.write("Dear diary, " * 1000)

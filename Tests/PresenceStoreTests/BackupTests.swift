@@ -119,6 +119,55 @@ import Testing
         #expect(mode as? Int == 0o600)
     }
 
+    @Test func `meets no other that is made of the same file meanwhile`() throws {
+        try started().stop()
+        for existing in [Backup.Existing.replaced, .replaced] {
+            _ = try Backup.make(of: directory.data, to: file, existing: existing) {
+                try backUp(.replaced)
+            }
+        }
+        try Backup.restore(from: file, to: restored)
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+        #expect(names.sorted() == ["copy", "data", "restored"])
+    }
+
+    @Test func `keeps a file that another has written meanwhile`() throws {
+        try started().stop()
+        let reason = errorReason {
+            _ = try Backup.make(of: directory.data, to: file, existing: .kept) { try backUp() }
+        }
+        #expect(reason == .backupExists)
+        try Backup.restore(from: file, to: restored)
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+        #expect(names.sorted() == ["copy", "data", "restored"])
+    }
+
+    @Test func `removes what a killed one has left, and nothing of one that runs`() throws {
+        try started().stop()
+        try Data("half".utf8).write(to: URL(filePath: file + ".partial-killed"))
+        try Data("half".utf8).write(to: URL(filePath: file + ".partial-killed-journal"))
+        try Data("mine".utf8).write(to: URL(filePath: file + "-mine"))
+        _ = try Backup.make(of: directory.data, to: file, existing: .replaced) {
+            try backUp(.replaced)
+            let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+            let partial = names.filter { $0.hasPrefix("copy.partial-") && !$0.contains("-journal") }
+            #expect(partial.count == 1)
+        }
+        let names = try FileManager.default.contentsOfDirectory(atPath: directory.path)
+        #expect(names.sorted() == ["copy", "copy-mine", "data"])
+    }
+
+    /// SQLite gives some names a meaning of their own.
+    @Test(arguments: ["/file:copy.sqlite", "/:memory:", "//copy", "/a?mode=memory", "/50%25 #1"])
+    func `has any name`(name: String) throws {
+        try started().stop()
+        let file = directory.path + name
+        let bytes = try Backup.make(of: directory.data, to: file, existing: .kept)
+        #expect(bytes > 512)
+        try Backup.restore(from: file, to: restored)
+        #expect(try Contents(of: restored).subscriptions.isEmpty)
+    }
+
     @Test func `can be made after a crash`() throws {
         let store = try started()
         _ = try store.write(put(0), into: outcomes)
