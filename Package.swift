@@ -74,7 +74,8 @@ let package = Package(
         .target(name: "PrometheusText", dependencies: ["Containers"], swiftSettings: strict),
         .target(
             name: "EventLoop", dependencies: ["CLibUV", "Containers"], swiftSettings: strict),
-        .target(name: "TLSSessions", dependencies: ["COpenSSL"], swiftSettings: strict),
+        .target(
+            name: "TLSSessions", dependencies: ["COpenSSL", "Containers"], swiftSettings: strict),
         .target(name: "XML", dependencies: ["CExpat"], swiftSettings: strict),
         .target(
             name: "SecureLoop", dependencies: ["Containers", "EventLoop", "TLSSessions"],

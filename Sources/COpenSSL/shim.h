@@ -146,6 +146,19 @@ static inline void cssl_set_server_name_callback(
     SSL_CTX *context, int (*callback)(SSL *, int *, void *)) {
     (void)SSL_CTX_set_tlsext_servername_callback(context, callback);
 }
+/// The name of the server in the ClientHello that is being read; 0 bytes if there is none, or none
+/// that can be read: OpenSSL reads it again later, and refuses what is malformed.
+static inline size_t cssl_hello_server_name(SSL *ssl, const uint8_t **name) {
+    const uint8_t *bytes;
+    size_t count;
+    if (!SSL_client_hello_get0_ext(ssl, TLSEXT_TYPE_server_name, &bytes, &count)) return 0;
+    // A list of one name: its length, the kind of the name, the length of the name.
+    if (count < 5 || bytes[2] != TLSEXT_NAMETYPE_host_name) return 0;
+    if ((size_t)(bytes[0] << 8 | bytes[1]) != count - 2) return 0;
+    if ((size_t)(bytes[3] << 8 | bytes[4]) != count - 5) return 0;
+    *name = bytes + 5;
+    return count - 5;
+}
 static inline int cssl_set_server_name(SSL *ssl, const char *name) {
     return (int)SSL_set_tlsext_host_name(ssl, name);
 }

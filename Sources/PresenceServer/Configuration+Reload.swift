@@ -17,7 +17,7 @@ extension Configuration {
         connection.reload(from: new.connection)
         admission.reload(from: new.admission)
         if let context = new.tls?.context { tls?.context = context }
-        if let context = new.xmpp?.context, xmpp?.context != nil { xmpp?.context = context }
+        if let contexts = new.xmpp?.contexts, xmpp?.contexts != nil { xmpp?.contexts = contexts }
     }
 }
 

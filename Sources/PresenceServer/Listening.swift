@@ -22,7 +22,7 @@ public struct XMPPListening: Sendable {
     /// Where clients connect over TLS; nil: nowhere.
     public var encrypted: Place?
     /// The certificates for both; a reload replaces them. Nil: there is no TLS.
-    public var context: TLSContext?
+    public var contexts: XMPPContexts?
     /// The domains of the service, the first of which is for clients that name none.
     public var domains: [[UInt8]]
     /// Whether clients may authenticate without encryption.
@@ -36,6 +36,21 @@ public struct XMPPListening: Sendable {
     public init(domains: [[UInt8]]) {
         precondition(!domains.isEmpty, "XMPP without a domain")
         self.domains = domains
+    }
+}
+
+/// The certificates for XMPP clients. They are the same, but a session that began at one listener
+/// is not continued at the other.
+public struct XMPPContexts: Sendable {
+    /// For clients that begin TLS by STARTTLS.
+    public var startTLS: TLSContext
+    /// For clients that begin with TLS.
+    public var overTLS: TLSContext
+
+    /// Both.
+    public init(startTLS: TLSContext, overTLS: TLSContext) {
+        self.startTLS = startTLS
+        self.overTLS = overTLS
     }
 }
 
@@ -90,8 +105,11 @@ extension Configuration {
 
     /// The certificates of listeners of XMPP, by their numbers.
     var contextsOfListeners: [Int: TLSContext] {
-        guard let context = xmpp?.context else { return [:] }
-        let numbers = listeners.indices.filter { listeners[$0].isXMPP }
-        return Dictionary(uniqueKeysWithValues: numbers.map { ($0, context) })
+        guard let contexts = xmpp?.contexts else { return [:] }
+        var found: [Int: TLSContext] = [:]
+        for (number, kind) in listeners.enumerated() where kind.isXMPP {
+            found[number] = kind == .xmpp ? contexts.startTLS : contexts.overTLS
+        }
+        return found
     }
 }

@@ -1,4 +1,5 @@
 import COpenSSL
+import Containers
 
 /// A certificate with its chain and its private key, as PEM.
 public struct TLSCertificateFiles: Sendable {
@@ -34,6 +35,8 @@ public struct TLSCertificate: Hashable, Sendable {
     public let key: KeyKind
     /// Certificates that are sent after it.
     public let intermediates: Int
+    /// A hash of the certificate.
+    let digest: [UInt8]
 }
 
 /// Why a certificate cannot be used.
@@ -79,7 +82,8 @@ enum PEM {
         let (leaf, intermediates) = try unsafe loadChain(files.chain, into: context)
         defer { unsafe X509_free(leaf) }
         try unsafe loadKey(files.key, into: context)
-        return unsafe TLSCertificate(leaf, intermediates: intermediates)
+        guard let digest = unsafe Digest.sha256(of: leaf) else { throw .outOfMemory }
+        return unsafe TLSCertificate(leaf, intermediates: intermediates, digest: digest)
     }
 
     private static func loadChain(
@@ -142,6 +146,32 @@ enum PEM {
     }
 }
 
+/// SHA-256. Nil if memory is short.
+enum Digest {
+    static func sha256(_ bytes: [UInt8]) -> [UInt8]? {
+        unsafe hash { place, count in
+            unsafe EVP_Digest(bytes, bytes.count, place, count, EVP_sha256(), nil)
+        }
+    }
+
+    /// Of the bytes of a certificate.
+    static func sha256(of certificate: OpaquePointer) -> [UInt8]? {
+        unsafe hash { place, count in unsafe X509_digest(certificate, EVP_sha256(), place, count) }
+    }
+
+    private static func hash(
+        _ fill: (UnsafeMutablePointer<UInt8>, UnsafeMutablePointer<CUnsignedInt>) -> CInt
+    ) -> [UInt8]? {
+        var bytes = [UInt8](repeating: 0, count: Int(SHA256_DIGEST_LENGTH))
+        var count: CUnsignedInt = 0
+        let isDone = unsafe bytes.withUnsafeMutableBufferPointer { bytes in
+            guard let place = bytes.baseAddress else { return false }
+            return unsafe fill(place, &count) == 1
+        }
+        return isDone && Int(count) == bytes.count ? bytes : nil
+    }
+}
+
 extension ErrorQueue {
     /// Whether reading PEM has ended because there is no more of it. Empties the queue.
     static func isEndOfPEM() -> Bool {
@@ -151,7 +181,7 @@ extension ErrorQueue {
 }
 
 extension TLSCertificate {
-    init(_ leaf: OpaquePointer, intermediates: Int) {
+    init(_ leaf: OpaquePointer, intermediates: Int, digest: [UInt8]) {
         let names = Names()
         let place = unsafe Unmanaged.passUnretained(names).toOpaque()
         unsafe cssl_each_name(leaf, place) { names, start, count in
@@ -163,6 +193,7 @@ extension TLSCertificate {
         validFromSeconds = unsafe cssl_seconds(X509_get0_notBefore(leaf))
         expiresSeconds = unsafe cssl_seconds(X509_get0_notAfter(leaf))
         self.intermediates = intermediates
+        self.digest = digest
         let key = unsafe X509_get0_pubkey(leaf)
         let bits = unsafe Int(EVP_PKEY_get_bits(key))
         self.key =
@@ -183,7 +214,8 @@ extension TLSCertificate {
         var all: [String] = []
 
         func append(_ bytes: UnsafeBufferPointer<UInt8>) {
-            unsafe all.append(String(decoding: bytes, as: UTF8.self).lowercased())
+            let name = unsafe ExactText(String(decoding: bytes, as: UTF8.self))
+            all.append(name.lowercasedASCII.text)
         }
     }
 }

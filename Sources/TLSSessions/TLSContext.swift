@@ -15,18 +15,31 @@ import COpenSSL
         case tls13 = "1.3"
     }
 
-    /// The application protocols of the clients' port, the preferred one first.
-    public static let applicationProtocols = ["porchlight", "http/1.1"]
-    /// That of the HTTP API.
-    public static let httpProtocols = ["http/1.1"]
-    /// That of XMPP clients (XEP-0368).
-    public static let xmppProtocols = ["xmpp-client"]
+    /// What listens with a context. A session is resumed only where it began.
+    public enum Listener: String, CaseIterable, Sendable {
+        case clients
+        case http
+        /// XMPP clients, which begin TLS by STARTTLS.
+        case xmpp
+        /// XMPP clients that begin with TLS (XEP-0368).
+        case xmppOverTLS
+
+        /// The application protocols, the preferred one first.
+        var protocols: [String] {
+            switch self {
+            case .clients: ["porchlight", "http/1.1"]
+            case .http: ["http/1.1"]
+            case .xmpp, .xmppOverTLS: ["xmpp-client"]
+            }
+        }
+    }
 
     /// The certificates, in the order in which they were given.
     public let certificates: [TLSCertificate]
 
     /// One for each certificate.
     private let contexts: [OpaquePointer]
+    private let listener: Listener
     private let byName: ServerNames
     /// The keys of tickets; all contexts of a service share them.
     public let tickets: TLSTicketKeys
@@ -40,16 +53,16 @@ import COpenSSL
     /// - Throws: why one of them is refused, with its position.
     public convenience init(
         _ files: [TLSCertificateFiles], minimum: MinimumVersion = .tls12, tickets: TLSTicketKeys,
-        at wallSeconds: Int64, protocols: [String] = applicationProtocols
+        at wallSeconds: Int64, listener: Listener = .clients
     ) throws(TLSContextError) {
         try self.init(
-            files, minimum: minimum, tickets: tickets, at: wallSeconds, protocols: protocols,
+            files, minimum: minimum, tickets: tickets, at: wallSeconds, listener: listener,
             recordsPerKey: TLSSession.recordsPerKey)
     }
 
     init(
         _ files: [TLSCertificateFiles], minimum: MinimumVersion, tickets: TLSTicketKeys,
-        at wallSeconds: Int64, protocols: [String] = applicationProtocols, recordsPerKey: Int
+        at wallSeconds: Int64, listener: Listener = .clients, recordsPerKey: Int
     ) throws(TLSContextError) {
         guard !files.isEmpty else { throw TLSContextError(number: 0, .noCertificates) }
         var certificates: [TLSCertificate] = []
@@ -67,11 +80,12 @@ import COpenSSL
             }
         }
         self.certificates = certificates
+        self.listener = listener
         unsafe self.contexts = contexts
         self.tickets = tickets
         self.recordsPerKey = recordsPerKey
         byName = ServerNames(certificates.map(\.names))
-        let encoded = ALPN.encode(protocols)
+        let encoded = ALPN.encode(listener.protocols)
         unsafe self.protocols = .allocate(capacity: encoded.count)
         _ = unsafe self.protocols.initialize(from: encoded)
         let owner = unsafe Unmanaged.passUnretained(self).toOpaque()
@@ -86,7 +100,7 @@ import COpenSSL
     /// Whether a certificate is for this name. Clients that name another one get the first.
     public func hasCertificate(for name: String) -> Bool { byName.find(name) != nil }
 
-    /// The context of the first certificate. Tickets belong to it, whatever the server's name.
+    /// The context of the first certificate, with which sessions begin.
     var defaultContext: OpaquePointer { unsafe contexts[0] }
 
     /// A context of OpenSSL without a certificate.
@@ -101,7 +115,8 @@ import COpenSSL
         unsafe SSL_CTX_set_timeout(context, CLong(TLSTicketKeys.ticketSeconds))
         unsafe SSL_CTX_set_max_early_data(context, 0)
         unsafe SSL_CTX_set_tlsext_ticket_key_evp_cb(context, protectTicket)
-        unsafe cssl_set_server_name_callback(context, chooseCertificate)
+        unsafe SSL_CTX_set_client_hello_cb(context, chooseCertificate, nil)
+        unsafe cssl_set_server_name_callback(context, confirmName)
         unsafe SSL_CTX_set_alpn_select_cb(context, chooseProtocol, nil)
         return unsafe context
     }
@@ -130,15 +145,38 @@ extension TLSContext {
         return unsafe Unmanaged<TLSContext>.fromOpaque(owner).takeUnretainedValue()
     }
 
-    fileprivate func choose(for ssl: OpaquePointer) -> CInt {
-        guard let name = unsafe SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name),
-            let number = byName.find(unsafe String(cString: name))
-        else { return SSL_TLSEXT_ERR_NOACK }
-        // A name that no certificate is for gets the first one: an alert would tell which names
-        // there are, and addresses have no name.
-        guard number > 0 else { return SSL_TLSEXT_ERR_OK }
-        let isSet = unsafe SSL_set_SSL_CTX(ssl, contexts[number]) != nil
-        return isSet ? SSL_TLSEXT_ERR_OK : SSL_TLSEXT_ERR_ALERT_FATAL
+    /// Chooses the certificate before OpenSSL looks at a ticket, which is for one certificate. Its
+    /// own callback for the name comes after that.
+    ///
+    /// A name that no certificate is for gets the first one: an alert would tell which names there
+    /// are, and addresses have no name.
+    fileprivate func choose(for ssl: OpaquePointer) -> Bool {
+        var start: UnsafePointer<UInt8>?
+        let count = unsafe cssl_hello_server_name(ssl, &start)
+        let name = unsafe Array(UnsafeBufferPointer(start: start, count: count))
+        let number = byName.find(String(decoding: name, as: UTF8.self)) ?? 0
+        guard unsafe SSL_set_SSL_CTX(ssl, contexts[number]) != nil else { return false }
+        return unsafe bindTickets(of: ssl, to: certificates[number], name)
+    }
+
+    /// Has a session continue only at the listener, with the certificate and under the name that it
+    /// began with: tickets contain this hash. A client that resumes does not look at a certificate
+    /// again, so it would accept another one unseen, and a replaced one for another day. That the
+    /// name must be the same is a duty of TLS 1.2 (RFC 6066, 3).
+    private func bindTickets(
+        of ssl: OpaquePointer, to certificate: TLSCertificate, _ name: [UInt8]
+    ) -> Bool {
+        let bound = Array(listener.rawValue.utf8) + [0] + certificate.digest + name
+        guard let hash = Digest.sha256(bound) else { return false }
+        return unsafe SSL_set_session_id_context(ssl, hash, CUnsignedInt(hash.count)) == 1
+    }
+
+    /// Whether the name that the client gave was used.
+    fileprivate func confirm(_ ssl: OpaquePointer) -> Bool {
+        guard let name = unsafe SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name) else {
+            return false
+        }
+        return hasCertificate(for: unsafe String(cString: name))
     }
 
     fileprivate func select(
@@ -176,10 +214,23 @@ private func chooseCertificate(
     _ ssl: OpaquePointer?, _ alert: UnsafeMutablePointer<CInt>?,
     _ argument: UnsafeMutableRawPointer?
 ) -> CInt {
-    guard let ssl = unsafe ssl, let context = unsafe TLSContext.of(ssl) else {
-        return SSL_TLSEXT_ERR_NOACK
+    guard let ssl = unsafe ssl, let context = unsafe TLSContext.of(ssl),
+        unsafe context.choose(for: ssl)
+    else {
+        unsafe alert?.pointee = SSL_AD_INTERNAL_ERROR
+        return SSL_CLIENT_HELLO_ERROR
     }
-    return unsafe context.choose(for: ssl)
+    return SSL_CLIENT_HELLO_SUCCESS
+}
+
+private func confirmName(
+    _ ssl: OpaquePointer?, _ alert: UnsafeMutablePointer<CInt>?,
+    _ argument: UnsafeMutableRawPointer?
+) -> CInt {
+    guard let ssl = unsafe ssl, let context = unsafe TLSContext.of(ssl),
+        unsafe context.confirm(ssl)
+    else { return SSL_TLSEXT_ERR_NOACK }
+    return SSL_TLSEXT_ERR_OK
 }
 
 private func chooseProtocol(

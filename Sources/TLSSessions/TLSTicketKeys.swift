@@ -5,7 +5,7 @@ import Synchronization
 ///
 /// Kept in memory only: after a restart, clients handshake in full. A key encrypts for 12 hours,
 /// and decrypts until the last ticket made with it has expired. Contexts share the keys, so that
-/// tickets are accepted after certificates were reloaded.
+/// tickets are accepted after a reload that left the certificate as it was.
 public final class TLSTicketKeys: Sendable {
     /// How long a ticket is accepted.
     public static let ticketSeconds: UInt64 = 24 * 3_600

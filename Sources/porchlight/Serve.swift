@@ -49,7 +49,7 @@ struct Serve: ParsableCommand {
         var configuration = inForce.settings.service
         configuration.authenticator = authenticator
         configuration.tls = files.tls.listening
-        configuration.xmpp?.context = files.tls.xmpp
+        configuration.xmpp?.contexts = files.tls.xmpp
         let door = ServiceDoor()
         let http = try inForce.settings.startHTTP(authenticator.keys, files.tls.http, door)
         defer { http?.stop() }

@@ -132,7 +132,40 @@ class Handshakes(Secured):
         again.close()
 
 
+    def test_a_session_is_resumed_under_its_name_only(self):
+        s = self.serve("a.example", "b.example")
+        made = tls.context()
+        made.maximum_version = ssl.TLSVersion.TLSv1_2
+
+        def connect(name, session=None):
+            plain = socket.create_connection(("127.0.0.1", s.tls_port), timeout=WAIT)
+            with made.wrap_socket(plain, server_hostname=name, session=session) as client:
+                return client.session, client.session_reused
+        names = ("a.example", "b.example", "other.example", None)
+        for first in names:
+            session, _ = connect(first)
+            for second in names:
+                self.assertEqual(connect(second, session)[1], first == second, (first, second))
+
+
 class Reloads(Secured):
+    def test_a_session_ends_with_its_certificate(self):
+        s = self.serve("a.example")
+        made = tls.context()
+        made.maximum_version = ssl.TLSVersion.TLSv1_2
+
+        def connect(session=None):
+            plain = socket.create_connection(("127.0.0.1", s.tls_port), timeout=WAIT)
+            with made.wrap_socket(plain, server_hostname="a.example", session=session) as client:
+                return client.session, client.session_reused
+        session, _ = connect()
+        self.reload(s)
+        self.assertTrue(connect(session)[1], "nothing has changed")
+        self.renew("n.example")
+        self.reload(s)
+        self.await_served(s, "n.example")
+        self.assertFalse(connect(session)[1])
+
     def renew(self, name, old="a.example"):
         """Replaces the files of a certificate by those of one for `name`."""
         for new, end in zip(tls.make_certificate(self.folder, name), (".crt", ".key")):

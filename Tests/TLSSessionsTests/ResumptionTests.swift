@@ -66,6 +66,68 @@ import Testing
     }
 
     @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
+    func `is refused for another certificate, whichever name is asked for`(
+        version: CInt
+    ) throws {
+        var setting = try Setting()
+        setting.offer.most = version
+        setting.files.append(TestPEM.files(TestPEM.second, TestPEM.secondKey))
+        let server = try setting.serverContext()
+        let client = try setting.clientContext()
+        for (name, other) in [("one.example", "two.example"), ("two.example", "one.example")] {
+            setting.serverName = name
+            let ticket = try ticket(setting, server, client)
+            setting.serverName = other
+            let pair = try setting.connect(server, client, resuming: ticket)
+            #expect(pair.isOpen && !pair.server.isResumed, "from \(name) to \(other)")
+        }
+    }
+
+    @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
+    func `is refused for another name of its certificate`(version: CInt) throws {
+        var setting = try Setting()
+        setting.offer.most = version
+        setting.files.insert(TestPEM.files(TestPEM.second, TestPEM.secondKey), at: 0)
+        let server = try setting.serverContext()
+        let client = try setting.clientContext()
+        setting.serverName = "two.example"
+        let ticket = try ticket(setting, server, client)
+        setting.serverName = "mail.two.example"
+        let pair = try setting.connect(server, client, resuming: ticket)
+        #expect(pair.isOpen && !pair.server.isResumed)
+    }
+
+    @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
+    func `is refused after its certificate was replaced`(version: CInt) throws {
+        var setting = try Setting()
+        setting.offer.most = version
+        let client = try setting.clientContext()
+        let ticket = try ticket(setting, setting.serverContext(), client)
+        setting.files = [TestPEM.files(TestPEM.second, TestPEM.secondKey)]
+        setting.serverName = "two.example"
+        let pair = try setting.connect(setting.serverContext(), client, resuming: ticket)
+        #expect(pair.isOpen && !pair.server.isResumed)
+    }
+
+    @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
+    func `is refused by every other listener`(version: CInt) throws {
+        var setting = try Setting()
+        setting.offer.most = version
+        setting.offer.applicationProtocols = []
+        let client = try setting.clientContext()
+        for begun in TLSContext.Listener.allCases {
+            setting.listener = begun
+            let ticket = try ticket(setting, setting.serverContext(), client)
+            for listener in TLSContext.Listener.allCases {
+                setting.listener = listener
+                let pair = try setting.connect(setting.serverContext(), client, resuming: ticket)
+                #expect(pair.isOpen)
+                #expect(pair.server.isResumed == (listener == begun), "\(begun), \(listener)")
+            }
+        }
+    }
+
+    @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
     func `of another process leads to a full handshake`(version: CInt) throws {
         var setting = try Setting()
         setting.offer.most = version

@@ -72,7 +72,7 @@ final class Reloading: Sendable {
             var configuration = settings.service
             configuration.authenticator = authenticator
             configuration.tls = tls.listening
-            configuration.xmpp?.context = tls.xmpp
+            configuration.xmpp?.contexts = tls.xmpp
             control.apply(configuration)
             if let context = tls.http { http?.replaceCertificates(with: context) }
             authenticator.replace(with: keys)

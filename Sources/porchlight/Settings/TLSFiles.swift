@@ -35,7 +35,7 @@ struct TLSFiles: Sendable {
     /// What the HTTP API serves over TLS with; nil: it does not.
     let http: TLSContext?
     /// What XMPP clients are served over TLS with; nil: they are not.
-    let xmpp: TLSContext?
+    let xmpp: XMPPContexts?
     /// What the operator should know about these files.
     let warnings: [String]
     /// Each file with certificates, and its content, which is public.
@@ -62,11 +62,11 @@ struct TLSFiles: Sendable {
         }
         let pairs = try Self.pairs(choices)
         let files = try Self.read(pairs, occasion)
-        func context(_ protocols: [String]) throws(SettingsError) -> TLSContext {
+        func context(_ listener: TLSContext.Listener) throws(SettingsError) -> TLSContext {
             do throws(TLSContextError) {
                 return try TLSContext(
                     files, minimum: choices.minimum, tickets: tickets, at: wallSeconds,
-                    protocols: protocols)
+                    listener: listener)
             } catch {
                 let pair = pairs[error.number]
                 let (path, flag) =
@@ -75,14 +75,16 @@ struct TLSFiles: Sendable {
                 throw SettingsError("The file \(path) given with \(flag) \(error.reason).")
             }
         }
-        let ofClients = try context(TLSContext.applicationProtocols)
+        let ofClients = try context(.clients)
         listening = choices.listen.map { listen in
             let address = ServiceSettings.numericAddress(listen)
             return TLSListening(host: address.host, port: address.port, context: ofClients)
         }
-        http = choices.http == nil ? nil : try context(TLSContext.httpProtocols)
+        http = choices.http == nil ? nil : try context(.http)
         let servesXMPP = choices.xmpp != nil || choices.xmppOverTLS != nil
-        xmpp = servesXMPP ? try context(TLSContext.xmppProtocols) : nil
+        xmpp =
+            servesXMPP
+            ? XMPPContexts(startTLS: try context(.xmpp), overTLS: try context(.xmppOverTLS)) : nil
         chains = zip(pairs, files).map { ($0.certificate, $1.chain) }
         let ofCertificates = zip(pairs, ofClients.certificates).flatMap { pair, certificate in
             Self.warnings(certificate, in: pair.certificate, at: wallSeconds)

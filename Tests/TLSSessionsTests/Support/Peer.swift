@@ -108,6 +108,7 @@ struct Setting {
     var tickets: TLSTicketKeys
     var offer = TLSClientContext.Offer()
     var serverName = "one.example"
+    var listener = TLSContext.Listener.clients
     var serverRecordsPerKey = TLSSession.recordsPerKey
 
     init() throws {
@@ -116,7 +117,7 @@ struct Setting {
 
     func serverContext() throws -> TLSContext {
         try TLSContext(
-            files, minimum: minimum, tickets: tickets, at: Self.today,
+            files, minimum: minimum, tickets: tickets, at: Self.today, listener: listener,
             recordsPerKey: serverRecordsPerKey)
     }
 

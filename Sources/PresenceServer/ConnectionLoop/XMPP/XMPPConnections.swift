@@ -20,7 +20,7 @@ struct XMPPConnections {
     init?(_ configuration: Configuration, at now: Mono) {
         guard let listening = configuration.xmpp else { return nil }
         let settings = StreamSettings(
-            domains: listening.domains, offersTLS: listening.context != nil,
+            domains: listening.domains, offersTLS: listening.contexts != nil,
             allowsPlaintext: listening.allowsPlaintext,
             mechanisms: configuration.passwords == .only ? SASLMechanism.allCases : [.plain],
             allowsRegistration: listening.allowsRegistration, bytesMax: listening.stanzaBytesMax,
