@@ -132,7 +132,7 @@ let package = Package(
         .target(
             name: "PresenceTokens",
             dependencies: [
-                "OutgoingHTTP", "TaskLoops",
+                "Containers", "OutgoingHTTP", "PresenceWire", "TaskLoops",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "JWTKit", package: "jwt-kit"),
                 .product(name: "Logging", package: "swift-log"),
@@ -173,9 +173,10 @@ let package = Package(
         .executableTarget(
             name: "porchlight",
             dependencies: [
-                "EventLoop", "OutgoingHTTP", "Passwords", "PresenceBench", "PresenceClient",
-                "PresenceGateway", "PresenceHTTP", "PresenceServer", "PresenceTokens",
-                "PresenceWebhooks", "PresenceXMPP", "PrometheusText", "TLSSessions", "TaskLoops",
+                "Containers", "EventLoop", "OutgoingHTTP", "Passwords", "PresenceBench",
+                "PresenceClient", "PresenceGateway", "PresenceHTTP", "PresenceServer",
+                "PresenceTokens", "PresenceWebhooks", "PresenceWire", "PresenceXMPP",
+                "PrometheusText", "TLSSessions", "TaskLoops",
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Logging", package: "swift-log"),
@@ -245,7 +246,7 @@ let package = Package(
         .testTarget(
             name: "PresenceTokensTests",
             dependencies: [
-                "OutgoingHTTP", "PresenceTokens", "TaskLoops",
+                "Containers", "OutgoingHTTP", "PresenceTokens", "TaskLoops",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -302,10 +302,12 @@ csj_status read_params(
     // The object itself is on this level.
     const int level = CSJ_DEPTH_MAX - CSJ_PARAMS_DEPTH_MAX + 1;
     size_t count = 0;
+    nesting unlisted = nesting::fine;
     for (dom::key_value_pair field : object) {
         count += 1;
         if (!known.contain(field.key) || out.count == CSJ_MEMBERS_MAX) {
-            if (check_nesting(field.value, level + 1) == nesting::too_deep) return CSJ_TOO_DEEP;
+            unlisted = std::max(unlisted, check_nesting(field.value, level + 1));
+            if (unlisted == nesting::too_deep) return CSJ_TOO_DEEP;
             continue;
         }
         const uint32_t index = out.count++;
@@ -315,7 +317,9 @@ csj_status read_params(
         if (status != CSJ_OK) return status;
         read_as_integer(field.value, member);
     }
-    return count > CSJ_MEMBERS_MAX ? CSJ_TOO_MANY_MEMBERS : CSJ_OK;
+    if (count > CSJ_MEMBERS_MAX) return CSJ_TOO_MANY_MEMBERS;
+    if (out.duplicate != CSJ_NONE) return CSJ_OK;  // It is reported with its name.
+    return unlisted != nesting::fine || has_duplicate_key(object) ? CSJ_DUPLICATE_KEY : CSJ_OK;
 }
 
 INLINED csj_status parse(csj_parser &p, size_t count, dom::element &root) {
@@ -428,6 +432,15 @@ csj_status csj_parse(
     document->elements = p.memory.elements;
     document->element_count = p.element_count;
     return status;
+}
+
+csj_status csj_check(csj_parser *parser, const uint8_t *body, size_t body_bytes) {
+    csj_document document;
+    dom::element root;
+    const csj_status status = begin(*parser, body, body_bytes, nullptr, 0, &document, root);
+    const nesting worst = status == CSJ_OK ? check_nesting(root, 1) : nesting::fine;
+    if (worst == nesting::too_deep) return CSJ_TOO_DEEP;
+    return worst == nesting::duplicate ? CSJ_DUPLICATE_KEY : status;
 }
 
 csj_status csj_parse_params(

@@ -16,7 +16,7 @@ public struct OutgoingRequest: Sendable {
     /// `GET` or `POST`.
     public var method: String
     /// Redirects are not followed.
-    public var url: String
+    public var url: OutgoingURL
     /// Its headers.
     public var headers: [(String, String)]
     /// The body; nil for none.
@@ -28,7 +28,7 @@ public struct OutgoingRequest: Sendable {
 
     /// A request.
     public init(
-        _ method: String, _ url: String, headers: [(String, String)], body: ByteBuffer? = nil,
+        _ method: String, _ url: OutgoingURL, headers: [(String, String)], body: ByteBuffer? = nil,
         timeoutSeconds: Int, responseBytesMax: Int
     ) {
         self.method = method
@@ -89,7 +89,7 @@ public final class OutgoingHTTP: Sendable {
         do {
             let exchange = client.execute(
                 request: try HTTPClient.Request(
-                    url: request.url, method: HTTPMethod(rawValue: request.method),
+                    url: request.url.text, method: HTTPMethod(rawValue: request.method),
                     headers: HTTPHeaders(request.headers),
                     body: request.body.map { .byteBuffer($0) }),
                 delegate: collector)

@@ -4,12 +4,22 @@
 // jwt-kit keeps keys in an actor that uses a default key if a `kid` is unknown. That is not wanted
 // here, so each jwt-kit collection has one key, and the choice of the key is made here.
 
+import Containers
+
 /// The algorithms that tokens may be signed with.
 public enum TokenAlgorithm: String, CaseIterable, Sendable {
     case hs256 = "HS256"
     case rs256 = "RS256"
     case es256 = "ES256"
     case edDSA = "EdDSA"
+
+    /// The algorithm of this name.
+    init?(named name: ExactText) {
+        guard let found = Self.allCases.first(where: { $0.name == name }) else { return nil }
+        self = found
+    }
+
+    var name: ExactText { ExactText(rawValue) }
 }
 
 /// Keys that verify tokens.
@@ -69,7 +79,7 @@ public struct KeySet: Sendable {
     public func names(ofKeysMissingIn other: KeySet) -> [String] {
         keys.filter { key in
             !other.keys.contains { $0.kid == key.kid && $0.digest == key.digest }
-        }.map { "\($0.kid ?? "without a name") (\($0.algorithm.rawValue))" }
+        }.map { "\($0.kid?.text ?? "without a name") (\($0.algorithm.rawValue))" }
     }
 
     /// The result of a search for the key of a token.
@@ -82,7 +92,7 @@ public struct KeySet: Sendable {
     }
 
     /// The keys that a token may be signed with.
-    func search(kid: String?, _ algorithm: TokenAlgorithm) -> Search {
+    func search(kid: ExactText?, _ algorithm: TokenAlgorithm) -> Search {
         let named = kid.map { kid in keys.filter { $0.kid == kid } } ?? keys
         guard !named.isEmpty else { return .unknownName }
         let fitting = named.filter { $0.algorithm == algorithm }

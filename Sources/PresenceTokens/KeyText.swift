@@ -9,7 +9,9 @@
 // looks like a key in another format (DER, DER in base64, OpenSSH) is rejected, and so is broken
 // JSON or PEM.
 
+import Containers
 import FoundationEssentials
+import PresenceWire
 
 /// The content of a file of keys, split but not yet interpreted.
 enum KeyText {
@@ -26,6 +28,10 @@ enum KeyText {
         let isBlank: (UInt8) -> Bool = { $0 == 32 || (9...13).contains($0) }
         guard let first = bytes.first(where: { !isBlank($0) }) else { throw .empty }
         let text = String(decoding: bytes, as: UTF8.self)
+        if first == UInt8(ascii: "[") {
+            // A list of JWKs is public, too, and is no secret.
+            guard (try? StrictJSON.check(Array(bytes))) == nil else { throw .brokenJSON }
+        }
         if first == UInt8(ascii: "{") {
             self = .jwk(Array(bytes))
         } else if text.contains("-----BEGIN ") {
@@ -65,22 +71,22 @@ enum KeyText {
 /// A block of a PEM file (RFC 7468).
 struct PEMBlock {
     /// The word after BEGIN.
-    let label: String
+    let label: ExactText
     /// The block, with its first and last line.
     let text: String
     /// The name of the key, from a line above the block.
-    let kid: String?
+    let kid: ExactText?
 
     static func blocks(in text: String) throws(TokenKeyError) -> [PEMBlock] {
         var blocks: [PEMBlock] = []
-        var kid: String?
-        var open: (label: String, lines: [String])?
+        var kid: ExactText?
+        var open: (label: ExactText, lines: [String])?
         for line in text.split(whereSeparator: \.isNewline) {
-            let words = line.trimmed()
+            let words = ExactText(line.trimmed())
             if let current = open {
-                open?.lines.append(words)
+                open?.lines.append(words.text)
                 guard words.hasPrefix("-----END ") else { continue }
-                guard words == "-----END \(current.label)-----" else { throw .brokenPEM }
+                guard words == ExactText("-----END \(current.label)-----") else { throw .brokenPEM }
                 blocks.append(
                     PEMBlock(
                         label: current.label,
@@ -88,9 +94,9 @@ struct PEMBlock {
                             + "\n\(words)\n", kid: kid))
                 (open, kid) = (nil, nil)
             } else if words.hasPrefix("-----BEGIN "), words.hasSuffix("-----") {
-                open = (String(words.dropFirst(11).dropLast(5)), [words])
+                open = (ExactText(String(words.text.dropFirst(11).dropLast(5))), [words.text])
             } else if words.hasPrefix("kid:") {
-                kid = words.dropFirst(4).trimmed()
+                kid = ExactText(words.text.dropFirst(4).trimmed())
             }
         }
         guard open == nil, !blocks.isEmpty else { throw .brokenPEM }
@@ -111,6 +117,7 @@ public enum TokenKeyError: Error, Equatable, CustomStringConvertible {
     case empty
     case brokenPEM
     case brokenJSON
+    case duplicateMember
     case notASecret
     case secretLength(Int)
     case privateKey
@@ -124,7 +131,8 @@ public enum TokenKeyError: Error, Equatable, CustomStringConvertible {
         switch self {
         case .empty: "is empty."
         case .brokenPEM: "contains a PEM block without a matching END line."
-        case .brokenJSON: "begins with `{` and is neither a JWK nor a JWK set."
+        case .brokenJSON: "begins with `{` or `[` and is neither a JWK nor a JWK set."
+        case .duplicateMember: "contains a JSON object with two members of the same name."
         case .notASecret:
             "contains a key in DER or OpenSSH format, which must not be used as a secret; use PEM."
         case .secretLength(let count):

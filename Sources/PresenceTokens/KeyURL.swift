@@ -1,29 +1,41 @@
-import FoundationEssentials
+import Containers
 import NIOCore
 import OutgoingHTTP
 
 /// The URL of a published key set.
 public struct KeyURL: Hashable, Sendable {
-    /// As it was written.
-    public let text: String
+    let url: OutgoingURL
 
     /// Whether the text is meant as a URL, valid or not.
     public static func looksLikeURL(_ text: String) -> Bool {
-        text.hasPrefix("https://") || text.hasPrefix("http://")
+        let text = ExactText(text).lowercasedASCII
+        return text.hasPrefix("https://") || text.hasPrefix("http://")
     }
 
-    /// A URL; nil if it is not one, or if a third party on the network could replace the keys: it
-    /// must be `https`, except for a host that is this machine. It must not contain a password,
-    /// since listings of settings show it.
-    public init?(_ text: String) {
-        guard let url = URL(string: text), let host = url.host(), !host.isEmpty,
-            url.user() == nil, url.password() == nil,
-            url.port.map({ 1...65_535 ~= $0 }) ?? true
-        else { return nil }
-        let isHere = ["localhost", "127.0.0.1", "::1", "[::1]"].contains(host)
-        guard url.scheme == "https" || url.scheme == "http" && isHere else { return nil }
-        self.text = text
+    /// A URL. It must be `https`, except for a host that is this machine: a third party on the
+    /// network could replace the keys. It must not contain a password, since listings of settings
+    /// show it.
+    ///
+    /// - Throws: what is wrong with it, as the end of a sentence.
+    public init(_ text: String) throws(KeyURLError) {
+        do throws(OutgoingURLError) {
+            url = try OutgoingURL(text)
+        } catch {
+            throw KeyURLError(description: error.description)
+        }
+        // Compared as strings: the host is ASCII.
+        let isHere = ["localhost", "127.0.0.1", "::1"].contains(url.host)
+        guard url.isEncrypted || isHere else {
+            throw KeyURLError(
+                description: "it must begin with https, unless it is on this machine")
+        }
     }
+}
+
+/// Why the URL of a key set is not allowed.
+public struct KeyURLError: Error, Hashable, CustomStringConvertible {
+    /// The end of a sentence.
+    public let description: String
 }
 
 /// Fetches keys over HTTP.
@@ -36,7 +48,7 @@ struct HTTPKeyFetcher: KeyFetcher {
 
     func fetch() async throws(KeyFetchError) -> [UInt8] {
         let request = OutgoingRequest(
-            "GET", url.text, headers: [("accept", "application/jwk-set+json, application/json")],
+            "GET", url.url, headers: [("accept", "application/jwk-set+json, application/json")],
             timeoutSeconds: timeoutSeconds, responseBytesMax: Self.bytesMax)
         let response: OutgoingResponse
         do {

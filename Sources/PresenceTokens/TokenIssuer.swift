@@ -1,3 +1,4 @@
+import Containers
 import FoundationEssentials
 
 /// Issues tokens for tests and trials. In production, the program that signs users in issues them.
@@ -55,7 +56,7 @@ public struct TokenIssuer: Sendable {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
         do {
-            let header = Header(alg: key.algorithm.rawValue, kid: kid ?? key.kid)
+            let header = Header(alg: key.algorithm.rawValue, kid: kid ?? key.kid?.text)
             let parts = [try encoder.encode(header), try encoder.encode(claims)]
             let text = parts.map { Base64URL.encode([UInt8]($0)) }.joined(separator: ".")
             return text + "." + Base64URL.encode(try key.sign([UInt8](text.utf8)))

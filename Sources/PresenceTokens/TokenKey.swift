@@ -1,10 +1,12 @@
+import Containers
 import Crypto
 import FoundationEssentials
 import JWTKit
+import PresenceWire
 
 /// A key, its name, and its algorithm.
 struct TokenKey: Sendable {
-    let kid: String?
+    let kid: ExactText?
     let algorithm: TokenAlgorithm
     /// A hash of the key's material, to tell it from other keys. It is never shown: a secret could
     /// be guessed from it.
@@ -13,7 +15,7 @@ struct TokenKey: Sendable {
     private let signer: any JWTAlgorithm
 
     private init(
-        _ algorithm: TokenAlgorithm, kid: String?, of material: [UInt8],
+        _ algorithm: TokenAlgorithm, kid: ExactText?, of material: [UInt8],
         _ collection: JWTKeyCollection
     ) async throws {
         self.kid = kid
@@ -34,7 +36,7 @@ struct TokenKey: Sendable {
 // From the many formats of a key to one that verifies, and signs if it can.
 
 extension TokenKey {
-    init(secret: [UInt8], kid: String?) async throws(TokenKeyError) {
+    init(secret: [UInt8], kid: ExactText?) async throws(TokenKeyError) {
         guard KeyText.secretByteCountRange.contains(secret.count) else {
             throw .secretLength(secret.count)
         }
@@ -108,17 +110,17 @@ extension TokenKey {
             try await self.init(secret: bytes, kid: loose.kid)
             return
         }
-        let algorithms: [String: (TokenAlgorithm, JWK.Algorithm)] = [
+        let algorithms: [ExactText: (TokenAlgorithm, JWK.Algorithm)] = [
             "RSA": (.rs256, .rs256), "EC": (.es256, .es256), "OKP": (.edDSA, .eddsa),
         ]
-        let curves = ["EC": "P-256", "OKP": "Ed25519"]
+        let curves: [ExactText: ExactText] = ["EC": "P-256", "OKP": "Ed25519"]
         guard let (algorithm, jwtAlgorithm) = algorithms[loose.kty],
-            loose.alg ?? algorithm.rawValue == algorithm.rawValue,
+            loose.alg ?? algorithm.name == algorithm.name,
             curves[loose.kty] ?? loose.crv == loose.crv, var jwk = loose.jwk
         else { throw .unsupported(loose.unsupportedReason) }
         jwk.algorithm = jwtAlgorithm
         // jwt-kit requires a name. It is not used elsewhere.
-        jwk.keyIdentifier = JWKIdentifier(string: loose.kid ?? "-")
+        jwk.keyIdentifier = JWKIdentifier(string: loose.kid?.text ?? "-")
         do {
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys]
@@ -133,11 +135,11 @@ extension TokenKey {
 
 /// A JWK of any kind, also of unsupported kinds.
 struct AnyJWK: Decodable {
-    var kty: String
-    var use: String?
-    var alg: String?
-    var kid: String?
-    var crv: String?
+    var kty: ExactText
+    var use: ExactText?
+    var alg: ExactText?
+    var kid: ExactText?
+    var crv: ExactText?
     /// The secret of an `oct`.
     var k: String?
     /// The private part of any other kind.
@@ -149,11 +151,11 @@ struct AnyJWK: Decodable {
 
     init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
-        kty = try members.decode(String.self, forKey: .kty)
-        use = try members.decodeIfPresent(String.self, forKey: .use)
-        alg = try members.decodeIfPresent(String.self, forKey: .alg)
-        kid = try members.decodeIfPresent(String.self, forKey: .kid)
-        crv = try members.decodeIfPresent(String.self, forKey: .crv)
+        kty = try members.decode(ExactText.self, forKey: .kty)
+        use = try members.decodeIfPresent(ExactText.self, forKey: .use)
+        alg = try members.decodeIfPresent(ExactText.self, forKey: .alg)
+        kid = try members.decodeIfPresent(ExactText.self, forKey: .kid)
+        crv = try members.decodeIfPresent(ExactText.self, forKey: .crv)
         k = try members.decodeIfPresent(String.self, forKey: .k)
         d = try members.decodeIfPresent(String.self, forKey: .d)
         jwk = try? JWK(from: decoder)
@@ -169,6 +171,11 @@ struct AnyJWK: Decodable {
     /// The keys of a set, or the single key.
     static func keys(in json: [UInt8]) throws(TokenKeyError) -> [AnyJWK] {
         struct Keys: Decodable { var keys: [AnyJWK] }
+        do throws(StrictJSONError) {
+            try StrictJSON.check(json)
+        } catch {
+            throw error == .duplicateMember ? .duplicateMember : .brokenJSON
+        }
         let data = Data(json)
         if let set = try? JSONDecoder().decode(Keys.self, from: data) { return set.keys }
         guard let one = try? JSONDecoder().decode(AnyJWK.self, from: data) else {

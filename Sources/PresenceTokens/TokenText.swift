@@ -1,4 +1,6 @@
+import Containers
 import FoundationEssentials
+import PresenceWire
 
 /// A token split into its parts (RFC 7515 §7.1). Only the header has been parsed.
 struct TokenText {
@@ -37,8 +39,11 @@ public func claimedAccount(inToken token: [UInt8]) -> String? {
     return claims?.sub
 }
 
+/// No member may appear twice (RFC 7515, 4; RFC 7519, 4): `JSONDecoder` takes the first, others the
+/// last, and a token must not have one account here and another elsewhere.
 private func decode<Value: Decodable>(_: Value.Type, _ text: [UInt8]) throws(TokenError) -> Value {
     do {
+        try StrictJSON.check(text)
         return try JSONDecoder().decode(Value.self, from: Data(text))
     } catch {
         throw .malformed
@@ -47,8 +52,8 @@ private func decode<Value: Decodable>(_: Value.Type, _ text: [UInt8]) throws(Tok
 
 /// The members of a header that are used.
 struct TokenHeader: Decodable {
-    let alg: String
-    let kid: String?
+    let alg: ExactText
+    let kid: ExactText?
     /// Whether there is a `crit` member: no extension is supported.
     let isCritical: Bool
 
@@ -56,8 +61,8 @@ struct TokenHeader: Decodable {
 
     init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
-        alg = try members.decode(String.self, forKey: .alg)
-        kid = try members.decodeIfPresent(String.self, forKey: .kid)
+        alg = try members.decode(ExactText.self, forKey: .alg)
+        kid = try members.decodeIfPresent(ExactText.self, forKey: .kid)
         isCritical = members.contains(.crit)
     }
 }
@@ -68,9 +73,9 @@ struct TokenClaims: Decodable {
     let sub: String?
     let exp: Double?
     let nbf: Double?
-    let aud: [String]
+    let aud: [ExactText]
     let hasAudience: Bool
-    let iss: String?
+    let iss: ExactText?
 
     private enum CodingKeys: String, CodingKey { case sub, exp, nbf, aud, iss }
 
@@ -80,11 +85,11 @@ struct TokenClaims: Decodable {
         exp = try? members.decodeIfPresent(Double.self, forKey: .exp)
         nbf = try members.decodeIfPresent(Double.self, forKey: .nbf)
         hasAudience = members.contains(.aud)
-        if let one = try? members.decode(String.self, forKey: .aud) {
+        if let one = try? members.decode(ExactText.self, forKey: .aud) {
             aud = [one]
         } else {
-            aud = try members.decodeIfPresent([String].self, forKey: .aud) ?? []
+            aud = try members.decodeIfPresent([ExactText].self, forKey: .aud) ?? []
         }
-        iss = try members.decodeIfPresent(String.self, forKey: .iss)
+        iss = try members.decodeIfPresent(ExactText.self, forKey: .iss)
     }
 }

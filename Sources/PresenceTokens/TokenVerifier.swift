@@ -4,6 +4,8 @@
 // is parsed. A key is for one algorithm (`KeySet`), so that the header cannot choose how a key is
 // used. The caller gives the time: nothing here reads a clock.
 
+import Containers
+
 /// Verifies tokens, on any thread.
 public final class TokenVerifier: Sendable {
     private let rules: TokenRules
@@ -32,14 +34,14 @@ public final class TokenVerifier: Sendable {
     public func verify(_ token: [UInt8], at now: Int64) async throws(TokenError) -> VerifiedToken {
         let text = try TokenText(token)
         guard !text.header.isCritical else { throw .critical }
-        guard let algorithm = TokenAlgorithm(rawValue: text.header.alg) else { throw .algorithm }
+        guard let algorithm = TokenAlgorithm(named: text.header.alg) else { throw .algorithm }
         let keys = try await keys(kid: text.header.kid, algorithm, at: now)
         guard keys.contains(where: { $0.hasSigned(text) }) else { throw .signature }
         return try verify(text.claims(), at: now)
     }
 
     private func keys(
-        kid: String?, _ algorithm: TokenAlgorithm, at now: Int64
+        kid: ExactText?, _ algorithm: TokenAlgorithm, at now: Int64
     ) async throws(TokenError) -> [TokenKey] {
         switch source.current?.search(kid: kid, algorithm) {
         case .keys(let keys): return keys
@@ -64,12 +66,12 @@ public final class TokenVerifier: Sendable {
             guard let nbf = Self.milliseconds(nbf), nbf - leeway <= now else { throw .notYetValid }
         }
         if let audience = rules.audience {
-            guard claims.aud.contains(audience) else { throw .audience }
+            guard claims.aud.contains(ExactText(audience)) else { throw .audience }
         } else {
             guard !claims.hasAudience else { throw .audience }
         }
         if let issuer = rules.issuer {
-            guard claims.iss == issuer else { throw .issuer }
+            guard claims.iss == ExactText(issuer) else { throw .issuer }
         }
         guard let account = claims.sub, rules.isAccount(account) else { throw .subject }
         return VerifiedToken(account: account, expires: exp, acceptedUntil: exp + leeway)

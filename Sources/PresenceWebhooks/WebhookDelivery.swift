@@ -32,7 +32,7 @@ enum DeliveryOutcome: Hashable, Sendable {
 protocol WebhookDelivery: Sendable {
     /// Posts a body once. Does not throw: an attempt without a response has failed.
     func attempt(
-        _ body: ByteBuffer, to url: String, headers: [(String, String)], timeoutSeconds: Int
+        _ body: ByteBuffer, to url: OutgoingURL, headers: [(String, String)], timeoutSeconds: Int
     ) async -> DeliveryOutcome
 }
 
@@ -45,7 +45,7 @@ struct HTTPDelivery: WebhookDelivery {
     private static let bodyBytesMax = 16 << 10
 
     func attempt(
-        _ body: ByteBuffer, to url: String, headers: [(String, String)], timeoutSeconds: Int
+        _ body: ByteBuffer, to url: OutgoingURL, headers: [(String, String)], timeoutSeconds: Int
     ) async -> DeliveryOutcome {
         do throws(OutgoingError) {
             let response = try await http.send(

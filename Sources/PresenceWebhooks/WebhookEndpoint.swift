@@ -1,16 +1,17 @@
+public import OutgoingHTTP
+
 /// The URL that a webhook posts to, and the secret that it signs with.
 public struct WebhookEndpoint: Sendable {
     /// Its name in the log, in metrics and on disk.
     public let name: String
     /// Never shown: it may contain a secret.
-    let url: String
+    let url: OutgoingURL
     let secret: [UInt8]
 
     /// The shortest and the longest secret, in bytes.
     public static let secretBytes = 16...512
     /// The longest name.
     public static let nameBytesMax = 32
-    private static let urlBytesMax = 2_048
 
     /// An endpoint.
     /// - Throws: what is wrong with it, in one sentence that contains no secret.
@@ -24,43 +25,23 @@ public struct WebhookEndpoint: Sendable {
             }
         }
         guard isName, 1...Self.nameBytesMax ~= name.utf8.count else { throw .name(name) }
-        if let reason = Self.invalidity(of: url) { throw .url(name, reason) }
+        do throws(OutgoingURLError) {
+            self.url = try OutgoingURL(url)
+        } catch {
+            throw .url(name, error)
+        }
         guard Self.secretBytes.contains(secret.count) else {
             throw .secret(name, byteCount: secret.count)
         }
         self.name = name
-        self.url = url
         self.secret = secret
-    }
-
-    private static func invalidity(of url: String) -> StaticString? {
-        let scheme = ["http://", "https://"].first { url.lowercased().hasPrefix($0) }
-        guard let scheme else { return "it must begin with http:// or https://" }
-        guard url.utf8.count <= urlBytesMax else { return "it has more than 2048 bytes" }
-        guard url.utf8.allSatisfy({ 0x21...0x7E ~= $0 }) else {
-            return "it must not contain spaces, control characters or non-ASCII characters"
-        }
-        guard !url.contains("#") else { return "it must not have a fragment" }
-        let authority = url.dropFirst(scheme.count).prefix { $0 != "/" && $0 != "?" }
-        guard !authority.contains("@") else {
-            return "it must not contain a user or a password; receivers verify the signature"
-        }
-        let hasBrackets = authority.hasPrefix("[")
-        let end = hasBrackets ? authority.firstIndex(of: "]") : authority.firstIndex(of: ":")
-        guard !hasBrackets || end != nil else { return "its IPv6 address has no closing bracket" }
-        let host = authority[..<(end ?? authority.endIndex)]
-        guard host.count > (hasBrackets ? 1 : 0) else { return "it has no host" }
-        let rest = authority[(end ?? authority.endIndex)...].drop { $0 == "]" }
-        guard !rest.isEmpty else { return nil }
-        let port = rest.first == ":" ? UInt16(rest.dropFirst()) : nil
-        return port ?? 0 > 0 ? nil : "its port must be 1 to 65535"
     }
 }
 
 /// Why the settings of an endpoint are invalid.
 public enum WebhookEndpointError: Error, Equatable, CustomStringConvertible {
     case name(String)
-    case url(String, StaticString)
+    case url(String, OutgoingURLError)
     case secret(String, byteCount: Int)
 
     /// One sentence for the operator.
@@ -77,7 +58,4 @@ public enum WebhookEndpointError: Error, Equatable, CustomStringConvertible {
                 + "\(WebhookEndpoint.secretBytes.upperBound)."
         }
     }
-
-    /// Whether both are the same.
-    public static func == (lhs: Self, rhs: Self) -> Bool { lhs.description == rhs.description }
 }

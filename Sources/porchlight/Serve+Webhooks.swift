@@ -1,5 +1,6 @@
 // Webhooks of `porchlight serve`: the settings are read, checked and made into endpoints.
 
+import Containers
 import EventLoop
 import Foundation
 import Logging
@@ -8,6 +9,7 @@ import OutgoingHTTP
 import PresenceServer
 import PresenceStore
 import PresenceWebhooks
+import PresenceWire
 import TaskLoops
 
 extension WebhookSettings {
@@ -57,7 +59,12 @@ extension WebhookSettings {
         }
         let lines: [WebhookLine]
         do {
+            try StrictJSON.check(content)
             lines = try JSONDecoder().decode([WebhookLine].self, from: Data(content))
+        } catch StrictJSONError.duplicateMember {
+            throw SettingsError(
+                "The file \(path) given with --webhooks has an object with two members of the same "
+                    + "name: give each once.")
         } catch let error as WebhookLine.UnknownMembersError {
             throw SettingsError("The file \(path) given with --webhooks: \(error.words).")
         } catch {
@@ -70,7 +77,7 @@ extension WebhookSettings {
                 "The file \(path) given with --webhooks has \(lines.count) webhooks; the maximum "
                     + "is \(endpointsMax).")
         }
-        guard Set(lines.map(\.name)).count == lines.count else {
+        guard Set(lines.map { ExactText($0.name) }).count == lines.count else {
             throw SettingsError(
                 "The file \(path) given with --webhooks has two webhooks of the same name: give "
                     + "each its own, since its position is stored under it.")

@@ -34,6 +34,14 @@ import Testing
         #expect(try endpoints("[]") == [])
     }
 
+    @Test func `has no member twice`() {
+        let twice = #"{"name": "a", "url": "http://a", "url": "http://b", "secret": "SECRET"}"#
+        #expect(
+            fault("[\(twice)]")
+                == "The file FILE given with --webhooks has an object with two members of the same "
+                + "name: give each once.")
+    }
+
     @Test func `has no members that nobody reads`() {
         let start = "The file FILE given with --webhooks: webhook 2 has"
         #expect(

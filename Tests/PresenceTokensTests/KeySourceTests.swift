@@ -1,3 +1,4 @@
+import Containers
 import Logging
 import Synchronization
 import Testing
@@ -192,7 +193,7 @@ private final class ScriptedFetcher: KeyFetcher {
 
 @Suite struct `Keys at a URL` {
     func source(_ server: HTTPServer) throws -> KeySource {
-        let url = try #require(KeyURL("http://127.0.0.1:\(server.port)/jwks.json"))
+        let url = try KeyURL("http://127.0.0.1:\(server.port)/jwks.json")
         return KeySource(url: url, over: testHTTP, logger: quiet)
     }
 
@@ -229,7 +230,7 @@ private final class ScriptedFetcher: KeyFetcher {
         let server = try HTTPServer(try await PublishedKeys(["one"]).json)
         defer { server.stop() }
         server.change { $0.stalls = true }
-        let url = try #require(KeyURL("http://127.0.0.1:\(server.port)/jwks.json"))
+        let url = try KeyURL("http://127.0.0.1:\(server.port)/jwks.json")
         let fetcher = HTTPKeyFetcher(
             url: url, http: testHTTP, timeoutSeconds: 1)
         let error = await #expect(throws: KeyFetchError.self) { try await fetcher.fetch() }
@@ -244,15 +245,16 @@ private final class ScriptedFetcher: KeyFetcher {
 
     @Test func `are fetched over https, or from this machine`() {
         for text in ["https://a.example/jwks", "http://localhost:8/x", "http://[::1]:8/x"] {
-            #expect(KeyURL(text) != nil, "\(text)")
+            #expect(throws: Never.self, "\(text)") { try KeyURL(text) }
             #expect(KeyURL.looksLikeURL(text))
         }
         let refused = [
             "http://a.example/jwks", "http://127.0.0.1.example/", "https://", "file:///x",
             "https://user:password@a.example/jwks", "https://user@a.example/jwks",
+            "https://a.example/?a[]=1", "https://a.example/caf%E9",
         ]
         for text in refused {
-            #expect(KeyURL(text) == nil, "\(text)")
+            #expect(throws: KeyURLError.self, "\(text)") { try KeyURL(text) }
         }
     }
 }

@@ -1,3 +1,4 @@
+import Containers
 import Testing
 
 @testable import PresenceTokens
@@ -32,6 +33,69 @@ import Testing
         ] as [(String, TokenError)])
     func `an unsupported header is rejected`(header: String, error: TokenError) async throws {
         #expect(try await verifier().error(try await token(header: header, Self.good)) == error)
+    }
+
+    /// Foundation takes the first, other parsers the last.
+    @Test(
+        arguments: [
+            (nil, #"{"sub":"mallory","exp":1763700600,"sub":"victim"}"#),
+            (nil, #"{"sub":"alice","exp":1763700600,"s\u0075b":"alice"}"#),
+            (nil, #"{"sub":"alice","exp":1763700600,"exp":1}"#),
+            (nil, #"{"sub":"alice","exp":1763700600,"nbf":0,"nbf":0}"#),
+            (nil, #"{"sub":"alice","exp":1763700600,"x":{"y":[{"z":1,"z":2}]}}"#),
+            (#"{"alg":"HS256","alg":"HS256"}"#, good), (#"{"alg":"none","alg":"HS256"}"#, good),
+            (#"{"alg":"HS256","typ":"JWT","typ":"x"}"#, good),
+        ] as [(String?, String)])
+    func `a token with a member twice is malformed`(header: String?, claims: String) async throws {
+        let token = try await token(header: header ?? #"{"alg":"HS256"}"#, claims)
+        #expect(try await verifier().error(token) == .malformed)
+    }
+
+    /// U+212B is U+00C5 for Swift's strings, and U+212A is K.
+    @Test func `names of a token are bytes`() async throws {
+        let verifier = try await verifier(TokenRules(audience: "\u{C5}", issuer: "\u{C5}K"))
+        func error(_ audience: String, _ issuer: String) async throws -> TokenError? {
+            let claims = #"{"sub":"a","exp":1763700600,"aud":\#(audience),"iss":"\#(issuer)"}"#
+            return await verifier.error(try await token(claims))
+        }
+        #expect(try await error("\"\u{C5}\"", "\u{C5}K") == nil)
+        #expect(try await error("[\"x\",\"\\u00c5\"]", "\u{C5}K") == nil)
+        #expect(try await error("\"\u{212B}\"", "\u{C5}K") == .audience)
+        #expect(try await error("[\"A\u{30A}\"]", "\u{C5}K") == .audience)
+        #expect(try await error("\"\u{C5}\"", "\u{212B}K") == .issuer)
+        #expect(try await error("\"\u{C5}\"", "\u{C5}\u{212A}") == .issuer)
+    }
+
+    @Test func `the name of a key is its bytes`() async throws {
+        let published = try await PublishedKeys(["\u{C5}", "A\u{30A}"])
+        let keys = try await KeySet(file: published.json)
+        #expect(keys.keys.count == 2)
+        for kid in ["\u{C5}", "A\u{30A}"] {
+            guard case .keys(let found) = keys.search(kid: ExactText(kid), .edDSA) else {
+                Issue.record("no key")
+                continue
+            }
+            #expect(found.count == 1)
+        }
+        guard case .unknownName = keys.search(kid: "\u{212B}", .edDSA) else {
+            Issue.record("a key of another name")
+            return
+        }
+    }
+
+    @Test(
+        arguments: [
+            (#"{"kty":"oct","k":"AA","kty":"oct"}"#, .duplicateMember),
+            (#"{"keys":[],"keys":[]}"#, .duplicateMember),
+            (#"{"keys":[{"kty":"OKP","x":"A","x":"B"}]}"#, .duplicateMember),
+            (#"[{"kty":"OKP","crv":"Ed25519","x":"AAAAAAAAAAAAAAAAAAAA"}]"#, .brokenJSON),
+            (#"{"kty":"O\u212aP","crv":"Ed25519","x":"AA"}"#, nil),
+        ] as [(String, TokenKeyError?)])
+    func `a key set is read in one way only`(json: String, expected: TokenKeyError?) async throws {
+        let error = await #expect(throws: TokenKeyError.self) {
+            try await KeySet(file: bytes(json))
+        }
+        if let expected { #expect(error == expected) }
     }
 
     @Test func `an unsigned token is invalid, whatever its header says`() async throws {

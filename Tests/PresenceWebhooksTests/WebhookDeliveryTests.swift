@@ -1,3 +1,4 @@
+import Containers
 import Foundation
 import NIOCore
 import NIOPosix
@@ -30,6 +31,26 @@ private struct Receiver {
         port = UInt16(bigEndian: address.sin_port)
     }
 
+    /// Answers one connection, and returns the first line of its request. It listens when this
+    /// returns.
+    func firstLine() throws -> Task<String, Never> {
+        try #require(listen(listener, 1) == 0)
+        let lines = AsyncStream<String> { result in
+            Thread { [listener] in
+                let connection = accept(listener, nil, nil)
+                var buffer = [UInt8](repeating: 0, count: 8_192)
+                let count = connection < 0 ? 0 : max(0, recv(connection, &buffer, buffer.count, 0))
+                let answer = Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8)
+                _ = send(connection, answer, answer.count, CInt(MSG_NOSIGNAL))
+                Foundation.close(connection)
+                let text = String(decoding: buffer[..<count], as: UTF8.self)
+                result.yield(text.components(separatedBy: "\r\n")[0])
+                result.finish()
+            }.start()
+        }
+        return Task { await lines.first { _ in true } ?? "" }
+    }
+
     /// Sends so much of an answer, and then nothing more.
     func answer(_ text: String, then end: End) throws {
         try #require(listen(listener, 1) == 0)
@@ -57,9 +78,47 @@ private struct Receiver {
         let loop = TaskLoop(MultiThreadedEventLoopGroup.singleton.next())
         let http = OutgoingHTTP(on: loop, connectSecondsMax: 3_600)
         let outcome = await HTTPDelivery(http: http).attempt(
-            ByteBuffer(string: "{}"), to: url, headers: [], timeoutSeconds: timeoutSeconds)
+            ByteBuffer(string: "{}"), to: try OutgoingURL(url), headers: [],
+            timeoutSeconds: timeoutSeconds)
         await http.stop()
         return outcome
+    }
+
+    /// What AsyncHTTPClient sends is made by Foundation.
+    @Test func `is posted to the bytes of its URL`() async throws {
+        let targets =
+            [
+                "/", "/a", "/a/", "//a//b/", "/a/../b/./c", "/?", "/a?", "/a?x=y&z",
+                "/?q=ab%2Bcd+e",
+                "/caf%C3%A9/in", "/%e2%82%ac", "/a%2Fb%3Fc%23d%25", "/?q=%E9%FF%00",
+                "/a;b=c,d/@x:y",
+                "/-._~!$&'()*+,;=:@", "/?-._~!$&'()*+,;=:@/?", "/%7Ea?%7e", "/?x%5B%5D=p&token=%2B",
+                "/a?b?c//d", "/0", "/?%25zz",
+            ] + randomTargets(seed: 7, count: 60)
+        for target in targets {
+            let receiver = try Receiver()
+            defer { receiver.close() }
+            let url = "http://127.0.0.1:\(receiver.port)\(target)"
+            let line = try receiver.firstLine()
+            let outcome = try await attempt(to: url)
+            #expect(outcome.isAccepted, "\(target): \(outcome)")
+            // Without a connection there is no line.
+            guard outcome.isAccepted else { return }
+            #expect(await line.value == "POST \(target) HTTP/1.1")
+        }
+    }
+
+    private func randomTargets(seed: UInt64, count: Int) -> [String] {
+        var random = SplitMix64(seed: seed)
+        let escapes = ["%41", "%2f", "%C3%A9", "%5B"]
+        let letters = Array("ab0-._~!$&'()*+,;=:@/?%".utf8).map { String(UnicodeScalar($0)) }
+        return (0..<count).map { _ in
+            (0..<Int.random(in: 0...20, using: &random)).reduce(into: "/") { text, _ in
+                let letter = letters.randomElement(using: &random) ?? "a"
+                guard letter == "%" else { return text += letter }
+                text += escapes.randomElement(using: &random) ?? ""
+            }
+        }
     }
 
     @Test func `has a timeout`() async throws {

@@ -1,6 +1,7 @@
 import Logging
 import NIOCore
 import NIOPosix
+import OutgoingHTTP
 import PresenceCore
 import PresenceWire
 import Synchronization
@@ -54,7 +55,7 @@ final class Stage: WebhookDelivery, FeedConnection, Sendable {
     func close() {}
 
     func attempt(
-        _ body: ByteBuffer, to url: String, headers: [(String, String)], timeoutSeconds: Int
+        _ body: ByteBuffer, to url: OutgoingURL, headers: [(String, String)], timeoutSeconds: Int
     ) async -> DeliveryOutcome {
         let status = state.withLock { $0.statuses.isEmpty ? 204 : $0.statuses.removeFirst() }
         let text = String(buffer: body)

@@ -46,13 +46,22 @@ import Testing
     }
 
     @Test func `ignores members that are not its operation's`() throws {
-        let body = #"{"account":"eve","type":7,"type":8,"x":{"y":1,"y":2},"value":10001}"#
+        let body = #"{"account":"eve","type":7,"x":{"y":1,"z":2},"value":10001}"#
         let (result, text) = decode(publish(body))
         guard case .command(.publish(let account, let request)) = try result.get() else {
             Issue.record("another result")
             return
         }
         #expect(account.map(text) == "bob" && request.type.number == 100)
+    }
+
+    @Test(arguments: [
+        #"{"x":1,"x":2}"#, #"{"x":1,"\u0078":1}"#, #"{"x":{"y":1,"y":2}}"#,
+        #"{"x":[{"y":{"z":1,"z":1}}]}"#, #"{"type":1,"type":1}"#,
+    ])
+    func `has no member twice, its operation's or not`(body: String) {
+        #expect(fault(Array(body.utf8)) == .duplicateMember)
+        #expect(error(publish(body)) == .body(.duplicateMember))
     }
 
     @Test func `may have lists, and any names in them`() throws {

@@ -35,6 +35,9 @@ typedef enum csj_status {
     CSJ_NOT_AN_OBJECT,
     /// An object of parameters has more members than are listed.
     CSJ_TOO_MANY_MEMBERS,
+    /// A key appears more than once in an object: in any of a body that is checked, or in a member
+    /// of parameters that is not listed.
+    CSJ_DUPLICATE_KEY,
     CSJ_NO_MEMORY,
 } csj_status;
 
@@ -107,10 +110,14 @@ csj_status csj_parse(
     csj_parser *parser, const uint8_t *body, size_t body_bytes, uint8_t *text,
     size_t text_bytes_max, csj_document *document);
 
+/// Whether `body` is JSON without duplicate keys, however deep; nothing is listed.
+csj_status csj_check(csj_parser *parser, const uint8_t *body, size_t body_bytes);
+
 /// Whether bytes are valid UTF-8.
 bool csj_is_utf8(const uint8_t *bytes, size_t count);
 /// Reads `body` as `params`: only members with a key among `known` are listed, and a number
-/// without a fractional part is an integer, however it is written. NULL: no members.
+/// without a fractional part is an integer, however it is written. Duplicate keys are found among
+/// all members. NULL: no members.
 csj_status csj_parse_params(
     csj_parser *parser, const uint8_t *body, size_t body_bytes, const csj_word *known,
     size_t known_count, uint8_t *text, size_t text_bytes_max, csj_document *document);

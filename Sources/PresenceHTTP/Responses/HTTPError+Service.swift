@@ -75,6 +75,10 @@ extension HTTPError {
             self.init(
                 .badRequest, "invalid_request",
                 "The body may have at most \(countMax) members.")
+        case .duplicateMember:
+            self.init(
+                .unprocessableContent, "duplicate_field",
+                "A member of the body, or of an object in it, appears more than once.")
         }
     }
 

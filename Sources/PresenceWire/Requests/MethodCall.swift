@@ -99,4 +99,6 @@ public enum BodyFault: Hashable, Sendable {
     /// A value, but not an object.
     case notAnObject
     case tooManyMembers(countMax: Int)
+    /// An object in it has two members of the same name.
+    case duplicateMember
 }

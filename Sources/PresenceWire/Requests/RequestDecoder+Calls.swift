@@ -41,6 +41,7 @@ extension RequestDecoder {
         case CSJ_TOO_DEEP: return .tooDeep(levelsMax: Int(CSJ_PARAMS_DEPTH_MAX))
         case CSJ_ARRAY_AT_TOP, CSJ_NOT_AN_OBJECT: return .notAnObject
         case CSJ_TOO_MANY_MEMBERS: return .tooManyMembers(countMax: Members.countMax)
+        case CSJ_DUPLICATE_KEY: return .duplicateMember
         case CSJ_NO_MEMORY: preconditionFailure("no memory for a body")
         default: return .invalidJSON
         }

@@ -51,10 +51,10 @@ struct KeyFiles: Sendable {
     ) throws(SettingsError) -> TokenKeys {
         guard let place else { return .none }
         if KeyURL.looksLikeURL(place) {
-            guard let url = KeyURL(place) else {
-                throw SettingsError(
-                    "The URL given with --jwt-key is not allowed: it must begin with https, "
-                        + "unless it is on this machine, and have no password.")
+            do throws(KeyURLError) {
+                return .published(try KeyURL(place))
+            } catch {
+                throw SettingsError("The URL given with --jwt-key is not allowed: \(error).")
             }
             return .published(url)
         }

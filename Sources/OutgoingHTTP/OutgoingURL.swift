@@ -1,0 +1,166 @@
+/// An http or https URL that is requested byte for byte as it is written.
+///
+/// AsyncHTTPClient reads URLs with Foundation, which rewrites what it finds invalid: one `[` in a
+/// query, and the whole query is percent-encoded once more; a path that is not UTF-8 once decoded
+/// becomes `/`. So only URLs are taken that it leaves as they are: those of RFC 3986 whose path is
+/// UTF-8, which a test compares with what arrives. Others are refused, with what would be right.
+public struct OutgoingURL: Hashable, Sendable {
+    /// The most bytes of a URL.
+    public static let byteCountMax = 2_048
+
+    /// As it was written.
+    public let text: String
+    /// Whether the requests are encrypted.
+    public let isEncrypted: Bool
+    /// The host, in small letters; an IPv6 address without its brackets.
+    public let host: String
+
+    /// Parses a URL.
+    ///
+    /// - Throws: why it is invalid; nothing of it, since it may contain a secret.
+    public init(_ text: String) throws(OutgoingURLError) {
+        let bytes = Array(text.utf8)
+        let schemes = [(false, "http://"), (true, "https://")]
+        let begin = bytes.prefix(8).map(Self.lowercased)
+        guard let scheme = schemes.first(where: { begin.starts(with: $0.1.utf8) }) else {
+            throw .scheme
+        }
+        guard bytes.count <= Self.byteCountMax else { throw .tooLong }
+        guard bytes.allSatisfy({ 0x21...0x7E ~= $0 }) else { throw .characters }
+        let rest = bytes.dropFirst(scheme.1.utf8.count)
+        guard !rest.contains(UInt8(ascii: "#")) else { throw .fragment }
+        let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") }
+        host = try Self.host(ofAuthority: rest[..<(end ?? rest.endIndex)])
+        try Self.check(target: rest[(end ?? rest.endIndex)...])
+        self.text = text
+        isEncrypted = scheme.0
+    }
+
+    private static func host(
+        ofAuthority authority: ArraySlice<UInt8>
+    ) throws(OutgoingURLError) -> String {
+        guard !authority.contains(UInt8(ascii: "@")) else { throw .credentials }
+        let isBracketed = authority.first == UInt8(ascii: "[")
+        let mark = isBracketed ? UInt8(ascii: "]") : UInt8(ascii: ":")
+        let found = authority.firstIndex(of: mark)
+        if isBracketed, found == nil { throw .bracket }
+        let end = found ?? authority.endIndex
+        let host = authority[..<end].dropFirst(isBracketed ? 1 : 0)
+        let afterHost = authority[end...].dropFirst(isBracketed ? 1 : 0)
+        guard !host.isEmpty else { throw .noHost }
+        guard host.allSatisfy(isBracketed ? isOfAddress : isOfHost) else { throw .host }
+        if !afterHost.isEmpty {
+            guard afterHost.first == UInt8(ascii: ":"), isPort(afterHost.dropFirst()) else {
+                throw .port
+            }
+        }
+        return String(decoding: host.map(lowercased), as: UTF8.self)
+    }
+
+    private static func check(target: ArraySlice<UInt8>) throws(OutgoingURLError) {
+        let end = target.firstIndex(of: UInt8(ascii: "?")) ?? target.endIndex
+        let path = try decoded(target[..<end])
+        guard String(validating: path, as: UTF8.self) != nil, !path.contains(0) else {
+            throw .path
+        }
+        _ = try decoded(target[end...].dropFirst())
+    }
+
+    /// The bytes that a part of a path or query stands for.
+    private static func decoded(_ part: ArraySlice<UInt8>) throws(OutgoingURLError) -> [UInt8] {
+        var decoded: [UInt8] = []
+        var rest = part
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%") {
+                guard let high = rest.popFirst().flatMap(hexDigit),
+                    let low = rest.popFirst().flatMap(hexDigit)
+                else { throw .percent }
+                decoded.append(high << 4 | low)
+            } else {
+                guard isOfTarget(byte) else {
+                    throw .mustBeEncoded(Character(Unicode.Scalar(byte)))
+                }
+                decoded.append(byte)
+            }
+        }
+        return decoded
+    }
+}
+
+// MARK: Characters (RFC 3986, 3.2.2 to 3.4)
+
+extension OutgoingURL {
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+        UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte
+    }
+
+    private static func hexDigit(_ byte: UInt8) -> UInt8? {
+        Character(Unicode.Scalar(byte)).hexDigitValue.map { UInt8($0) }
+    }
+
+    private static func isPort(_ digits: ArraySlice<UInt8>) -> Bool {
+        guard digits.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) else {
+            return false
+        }
+        return UInt16(String(decoding: digits, as: UTF8.self)) ?? 0 > 0
+    }
+
+    private static func isOfHost(_ byte: UInt8) -> Bool {
+        isLetterOrDigit(byte) || "-._".utf8.contains(byte)
+    }
+
+    private static func isOfAddress(_ byte: UInt8) -> Bool {
+        hexDigit(byte) != nil || ":.".utf8.contains(byte)
+    }
+
+    private static func isOfTarget(_ byte: UInt8) -> Bool {
+        isLetterOrDigit(byte) || "-._~!$&'()*+,;=:@/?".utf8.contains(byte)
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        default: false
+        }
+    }
+}
+
+/// Why a URL is invalid.
+public enum OutgoingURLError: Error, Hashable, CustomStringConvertible {
+    case scheme
+    case tooLong
+    case characters
+    case fragment
+    case credentials
+    case bracket
+    case noHost
+    case host
+    case port
+    case path
+    case percent
+    case mustBeEncoded(Character)
+
+    /// The second half of a sentence that begins with which URL it is.
+    public var description: String {
+        switch self {
+        case .scheme: "it must begin with http:// or https://"
+        case .tooLong: "it has more than \(OutgoingURL.byteCountMax) bytes"
+        case .characters:
+            "it must not contain spaces, control characters or non-ASCII characters"
+        case .fragment: "it must not have a fragment"
+        case .credentials: "it must not contain a user or a password"
+        case .bracket: "its IPv6 address has no closing bracket"
+        case .noHost: "it has no host"
+        case .host: "its host must be letters, digits, `-`, `.` and `_`, or an IPv6 address in []"
+        case .port: "its port must be 1 to 65535"
+        case .path:
+            "its path must be UTF-8 once it is decoded: write é as %C3%A9, and not as %E9"
+        case .percent: "each `%` must be followed by two hexadecimal digits: write `%` as %25"
+        case .mustBeEncoded(let character):
+            "`\(character)` must be percent-encoded in it: write "
+                + "%\(String(character.asciiValue ?? 0, radix: 16, uppercase: true))"
+        }
+    }
+}
