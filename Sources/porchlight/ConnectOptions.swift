@@ -71,7 +71,7 @@ struct TLSOptions: ParsableArguments {
         guard isOn else { return nil }
         guard let authorities else { return .system }
         do throws(FileError) {
-            return .certificates(try readFile(authorities))
+            return .certificates(try readSecretFile(authorities))
         } catch {
             throw CommandError("\(named) cannot be read: \(error.words).")
         }

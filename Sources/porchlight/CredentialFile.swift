@@ -12,7 +12,7 @@ struct CredentialFile {
     func firstLine() throws -> String {
         let bytes: [UInt8]
         do throws(FileError) {
-            bytes = try readFile(path)
+            bytes = try readSecretFile(path)
         } catch {
             throw CommandError("\(name) cannot be read: \(error.words).")
         }
@@ -23,7 +23,7 @@ struct CredentialFile {
     static func firstLineOfInput(content: String) throws -> String {
         let bytes: [UInt8]
         do throws(FileError) {
-            bytes = try readInput()
+            bytes = try readSecretInput()
         } catch {
             throw CommandError("Standard input cannot be read: \(error.words).")
         }

@@ -34,8 +34,36 @@ func readFile(
     return try readAll(descriptor)
 }
 
-/// Reads standard input to its end, up to 4 MiB.
-func readInput() throws(FileError) -> [UInt8] { try readAll(STDIN_FILENO) }
+/// Reads a file whole that has a secret or keys.
+func readSecretFile(
+    _ path: String, _ occasion: ReadOccasion = .startup
+) throws(FileError) -> [UInt8] {
+    try checkingForMarks(try readFile(path, occasion))
+}
+
+/// Reads a secret from standard input, to its end, up to 4 MiB.
+func readSecretInput() throws(FileError) -> [UInt8] {
+    try checkingForMarks(try readAll(STDIN_FILENO))
+}
+
+/// Refuses a byte order mark at the beginning of a secret.
+///
+/// Editors on Windows write it, and none shows it. If it is kept, the other side may have a secret
+/// without it; if it is dropped, the other side may have kept it. Every login would then fail, and
+/// nothing would say why.
+private func checkingForMarks(_ bytes: [UInt8]) throws(FileError) -> [UInt8] {
+    guard !bytes.starts(with: [0xEF, 0xBB, 0xBF]) else {
+        throw FileError(
+            words: "it begins with a byte order mark, which is no part of a secret: save it as "
+                + "UTF-8 without one")
+    }
+    // Random bytes may begin so, but text in UTF-16 has a zero in about every second byte.
+    let isMarked = bytes.starts(with: [0xFF, 0xFE]) || bytes.starts(with: [0xFE, 0xFF])
+    guard !isMarked || bytes.count(where: { $0 == 0 }) * 4 < bytes.count else {
+        throw FileError(words: "it is UTF-16: save it as UTF-8")
+    }
+    return bytes
+}
 
 private func readAll(_ descriptor: CInt) throws(FileError) -> [UInt8] {
     var bytes: [UInt8] = []
@@ -54,12 +82,12 @@ private func readAll(_ descriptor: CInt) throws(FileError) -> [UInt8] {
     }
 }
 
-/// Reads a file whole that a setting names.
-func readFile(
+/// Reads a file with secrets or keys whole that a setting names.
+func readSecretFile(
     _ path: String, givenWith flag: String, _ occasion: ReadOccasion
 ) throws(SettingsError) -> [UInt8] {
     do throws(FileError) {
-        return try readFile(path, occasion)
+        return try readSecretFile(path, occasion)
     } catch {
         throw SettingsError("The file \(path) given with \(flag) cannot be read: \(error.words).")
     }

@@ -1,3 +1,4 @@
+import Containers
 import Foundation
 import PresenceClient
 
@@ -30,7 +31,8 @@ private func typedPassword(of account: String, until interrupts: Interrupts) thr
     guard !password.isEmpty else {
         throw CommandError("No password was typed: nothing is changed.")
     }
-    guard try terminal.line("The same again: ", until: interrupts) == password else {
+    let again = try terminal.line("The same again: ", until: interrupts)
+    guard ExactText(again) == ExactText(password) else {
         throw CommandError("The two passwords differ: nothing is changed.")
     }
     return password

@@ -35,7 +35,7 @@ extension WebhookSettings {
     ) throws(SettingsError) -> WebhookEndpoint {
         var secret: [UInt8]
         do throws(FileError) {
-            secret = try readFile(secretPath)
+            secret = try readSecretFile(secretPath)
         } catch {
             throw SettingsError(
                 "The file \(secretPath) with the secret of webhook \(name) cannot be read: "
@@ -52,7 +52,7 @@ extension WebhookSettings {
     private static func endpoints(in path: String) throws(SettingsError) -> [WebhookEndpoint] {
         let content: [UInt8]
         do throws(FileError) {
-            content = try readFile(path)
+            content = try readSecretFile(path)
         } catch {
             throw SettingsError(
                 "The file \(path) given with --webhooks cannot be read: \(error.words).")

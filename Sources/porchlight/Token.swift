@@ -65,7 +65,7 @@ struct Token: ParsableCommand {
     func run() throws {
         let content: [UInt8]
         do throws(FileError) {
-            content = try readFile(key)
+            content = try readSecretFile(key)
         } catch {
             throw CommandError("The file \(key) given with --key cannot be read: \(error.words).")
         }

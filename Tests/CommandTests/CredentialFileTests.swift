@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import PresenceWebhooks
 import Testing
 
 @testable import porchlight
@@ -30,6 +31,41 @@ import Testing
         #expect(
             fault { try ServerOptions.parse(token).openSession(of: account, from: "publish") }
                 == "The file \(path) given with --token-file cannot be read: \(why).")
+    }
+
+    /// Kept or dropped, it could be another secret than the other side's.
+    @Test func `begin with no byte order mark`() throws {
+        let text = "a secret of thirty-two bytes or more"
+        for (mark, words) in [("\u{FEFF}", "save it as UTF-8 without one"), ("", "no fault")] {
+            let file = try TemporaryFile(mark + text)
+            defer { withExtendedLifetime(file) {} }
+            let said = fault {
+                try CredentialFile(path: file.path, flag: "--f", content: "key").firstLine()
+            }
+            #expect(said.contains(words), "\(said)")
+            var settings = ServiceSettings()
+            settings.auth = .jwt
+            settings.tokenKeyPlace = file.path
+            #expect(fault { try KeyFiles(settings) }.contains(words))
+            settings.tokenKeyPlace = nil
+            settings.serverKeyPath = file.path
+            #expect(fault { try KeyFiles(settings) }.contains(words))
+            var choices = WebhookChoices()
+            (choices.url, choices.secretPath) = ("http://a", file.path)
+            #expect(fault { try WebhookSettings(choices) }.contains(words))
+        }
+    }
+
+    @Test func `that are UTF-16 are refused, and random bytes are not`() throws {
+        let file = try TemporaryFile("")
+        defer { withExtendedLifetime(file) {} }
+        let place = URL(filePath: file.path)
+        let text = try #require("a secret of some length".data(using: .utf16LittleEndian))
+        try (Data([0xFF, 0xFE]) + text).write(to: place)
+        #expect(fault { try readSecretFile(file.path) }.contains("UTF-16"))
+        let random = Data([0xFF, 0xFE]) + Data((1...40).map { UInt8($0 * 3) })
+        try random.write(to: place)
+        #expect(try readSecretFile(file.path) == Array(random))
     }
 
     @Test func `that are empty hold none`() {

@@ -151,6 +151,51 @@ class Tokens(Folder):
         self.refused(answer, 401, "expired_token", field="token")
         self.assertIn("result", self.enter(self.good(life=-20, nbf=now + 20))[1])
 
+    def test_a_member_twice_is_refused(self):
+        """One parser takes the first, another the last."""
+        end = int(time.time()) + 600
+        rest = '"exp":%d,"aud":"chat","iss":"us"' % end
+        sound = '{"sub":"a",%s}' % rest
+        cases = {
+            "sound": ('{"alg":"HS256"}', sound),
+            "sub": ('{"alg":"HS256"}', '{"sub":"mallory",%s,"sub":"victim"}' % rest),
+            "escaped": ('{"alg":"HS256"}', '{"sub":"a",%s,"s\\u0075b":"a"}' % rest),
+            "aud": ('{"alg":"HS256"}', '{"sub":"a",%s,"aud":"chat"}' % rest),
+            "exp": ('{"alg":"HS256"}', '{"sub":"a","exp":9999999999,%s}' % rest),
+            "other": ('{"alg":"HS256"}', '{"sub":"a",%s,"x":{"y":1,"y":1}}' % rest),
+            "alg": ('{"alg":"HS256","alg":"HS256"}', sound),
+        }
+        for name, (header, claims) in cases.items():
+            with self.subTest(name=name):
+                text = part(header.encode()) + "." + part(claims.encode())
+                text += "." + part(hmac.new(SECRET, text.encode(), hashlib.sha256).digest())
+                answer = self.enter(text)[1]
+                if name == "sound":
+                    self.assertIn("result", answer)
+                else:
+                    self.refused(answer, 401, "invalid_token")
+
+    def test_names_are_compared_byte_by_byte(self):
+        """U+212B and A with a ring are canonically equivalent to U+00C5."""
+        key = self.file("key", SECRET)
+        service = self.keep(Service("--auth", "jwt", "--jwt-key", key, "--jwt-audience", "\u00c5",
+                                    "--jwt-issuer", "\u00c5K"))
+        for aud, iss, valid in (
+                ("\u00c5", "\u00c5K", True), (["x", "\u00c5"], "\u00c5K", True),
+                ("\u212b", "\u00c5K", False), ("A\u030a", "\u00c5K", False),
+                ("\u00c5", "\u212bK", False), ("\u00c5", "\u00c5\u212a", False)):
+            answer = self.enter(token(aud=aud, iss=iss), service=service)[1]
+            self.assertEqual("result" in answer, valid, (aud, iss))
+
+    def test_a_byte_order_mark_is_not_part_of_a_secret(self):
+        key = self.file("key", b"\xef\xbb\xbf" + SECRET)
+        for words in (["serve", "--auth", "jwt", "--jwt-key", key, "--data", self.folder + "/d",
+                       "--listen", "127.0.0.1:0"], ["token", "alice", "--for", "1h", "--key", key]):
+            done = subprocess.run([BINARY, *words], capture_output=True, text=True, timeout=15)
+            self.assertGreater(done.returncode, 0)
+            self.assertIn("%s given with" % key, done.stderr)
+            self.assertIn("begins with a byte order mark", done.stderr)
+
     def test_no_signature_is_no_token(self):
         text = self.good()
         head, body, _ = text.split(".")

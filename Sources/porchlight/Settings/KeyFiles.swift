@@ -30,7 +30,7 @@ struct KeyFiles: Sendable {
             warnings = ofTokens + Self.warningsWithoutKeys(settings)
             return
         }
-        let content = try readFile(path, givenWith: "--server-key", occasion)
+        let content = try readSecretFile(path, givenWith: "--server-key", occasion)
         do throws(ServerKeyFileError) {
             let file = try ServerKeyFile(content)
             serverKeys = file.keys
@@ -56,9 +56,8 @@ struct KeyFiles: Sendable {
             } catch {
                 throw SettingsError("The URL given with --jwt-key is not allowed: \(error).")
             }
-            return .published(url)
         }
-        let content = try readFile(place, givenWith: "--jwt-key", occasion)
+        let content = try readSecretFile(place, givenWith: "--jwt-key", occasion)
         switch waitFor({ await KeySet.read(content) }) {
         case .success(let keys): return .inFile(keys)
         case .failure(let fault):

@@ -122,8 +122,9 @@ struct TLSFiles: Sendable {
             try checkSecret(key)
             files.append(
                 TLSCertificateFiles(
-                    chain: try readFile(certificate, givenWith: "--tls-certificate", occasion),
-                    key: try readFile(key, givenWith: "--tls-key", occasion)))
+                    chain: try readSecretFile(
+                        certificate, givenWith: "--tls-certificate", occasion),
+                    key: try readSecretFile(key, givenWith: "--tls-key", occasion)))
         }
         return files
     }
