@@ -194,7 +194,7 @@ class Handshake(WebSockets):
 
     def test_origins_that_are_listed(self):
         with tempfile.NamedTemporaryFile("w", suffix=".yml") as file:
-            file.write("websocket-origins: https://a.example, https://b.example:8443\n")
+            file.write("websocket-origins: https://A.example:443, https://b.example:8443\n")
             file.flush()
             service = self.fresh("--config", file.name)
         for origin, status in (("https://a.example", 101), ("https://b.example:8443", 101),

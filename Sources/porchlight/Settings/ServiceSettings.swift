@@ -71,7 +71,7 @@ extension ServiceSettings {
     }
 }
 
-// Browsers send an origin as RFC 6454, 6.2, says: it is compared byte by byte.
+// What a browser sends is compared byte by byte, so what is written here is made into that.
 extension ServiceSettings {
     /// The origins of web pages that may connect, with commas between them.
     var webSocketOrigins: String? {
@@ -83,15 +83,18 @@ extension ServiceSettings {
         }
         set {
             configuration.webSocketOrigins = newValue.map { text in
-                Set(text.split { $0 == "," || $0 == " " }.map { Array($0.utf8) })
+                Set(
+                    text.split { $0 == "," || $0 == " " }.map { word in
+                        // An invalid one is kept as it is: a rule refuses it.
+                        BrowserOrigin(word.utf8)?.bytes ?? Array(word.utf8)
+                    })
             }
         }
     }
 
     /// Whether a browser may send these bytes as an origin.
     static func isOrigin(_ origin: [UInt8]) -> Bool {
-        let pattern = /[a-z][a-z0-9+.-]*:\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:[0-9]{1,5})?/
-        return String(decoding: origin, as: UTF8.self).wholeMatch(of: pattern) != nil
+        BrowserOrigin(origin)?.bytes == origin
     }
 }
 

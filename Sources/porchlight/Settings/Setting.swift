@@ -2,6 +2,8 @@
 // environment variable, its key in the settings file, its allowed values, the error for any other,
 // `porchlight config` and the example file.
 
+import Containers
+
 /// A setting of the service.
 struct Setting: Sendable {
     /// In words with dashes between them: `disconnect-grace`. Its key in the settings file.
@@ -39,7 +41,7 @@ struct Setting: Sendable {
 
     /// The value that a text is, wherever it is written.
     func value(of text: String) throws(ValueError) -> Value {
-        if !unset.isEmpty, text == unset { return .nothing }
+        if !unset.isEmpty, ExactText(text) == ExactText(unset) { return .nothing }
         do throws(ValueError) {
             return try kind.value(of: text)
         } catch {
@@ -151,7 +153,9 @@ extension Setting.Kind {
             guard range.contains(number) else { throw mismatch("is out of range") }
             return .integer(number)
         case .choice(let words):
-            guard words.contains(text) else { throw mismatch("is not allowed") }
+            guard words.contains(where: { ExactText($0) == ExactText(text) }) else {
+                throw mismatch("is not allowed")
+            }
             return .text(text)
         case .address:
             let address: (host: String, port: UInt16)

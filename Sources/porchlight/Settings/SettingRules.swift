@@ -59,11 +59,12 @@ struct SettingRule: Sendable {
         Self(
             names: ["websocket-origins"],
             holds: { settings in
-                (settings.configuration.webSocketOrigins ?? []).allSatisfy(
-                    ServiceSettings.isOrigin)
+                guard let origins = settings.configuration.webSocketOrigins else { return true }
+                return !origins.isEmpty && origins.allSatisfy(ServiceSettings.isOrigin)
             },
-            remedy: "An origin is a scheme and a host in small letters, and a port if it is not "
-                + "the usual one, without a path: https://app.example.com"),
+            remedy: "An origin is a scheme, a host as browsers send it (xn--… for other letters "
+                + "than ASCII), and a port if it is not the usual one, without a path or a slash "
+                + "at the end: https://app.example.com"),
         Self(
             names: ["http", "http-tls", "server-key"],
             holds: { $0.serverKeyPath != nil || $0.isHTTPOnLoopback },

@@ -9,6 +9,7 @@
 // is the default. A common one gets a flag: two lines in `SettingFlags.swift`. The tests say what
 // is missing; `porchlight config --example > packaging/porchlight.yml` writes the example.
 
+import Containers
 import PresenceCore
 import PresenceServer
 import PresenceWire
@@ -28,10 +29,11 @@ enum SettingTable {
 
     static let all = groups.flatMap(\.settings)
 
-    private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+    private static let byName = Dictionary(
+        uniqueKeysWithValues: all.map { (ExactText($0.name), $0) })
 
     /// The setting with this name.
-    static func named(_ name: String) -> Setting? { byName[name] }
+    static func named(_ name: String) -> Setting? { byName[ExactText(name)] }
 
     private static let serving = SettingGroup(
         title: "The service",

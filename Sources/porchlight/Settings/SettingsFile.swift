@@ -1,6 +1,7 @@
 // The settings file: YAML, of which JSON is a subset, so that either may be given. YAML was chosen
 // because settings need comments.
 
+import Containers
 import Yams
 
 /// A settings file that has been parsed.
@@ -58,14 +59,14 @@ struct SettingsFile: Sendable {
 
     /// Checks every line.
     func read(into reading: inout SettingsReading) {
-        var firstLines: [String: Int] = [:]
+        var firstLines: [ExactText: Int] = [:]
         for line in lines {
             let place = "\(path):\(line.number)"
             let name = cut(line.name)
-            if let first = firstLines[line.name] {
+            if let first = firstLines[ExactText(line.name)] {
                 reading.refuse("\(place): \(name) is set twice, first in line \(first).")
             } else {
-                firstLines[line.name] = line.number
+                firstLines[ExactText(line.name)] = line.number
             }
             let setting = SettingTable.named(line.name)
             switch (line.content, setting) {
