@@ -15,22 +15,28 @@ struct StateLine {
 
     private func happening(_ event: JSON) -> String {
         let cause = event["cause"]?.string ?? "?"
-        let value = event["value"]?.integer ?? 0
-        let words =
-            switch (cause, value) {
-            case ("sync", 0): "unknown"
-            case ("sync", 1): "online"
-            case ("sync", 2): "offline (logged out)"
-            case ("sync", 3): "offline (disconnected)"
-            case ("sync", _): "online"
-            default: cause
-            }
-        return style.paint(words, colour(of: event))
+        return style.paint(cause == "sync" ? state(event) : cause, colour(of: event))
     }
+
+    /// What the state of a publisher is.
+    private func state(_ event: JSON) -> String {
+        // Only a state of presence says who is online; others have a status, or none.
+        guard isPresence(event) else { return event["status"] == nil ? "no status" : "status" }
+        return switch event["value"]?.integer ?? 0 {
+        case 0: "unknown"
+        case 2: "offline (logged out)"
+        case 3: "offline (disconnected)"
+        default: "online"
+        }
+    }
+
+    private func isPresence(_ event: JSON) -> Bool { event["type"]?.integer ?? 1 == 1 }
 
     private func colour(of event: JSON) -> Style.Colour {
         if event["cause"]?.string == "publish" { return .cyan }
-        guard let online = event["online"]?.array else { return .cyan }
+        guard isPresence(event), let online = event["online"]?.array else {
+            return event["status"] == nil ? .grey : .cyan
+        }
         if !online.isEmpty { return .green }
         return event["value"]?.integer == 0 ? .grey : .red
     }

@@ -3,6 +3,7 @@
 // First whether the subscriber sees the publisher, then the subscription, the connections, the
 // events with what became of them, and last how far back the facts go. Each fact is said once.
 
+import Containers
 import Foundation
 import PresenceClient
 
@@ -11,6 +12,7 @@ struct WhyText {
     private let facts: JSON
     private let subscriber: String
     private let publisher: String
+    private let isOneAccount: Bool
     /// The publisher, as the object of a sentence about the subscriber.
     private let seen: String
 
@@ -18,7 +20,8 @@ struct WhyText {
         self.facts = facts
         subscriber = visible(facts["subscriber"]?["account"]?.string ?? "?")
         publisher = visible(facts["publisher"]?["account"]?.string ?? "?")
-        seen = subscriber == publisher ? "itself" : publisher
+        isOneAccount = ExactText(subscriber) == ExactText(publisher)
+        seen = isOneAccount ? "itself" : publisher
     }
 
     var lines: [String] {
@@ -28,8 +31,6 @@ struct WhyText {
         ]
         return Array(sections.filter { !$0.isEmpty }.joined(separator: [""]))
     }
-
-    private var isOneAccount: Bool { subscriber == publisher }
 
     // MARK: The verdict
 

@@ -39,10 +39,26 @@ import Testing
                 == "changed  on ios phone (“\\u{1b}[31mred\\u{202e}”)")
     }
 
+    @Test func `of another type says nothing of who is online`() {
+        let none = line(["cause": "sync", "type": 100, "value": 0])
+        #expect(none == "no status  type 100")
+        let status = line(["cause": "sync", "type": 100, "value": 2, "status": ["value": 10_002]])
+        #expect(status == "status  type 100  10002")
+        for value: Int64 in [1, 2, 3] {
+            let line = line(["cause": "sync", "type": 100, "value": .integer(value)])
+            #expect(line == "no status  type 100")
+        }
+        #expect(
+            line(["cause": "expired", "type": 100, "value": 0]) == "expired  type 100")
+    }
+
     @Test func `tells what was so before`() {
         #expect(line(["cause": "sync", "online": []]) == "online")
         #expect(line(["cause": "sync", "value": 0, "online": []]) == "unknown")
         #expect(line(["cause": "sync", "value": 3, "online": []]) == "offline (disconnected)")
+        #expect(
+            line(["cause": "sync", "value": 10_001, "online": [["client": "web", "device": "t"]]])
+                == "online  on web t")
         #expect(
             line(["cause": "publish", "status": ["value": 10_001, "ext": "in a meeting"]])
                 == "publish  10001 “in a meeting”")
