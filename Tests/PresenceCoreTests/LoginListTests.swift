@@ -104,15 +104,19 @@ import Testing
     @Test func `of another type hold those who have a status of it`() {
         let world = World()
         let server = world.appServer()
-        world.subscribe(server, ["p0", "p1", "p2", "p3"], type: 100, for: "alice")
+        world.subscribe(server, ["p0", "p1", "p2", "p3", "p4"], type: 100, for: "alice")
         let publishers = (0..<3).map { world.login("p\($0)") }
         world.publish(publishers[0], 10_000, type: 100)
         world.publish(publishers[1], 10_000, type: 1)
         world.publish(server, 10_001, type: 100, audience: .everybody, for: "p3")
+        world.publish(server, 10_002, type: 100, audience: .onlineOnly, for: "p4")
         let alice = world.login("alice", sync: .online)
         let lists = world.take(alice).compactMap {
             if case .states(let list) = $0 { list } else { nil }
         }
-        #expect(lists.joined().map { "\($0.publisher) \($0.value)" } == ["p0 10000", "p3 10001"])
+        #expect(
+            lists.joined().map { "\($0.publisher) \($0.value)" } == [
+                "p0 10000", "p3 10001", "p4 10002",
+            ])
     }
 }

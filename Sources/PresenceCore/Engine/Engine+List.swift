@@ -100,11 +100,11 @@ extension Engine {
         return (nil, known)
     }
 
-    /// Whether a publisher is online or has a durable status. A type other than presence is listed
-    /// only if there is a status.
+    /// Whether a publisher is online or has a durable status. Of a type other than presence every
+    /// status is listed: no event tells a subscriber about it when the publisher comes online.
     private func belongsInOnlineList(_ topic: TopicHandle) -> Bool {
         let record = topics[topic.index]
-        guard record.type == .presence || record.status != none else { return false }
+        guard record.type == .presence else { return record.status != none }
         if firstSession[Int(record.account)] != none { return true }
         return record.status != none && statuses[record.status].audience == .everybody
     }

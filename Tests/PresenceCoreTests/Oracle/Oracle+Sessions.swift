@@ -76,9 +76,9 @@ extension Oracle {
         let topics = topics(of: session, name).filter { topic in
             guard sync == .all || sees(session, of: name, topic) else { return false }
             let isOnline = !(accounts[topic.publisher]?.sessions.isEmpty ?? true)
-            let hasSomething = topic.type == 1 || statuses[topic] != nil
-            let isForNow = isOnline || statuses[topic]?.audience == .everybody
-            return sync == .all || hasSomething && isForNow
+            if sync == .all { return true }
+            guard topic.type == 1 else { return statuses[topic] != nil }
+            return isOnline || statuses[topic]?.audience == .everybody
         }
         let states = topics.map { stateAsSeen(by: session, of: name, $0) }
         if !topics.isEmpty { note(.states(states), connection) }
