@@ -24,7 +24,7 @@ extension Simulation {
 
     /// More addresses than a session may have, of accounts that do not exist.
     private func directToMany(_ client: SimulatedXMPPClient, on id: StreamID) {
-        for number in 0..<Int.random(in: 10...34, using: &random) {
+        for number in 0..<Int.random(in: 10...44, using: &random) {
             let address = SimulatedAddress(account: "nobody\(number)", device: nil)
             send(counted: client.direct(someDevice(), to: address), on: id)
         }

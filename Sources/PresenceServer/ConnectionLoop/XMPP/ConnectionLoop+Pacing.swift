@@ -2,10 +2,10 @@ import Containers
 import PresenceCore
 import PresenceXMPP
 
-// Stanzas above the rate limit of their account. A native client is told to wait, and asks again; no
-// XMPP client does. So they are carried out later: a change of a relationship has the client read
-// more slowly, as one that sends too many frames. Of presences for subscribers the newest counts:
-// the client is read on, and what it sends next takes the place of the one that waits.
+// Stanzas above the rate limit of their account. A native client is told to wait, and asks again;
+// no XMPP client does. So they are carried out later: a change of a relationship has the client
+// read more slowly, as one that sends too many frames. Of presences for subscribers the newest
+// counts: the client is read on, and what it sends next takes the place of the one that waits.
 
 extension ConnectionLoop where Link: ~Copyable {
     /// Keeps what was refused because of the rate limit of the account, to carry it out later.
@@ -47,7 +47,9 @@ extension ConnectionLoop where Link: ~Copyable {
         }
         if let change = client.paced.change {
             client.paced.change = nil
-            return carryOutAgain(change, in: slot)
+            carryOutAgain(change, in: slot)
+            if client.paced.presence != nil { retry(afterSeconds: 1, client, in: slot) }
+            return
         }
         guard let presence = client.paced.presence else { return }
         guard connections[slot].input.awaiting == nil else {

@@ -7,7 +7,8 @@ struct RelationChange {
     let action: ContactAction
 }
 
-/// What an XMPP client has sent faster than the rate limit of its account, and is carried out later.
+/// What an XMPP client has sent faster than the rate limit of its account, and is carried out
+/// later.
 struct PacedStanzas {
     /// A change of a relationship; nothing is read until it is carried out.
     var change: XMPPRequestInProgress?
