@@ -20,9 +20,10 @@ public enum PasswordError: Error, CaseIterable, Hashable, Sendable {
 /// A password in the form in which keys are derived from it: that of SASLprep (RFC 4013), in which
 /// clients of SCRAM prove it (RFC 5802).
 ///
-/// Printable ASCII stays as it is. Of other texts, each kind of space becomes U+0020, some invisible
-/// characters vanish, and the rest is normalised to NFKC: `１２` and `12` are one password, and the
-/// way in which a keyboard composes `é` does not matter. Case is kept. Not accepted are:
+/// Printable ASCII stays as it is. Of other texts, each kind of space becomes U+0020, some
+/// invisible characters vanish, and the rest is normalised to NFKC: `１２` and `12` are one
+/// password, and the way in which a keyboard composes `é` does not matter. Case is kept. Not
+/// accepted are:
 /// * no bytes, more than 1,024 bytes before or after preparation, bytes that are not UTF-8;
 /// * control characters, unassigned and private-use characters, noncharacters;
 /// * characters that are not visible (default ignorable: directional marks, fillers), unless

@@ -90,8 +90,8 @@ public struct StoredKeys: Hashable, Sendable {
     }
 
     /// Whether this was typed for the password of these keys, which may be of the earlier form.
-    /// Expensive, twice if the forms differ; the time does not depend on the result. What cannot be a
-    /// password is none, at once: that depends on it alone.
+    /// Expensive, twice if the forms differ; the time does not depend on the result. What cannot be
+    /// a password is none, at once: that depends on it alone.
     public func matches(typed: [UInt8]) -> Bool {
         Password.forms(of: typed).map(matches).contains(true)
     }

@@ -55,7 +55,8 @@ class Passwords(PasswordCase):
         service, server = self.with_passwords()
         server.ok("setPassword", {"account": "amy", "password": "pencil"})
         for password, reason in (("", "invalid_name"), ("x" * 1025, "too_long"),
-                                 ("pen\ncil", "invalid_name"), ("pen\u200bcil", "invalid_name")):
+                                 ("pen\ncil", "invalid_name"), ("pen\u202ecil", "invalid_name"),
+                                 ("\u05e9\u05dc\u05d5\u05dd1", "invalid_name")):
             with self.subTest(password=password):
                 self.refused(server.call("setPassword", {"account": "amy", "password": password}),
                              414, reason, field="password")

@@ -290,7 +290,8 @@ class Contacts(People):
         long = [chr(0x61 + n) * 1023 for n in range(4)]
         for fits, name, groups in (
                 (True, "n" * 1023, []), (True, "\u6c49" * 341, ["\u5b57" * 341]),
-                (True, None, long[:3] + ["g" * 1020]), (False, None, long),
+                (True, None, long[:3] + ["g" * 1020]), (True, None, long),
+                (False, None, long + ["g"]),
                 (True, "n" * 1023, long[:3]), (False, "n" * 1023, long[:3] + ["g"]),
                 (True, None, [chr(0x4e00 + n) for n in range(1000)])):
             params = {"contact": "c", "action": "describe", "groups": groups}

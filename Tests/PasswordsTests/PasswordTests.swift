@@ -54,9 +54,9 @@ import Testing
         #expect(try Password(bytes(typed)).remark == remark)
     }
 
-    /// Compared with a reader of the tables in RFC 3454 and of Unicode 3.2 in another language, by a
-    /// hash over all its characters: each one alone, behind a letter from left to right, and between
-    /// two from right to left.
+    /// Compared with a reader of the tables in RFC 3454 and of Unicode 3.2 in another language, by
+    /// a hash over all its characters: each one alone, behind a letter from left to right, and
+    /// between two from right to left.
     @Test func `are prepared as by others`() throws {
         // Corrected since Unicode 3.2.
         let corrected: Set<UInt32> = [0x2F868, 0x2F874, 0x2F91F, 0x2F95F, 0x2F9BF]

@@ -70,4 +70,16 @@ import Testing
         for number in 900..<3_000 { _ = paces.take(for: Array("\(number)".utf8), pace, at: later) }
         #expect(taken("bob", at: later) == 100)
     }
+
+    @Test func `is owed by an account, for a while`() {
+        var paces = AccountPaces()
+        let pace = Pace(perSecond: 1, burst: 2)
+        let now = Mono(milliseconds: 5_000)
+        let (amy, bob) = (Array("amy".utf8), Array("bob".utf8))
+        #expect(paces.wait(of: amy, pace, at: now) == nil)
+        for _ in 0..<500 { paces.charge(amy, pace, at: now) }
+        #expect((paces.wait(of: amy, pace, at: now) ?? 0) > 59_000)
+        #expect(paces.wait(of: bob, pace, at: now) == nil)
+        #expect(paces.wait(of: amy, pace, at: now.advanced(bySeconds: 63)) == nil)
+    }
 }

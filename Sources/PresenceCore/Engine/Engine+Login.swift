@@ -152,8 +152,8 @@ extension Engine {
         endUnconnected(session, at: now, into: &effects)
     }
 
-    /// Notes when bytes of a connection last arrived, before a login that may have to take the place
-    /// of the session that was not heard for the longest time.
+    /// Notes when bytes of a connection last arrived, before a login that may have to take the
+    /// place of the session that was not heard for the longest time.
     public mutating func noteHeard(_ connection: ConnectionID, at time: Mono, now: Moment) {
         guard case .client(let session, _) = caller(of: connection) else { return }
         sessions[session].lastHeard = now.wall(at: time)

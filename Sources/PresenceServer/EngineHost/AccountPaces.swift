@@ -5,8 +5,8 @@ struct AccountPaces {
     /// Of accounts that are above the rate of the limit, and of a few others.
     private var buckets: [[UInt8]: TokenBucket] = [:]
 
-    /// Of requests to see an account: strangers must not flood it by asking and withdrawing. With at
-    /// most 5 KB each, 10 KB a second.
+    /// Of requests to see an account: strangers must not flood it by asking and withdrawing. With
+    /// at most 5 KB each, 10 KB a second.
     static let ofRequests = Pace(perSecond: 2, burst: 100)
     /// Buckets that are kept before full ones are removed.
     private static let countMax = 1_024

@@ -78,8 +78,9 @@ extension EngineHost {
         output.append(.credentials(connection, answer), for: connection)
     }
 
-    /// Counts an authentication: its client may never bind, which the engine would count as a login.
-    /// Only a client that succeeds is counted, so nobody uses up the rate of another account.
+    /// Counts an authentication: its client may never bind, which the engine would count as a
+    /// login. Only a client that succeeds is counted, so nobody uses up the rate of another
+    /// account.
     mutating func noteAuthenticated(_ account: [UInt8], at now: Mono) {
         guard let pace = configuration.engine.loginPace else { return }
         authentications.charge(account, pace, at: now)

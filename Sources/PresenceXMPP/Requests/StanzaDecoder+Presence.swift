@@ -5,7 +5,7 @@ internal import PresenceCore
 internal import XML
 
 extension StanzaDecoder {
-    /// Bytes of all other content, as it is written again. An element that does not fit is left out.
+    /// Bytes of all other content, as it is written again. What does not fit is left out.
     static let extraBytesMax = 4_096
     /// The same of a request, which is kept until it is answered.
     static let requestExtraBytesMax = 1_024

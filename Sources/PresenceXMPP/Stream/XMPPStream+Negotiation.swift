@@ -179,8 +179,8 @@ extension XMPPStream {
         output.append(literal: "</jid></bind></iq>")
     }
 
-    /// The session has not begun. The client may bind again, but not for ever: some clients do so at
-    /// once. Returns the error with which the stream was closed after the last chance.
+    /// The session has not begun. The client may bind again, but not without end: some clients do
+    /// so at once. Returns the error with which the stream was closed after the last chance.
     public mutating func refuse(bind error: StanzaError) -> StreamError? {
         guard case .bind(let id, _) = pending else { return nil }
         pending = .nothing

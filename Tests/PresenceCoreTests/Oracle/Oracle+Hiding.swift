@@ -15,8 +15,8 @@ extension Oracle {
 
     func hidden(_ name: String) -> [Session] { accounts[name]?.hidden ?? [] }
 
-    /// Whether there is room for one session more: the oldest without a connection gives way, or for
-    /// an XMPP client the one that was not heard for the longest time.
+    /// Whether there is room for one session more: the oldest without a connection gives way, or
+    /// for an XMPP client the one that was not heard for the longest time.
     func makeRoom(_ name: String, for client: ClientKind) -> Bool {
         let account = accounts[name] ?? Account()
         let count = account.sessions.count + account.hidden.count
