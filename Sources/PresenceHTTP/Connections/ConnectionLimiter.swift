@@ -9,6 +9,9 @@ final class ConnectionLimiter: Sendable {
         /// Requests that are being carried out.
         var taskCount = 0
         var whenDrained: EventLoopPromise<Void>?
+        /// Connections with further requests, in the order of their turns.
+        var awaitingTurn: [HTTPConnection] = []
+        var isTurnScheduled = false
 
         init(_ limits: HTTPLimits) {
             table = ConnectionTable(
@@ -23,9 +26,14 @@ final class ConnectionLimiter: Sendable {
         }
     }
 
+    /// The requests that all connections begin in one turn, if each begins one, and otherwise.
+    private static let requestsPerTurnMax = 32, requestsOfFewMax = 8
+
     private let box: NIOLoopBoundBox<Box>
+    private let loop: any EventLoop
 
     init(_ limits: HTTPLimits, on loop: any EventLoop) {
+        self.loop = loop
         box = NIOLoopBoundBox.makeBoxSendingValue(Box(limits), eventLoop: loop)
     }
 
@@ -49,6 +57,37 @@ final class ConnectionLimiter: Sendable {
         box.value.taskCount -= 1
         box.value.drainIfDone()
     }
+
+    // MARK: - Turns
+
+    /// Has a connection go on with further requests when it is its turn.
+    ///
+    /// NIO polls sockets only when no task and no timer is due. So the time until the next turn is
+    /// counted from the end of the tasks of this one; in between, every other connection is read.
+    func awaitTurn(_ connection: HTTPConnection) {
+        box.value.awaitingTurn.append(connection)
+        scheduleTurn()
+    }
+
+    private func scheduleTurn() {
+        guard !box.value.isTurnScheduled, !box.value.awaitingTurn.isEmpty else { return }
+        box.value.isTurnScheduled = true
+        loop.scheduleTask(in: .milliseconds(1)) { [self] in takeTurns() }
+    }
+
+    private func takeTurns() {
+        let count = min(box.value.awaitingTurn.count, Self.requestsPerTurnMax)
+        let connections = box.value.awaitingTurn.prefix(count)
+        box.value.awaitingTurn.removeFirst(count)
+        let share = max(1, Self.requestsOfFewMax / max(1, count))
+        for connection in connections { connection.takeTurn(share) }
+        loop.execute { [self] in
+            box.value.isTurnScheduled = false
+            scheduleTurn()
+        }
+    }
+
+    // MARK: - The end
 
     /// Closes all connections. The promise succeeds when no request is being carried out.
     func closeAll(_ promise: EventLoopPromise<Void>) {

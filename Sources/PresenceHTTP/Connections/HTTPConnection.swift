@@ -6,8 +6,8 @@
 //
 // While a request is carried out and its response is written, nothing is read: what a client sends
 // ahead stays in the kernel, but for one read. A client that does not read gets no further
-// responses. After some requests in one turn, the others wait for the next, so that other
-// connections have theirs.
+// responses. A client that sends several requests at once has one of them carried out at once; with
+// the others its connection waits for its turn among those that have some (`ConnectionLimiter`).
 //
 // It is closed when
 //
@@ -49,7 +49,6 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
     }
 
     private static let lingerSeconds = 2
-    private static let requestsPerTurnMax = 8
     /// Far more than the kernel keeps for it; NIO reads all of that when the client has ended.
     private static let inputBytesMax = 1 << 18
 
@@ -66,12 +65,13 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
     /// The operation of a request that has not been counted yet.
     private var uncounted: Operation??
     private var task: Task<Void, Never>?
-    private var requestsInTurn = 0
+    /// Requests that may be begun now.
+    private var requestsLeft = 0
+    private var awaitsTurn = false
     private var isAdvancing = false
     private var isPumping = false
     private var deadline: Scheduled<Void>?
     private var progressDeadline: Scheduled<Void>?
-    private var nextTurn: Scheduled<Void>?
     private var onWritable: ((Result<Void, any Error>) -> Void)?
 
     init(_ shared: Shared) {
@@ -126,7 +126,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         input = ByteBuffer()
         body = []
         count(nil)
-        for timer in [deadline, progressDeadline, nextTurn] { timer?.cancel() }
+        for timer in [deadline, progressDeadline] { timer?.cancel() }
         task?.cancel()
         resumeWriter(.failure(ChannelError.ioOnClosedChannel))
         shared.connections.leave(self)
@@ -163,7 +163,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        requestsInTurn = 0
+        requestsLeft = 1
         switch phase {
         case .lingering, .streaming: context.read()
         case .waiting, .receiving, .discarding: advance()
@@ -196,8 +196,8 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         isAdvancing = true
         defer { isAdvancing = false }
         while isReading {
-            if case .waiting = phase, requestsInTurn >= Self.requestsPerTurnMax {
-                return continueLater()
+            if case .waiting = phase, requestsLeft == 0, input.readableBytes > 0 {
+                return awaitTurn()
             }
             do throws(HTTPError) {
                 guard let event = try reader.next(in: &input) else { return awaitInput() }
@@ -213,14 +213,17 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         if inputHasEnded { close() } else { context?.read() }
     }
 
-    /// Goes on a moment later. A task would be executed before the other connections are polled.
-    private func continueLater() {
-        guard nextTurn == nil else { return }
-        nextTurn = schedule(in: .milliseconds(1)) { connection in
-            connection.nextTurn = nil
-            connection.requestsInTurn = 0
-            connection.advance()
-        }
+    private func awaitTurn() {
+        guard !awaitsTurn else { return }
+        awaitsTurn = true
+        shared.connections.awaitTurn(self)
+    }
+
+    /// Goes on with so many further requests.
+    func takeTurn(_ requests: Int) {
+        awaitsTurn = false
+        requestsLeft = requests
+        advance()
     }
 
     private func take(_ event: RequestReader.Event) {
@@ -242,7 +245,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
     // MARK: - Requests
 
     private func begin(_ head: RequestHead) {
-        requestsInTurn += 1
+        requestsLeft = max(0, requestsLeft - 1)
         setDeadline(limits.requestSeconds)
         counters.begin()
         let plan = shared.api.plan(for: head)
