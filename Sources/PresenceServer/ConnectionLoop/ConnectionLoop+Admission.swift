@@ -39,8 +39,8 @@ extension ConnectionLoop where Link: ~Copyable {
         close(slot, .overloaded)
     }
 
-    /// Counts a frame that a connection has sent, by its weight. If it was too much, the next has to
-    /// wait.
+    /// Counts a frame that a connection has sent, by its weight. If it was too much, the next has
+    /// to wait.
     mutating func countRequest(of slot: Int, weight: Int, at now: Moment) {
         let pace: Pace?
         switch connections[slot].peer {

@@ -64,8 +64,8 @@ extension ConnectionLoop where Link: ~Copyable {
         heard.set(UInt32(slot), to: max(time, heard.time(UInt32(slot))))
     }
 
-    /// A client that is throttled, or waits for its turn, is not read from. Bytes that arrive in the
-    /// kernel meanwhile are its signs of life.
+    /// A client that is throttled, or waits for its turn, is not read from. Bytes that arrive in
+    /// the kernel meanwhile are its signs of life.
     mutating func hearWhatWaits(in slot: Int) {
         guard connections[slot].phase == .serving, connections[slot].input.isPaused
         else { return }

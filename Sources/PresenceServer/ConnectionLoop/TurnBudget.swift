@@ -1,10 +1,10 @@
 // What a turn of the loop carries out of what clients have sent. Beyond, input waits in the
 // connections' splitters and in the kernel, and the loop writes, polls and comes back to it.
 //
-// Work is counted in units: a message has one for each KiB that it has or is answered with, at least
-// one. The worst a KiB can hold takes some 7 µs (JSON of many keys, XML of many references), a short
-// request about as much. So a turn with the default limits takes a few milliseconds, whoever sends
-// what, and that is what a ping waits for.
+// Work is counted in units: a message has one for each KiB that it has or is answered with, at
+// least one. The worst a KiB can hold takes some 7 µs (JSON of many keys, XML of many references),
+// a short request about as much. So a turn with the default limits takes a few milliseconds,
+// whoever sends what, and that is what a ping waits for.
 //
 // A connection that has sent little goes first: it has room of its own in a turn, so it does not
 // wait for those that have sent much. These continue in the order in which they came, a share each.
@@ -96,8 +96,8 @@ struct ResumeQueue {
     mutating func takeLight() -> Int? { light.isEmpty ? nil : light.takeFirst() }
     mutating func takeHeavy() -> Int? { heavy.isEmpty ? nil : heavy.takeFirst() }
 
-    /// Up to when everything that had arrived was carried out, at the end of a turn; `before` at the
-    /// end of the one before. A device may have returned in time, and its login wait: deadlines
+    /// Up to when everything that had arrived was carried out, at the end of a turn; `before` at
+    /// the end of the one before. A device may have returned in time, and its login wait: deadlines
     /// fire only if they were due by then. Connections that have sent much are not waited for.
     mutating func heard(at now: Mono, before: Mono) -> Mono {
         guard !light.isEmpty else {
