@@ -16,19 +16,8 @@ import h11
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import api  # noqa: E402
+from mutation import mutated  # noqa: E402
 
-BYTES = b"\0\1\t\n\v\f\r \"#%(),/0:;=?@GHa{|}~\x7f\x80\xc3\xff"
-PIECES = (
-    b"\r\n", b"\n", b"\r", b"\r\n\r\n", b"\n\n", b" ", b"\t", b":", b",", b";", b"\r\n ", b"\n\t",
-    b"Content-Length: 0\r\n", b"Content-Length: 5\r\n", b"Content-Length: 0, 0\r\n",
-    b"Content-Length:\r\n", b"Content-Length: 05\r\n", b"Transfer-Encoding: chunked\r\n",
-    b"Transfer-Encoding: identity\r\n", b"transfer-encoding: CHUNKED\r\n",
-    b"Transfer-Encoding: gzip, chunked\r\n", b"Host: b\r\n", b"Host:\r\n",
-    b"Connection: close\r\n", b"Connection: TE, Close\r\n", b"Connection: keep-alive\r\n",
-    b"Connection: Upgrade\r\n", b"Upgrade: h2c\r\n", b"Upgrade: websocket\r\n", b"X: y\r\n",
-    b"X : y\r\n", b": y\r\n", b"Expect: 100-continue\r\n", b"Expect: x\r\n", b"HTTP/1.1",
-    b"HTTP/1.0", b"HTTP/1.2", b"HTTP/2.0", b"GET ", b"HEAD ", b"POST ", b"CONNECT ", b"0\r\n",
-    b"5\r\nabcde\r\n", b"0\r\n\r\n", b"\x00", b"\xff")
 LIVEZ = b"GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
 FIELDS = (b"User-Agent: a b\tc", b"X-Empty:", b"Cookie: a=b; c", b"Accept: */*", b"Connection: x",
           b"X-Folded: a\r\n b", b"Authorization: Bearer x", b"Content-Type: application/json")
@@ -62,34 +51,9 @@ def request(chance):
     return b"%s %s HTTP/%s\r\n%s\r\n\r\n%s" % (method, target, version, b"\r\n".join(fields), body)
 
 
-def mutate(chance, data):
-    data = bytearray(data)
-    for _ in range(chance.choice((0, 1, 1, 1, 2, 3))):
-        at = chance.randrange(len(data))
-        kind = chance.randrange(6)
-        if kind == 0:
-            data[at] = chance.choice(BYTES)
-        elif kind == 1:
-            del data[at:at + chance.choice((1, 1, 2, 10))]
-        elif kind == 2:
-            data[at:at] = chance.choice(PIECES)
-        elif kind == 3:
-            # At the beginning of a line.
-            start = data.find(b"\r\n", at) + 2
-            data[start:start] = chance.choice(PIECES)
-        elif kind == 4:
-            data[at:at] = data[at:at + chance.randrange(40)]
-        else:
-            # Letters in the other case.
-            data[at:at + 8] = bytes(data[at:at + 8]).swapcase()
-        if not data:
-            return b"\r\n"
-    return bytes(data)
-
-
 def stream(chance):
     """What a client sends. A valid request at its end shows whether the connection has gone on."""
-    return b"".join(mutate(chance, request(chance))
+    return b"".join(mutated(chance, request(chance))
                     for _ in range(chance.choice((1, 1, 2, 3)))) + LIVEZ
 
 

@@ -14,42 +14,16 @@ import h11
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "Conformance"))
 import websocket  # noqa: E402
+from mutation import mutated  # noqa: E402
 from porchlight import Service  # noqa: E402
 
-BYTES = b"\0\t\n\v\f\r \"#%(),/0:;=?@GHa{|}~\x7f\x80\xc3\xff"
-PIECES = (b"\r\n", b"\n", b"\r", b"\r\n\r\n", b"\n\n", b" ", b"\t", b":", b",", b"\r\n ", b"\r\n\t",
-          b"Content-Length: 0\r\n", b"Content-Length: 5\r\n", b"Content-Length: 0, 0\r\n",
-          b"Transfer-Encoding: chunked\r\n", b"Transfer-Encoding: identity\r\n", b"Host: b\r\n",
-          b"Host: a\r\n", b"Connection: close\r\n", b"Connection: Upgrade\r\n", b"X: y\r\n",
-          b"X : y\r\n", b": y\r\n", b"Expect: 100-continue\r\n", b"Upgrade: h2c\r\n",
-          b"Upgrade: websocket\r\n", b"HTTP/1.1", b"HTTP/1.0", b"GET ", b"\x00", b"\xff")
 
-
-def mutated(chance):
-    """A valid request with some changes, most of which make it invalid."""
-    data = bytearray(websocket.request(
+def request(chance):
+    """A valid request."""
+    return websocket.request(
         key=base64.b64encode(chance.randbytes(16)),
         fields=chance.sample([b"Origin: http://localhost", b"User-Agent: a b\tc", b"Cookie: a=b",
-                              b"Sec-WebSocket-Protocol: porchlight.v1", b"X-Empty:"], 2))[0])
-    for _ in range(chance.choice((0, 1, 1, 1, 2, 3))):
-        at = chance.randrange(len(data))
-        kind = chance.randrange(6)
-        if kind == 0:
-            data[at] = chance.choice(BYTES)
-        elif kind == 1:
-            del data[at:at + chance.choice((1, 1, 2, 10))]
-        elif kind == 2:
-            data[at:at] = chance.choice(PIECES)
-        elif kind == 3:
-            # At the beginning of a line.
-            start = data.find(b"\r\n", at) + 2
-            data[start:start] = chance.choice(PIECES)
-        elif kind == 4:
-            data[at:at] = data[at:at + chance.randrange(40)]
-        else:
-            # Letters in the other case.
-            data[at:at + 8] = bytes(data[at:at + 8]).swapcase()
-    return bytes(data)
+                              b"Sec-WebSocket-Protocol: porchlight.v1", b"X-Empty:"], 2))[0]
 
 
 def as_h11_reads(data):
@@ -101,7 +75,7 @@ def main():
     accepted = refused_by_us = 0
     try:
         for number in range(count):
-            data = mutated(chance)
+            data = mutated(chance, request(chance))
             fault = as_h11_reads(data)
             if is_accepted(service.port, data):
                 accepted += 1
