@@ -19,8 +19,8 @@ extension ConnectionLoop where Link: ~Copyable {
         switch request {
         case .presence(let head, let availability):
             client.paced.presence = (head, availability)
-        case .word, .contact:
-            guard client.paced.keep(request) else { return false }
+        case .relation(let head, let change):
+            guard client.paced.keep(change, head) else { return false }
         default: return false
         }
         counters.throttled += 1
@@ -45,9 +45,9 @@ extension ConnectionLoop where Link: ~Copyable {
         guard connections[slot].phase == .serving || connections[slot].phase == .ending else {
             return
         }
-        if let change = client.paced.change {
+        if let (head, change) = client.paced.change {
             client.paced.change = nil
-            carryOutAgain(change, in: slot)
+            relate(change, head, in: slot)
             if client.paced.presence != nil { retry(afterSeconds: 1, client, in: slot) }
             return
         }
@@ -57,14 +57,6 @@ extension ConnectionLoop where Link: ~Copyable {
         }
         client.paced.presence = nil
         show(presence.availability, presence.head, in: slot)
-    }
-
-    private mutating func carryOutAgain(_ change: XMPPRequestInProgress, in slot: Int) {
-        switch change {
-        case .word(let head, let relation), .contact(let head, let relation):
-            relate(relation, head, in: slot)
-        default: preconditionFailure("a request that waits for no rate limit")
-        }
     }
 
     /// Has the device of a client presented to its subscribers.
@@ -78,8 +70,7 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// Has a relationship changed.
     mutating func relate(_ change: RelationChange, _ head: StanzaHead, in slot: Int) {
-        let isWord = if case .say = change.action { true } else { false }
-        ask(slot, for: isWord ? .word(head, change) : .contact(head, change)) { texts in
+        ask(slot, for: .relation(head, change)) { texts in
             .relate(account: nil, contact: texts.add(change.account), change.action)
         }
     }

@@ -54,7 +54,7 @@ extension ConnectionLoop where Link: ~Copyable {
             connections[slot].pulling.beginList()
             beginServing(slot)
             if let term = login.term { limit(slot, to: term) }
-        case (.contact(let head, _), .related):
+        case (.relation(let head, let change), .related) where change.isAnswered:
             if let sender = client.sender {
                 send(to: slot) { $0.appendResult(head, to: sender) }
             }
@@ -142,8 +142,7 @@ extension ConnectionLoop where Link: ~Copyable {
                 send(to: slot) { $0.append(error, head, to: sender) }
             }
         case .presence(let head, _), .availability(let head), .hiding(let head, _),
-            .word(let head, _), .contact(let head, _), .password(let head, _), .lastSeen(let head),
-            .roster(let head):
+            .relation(let head, _), .password(let head, _), .lastSeen(let head), .roster(let head):
             let error = StanzaError(refusal)
             counters.stanzaErrors.count(error.condition)
             if let sender = client.sender {

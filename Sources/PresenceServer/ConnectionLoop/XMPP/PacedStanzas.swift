@@ -5,13 +5,16 @@ import PresenceXMPP
 struct RelationChange {
     let account: [UInt8]
     let action: ContactAction
+
+    /// Whether the client is sent a result. A word to a contact has none.
+    var isAnswered: Bool { if case .say = action { false } else { true } }
 }
 
 /// What an XMPP client has sent faster than the rate limit of its account, and is carried out
 /// later.
 struct PacedStanzas {
     /// A change of a relationship; nothing is read until it is carried out.
-    var change: XMPPRequestInProgress?
+    var change: (head: StanzaHead, change: RelationChange)?
     /// The newest presence for its subscribers. Earlier ones that nobody was sent do not matter.
     var presence: (head: StanzaHead, availability: Availability)?
     /// When it is tried again.
@@ -26,13 +29,13 @@ struct PacedStanzas {
     var isEmpty: Bool { change == nil && presence == nil }
 
     /// Notes that a change has come too early. Returns whether it is tried again.
-    mutating func keep(_ request: XMPPRequestInProgress) -> Bool {
+    mutating func keep(_ change: RelationChange, _ head: StanzaHead) -> Bool {
         refusalCount += 1
         guard refusalCount < Self.refusalsMax else {
             refusalCount = 0
             return false
         }
-        change = request
+        self.change = (head, change)
         return true
     }
 

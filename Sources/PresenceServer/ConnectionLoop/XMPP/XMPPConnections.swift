@@ -133,10 +133,8 @@ enum XMPPRequestInProgress {
     case availability(StanzaHead)
     /// That it is not available any more, and how it says so.
     case hiding(StanzaHead, Availability)
-    /// A word to a contact, which is not answered.
-    case word(StanzaHead, RelationChange)
-    /// A change of a contact, which is answered.
-    case contact(StanzaHead, RelationChange)
+    /// A word to a contact, or a change of one.
+    case relation(StanzaHead, RelationChange)
     /// A change of the password, which is answered with what its user should know.
     case password(StanzaHead, Password.Remark?)
     /// Since when a contact is offline.
