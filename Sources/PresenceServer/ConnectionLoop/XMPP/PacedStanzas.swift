@@ -17,16 +17,13 @@ struct PacedStanzas {
     var change: (head: StanzaHead, change: RelationChange)?
     /// The newest presence for its subscribers. Earlier ones that nobody was sent do not matter.
     var presence: (head: StanzaHead, availability: Availability)?
-    /// When it is tried again.
+    /// When it is tried again; nil: nothing waits.
     var retryTime: Mono?
     /// How often the change was refused.
     private var refusalCount = 0
 
     /// After so many attempts a change is refused: about half a minute.
     private static let refusalsMax = 30
-
-    /// Whether nothing waits.
-    var isEmpty: Bool { change == nil && presence == nil }
 
     /// Notes that a change has come too early. Returns whether it is tried again.
     mutating func keep(_ change: RelationChange, _ head: StanzaHead) -> Bool {

@@ -53,9 +53,6 @@ struct XMPPConnections {
         count -= 1
     }
 
-    /// Whether something that a client has sent waits for a rate limit. O(connections).
-    var isPacing: Bool { clients.contains { $0?.paced.isEmpty == false } }
-
     /// The place among the service's domains of the one that the client in a slot has named.
     func domain(of slot: Int) -> Int {
         guard let client = self[slot] else { return 0 }
