@@ -43,7 +43,6 @@ import { Watch } from "./watch.js";
  */
 
 /** @typedef {import("./connection.js").Environment} Environment */
-/** @typedef {import("./statuses.js").Write} Write */
 /** @typedef {import("./topics.js").Presence} Presence */
 
 /** After these the client must not reconnect by itself: protocol_violation, replaced, kicked. */
@@ -57,7 +56,6 @@ const WAIT_SECONDS_MAX = 15;
 const REFRESH = 60_000;
 /** The shortest time between two attempts to refresh a token, in milliseconds. */
 const REFRESH_MIN = 5_000;
-const STATUS_SECONDS_MIN = 60;
 /** The states of all subscriptions are requested if at least a quarter of them is wanted here. */
 const LIST_SHARE = 4;
 
@@ -96,7 +94,7 @@ export class Porchlight extends Target {
   #isMeWanted = false;
   /** @type {Presence | undefined} */ #me;
   #topics = new Topics();
-  #statuses = new Statuses();
+  #statuses;
   #subscriber;
   /** The states of all subscriptions are being received. */
   #isListing = false;
@@ -125,9 +123,12 @@ export class Porchlight extends Target {
     this.#url = url;
     this.#options = options;
     this.#environment = environment;
+    /** @type {import("./subscriber.js").Asking} */
+    const request = (...request) => this.#connection?.request(...request);
+    const wake = () => this.#wake();
     this.#subscriber = new Subscriber(
-      environment, this.#topics, (options.leaseSeconds ?? 3_600) * 1_000,
-      (...request) => this.#connection?.request(...request), () => this.#wake());
+      environment, this.#topics, (options.leaseSeconds ?? 3_600) * 1_000, request, wake);
+    this.#statuses = new Statuses(environment, this.#subscriber, request, wake);
     this.#stopListening = environment.listen(
       (wasHidden) => this.#hurry(wasHidden),
       () => this.#connection?.end(lost()));
@@ -185,12 +186,8 @@ export class Porchlight extends Target {
    * @returns {Promise<void>} when the service has confirmed it
    */
   async setStatus(value, { type = PRESENCE, text, seconds, durable } = {}) {
-    return this.#write({
-      method: "publish",
-      params: { type, value, ext: text, onlineOnly: durable ? false : undefined },
-      until: this.#environment.now() + /** @type {number} */ (seconds) * 1_000,
-      seconds,
-    });
+    const params = { type, value, ext: text, onlineOnly: durable ? false : undefined };
+    return this.#statuses.write("publish", params, seconds);
   }
 
   /**
@@ -199,7 +196,7 @@ export class Porchlight extends Target {
    * @returns {Promise<void>} when the service has confirmed it
    */
   clearStatus({ type = PRESENCE } = {}) {
-    return this.#write({ method: "clear", params: { type } });
+    return this.#statuses.write("clear", { type });
   }
 
   /**
@@ -449,59 +446,13 @@ export class Porchlight extends Target {
     this.#topics.forget(now);
     if (this.#condition !== "connected") return;
     this.#subscriber.subscribe(now);
-    for (;;) {
-      const write = this.#statuses.take();
-      if (!write) break;
-      this.#send(write);
-    }
+    this.#statuses.send();
     const { error } = this.#topics;
     if (error) this.#tell(error);
     this.#set("connected", error);
     this.#cancelRenewal();
     const wait = this.#topics.nextDue() - now;
     if (wait < Infinity) this.#cancelRenewal = this.#environment.after(wait, () => this.#pump());
-  }
-
-  /**
-   * @param {Omit<Write, "calls">} write
-   * @returns {Promise<void>}
-   */
-  #write(write) {
-    return new Promise((resolve, reject) => {
-      if (this.#condition === "closed") {
-        return reject(this.#error ?? closed());
-      }
-      this.#statuses.add({ ...write, calls: [[resolve, reject]] });
-      this.#wake();
-    });
-  }
-
-  /** @param {Write} write */
-  #send(write) {
-    const { method, params, until, seconds } = write;
-    /** @type {number | undefined} */ let expiry;
-    if (seconds !== undefined) {
-      const rest = Math.ceil((/** @type {number} */ (until) - this.#environment.now()) / 1_000);
-      // It has waited for longer than it was to last.
-      if (rest <= 0) {
-        return this.#statuses.settle(write, new PorchlightError("It has expired.", "expired"));
-      }
-      expiry = Math.max(rest, Math.min(STATUS_SECONDS_MIN, seconds));
-    }
-    this.#connection?.request(method, { ...params, expiry }, () => {
-      this.#subscriber.failures = 0;
-      this.#statuses.settle(write);
-      this.#wake();
-    }, (error) => {
-      if (error.code !== 416 && !(/** @type {number} */ (error.code) >= 500)) {
-        this.#statuses.settle(write, error);
-        return this.#wake();
-      }
-      write.cancel = this.#environment.after(this.#subscriber.pause(error.data), () => {
-        this.#statuses.again(write);
-        this.#wake();
-      });
-    });
   }
 
   /**

@@ -1,13 +1,20 @@
 // @ts-check
 import { PorchlightError } from "./error.js";
 
+/** @typedef {import("./connection.js").Environment} Environment */
+/** @typedef {import("./subscriber.js").Asking} Asking */
+/** @typedef {import("./subscriber.js").Subscriber} Subscriber */
+
+/** The shortest time for which the service keeps a status. */
+const SECONDS_MIN = 60;
+
 /**
  * What a status shall be, and the promises of all calls that asked for it or for what it replaced.
  * @typedef {object} Write
  * @property {"publish" | "clear"} method
  * @property {{ type: number, value?: number, ext?: string, onlineOnly?: boolean }} params
  * @property {number} [seconds] how long it is to last, from the call on
- * @property {number} [until] when that ends
+ * @property {number} until when that ends
  * @property {() => void} [cancel] how to not repeat it
  * @property {Array<[() => void, (error: PorchlightError) => void]>} calls
  */
@@ -24,33 +31,101 @@ const replace = (older, newer) => ({ ...newer, calls: [...(older?.calls ?? []), 
  * that waits, because the last one wins.
  */
 export class Statuses {
+  #environment;
+  #subscriber;
+  #request;
+  #wake;
   /** @type {Map<number, Write>} */ #waiting = new Map();
   /** @type {Map<number, Write>} */ #sent = new Map();
+  /** Why nothing is sent any more. */
+  /** @type {PorchlightError | undefined} */ #error;
 
-  /** @param {Write} write */
-  add(write) {
-    const { type } = write.params;
-    this.#waiting.set(type, replace(this.#waiting.get(type), write));
+  /**
+   * @param {Environment} environment
+   * @param {Subscriber} subscriber knows how long to wait after an error
+   * @param {Asking} request
+   * @param {() => void} wake calls `send` soon
+   */
+  constructor(environment, subscriber, request, wake) {
+    this.#environment = environment;
+    this.#subscriber = subscriber;
+    this.#request = request;
+    this.#wake = wake;
   }
 
   /**
-   * Takes a write that can be sent now.
-   * @returns {Write | undefined}
+   * Sends a write when there is a session.
+   * @param {Write["method"]} method
+   * @param {Write["params"]} params
+   * @param {number} [seconds] how long the status is to last
+   * @returns {Promise<void>} when the service has confirmed it
    */
-  take() {
+  write(method, params, seconds) {
+    return new Promise((resolve, reject) => {
+      if (this.#error) return reject(this.#error);
+      const until = this.#environment.now() + /** @type {number} */ (seconds) * 1_000;
+      const older = this.#waiting.get(params.type);
+      this.#waiting.set(params.type, replace(older, {
+        method, params, seconds, until, calls: [[resolve, reject]],
+      }));
+      this.#wake();
+    });
+  }
+
+  /** Sends what waits, except for types with a write that is not answered yet. */
+  send() {
     for (const [type, write] of this.#waiting) {
       if (this.#sent.has(type)) continue;
       this.#waiting.delete(type);
       this.#sent.set(type, write);
-      return write;
+      this.#send(write);
     }
+  }
+
+  /** The connection was lost: the outcome of what was sent is unknown. */
+  lose() {
+    for (const write of this.#sent.values()) this.#again(write);
+  }
+
+  /** @param {PorchlightError} error */
+  end(error) {
+    this.#error = error;
+    this.lose();
+    for (const write of this.#waiting.values()) this.#settle(write, error);
+    this.#waiting.clear();
+  }
+
+  /** @param {Write} write */
+  #send(write) {
+    const { method, params, until, seconds } = write;
+    /** @type {number | undefined} */ let expiry;
+    if (seconds !== undefined) {
+      const rest = Math.ceil((until - this.#environment.now()) / 1_000);
+      // It has waited for longer than it was to last.
+      if (rest <= 0) return this.#settle(write, new PorchlightError("It has expired.", "expired"));
+      expiry = Math.max(rest, Math.min(SECONDS_MIN, seconds));
+    }
+    this.#request(method, { ...params, expiry }, () => {
+      this.#subscriber.failures = 0;
+      this.#settle(write);
+      this.#wake();
+    }, (error) => {
+      if (error.code !== 416 && !(/** @type {number} */ (error.code) >= 500)) {
+        this.#settle(write, error);
+        return this.#wake();
+      }
+      write.cancel = this.#environment.after(this.#subscriber.pause(error.data), () => {
+        this.#again(write);
+        this.#wake();
+      });
+    });
   }
 
   /**
    * @param {Write} write
    * @param {PorchlightError} [error]
    */
-  settle(write, error) {
+  #settle(write, error) {
     this.#sent.delete(write.params.type);
     for (const [resolve, reject] of write.calls) {
       if (error) reject(error);
@@ -62,24 +137,12 @@ export class Statuses {
    * What was sent waits again, unless something newer does.
    * @param {Write} write
    */
-  again(write) {
+  #again(write) {
     const { type } = write.params;
     write.cancel?.();
     if (this.#sent.get(type) !== write) return;
     const newer = this.#waiting.get(type);
     this.#sent.delete(type);
     this.#waiting.set(type, newer ? replace(write, newer) : write);
-  }
-
-  /** The connection was lost: the outcome of what was sent is unknown. */
-  lose() {
-    for (const write of this.#sent.values()) this.again(write);
-  }
-
-  /** @param {PorchlightError} error */
-  end(error) {
-    this.lose();
-    for (const write of this.#waiting.values()) this.settle(write, error);
-    this.#waiting.clear();
   }
 }

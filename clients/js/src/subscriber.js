@@ -19,6 +19,16 @@ const RENEWAL_SPREAD = 0.1;
 /** Renewals that fall into the same fortieth of a lease are sent together. */
 const RENEWALS_PER_LEASE = 40;
 
+/**
+ * Sends a request by the present connection.
+ * @callback Asking
+ * @param {string} method
+ * @param {object} params
+ * @param {(result: any) => void} done
+ * @param {(error: PorchlightError) => void} failed
+ * @returns {void}
+ */
+
 /** @param {Topic[]} topics of one type */
 const parameters = (topics) => ({
   type: topics[0].presence.type,
@@ -46,8 +56,7 @@ export class Subscriber {
    * @param {Environment} environment
    * @param {Topics} topics
    * @param {number} lease in milliseconds
-   * @param {(method: string, params: object, done: (result: any) => void,
-   *   failed: (error: PorchlightError) => void) => void} request by the present connection
+   * @param {Asking} request
    * @param {() => void} wake calls `subscribe` soon
    */
   constructor(environment, topics, lease, request, wake) {

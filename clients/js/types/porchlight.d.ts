@@ -130,7 +130,6 @@ export type StatusOptions = {
  */
 export type Condition = "connecting" | "connected" | "waiting" | "closed";
 export type Environment = import("./connection.js").Environment;
-export type Write = import("./statuses.js").Write;
 export type Presence = import("./topics.js").Presence;
 export type Changing = import("./watch.js").Changing<Event>;
 import { PorchlightError } from "./error.js";

@@ -3,29 +3,32 @@
  * that waits, because the last one wins.
  */
 export class Statuses {
-    /** @param {Write} write */
-    add(write: Write): void;
     /**
-     * Takes a write that can be sent now.
-     * @returns {Write | undefined}
+     * @param {Environment} environment
+     * @param {Subscriber} subscriber knows how long to wait after an error
+     * @param {Asking} request
+     * @param {() => void} wake calls `send` soon
      */
-    take(): Write | undefined;
+    constructor(environment: Environment, subscriber: Subscriber, request: Asking, wake: () => void);
     /**
-     * @param {Write} write
-     * @param {PorchlightError} [error]
+     * Sends a write when there is a session.
+     * @param {Write["method"]} method
+     * @param {Write["params"]} params
+     * @param {number} [seconds] how long the status is to last
+     * @returns {Promise<void>} when the service has confirmed it
      */
-    settle(write: Write, error?: PorchlightError | undefined): void;
-    /**
-     * What was sent waits again, unless something newer does.
-     * @param {Write} write
-     */
-    again(write: Write): void;
+    write(method: Write["method"], params: Write["params"], seconds?: number | undefined): Promise<void>;
+    /** Sends what waits, except for types with a write that is not answered yet. */
+    send(): void;
     /** The connection was lost: the outcome of what was sent is unknown. */
     lose(): void;
     /** @param {PorchlightError} error */
     end(error: PorchlightError): void;
     #private;
 }
+export type Environment = import("./connection.js").Environment;
+export type Asking = import("./subscriber.js").Asking;
+export type Subscriber = import("./subscriber.js").Subscriber;
 /**
  * What a status shall be, and the promises of all calls that asked for it or for what it replaced.
  */
@@ -44,7 +47,7 @@ export type Write = {
     /**
      * when that ends
      */
-    until?: number | undefined;
+    until: number;
     /**
      * how to not repeat it
      */

@@ -4,11 +4,10 @@ export class Subscriber {
      * @param {Environment} environment
      * @param {Topics} topics
      * @param {number} lease in milliseconds
-     * @param {(method: string, params: object, done: (result: any) => void,
-     *   failed: (error: PorchlightError) => void) => void} request by the present connection
+     * @param {Asking} request
      * @param {() => void} wake calls `subscribe` soon
      */
-    constructor(environment: Environment, topics: Topics, lease: number, request: (method: string, params: object, done: (result: any) => void, failed: (error: PorchlightError) => void) => void, wake: () => void);
+    constructor(environment: Environment, topics: Topics, lease: number, request: Asking, wake: () => void);
     /** Subscriptions of the account, as far as known. */
     count: number;
     publishersMax: number;
@@ -38,3 +37,7 @@ export type Environment = import("./connection.js").Environment;
 export type PorchlightError = import("./error.js").PorchlightError;
 export type Topic = import("./topics.js").Topic;
 export type Topics = import("./topics.js").Topics;
+/**
+ * Sends a request by the present connection.
+ */
+export type Asking = (method: string, params: object, done: (result: any) => void, failed: (error: PorchlightError) => void) => void;
