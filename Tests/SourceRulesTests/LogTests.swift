@@ -22,7 +22,7 @@ import Testing
     }
 
     @Test func `has no warning that the page for operators does not explain`() throws {
-        let page = try #require(SourceTree.file("docs/OPERATIONS.md")).lines
+        let page = try #require(SourceTree.File("docs/OPERATIONS.md")).lines
         let table = page.filter { $0.hasPrefix("| `") }.joined(separator: "\n")
         #expect(messages.count > 10)
         for (file, line, text) in messages where !table.contains("`\(text)") {

@@ -3,23 +3,30 @@ import Testing
 
 /// What pages say of the tree is so.
 @Suite struct `The pages` {
-    /// Everything below Tests, scripts and Fuzz, as one text, with the names of the files.
-    static let tests: String = {
-        var all = ""
+    /// What there is below Tests, scripts and Fuzz: paths, names of files with and without their
+    /// ending, and names of types and functions; those of Python's tests also without `test_`.
+    static let tests: Set<String> = {
+        var names: Set<String> = []
         for folder in ["Tests", "scripts", "Fuzz"] {
             let root = SourceTree.root.appending(path: folder)
             for path in FileManager.default.subpaths(atPath: root.path) ?? [] {
-                all += "\(folder)/\(path)\n"
-                let file = SourceTree.file("\(folder)/\(path)")
-                all += file?.lines.joined(separator: "\n") ?? ""
+                let file = path.components(separatedBy: "/").last ?? path
+                names.formUnion(["\(folder)/\(path)", file])
+                guard path.hasSuffix(".swift") || path.hasSuffix(".py") else { continue }
+                names.insert(file.components(separatedBy: ".")[0])
+                for line in SourceTree.File("\(folder)/\(path)")?.lines ?? [] {
+                    guard let name = Declaration(line)?.name else { continue }
+                    names.insert(String(name))
+                    if name.hasPrefix("test_") { names.insert(String(name.dropFirst(5))) }
+                }
             }
         }
-        return all
+        return names
     }()
 
     @Test(arguments: ["docs/RELIABILITY.md", "docs/SECURITY.md"])
     func `name tests that exist`(page: String) throws {
-        let file = try #require(SourceTree.file(page))
+        let file = try #require(SourceTree.File(page))
         var cited = 0
         for line in file.lines {
             let isPromise = line.hasPrefix("Held by:")
@@ -30,14 +37,9 @@ import Testing
             }
             let parts = text.components(separatedBy: "`")
             for (number, name) in parts.enumerated() where number % 2 == 1 {
-                let words = name.replacingOccurrences(of: "Tests/Conformance/", with: "")
-                let isThere = words.components(separatedBy: ".").allSatisfy { word in
-                    [
-                        "struct \(word) ", "struct `\(word)` ", "func `\(word)`",
-                        "func \(word)(", "class \(word)(", "\(word).py\n", "\(word).swift\n",
-                        "\(word)\n", "/\(word)/", "def \(word)", "_\(word)(",
-                    ].contains { Self.tests.contains($0) }
-                }
+                let isThere =
+                    Self.tests.contains(name)
+                    || name.components(separatedBy: ".").allSatisfy(Self.tests.contains)
                 #expect(isThere, "\(page) cites \(name)")
                 cited += 1
             }

@@ -63,7 +63,7 @@ extension `Source rules` {
 
     @Test(arguments: ["docs/openapi.json", "docs/alerts.yml", "docs/grafana-dashboard.json"])
     func `descriptions are in plain technical English`(path: String) throws {
-        let file = try #require(SourceTree.file(path))
+        let file = try #require(SourceTree.File(path))
         for (number, line) in file.lines.enumerated() {
             check(line.withoutCode, for: Self.phrases + Self.pagePhrases, at: file, number)
         }

@@ -7,7 +7,7 @@ import Testing
     func findings(
         of text: String, _ advice: String, where isMeant: (SourceTree.File) -> Bool
     ) -> [Finding] {
-        SourceTree.swift.filter(isMeant).flatMap { file in
+        SourceTree.swift.filter { isMeant($0) && $0.contains(text) }.flatMap { file in
             file.lines.indices.compactMap { number in
                 let code = file.lines[number].components(separatedBy: "//")[0]
                 return code.contains(text) ? Finding(file: file, line: number, advice: advice) : nil
@@ -113,13 +113,12 @@ import Testing
         let exceptions = ["Refusal"]
         for file in SourceTree.swift {
             for (number, line) in file.lines.enumerated() {
-                let declaration = /^ *(?:\w+ )*(?:struct|enum|class|actor) (\w+)(.*)$/
-                guard let match = line.wholeMatch(of: declaration) else { continue }
-                let isError = match.2.contains(/[:,] *Error\b/)
+                guard let declaration = Declaration(line), declaration.isType else { continue }
+                let name = declaration.name
+                let isError = declaration.rest.contains(/[:,] *Error\b/)
                 #expect(
-                    isError == match.1.hasSuffix("Error")
-                        || exceptions.contains(String(match.1)),
-                    "\(file.path):\(number + 1): \(match.1)")
+                    isError == name.hasSuffix("Error") || exceptions.contains(String(name)),
+                    "\(file.path):\(number + 1): \(name)")
             }
         }
     }
