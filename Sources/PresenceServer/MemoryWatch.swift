@@ -9,6 +9,8 @@ struct MemoryWatch {
     static let intervalMilliseconds: UInt64 = 4_000
     /// How long after it was begun a measurement is read.
     static let measuringMilliseconds: UInt64 = 200
+    /// The interval of looks at the memory in use, while there are requests that take some.
+    static let lookMilliseconds: UInt64 = 50
     /// The least that is worth a walk through all heaps.
     static let worthBytes: UInt64 = 16 << 20
 

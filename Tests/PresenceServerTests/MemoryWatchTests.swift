@@ -1,4 +1,5 @@
 import EventLoop
+import PresenceCore
 import Testing
 
 @testable import PresenceServer
@@ -37,4 +38,41 @@ import Testing
         // Less is resident than when that was measured.
         #expect(memory.used(resident: 100 << 20, sample(390, 50)) == 0)
     }
+
+    @Test func `that is taken again counts at the next look`() {
+        let process = Process()
+        var memory = MemoryReturn()
+        var now = Mono(milliseconds: 10_000)
+        func isAbove() -> Bool {
+            now = now.advanced(byMilliseconds: MemoryWatch.lookMilliseconds)
+            return memory.isAbove(64 << 20, process, at: now)
+        }
+        // What a service has that has just started, and what a crowd leaves.
+        process.allocatedBytes = 25 << 20
+        process.memoryBytes = 50 << 20
+        memory.noteActivity()
+        memory.schedule(at: now, lastSeq: 0)
+        while let due = memory.nextDeadline { _ = memory.look(process, at: due) }
+        process.memoryBytes = 80 << 20
+        process.measureMemory()
+        #expect(!isAbove())
+        // The next crowd takes what is free: the process does not grow.
+        process.allocatedBytes = 79 << 20
+        #expect(!isAbove())
+        #expect(isAbove())
+    }
+}
+
+/// A process of which the measurements are at once there.
+private final class Process: ProcessResources {
+    var memoryBytes: UInt64 = 0
+    var allocatedBytes: UInt64 = 0
+    var processorMicroseconds: UInt64 { 0 }
+    private(set) var measuredMemory: MeasuredMemory?
+
+    func measureMemory() {
+        measuredMemory = MeasuredMemory(resident: memoryBytes, allocated: allocatedBytes)
+    }
+
+    func returnFreeMemory() {}
 }

@@ -41,7 +41,7 @@ extension EngineHost {
     /// Refuses what takes memory while there is too little.
     private mutating func checkMemory(at now: Moment) throws(Refusal) {
         guard let max = configuration.admission.memoryBytesMax,
-            memory.bytes(resources, at: now.mono) > max
+            memory.isAbove(max, resources, at: now.mono)
         else { return }
         counters.refusedForMemory += 1
         throw transientRefusal(.overloaded)

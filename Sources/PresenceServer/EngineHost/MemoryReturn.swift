@@ -76,12 +76,17 @@ struct MemoryReturn {
         }
     }
 
-    /// The bytes that count against the limit; looked up four times a second at most.
-    mutating func bytes(_ resources: some ProcessResources, at now: Mono) -> UInt64 {
+    /// Whether more than `max` bytes are in use. Looked up twenty times a second at most: three
+    /// system calls.
+    mutating func isAbove(_ max: UInt64, _ resources: some ProcessResources, at now: Mono) -> Bool {
         if now >= bytesDue {
-            bytes = watch.used(resident: resources.memoryBytes, resources.measuredMemory)
-            bytesDue = now.advanced(byMilliseconds: 250)
+            let resident = resources.memoryBytes
+            bytes = watch.used(resident: resident, resources.measuredMemory)
+            bytesDue = now.advanced(byMilliseconds: MemoryWatch.lookMilliseconds)
+            // Free memory is taken again while the resident bytes stay as they are. Where it
+            // decides how much is free, this must not be a measurement of four seconds ago.
+            if resident > max { resources.measureMemory() }
         }
-        return bytes
+        return bytes > max
     }
 }
