@@ -29,14 +29,7 @@ let strict: [SwiftSetting] = common + optimised + [.strictMemorySafety()]
 let package = Package(
     name: "porchlight",
     products: [
-        .executable(name: "porchlight", targets: ["porchlight"]),
-        // For Benchmarks/, a package of its own.
-        .library(name: "Containers", targets: ["Containers"]),
-        .library(name: "Outboxes", targets: ["Outboxes"]),
-        .library(name: "PresenceCore", targets: ["PresenceCore"]),
-        .library(name: "PresenceStore", targets: ["PresenceStore"]),
-        .library(name: "PresenceWire", targets: ["PresenceWire"]),
-        .library(name: "TLSSessions", targets: ["TLSSessions"]),
+        .executable(name: "porchlight", targets: ["porchlight"])
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
@@ -294,7 +287,7 @@ let package = Package(
                 "CExpat", "Containers", "Passwords", "PresenceCore", "PresenceWire",
                 "PresenceXMPP", "TLSSessions", "XML",
             ],
-            path: "Fuzz", exclude: ["README.md", "corpus", "LibFuzzer"],
+            path: "Fuzz", exclude: ["README.md", "corpus"],
             swiftSettings: common + optimised),
         .testTarget(
             name: "PresenceServerTests",
@@ -304,6 +297,23 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: common),
+
+        // What measures the modules: Benchmarks/README.md.
+        .target(
+            name: "Operations",
+            dependencies: [
+                "Containers", "Outboxes", "PresenceCore", "PresenceWire", "TLSSessions",
+            ],
+            path: "Benchmarks/Sources/Operations", swiftSettings: common + optimised),
+        .executableTarget(
+            name: "Instructions", dependencies: ["Operations"],
+            path: "Benchmarks/Sources/Instructions", swiftSettings: common),
+        .executableTarget(
+            name: "TLSMemory", dependencies: ["Operations"],
+            path: "Benchmarks/Sources/TLSMemory", swiftSettings: common),
+        .executableTarget(
+            name: "Growth", dependencies: ["Containers", "PresenceCore", "PresenceWire"],
+            path: "Benchmarks/Sources/Growth", swiftSettings: common + optimised),
     ],
     cxxLanguageStandard: .cxx17
 )

@@ -6,6 +6,8 @@
 // everybody watches 100, as a list of contacts may. Prints CSV; `Benchmarks/growth` runs it in
 // a process per point, so that no point inherits another's memory, and draws it.
 
+import PresenceCore
+
 /// A point of a sweep, from the words of the command line.
 struct Point {
     let sweep: String

@@ -1,34 +1,20 @@
-import TLSSessions
+public import TLSSessions
 
 extension Operation {
-    /// Handshakes, with both ends in the process: too long to be counted by callgrind.
-    public static let slow: [Operation] = [
-        Operation("tls: a full handshake, TLS 1.3 and P-256, both ends") {
-            let world = TLSWorld()
-            return Work { world.connect(resuming: nil) }
-        },
-        Operation("tls: a resumed handshake, both ends") {
-            let world = TLSWorld()
-            let ticket = world.connect(resuming: nil).client.session.resumption
-            precondition(ticket != nil)
-            return Work { precondition(world.connect(resuming: ticket).server.session.isResumed) }
-        },
-    ]
-
     /// What OpenSSL and the code around it execute for a record.
     static let tls: [Operation] = [
         Operation("tls: a record of 250 bytes, sent") {
-            let pair = TLSWorld().connect(resuming: nil)
+            let pair = TLSWorld().connect()
             let event = [UInt8](repeating: 0x7b, count: 250)
             return Work { pair.server.send(event) }
         },
         Operation("tls: ten events in one record, sent") {
-            let pair = TLSWorld().connect(resuming: nil)
+            let pair = TLSWorld().connect()
             let events = [UInt8](repeating: 0x7b, count: 2_500)
             return Work { pair.server.send(events) }
         },
         Operation("tls: a record of 100 bytes, sent and received") {
-            let pair = TLSWorld().connect(resuming: nil)
+            let pair = TLSWorld().connect()
             let request = [UInt8](repeating: 0x7b, count: 100)
             return Work {
                 pair.client.send(request)
@@ -97,11 +83,10 @@ public struct TLSWorld {
     }
 
     /// A connection after the handshake.
-    @discardableResult
-    public func connect(resuming ticket: TLSResumption?) -> (server: TLSEnd, client: TLSEnd) {
+    func connect() -> (server: TLSEnd, client: TLSEnd) {
         guard let first = TLSSession(server),
             let second = TLSSession(
-                client, serverName: "one.example", resuming: ticket, at: Self.today)
+                client, serverName: "one.example", resuming: nil, at: Self.today)
         else { preconditionFailure("no memory") }
         let server = TLSEnd(first, wire)
         let client = TLSEnd(second, wire)
@@ -116,7 +101,7 @@ public struct TLSWorld {
 
     /// The server's end of a connection after a record each way. The client's end is released.
     public func connectAndTalk() -> TLSEnd {
-        let (server, client) = connect(resuming: nil)
+        let (server, client) = connect()
         client.send([UInt8](repeating: 0x7b, count: 250))
         server.receive(client.outgoing)
         server.send([UInt8](repeating: 0x7b, count: 250))

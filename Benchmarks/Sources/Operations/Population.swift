@@ -1,4 +1,4 @@
-import PresenceCore
+public import PresenceCore
 import PresenceWire
 
 /// A publisher, on connection 0, and those who watch him, all online.

@@ -219,7 +219,7 @@ struct World: ~Copyable {
                 let mono = now.mono.advanced(byMilliseconds: 100)
                 now = Moment(mono: mono, wall: now.wall(at: mono))
                 while case .moreIsDue = engine.advance(
-                    to: now, deadlinesMax: 1_000, into: &effects)
+                    to: now, dueBy: mono, deadlinesMax: 1_000, into: &effects)
                 {
                     effects.removeAll()
                 }

@@ -1,5 +1,5 @@
-// The most frequent operations of the modules, each repeatable. Two programs run them: `Timings`
-// measures time, `Instructions` counts what the processor executes.
+// The most frequent operations of the modules, each repeatable. `Instructions` counts what the
+// processor executes for them.
 
 /// One kind of work, by name.
 public struct Operation: Sendable {
