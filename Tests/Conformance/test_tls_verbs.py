@@ -161,7 +161,7 @@ class TryingOut(Secured):
         script = os.path.join(os.path.dirname(__file__), "..", "..", "scripts", "run-tls")
         serving = subprocess.Popen(
             [script, "--listen", "127.0.0.1:0", "--listen-tls", "127.0.0.1:0", "--http-tls",
-             "127.0.0.1:0"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
+             "127.0.0.1:0", "--log-level", "warning"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
             env=dict(os.environ, PORCHLIGHT_BIN=BINARY, FOLDER=self.folder))
         self.addCleanup(serving.stdout.close)
         self.addCleanup(serving.wait)

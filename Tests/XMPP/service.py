@@ -1,5 +1,6 @@
 """A service that XMPP clients can reach: without TLS, by STARTTLS, and over TLS."""
 
+import logging
 import re
 import shutil
 import tempfile
@@ -8,6 +9,11 @@ import porchlight
 import tls
 
 DOMAIN = "localhost"
+
+# On a loaded machine asyncio tells of each callback that took 100 ms, and slixmpp of each login that
+# a test wants to fail.
+logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+logging.getLogger("slixmpp").setLevel(logging.CRITICAL)
 
 
 class XMPPService(porchlight.Service):

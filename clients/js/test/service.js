@@ -24,7 +24,8 @@ export class Service {
   /** Starts it, on the same port as before. */
   async start() {
     const service = spawn(binary, [
-      "serve", "--listen", `127.0.0.1:${this.port}`, "--data", this.#data, ...this.#flags,
+      "serve", "--listen", `127.0.0.1:${this.port}`, "--data", this.#data,
+      "--log-level", "warning", ...this.#flags,
     ], { stdio: ["ignore", "pipe", "inherit"], env: { ...process.env, ...this.settings } });
     this.#process = service;
     const ready = await new Promise((resolve, reject) => {

@@ -172,7 +172,7 @@ for (const [transport, skip] of transports) describe(`by ${transport}`, { timeou
 describe("a service with tokens", { timeout, skip: isMissing }, () => {
   const folder = mkdtempSync(join(tmpdir(), "porchlight-"));
   const secret = join(folder, "secret");
-  writeFileSync(secret, randomBytes(32).toString("hex"));
+  writeFileSync(secret, randomBytes(32).toString("hex"), { mode: 0o600 });
   let service;
   const token = (account, time) => {
     const { stdout } = spawnSync(binary, ["token", account, "--key", secret, "--for", time]);
