@@ -58,6 +58,10 @@ let package = Package(
                 .unsafeFlags(["-O2"], .when(configuration: .debug)),
             ],
             linkerSettings: [.linkedLibrary("simdjson")]),
+        // Files that are served unchanged.
+        .target(
+            name: "CEmbeddedFiles",
+            cSettings: [.unsafeFlags(["-Wall", "-Wextra", "-Werror"])]),
 
         // The modules, from the bottom up. A module may import only those that it names here.
         .target(name: "Containers", swiftSettings: strict),
@@ -142,15 +146,11 @@ let package = Package(
         .target(
             name: "PresenceHTTP",
             dependencies: [
-                "Containers", "PresenceCore", "PresenceGateway", "PresenceTokens", "PresenceWire",
-                "PrometheusText", "TLSSessions", "TaskLoops",
+                "CEmbeddedFiles", "Containers", "PresenceCore", "PresenceGateway", "PresenceTokens",
+                "PresenceWire", "PrometheusText", "TLSSessions", "TaskLoops",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
-            ],
-            // Links to docs/openapi.json and to folders of clients/js, which are served unchanged.
-            resources: [
-                .embedInCode("openapi.json"), .embedInCode("SDK/src"), .embedInCode("SDK/dist"),
             ],
             swiftSettings: strict),
         .target(

@@ -9,7 +9,7 @@ import Testing
     private let document: [String: Any]
 
     init() throws {
-        let bytes = Data(PackageResources.openapi_json)
+        let bytes = Data(EmbeddedFile.description.bytes)
         document = try #require(
             try JSONSerialization.jsonObject(with: bytes) as? [String: Any])
     }
@@ -51,6 +51,6 @@ import Testing
         let root = URL(filePath: #filePath).deletingLastPathComponent()
             .deletingLastPathComponent().deletingLastPathComponent()
         let page = try Data(contentsOf: root.appending(path: "docs/openapi.json"))
-        #expect(page == Data(PackageResources.openapi_json))
+        #expect(page == Data(EmbeddedFile.description.bytes))
     }
 }

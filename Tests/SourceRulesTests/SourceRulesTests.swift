@@ -16,7 +16,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("CExpat", ["XML"]), ("CLibUV", ["EventLoop"]), ("COpenSSL", ["TLSSessions"]),
+        ("CEmbeddedFiles", ["PresenceHTTP"]), ("CExpat", ["XML"]), ("CLibUV", ["EventLoop"]),
+        ("COpenSSL", ["TLSSessions"]),
         ("CSimdJSON", ["PresenceWire"]), ("GRDB", ["PresenceStore"]),
         ("Crypto", ["Passwords", "PresenceHTTP", "PresenceTokens", "PresenceWebhooks"]),
         ("CryptoExtras", ["Passwords"]),

@@ -93,5 +93,5 @@ extension API {
             body: .buffer(text))
     }
 
-    private static let description = ByteBuffer(bytes: PackageResources.openapi_json)
+    private static let description = ByteBuffer(bytes: EmbeddedFile.description.bytes)
 }

@@ -40,27 +40,15 @@ struct SDKFiles: Sendable {
     private static let bundle: Substring = "porchlight.min.js"
 
     private let files: [Substring: File]
-    private let compressedBundle = File(
-        PackageResources.porchlight_min_js_gz, isCompressed: true)
+    private let compressedBundle: File?
 
     init() {
-        files = [
-            "connection.js": File(PackageResources.connection_js),
-            "device.js": File(PackageResources.device_js),
-            "environment.js": File(PackageResources.environment_js),
-            "error.js": File(PackageResources.error_js),
-            "index.js": File(PackageResources.index_js),
-            "native.js": File(PackageResources.native_js),
-            "node.js": File(PackageResources.node_js),
-            "porchlight.js": File(PackageResources.porchlight_js),
-            Self.bundle: File(PackageResources.porchlight_min_js),
-            "statuses.js": File(PackageResources.statuses_js),
-            "subscriber.js": File(PackageResources.subscriber_js),
-            "token.js": File(PackageResources.token_js),
-            "topics.js": File(PackageResources.topics_js),
-            "watch.js": File(PackageResources.watch_js),
-            "websocket.js": File(PackageResources.websocket_js),
-        ]
+        var files: [Substring: File] = [:]
+        for file in EmbeddedFile.sdk {
+            files[file.name[...]] = File(file.bytes, isCompressed: file.name.hasSuffix(".gz"))
+        }
+        compressedBundle = files.removeValue(forKey: Self.bundle + ".gz")
+        self.files = files
     }
 
     /// The names of all files.
@@ -72,7 +60,10 @@ struct SDKFiles: Sendable {
     /// The file with this name, compressed if there is such a form and an `Accept-Encoding` field
     /// names it.
     func file(_ name: Substring, accepting codings: String?) -> File? {
-        name == Self.bundle && Self.acceptsGzip(codings) ? compressedBundle : files[name]
+        if name == Self.bundle, Self.acceptsGzip(codings), let compressedBundle {
+            return compressedBundle
+        }
+        return files[name]
     }
 
     private static func acceptsGzip(_ codings: String?) -> Bool {

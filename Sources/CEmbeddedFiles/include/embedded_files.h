@@ -1,0 +1,16 @@
+// Files of this repository that the service serves unchanged, as they were at build time.
+#pragma once
+#include <stddef.h>
+
+/// A file by its name without folders. Static: valid as long as the process.
+struct embedded_file {
+    const char *name;
+    const unsigned char *bytes;
+    size_t count;
+};
+
+/// docs/openapi.json.
+extern const struct embedded_file embedded_description;
+/// The files of clients/js/src, and clients/js/dist/porchlight.min.js with its compressed form.
+const struct embedded_file *embedded_sdk(void);
+extern const size_t embedded_sdk_count;

@@ -1,0 +1,23 @@
+import CEmbeddedFiles
+
+/// A file of this repository that is served unchanged, as it was at build time.
+struct EmbeddedFile {
+    /// Without folders.
+    let name: String
+    let bytes: [UInt8]
+
+    private init(_ file: embedded_file) {
+        unsafe name = String(cString: file.name)
+        unsafe bytes = Array(UnsafeBufferPointer(start: file.bytes, count: file.count))
+    }
+
+    /// `docs/openapi.json`.
+    static var description: EmbeddedFile { unsafe EmbeddedFile(embedded_description) }
+
+    /// The files of the JavaScript SDK.
+    static var sdk: [EmbeddedFile] {
+        let files = unsafe embedded_sdk()
+        return unsafe UnsafeBufferPointer(start: files, count: embedded_sdk_count)
+            .map { unsafe EmbeddedFile($0) }
+    }
+}
