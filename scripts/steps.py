@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 import threading
 import time
 
@@ -109,7 +110,12 @@ class Run:
                     return
                 self.running.append(step)
                 step.began = time.monotonic()
-            code = step.run()
+            try:
+                code = step.run()
+            except OSError as error:
+                with open(step.log, "a", encoding="utf-8") as log:
+                    log.write("error: %s\n" % error)
+                code = 127
             with self.lock:
                 self.running.remove(step)
                 (self.failed if code else self.passed).append(step)
@@ -158,7 +164,7 @@ class Run:
                 for step in list(self.running):
                     step.end()
                 return 130
-            if self.failed:
+            if self.failed or any(step not in self.passed for lane in lanes for step in lane):
                 break
         return self.verdict()
 
@@ -168,6 +174,10 @@ class Run:
         if self.failed:
             self.say("failed after %s: %s; steps that had not begun did not run" % (
                 took, ", ".join(step.name for step in self.failed)))
+        # A lane that ended by an exception, which Python has printed.
+        elif len(self.passed) < self.total:
+            self.say("failed after %s: %d steps did not end" % (
+                took, self.total - len(self.passed)))
         else:
             self.say("all passed in %s" % took)
             for step in self.passed:
@@ -177,10 +187,12 @@ class Run:
                 self.say(self.later)
         # The steps, for programs that look for this form.
         self.say("%d passed, %d failed" % (len(self.passed), len(self.failed)))
-        return 1 if self.failed else 0
+        return 0 if len(self.passed) == self.total else 1
 
 
 def run(rounds, later=None):
     """Runs them; `later` is what a run that passes says it has left out. Returns the exit code."""
+    # What a terminal cannot show must not end a lane.
+    sys.stdout.reconfigure(errors="replace")
     signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
     return Run(rounds, later).all()

@@ -102,6 +102,14 @@ class Setup(Scripts):
         self.assertEqual(code, 1)
         self.assertIn("https://www.swift.org/install/linux/", fault)
 
+    def test_a_swift_that_does_not_start_is_shown(self):
+        self.debian(installed=False)
+        self.put("swift", "echo 'swift: error while loading shared libraries' >&2; exit 127")
+        code, said, fault = self.run_script("scripts/setup")
+        self.assertEqual((code, said), (1, ""))
+        self.assertIn("swift: error while loading shared libraries\nSwift 6.3 is needed, and ", fault)
+        self.assertIn("https://www.swift.org/install/linux/", fault)
+
     def test_on_other_systems_the_packages_are_listed(self):
         self.put("swift", SWIFT % ("6.3.1", "6.3.1"))
         code, said, fault = self.run_script("scripts/setup")
@@ -168,15 +176,16 @@ class Steps(Scripts):
     SKIPS = "echo '    skipped: needs root (0.0 s)'; echo '3 passed, 0 failed, 1 skipped'"
 
     def write(self, *rounds, later=None):
-        """A script with rounds of lanes of steps (name, shell)."""
+        """A script with rounds of lanes of steps (name, shell); without a shell's text, the step
+        is a program that is missing."""
         script = os.path.join(self.folder, "steps")
         with open(script, "w") as file:
             file.write("#!/usr/bin/env python3\nimport sys\n"
                        "sys.dont_write_bytecode = True\n"
                        "sys.path.insert(0, %r)\n"
                        "from steps import Step, run\n"
-                       "rounds = [[[Step(name, 'bash', '-c', text) for name, text in lane]\n"
-                       "           for lane in lanes] for lanes in %r]\n"
+                       "rounds = [[[Step(name, *(['bash', '-c', text] if text else ['./none']))\n"
+                       "            for name, text in lane] for lane in lanes] for lanes in %r]\n"
                        "sys.exit(run(rounds, later=%r))\n" % (
                            os.path.join(ROOT, "scripts"), rounds, later))
         os.chmod(script, stat.S_IRWXU)
@@ -262,6 +271,20 @@ class Steps(Scripts):
             self.assertNotIn(text, said)
         self.assertRegex(said, r"failed after 0 s: b; steps that had not begun did not run\n"
                                r"1 passed, 1 failed\n$")
+
+    def test_a_step_that_cannot_start_has_failed(self):
+        code, said, fault = self.steps([[("one", "echo first"), ("b", None), ("c", "echo third")]])
+        self.assertEqual(code, 1, said + fault)
+        self.assertRegex(said, r"== 2 of 3: b: FAILED[^$]*No such file[^$]*\n"
+                               r"failed after 0 s: b; steps that had not begun did not run\n"
+                               r"1 passed, 1 failed\n$")
+
+    def test_a_terminal_without_its_letters_ends_no_lane(self):
+        self.write([[("one", "echo '✘ first'; false"), ("b", "echo second")]])
+        code, said, fault = self.run_script(
+            "steps", root=self.folder, PYTHONIOENCODING="latin-1")
+        self.assertEqual((code, fault), (1, ""), said)
+        self.assertIn("0 passed, 1 failed\n", said)
 
     def test_a_failure_has_the_lines_below_it(self):
         code, said, fault = self.steps([[("a", self.FAILS)]])
