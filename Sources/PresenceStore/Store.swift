@@ -114,8 +114,8 @@ public final class Store: Sendable {
             phase = .running
         }
         let thread = Thread { [self] in
-            // The kernel takes a name from the thread itself only, and of at most 15 bytes.
-            Thread.current.name = "store"
+            // `Thread.name` has no effect in a thread that begins before `start` has returned.
+            try? Data("store".utf8).write(to: URL(filePath: "/proc/thread-self/comm"))
             run(outcome, answered, becameIdle)
             ended.signal()
         }
