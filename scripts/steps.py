@@ -64,11 +64,11 @@ class Step:
 
     def progress(self):
         text = self.text()
-        found = PROGRESS.findall(text)
-        if found:
-            return ", " + found[-1]
         done = len(TEST_DONE.findall(text))
-        return ", %d tests and suites done" % done if done else ""
+        if done:
+            return ", %d tests and suites done" % done
+        found = PROGRESS.findall(text)
+        return ", " + found[-1] if found else ""
 
 
 def words_of(seconds):
@@ -156,9 +156,9 @@ class Run:
         for lanes in self.rounds:
             threads = [threading.Thread(target=self.lane, args=(lane,), daemon=True)
                        for lane in lanes]
-            for thread in threads:
-                thread.start()
             try:
+                for thread in threads:
+                    thread.start()
                 self.accompany(threads)
             except KeyboardInterrupt:
                 for step in list(self.running):
