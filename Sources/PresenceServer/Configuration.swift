@@ -134,6 +134,9 @@ public struct ConnectionLimits: Sendable {
     public var turn = TurnLimits()
     /// Frames of its login list that a connection is given in one turn of the loop.
     public var listFramesPerTurn = 8
+    /// Bytes of such frames that all connections are given in one turn. The last frame may exceed
+    /// it.
+    public var listBytesPerTurn = 512 << 10
     /// Outboxes that are written in one turn of the loop, if more have something to write.
     public var outboxesPerTurn = 64
     /// One of so many that have something to write is written in a turn, if that is more.

@@ -13,6 +13,7 @@ final class Driver: LoopHandler {
     /// The actions for signals; to be set before the loop runs.
     var signals: [CInt: SignalMeaning] = [:]
     private let mailbox: Mailbox
+    private var outcomes = OutcomeQueue()
 
     init(
         _ connections: consuming ConnectionLoop<SecureLoop, InlineLink<Store, Loop>>,
@@ -48,17 +49,33 @@ final class Driver: LoopHandler {
     func acceptFailed(_ error: UVError) { connections.acceptFailed(error) }
     // Deadlines are handled at the end of the turn, after the input that has arrived.
     func timerFired() { connections.beginTurn() }
-    func turnEnded() { connections.turnEnded() }
+    func turnEnded() {
+        connections.turnEnded()
+        // The next turn goes on with them.
+        if !outcomes.isEmpty, connections.phase != .stopped { mailbox.wakeHost() }
+    }
 
     func wokenUp() {
         connections.beginTurn()
-        var mail = mailbox.take()
-        while let outcomes = mail.nextOutcomes() {
-            connections.withHost { host, now in host.report(outcomes, at: now) }
-        }
+        let mail = mailbox.take()
+        outcomes.append(mail.outcomes)
+        reportOutcomes()
         connections.withHost { host, now in
             host.take(mail, at: now)
             host.takeInProcess(at: now)
+        }
+    }
+
+    /// Reports what has become of writes, as far as this turn has room for the answers.
+    private func reportOutcomes() {
+        while !outcomes.isEmpty {
+            var outputBytes = 0
+            connections.withHost { host, now in
+                outcomes.report(to: &host, at: now)
+                outputBytes = host.output.byteCount
+            }
+            connections.budget.spendAnswers(byteCount: outputBytes)
+            guard connections.budget.hasRoomForAnswers else { return }
         }
     }
 

@@ -19,19 +19,6 @@ final class Mailbox: Sendable {
         var isToStop = false
         /// The service has ended: nothing is taken any more.
         var isClosed = false
-
-        private var outcomesTaken = 0
-
-        private static let outcomesAtOnce = 256
-
-        /// Takes the next outcomes, in parts, so that what follows from them need not be kept all
-        /// at once; nil: there are no more.
-        mutating func nextOutcomes() -> [Outcome]? {
-            guard outcomesTaken < outcomes.count else { return nil }
-            let part = outcomes[outcomesTaken...].prefix(Self.outcomesAtOnce)
-            outcomesTaken += part.count
-            return Array(part)
-        }
     }
 
     private let contents = Guarded(Contents())

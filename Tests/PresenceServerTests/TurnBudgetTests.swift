@@ -21,33 +21,53 @@ import Testing
 
     @Test func `a connection has its share, and others have theirs in the same turn`() {
         var budget = budget(work: 100, ofConnection: 30, light: 10)
-        budget.beginShare(of: 1)
+        budget.beginShare(of: 1, isLight: true)
         budget.spend(30)
         #expect(!budget.hasRoom)
-        #expect(budget.hasTurn)
-        budget.beginShare(of: 2)
+        #expect(budget.hasTurnForHeavy)
+        budget.beginShare(of: 2, isLight: true)
         #expect(budget.hasRoom)
     }
 
     @Test func `a socket that is read again continues in the share that it has`() {
         var budget = budget(work: 100, ofConnection: 30, light: 10)
-        budget.beginShare(of: 1)
+        budget.beginShare(of: 1, isLight: true)
         budget.spend(30)
-        budget.continueShare(of: 1)
+        budget.continueShare(of: 1, bytesWaiting: 0)
         #expect(!budget.hasRoom)
-        budget.continueShare(of: 2)
+        budget.continueShare(of: 2, bytesWaiting: 0)
         #expect(budget.hasRoom)
     }
 
     @Test func `when a turn is used up, only those that have sent little go on, to a limit`() {
         var budget = budget(work: 60, ofConnection: 60, light: 10)
-        budget.beginShare(of: 1)
+        budget.beginShare(of: 1, isLight: true)
         budget.spend(60)
-        budget.beginShare(of: 2)
+        budget.beginShare(of: 2, isLight: true)
         #expect(!budget.hasRoom)
         #expect(budget.hasRoomForLight)
         budget.spend(10)
         #expect(!budget.hasTurnForLight)
+    }
+
+    @Test func `those that have sent much have a share of each turn, whatever others send`() {
+        var budget = budget(work: 60, ofConnection: 20, light: 100)
+        budget.beginShare(of: 1, isLight: true)
+        budget.spend(150)
+        #expect(budget.hasTurnForHeavy)
+        budget.beginShare(of: 2, isLight: false)
+        #expect(budget.hasRoom)
+        budget.spend(20)
+        #expect(!budget.hasRoom)
+        #expect(!budget.hasTurnForHeavy)
+    }
+
+    @Test func `answers to earlier requests count`() {
+        var budget = budget(work: 60, ofConnection: 20, light: 100)
+        budget.spendAnswers(byteCount: 59 << 10)
+        #expect(budget.hasRoomForAnswers)
+        budget.spendAnswers(byteCount: 1 << 10)
+        #expect(!budget.hasRoomForAnswers)
     }
 
     @Test func `a turn that begins has its whole budget`() {
@@ -55,11 +75,11 @@ import Testing
         limits.work = 10
         var budget = TurnBudget()
         budget.beginTurn(limits)
-        budget.beginShare(of: 1)
-        budget.spend(11)
-        #expect(!budget.hasTurn)
+        budget.beginShare(of: 1, isLight: false)
+        budget.spend(128)
+        #expect(!budget.hasTurnForHeavy)
         budget.beginTurn(limits)
-        budget.continueShare(of: 1)
+        budget.continueShare(of: 1, bytesWaiting: 0)
         #expect(budget.hasRoom)
     }
 }

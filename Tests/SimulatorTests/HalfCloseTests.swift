@@ -73,8 +73,61 @@ import Testing
         let id = logIn(service, roomBytes: 100)
         service.commit()
         #expect(service.network.streams[id]?.isClosed == false)
-        service.network.monotonicMilliseconds += 16_000
-        for _ in 0..<3 { service.commit() }
+        // As any client that reads nothing: what is the last has a time of its own.
+        for _ in 0..<2 {
+            service.network.monotonicMilliseconds += 16_000
+            for _ in 0..<3 { service.commit() }
+        }
         #expect(service.network.streams[id]?.isClosed == true)
+    }
+}
+
+/// A client that sends what it has to say and then closes its half, as `nc` does.
+@Suite struct `After a half-close` {
+    /// A turn has room for one request: a unit is for going on with the connection.
+    private func service() -> SmallService {
+        SmallService {
+            $0.connection.turn.work = 2
+            $0.connection.turn.workOfConnection = 2
+            $0.connection.turn.workOfLight = 0
+        }
+    }
+
+    private func answers(_ id: StreamID, of service: SmallService) -> Int {
+        var count = 0
+        for _ in 0..<20 {
+            service.commit()
+            count += service.messages(id).count { $0["id"] != nil }
+        }
+        return count
+    }
+
+    @Test func `what waits for its turn is answered`() {
+        let service = service()
+        let id = service.login("anna")
+        for _ in 0..<5 { service.send("subscriptions", on: id) }
+        service.connections.streamEnded(id, .endOfFile)
+        #expect(answers(id, of: service) == 5)
+        #expect(service.network.streams[id]?.isLingering != false, "it is closed in the end")
+    }
+
+    @Test func `what waits behind a write is answered`() {
+        let service = service()
+        let id = service.login("anna")
+        let berta: JSON = ["type": 1, "expiry": 3_600, "publishers": ["berta"]]
+        service.send("subscribe", berta, on: id)
+        for _ in 0..<3 { service.send("subscriptions", on: id) }
+        service.connections.streamEnded(id, .endOfFile)
+        #expect(answers(id, of: service) == 4)
+    }
+
+    @Test func `a login is answered, and what follows it`() {
+        let service = service()
+        let id = service.connect()
+        service.send("login", ["account": "anna", "device": "d"], on: id)
+        service.send("subscriptions", on: id)
+        service.connections.streamEnded(id, .endOfFile)
+        #expect(answers(id, of: service) == 2)
+        #expect(service.connections.link.host.engine.currentStats.sessionsConnected == 0)
     }
 }

@@ -138,3 +138,47 @@ import Testing
         #expect(turns < 30, "and it rests when there is no more to do")
     }
 }
+
+@Suite struct `Login lists of large states` {
+    /// Four clients log in again; each watches ten accounts with statuses of 4,000 bytes.
+    @Test func `have their bytes of a turn, and the others of the next ones`() {
+        let service = SmallService {
+            $0.engine.limits.statesPerFrameMax = 1
+            $0.connection.listBytesPerTurn = 4_000
+        }
+        let backend = service.connectAppServer()
+        let names = (0..<10).map { JSON.string("p\($0)") }
+        let text = JSON.string(String(repeating: "x", count: 4_000))
+        for name in names {
+            let status: JSON = [
+                "account": name, "type": 100, "value": 10_001, "ext": text, "onlineOnly": false,
+            ]
+            #expect(service.ask("publish", status, on: backend)["message"] == nil)
+        }
+        let watch: JSON = ["type": 100, "expiry": 3_600, "publishers": .array(names)]
+        for number in 0..<4 {
+            let first = service.login("c\(number)", "first")
+            #expect(service.ask("subscribe", watch, on: first)["count"] == 10)
+        }
+        let ids = (0..<4).map { number in
+            let id = service.connect()
+            let login: JSON = [
+                "account": .string("c\(number)"), "device": "second", "sync": "all",
+            ]
+            service.send("login", login, on: id)
+            return id
+        }
+        var sent = [0, 0, 0, 0]
+        var turns = 0
+        while sent.contains(where: { $0 < 10 }), turns < 100 {
+            service.connections.turnEnded()
+            let frames = ids.map { id in service.messages(id).count { $0["method"] == "events" } }
+            // The first frame of each comes with the answer to the login, and is charged to it.
+            #expect(frames.reduce(0, +) <= (turns == 0 ? 5 : 1), "a frame is the bytes of a turn")
+            for (place, count) in frames.enumerated() { sent[place] += count }
+            #expect((sent.max() ?? 0) - (sent.min() ?? 0) <= 1, "all in the same measure")
+            turns += 1
+        }
+        #expect(sent == [10, 10, 10, 10])
+    }
+}

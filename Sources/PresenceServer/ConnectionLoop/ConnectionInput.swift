@@ -10,6 +10,8 @@ struct ConnectionInput {
     private(set) var reading = Reading.current
     /// Whether it is above its rate limit, and is not read from for a while.
     var isThrottled = false
+    /// Whether the peer sends no more: its end comes when what it has sent is carried out.
+    var hasEnded = false
     /// Whether it is in the list of connections with more frames in their splitter.
     private(set) var isResumable = false
 

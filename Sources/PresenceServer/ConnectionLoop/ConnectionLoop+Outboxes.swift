@@ -63,12 +63,22 @@ extension ConnectionLoop where Link: ~Copyable {
     mutating func flush(at now: Moment) {
         // What has something to write only from now on waits for the next turn.
         let count = flushCount
+        var listBytesLeft = configuration.connection.listBytesPerTurn
+        var listed: [Int] = []
         frames.beginWriting()
         for _ in 0..<count {
             let slot = dirty.takeFirst()
+            let rest = flush(slot, &listBytesLeft, at: now)
+            // Not before: what it has asked for meanwhile is written, and gives it no place.
             connections[slot].output.unmarkDirty()
-            flush(slot, at: now)
+            switch rest {
+            case .none: break
+            case .whole: markDirty(slot)
+            case .further: listed.append(slot)
+            }
         }
+        // Behind those that have had nothing of their lists.
+        for slot in listed { markDirty(slot) }
         dirty.compact()
         frames.endWriting(all: dirty.isEmpty)
     }
@@ -82,18 +92,40 @@ extension ConnectionLoop where Link: ~Copyable {
         return min(dirty.count, max(limits.outboxesPerTurn, part))
     }
 
-    private mutating func flush(_ slot: Int, at now: Moment) {
-        var framesLeft = configuration.connection.listFramesPerTurn
+    /// Writes an outbox and gives the connection a share of its list. Returns what of that waits
+    /// for the next turn.
+    private mutating func flush(
+        _ slot: Int, _ listBytesLeft: inout Int, at now: Moment
+    ) -> ListShare {
+        let framesMax = configuration.connection.listFramesPerTurn
+        var framesLeft = framesMax
         while write(slot) {
             if connections[slot].phase == .closing {
-                return loop.closeAfterWrites(connections[slot].id)
+                loop.closeAfterWrites(connections[slot].id)
+                return .none
             }
-            if connections[slot].phase == .anonymous, beginTLSIfDue(slot) { return }
-            guard connections[slot].pulling.canAsk else { return resumeIfPaused(slot) }
-            guard framesLeft > 0 else { return markDirty(slot) }
+            if connections[slot].phase == .anonymous, beginTLSIfDue(slot) { return .none }
+            guard connections[slot].pulling.canAsk else {
+                resumeIfPaused(slot)
+                return .none
+            }
+            guard framesLeft > 0, listBytesLeft > 0 else {
+                return framesLeft < framesMax ? .further : .whole
+            }
             framesLeft -= 1
             askForMore(slot, at: now)
+            listBytesLeft -= connections[slot].output.outbox.count
         }
+        return .none
+    }
+
+    /// What of a connection's list waits for the next turn.
+    private enum ListShare {
+        case none
+        /// It has had nothing.
+        case whole
+        /// It has had some, and more follows.
+        case further
     }
 
     /// Tells the engine host that a connection has written everything.

@@ -15,7 +15,8 @@ extension ConnectionLoop where Link: ~Copyable {
         hear(slot, byteCount: chunk.byteCount, at: now)
         // What has come before may wait for its turn.
         if !connections[slot].input.isResumable || !canWait(slot, chunk, offset) {
-            budget.continueShare(of: slot)
+            budget.continueShare(
+                of: slot, bytesWaiting: bytesBuffered(slot) + chunk.byteCount)
             read(chunk, from: &offset, in: slot, at: now)
         }
         guard connections[slot].phase == .anonymous || connections[slot].phase == .serving
@@ -40,21 +41,27 @@ extension ConnectionLoop where Link: ~Copyable {
         var lightLeft = resumable.light.count
         while lightLeft > 0, budget.hasTurnForLight, let slot = resumable.takeLight() {
             lightLeft -= 1
-            resume(slot, at: now)
+            resume(slot, isLight: true, at: now)
         }
-        while budget.hasTurn, let slot = resumable.takeHeavy() { resume(slot, at: now) }
+        while budget.hasTurnForHeavy, let slot = resumable.takeHeavy() {
+            resume(slot, isLight: false, at: now)
+        }
         resumable.compact()
     }
 
-    private mutating func resume(_ slot: Int, at now: Moment) {
+    private mutating func resume(_ slot: Int, isLight: Bool, at now: Moment) {
         guard connections[slot].input.unmarkResumable() else { return }
-        budget.beginShare(of: slot)
+        budget.beginShare(of: slot, isLight: isLight)
         // Also if it needs more: reading from it again is work, too.
         budget.spend(1)
         var offset = 0
         read(RawSpan(), from: &offset, in: slot, at: now)
-        let isReadUp = !connections[slot].input.isResumable
-        if isReadUp, isListening(slot), connections[slot].input.goOn() {
+        guard !connections[slot].input.isResumable, isListening(slot) else { return }
+        if connections[slot].input.hasEnded {
+            if connections[slot].phase == .anonymous || connections[slot].phase == .serving {
+                inputEnded(of: slot)
+            }
+        } else if connections[slot].input.goOn() {
             loop.startReading(connections[slot].id)
         }
     }
@@ -175,7 +182,8 @@ extension ConnectionLoop where Link: ~Copyable {
         guard connections[slot].phase == .anonymous || connections[slot].phase == .serving,
             connections[slot].input.awaiting == nil
         else { return }
-        if connections[slot].input.isPaused || bytesBuffered(slot) > 0 { postpone(slot) }
+        let input = connections[slot].input
+        if input.isPaused || input.hasEnded || bytesBuffered(slot) > 0 { postpone(slot) }
     }
 
     /// The frame that was begun is complete, or not waited for. (Before the login, the deadline is

@@ -53,7 +53,9 @@ extension ConnectionLoop where Link: ~Copyable {
         guard let slot = slot(of: id) else { return }
         guard reason == .endOfFile else { return end(slot, .lost, .lost, .atOnce) }
         switch connections[slot].phase {
-        case .anonymous, .serving: inputEnded(of: slot)
+        case .anonymous, .serving:
+            connections[slot].input.hasEnded = true
+            endIfReadUp(slot)
         // The peer has closed its WebSocket before.
         case .ending: break
         // What it is sent last may not be written yet: with several loops it may have come in this
@@ -63,7 +65,16 @@ extension ConnectionLoop where Link: ~Copyable {
         }
     }
 
-    /// The peer has stopped sending: what it asked for before is still carried out and answered.
+    /// Ends the input of a connection whose peer sends no more, unless some of it waits for its turn,
+    /// for a response to be read, or for the end of a rate limit.
+    mutating func endIfReadUp(_ slot: Int) {
+        guard connections[slot].input.hasEnded, isListening(slot),
+            !connections[slot].input.isResumable
+        else { return }
+        inputEnded(of: slot)
+    }
+
+    /// The peer has stopped sending: what it asked for last is still answered.
     mutating func inputEnded(of slot: Int) {
         count(.lost, of: slot)
         connections[slot].enter(.ending)

@@ -7,7 +7,8 @@
 // whoever sends what, and that is what a ping waits for.
 //
 // A connection that has sent little goes first: it has room of its own in a turn, so it does not
-// wait for those that have sent much. These continue in the order in which they came, a share each.
+// wait for those that have sent much. These continue in the order in which they came, a share each,
+// and at least one share of each turn is theirs.
 
 import PresenceCore
 
@@ -15,7 +16,8 @@ import PresenceCore
 public struct TurnLimits: Sendable {
     /// Units of work for all connections of a loop. The last message of a turn may exceed it.
     public var work = 512
-    /// Units of one connection before others have their share.
+    /// Units of one connection before others have their share, and those that connections that
+    /// have sent much have in each turn, whatever others send.
     public var workOfConnection = 128
     /// Further units, for connections that have sent little.
     public var workOfLight = 2_048
@@ -31,7 +33,10 @@ struct TurnBudget {
     private var limits = TurnLimits()
     /// Of the turn. Negative: connections that have sent little were given more.
     private var left = 0
+    /// Of those that have sent much, in any case.
+    private var heavyLeft = 0
     private var shareLeft = 0
+    private var isServedLight = true
     /// The slot of the connection that is served. In one turn, a socket may be read several times
     /// in succession.
     private var served: Int?
@@ -40,27 +45,30 @@ struct TurnBudget {
     mutating func beginTurn(_ limits: TurnLimits) {
         self.limits = limits
         left = limits.work
+        heavyLeft = limits.workOfConnection
         served = nil
     }
 
     /// Gives a connection another share.
-    mutating func beginShare(of slot: Int) {
+    mutating func beginShare(of slot: Int, isLight: Bool) {
         served = slot
         shareLeft = limits.workOfConnection
+        isServedLight = isLight
     }
 
     /// Serves a connection of which more has arrived: in the share that it has, if it was served
     /// last, else in a new one.
-    mutating func continueShare(of slot: Int) {
-        if served != slot { beginShare(of: slot) }
+    mutating func continueShare(of slot: Int, bytesWaiting: Int) {
+        guard served != slot else { return }
+        beginShare(of: slot, isLight: isLight(bytesWaiting: bytesWaiting))
     }
 
-    /// Whether the turn has room for any connection.
-    var hasTurn: Bool { left > 0 }
+    /// Whether the turn has room for a connection that has sent much.
+    var hasTurnForHeavy: Bool { left > 0 || heavyLeft > 0 }
     /// Whether the turn has room for a connection that has sent little.
     var hasTurnForLight: Bool { left > -limits.workOfLight }
     /// Whether the connection that is served may go on.
-    var hasRoom: Bool { left > 0 && shareLeft > 0 }
+    var hasRoom: Bool { shareLeft > 0 && (left > 0 || !isServedLight && heavyLeft > 0) }
     /// The same if it has sent little.
     var hasRoomForLight: Bool { hasTurnForLight && shareLeft > 0 }
 
@@ -71,7 +79,14 @@ struct TurnBudget {
     mutating func spend(_ work: Int) {
         left -= work
         shareLeft -= work
+        if !isServedLight { heavyLeft -= work }
     }
+
+    /// Whether the turn has room for answers to earlier requests.
+    var hasRoomForAnswers: Bool { left > 0 }
+
+    /// Charges the turn for answers to earlier requests.
+    mutating func spendAnswers(byteCount: Int) { left -= byteCount >> 10 }
 
     /// The weight of a message: units of work, and what it counts for the rate limit.
     static func weight(byteCount: Int) -> Int { max(1, (byteCount + 1_023) >> 10) }

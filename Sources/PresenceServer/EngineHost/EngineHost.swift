@@ -259,13 +259,16 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
 
     /// Passes the outcomes of writes to the engine.
     mutating func report(_ outcomes: [Outcome], at now: Moment) {
-        for outcome in outcomes {
-            report(outcome, at: now)
-            sort(at: now)
-        }
+        for outcome in outcomes { report(outcome, at: now) }
     }
 
-    private mutating func report(_ outcome: Outcome, at now: Moment) {
+    /// Passes the outcome of a write to the engine.
+    mutating func report(_ outcome: Outcome, at now: Moment) {
+        note(outcome, at: now)
+        sort(at: now)
+    }
+
+    private mutating func note(_ outcome: Outcome, at now: Moment) {
         if let number = PasswordTasks.number(of: outcome.ticket) {
             return reportPassword(number, outcome.result)
         }

@@ -10,7 +10,7 @@ import PresenceStore
 /// one output for each loop that has something to do.
 final class EngineDriver: LoopHandler {
     /// Output that is collected before it is handed over.
-    private static let outputBytesMax = 128 << 10
+    private static let outputBytesMax = OutcomeQueue.outputBytesMax
 
     var host: EngineHost<Store, Loop>
     /// The actions for signals; to be set before the loop runs.
@@ -21,6 +21,7 @@ final class EngineDriver: LoopHandler {
     /// By loop.
     private let boxes: [LinkBox]
     private var input: LoopInput
+    private var outcomes = OutcomeQueue()
     private var backlogs: LoopBacklogs
     private let census: Census
     /// When the engine host was to be called again, if it was not called before; nil while the roll
@@ -142,10 +143,13 @@ final class EngineDriver: LoopHandler {
     }
 
     private func takeMail(at now: Moment) {
-        var mail = mailbox.take()
-        while let outcomes = mail.nextOutcomes() {
-            host.report(outcomes, at: now)
-            if host.output.byteCount > Self.outputBytesMax { handOver() }
+        let mail = mailbox.take()
+        outcomes.append(mail.outcomes)
+        while backlogs.mayTakeInput, !outcomes.isEmpty {
+            outcomes.report(to: &host, at: now)
+            guard host.output.byteCount > Self.outputBytesMax else { continue }
+            handOver()
+            measureBacklogs(at: now.mono)
         }
         host.take(mail, at: now)
     }
