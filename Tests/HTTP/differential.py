@@ -76,7 +76,7 @@ def status(head):
     if target.split(b"?")[0] not in (b"/livez", b"/none") or b"%" in target:
         return None
     host = [value for name, value in head.headers if name == b"host"] or [b""]
-    if not head.target.startswith(b"http") and host[0] not in (b"a", b"localhost:1", b"[::1]"):
+    if host[0] not in (b"a", b"localhost:1", b"[::1]"):
         return None
     if head.method not in (b"GET", b"HEAD", b"POST", b"PUT", b"DELETE", b"OPTIONS"):
         return None

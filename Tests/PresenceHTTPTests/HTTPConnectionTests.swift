@@ -51,6 +51,53 @@ import Testing
         try received(channel).split(separator: "HTTP/1.1 ").map { String($0.prefix(3)) }
     }
 
+    @Test func `keeps nothing of what it has read`() throws {
+        let channel = EmbeddedChannel(loop: loop)
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        let connection = HTTPConnection(shared)
+        try channel.pipeline.syncOperations.addHandler(connection)
+        let request = "GET /livez HTTP/1.1\r\nHost: a\r\nX: \(String(repeating: "x", count: 8_000))"
+        try send(request, channel)
+        for _ in 0..<200 {
+            // The end of a request, and the next one but its end.
+            try send("\r\n\r\n" + request, channel)
+            #expect(try statuses(channel) == ["200"])
+        }
+        #expect(connection.input.capacity < 50_000)
+    }
+
+    @Test func `reads many short chunks in turns, as long as they are`() throws {
+        let channel = try connect()
+        let chunks = String(repeating: "1\r\nx\r\n", count: 1_000)
+        try send(
+            "POST /none HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)",
+            channel)
+        try send("0\r\n\r\n", channel)
+        #expect(try received(channel).isEmpty)
+        for _ in 0..<20 { loop.advanceTime(by: .milliseconds(1)) }
+        #expect(try statuses(channel) == ["404"])
+    }
+
+    @Test(arguments: [
+        ("GET http://localhost/livez HTTP/1.1\r\nHost: a b\r\n\r\n", "400"),
+        ("GET http://localhost/livez HTTP/1.1\r\nHost: a\r\n\r\n", "200"),
+        (
+            "GET /livez HTTP/1.1\r\nHost: a\r\nConnection: \(String(repeating: "a,", count: 99))\r\n\r\n",
+            "200"
+        ),
+        (
+            "GET /livez HTTP/1.1\r\nHost: a\r\nConnection: \(String(repeating: "a,", count: 100))\r\n\r\n",
+            "400"
+        ),
+        ("GET /livez?\(String(repeating: "&a", count: 1_000)) HTTP/1.1\r\nHost: a\r\n\r\n", "400"),
+    ])
+    func `answers a request at the limits of what it may cost`(text: String, status: String) throws
+    {
+        let channel = try connect()
+        try send(text, channel)
+        #expect(try statuses(channel) == [status])
+    }
+
     private static let request = "GET /livez HTTP/1.1\r\nHost: a\r\n\r\n"
 
     @Test func `is closed for a newer one while it is silent, or sends a request`() throws {

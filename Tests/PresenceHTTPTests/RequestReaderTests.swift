@@ -47,6 +47,21 @@ import Testing
         return whole
     }
 
+    @Test func `reads as many lines as it may`() throws {
+        var reader = RequestReader(Self.limits)
+        var input = ByteBuffer(string: "GET /a HTTP/1.1\r\nHost: x\r\n\r\nGET /b HTTP/1.1\r\n")
+        reader.linesLeft = 2
+        #expect(try reader.next(in: &input) == nil)
+        #expect(input.readableBytes == 20)
+        reader.linesLeft = 1
+        guard case .head = try reader.next(in: &input) else { Issue.record("no head"); return }
+        #expect(try reader.next(in: &input) == nil, "the end of the request has no line")
+        reader.linesLeft = 9
+        guard case .end = try reader.next(in: &input) else { Issue.record("no end"); return }
+        #expect(try reader.next(in: &input) == nil)
+        #expect(reader.linesLeft == 8)
+    }
+
     @Test(arguments: [
         ("GET /a HTTP/1.1\r\nHost: x\r\n\r\n", "GET /a ."),
         ("GET /a HTTP/1.1\nHost: x\n\n", "GET /a ."),

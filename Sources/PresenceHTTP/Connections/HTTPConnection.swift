@@ -51,6 +51,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
     private static let lingerSeconds = 2
     /// Far more than the kernel keeps for it; NIO reads all of that when the client has ended.
     private static let inputBytesMax = 1 << 18
+    private static let linesPerRequest = 64
 
     private let shared: Shared
     private var limits: HTTPLimits { shared.api.limits }
@@ -59,7 +60,8 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
     private var context: ChannelHandlerContext?
     private var phase = Phase.waiting
     private var reader: RequestReader
-    private var input = ByteBuffer()
+    /// What has been received and not been read.
+    private(set) var input = ByteBuffer()
     private var inputHasEnded = false
     private var body: [UInt8] = []
     /// The operation of a request that has not been counted yet.
@@ -159,11 +161,15 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         guard input.readableBytes + bytes.readableBytes <= Self.inputBytesMax else {
             return close()
         }
-        if input.readableBytes == 0 { input = bytes } else { input.writeBuffer(&bytes) }
+        guard input.readableBytes > 0 else { return input = bytes }
+        // What has been read is given up: else all would be kept of a client whose every write ends
+        // within a request. O(1) for each byte.
+        if input.readerIndex > input.readableBytes { input.discardReadBytes() }
+        input.writeBuffer(&bytes)
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        requestsLeft = 1
+        grant(requests: 1)
         switch phase {
         case .lingering, .streaming: context.read()
         case .waiting, .receiving, .discarding: advance()
@@ -200,7 +206,9 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
                 return awaitTurn()
             }
             do throws(HTTPError) {
-                guard let event = try reader.next(in: &input) else { return awaitInput() }
+                guard let event = try reader.next(in: &input) else {
+                    return reader.linesLeft > 0 ? awaitInput() : awaitTurn()
+                }
                 take(event)
             } catch {
                 refuseInput(error)
@@ -222,8 +230,15 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
     /// Goes on with so many further requests.
     func takeTurn(_ requests: Int) {
         awaitsTurn = false
-        requestsLeft = requests
+        grant(requests: requests)
         advance()
+    }
+
+    /// Lets it go on with so many requests, and as many lines as these have at most, unless their
+    /// client wants to cost time: the lines of fields and those between chunks.
+    private func grant(requests: Int) {
+        requestsLeft = requests
+        reader.linesLeft = requests * Self.linesPerRequest
     }
 
     private func take(_ event: RequestReader.Event) {

@@ -8,6 +8,9 @@ struct FieldSection: Sendable {
         var bytes: Int
     }
 
+    /// Elements of a list: a line of 30 KB can hold 15,000.
+    private static let elementsMax = 100
+
     private let limits: Limits
     private var count = 0
     private var bytes = 0
@@ -97,7 +100,11 @@ struct FieldSection: Sendable {
             }
         default: break
         }
-        values[name] = values[name].map { $0 + Array(", ".utf8) + value } ?? value
+        let list = values[name].map { $0 + Array(", ".utf8) + value } ?? value
+        guard list.count(where: { $0 == UInt8(ascii: ",") }) < Self.elementsMax else {
+            throw .malformed("A list in a field may have at most \(Self.elementsMax) elements.")
+        }
+        values[name] = list
     }
 
     /// The length that a field states: once, or several times the same.

@@ -54,6 +54,8 @@ struct RequestHead: Sendable {
     var host: HostName? {
         switch target {
         case .absolute(let authority, _, _):
+            // RFC 9112, 3.2: the field must be valid all the same.
+            if let field = fields[.host], HostName(field) == nil { return nil }
             return authority.isEmpty ? nil : HostName(Array(authority.utf8))
         case .origin, .asterisk, .other:
             guard let field = fields[.host] else {

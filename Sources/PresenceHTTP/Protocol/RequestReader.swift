@@ -50,6 +50,8 @@ struct RequestReader: Sendable {
     private let limits: RequestLimits
     private var state = State.line
     private var section: FieldSection
+    /// Lines that may be read now; `next` gives nothing more after them.
+    var linesLeft = Int.max
     /// Bytes of the input that have been searched for the end of a line.
     private var searched = 0
     private var bodyBytes = 0
@@ -62,13 +64,14 @@ struct RequestReader: Sendable {
     /// Whether no part of a request has been read.
     var isBetweenRequests: Bool { if case .line = state { true } else { false } }
 
-    /// Takes the next event from the input; nil: more input is needed.
+    /// Takes the next event from the input; nil: more input is needed, or no lines are left.
     mutating func next(in input: inout ByteBuffer) throws(HTTPError) -> Event? {
         do throws(HTTPError) {
-            while true {
+            while linesLeft > 0 {
                 let (event, needsMore) = try step(&input)
                 if event != nil || needsMore { return event }
             }
+            return nil
         } catch {
             state = .failed
             throw error
@@ -121,7 +124,9 @@ struct RequestReader: Sendable {
         _ input: inout ByteBuffer, isTrailer: Bool
     ) throws(HTTPError) -> Bool {
         let bytesMax = limits.fields.bytes
-        while let line = try takeLine(&input, bytesMax, .fieldsTooLarge(bytesMax: bytesMax)) {
+        while linesLeft > 0,
+            let line = try takeLine(&input, bytesMax, .fieldsTooLarge(bytesMax: bytesMax))
+        {
             if line.isEmpty {
                 try section.end()
                 return true
@@ -195,6 +200,7 @@ struct RequestReader: Sendable {
             return nil
         }
         searched = 0
+        linesLeft -= 1
         var line = Array(view[..<lf])
         input.moveReaderIndex(forwardBy: line.count + 1)
         if line.last == UInt8(ascii: "\r") {

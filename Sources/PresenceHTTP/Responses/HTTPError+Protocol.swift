@@ -67,6 +67,12 @@ extension HTTPError {
         ).with("limit", bytesMax)
     }
 
+    static func tooManyParameters(max: Int) -> HTTPError {
+        HTTPError(
+            .badRequest, "invalid_params", "The query may have at most \(max) parameters."
+        ).with("limit", max)
+    }
+
     static func tooManyFields(max: Int) -> HTTPError {
         HTTPError(
             .headerFieldsTooLarge, "fields_too_large",

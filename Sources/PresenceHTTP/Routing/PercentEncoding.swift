@@ -32,8 +32,14 @@ enum PercentEncoding {
 struct QueryParameters: Sendable {
     private var values: [(name: String, value: String)] = []
 
+    /// More than any operation has: 500 accounts, and some others.
+    private static let countMax = 1_000
+
     init(_ query: Substring?) throws(HTTPError) {
         guard let query else { return }
+        guard query.utf8.count(where: { $0 == UInt8(ascii: "&") }) < Self.countMax else {
+            throw .tooManyParameters(max: Self.countMax)
+        }
         for part in query.split(separator: "&") {
             let pieces = part.split(
                 separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
