@@ -52,7 +52,7 @@ import Testing
         var input = ByteBuffer(string: "GET /a HTTP/1.1\r\nHost: x\r\n\r\nGET /b HTTP/1.1\r\n")
         reader.linesLeft = 2
         #expect(try reader.next(in: &input) == nil)
-        #expect(input.readableBytes == 20)
+        #expect(input.readableBytes == 19)
         reader.linesLeft = 1
         guard case .head = try reader.next(in: &input) else { Issue.record("no head"); return }
         #expect(try reader.next(in: &input) == nil, "the end of the request has no line")

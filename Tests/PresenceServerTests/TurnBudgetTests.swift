@@ -62,6 +62,22 @@ import Testing
         #expect(!budget.hasTurnForHeavy)
     }
 
+    @Test func `an event counts by its receivers, and by their bytes`() {
+        var budget = budget(work: 60, ofConnection: 60, light: 0)
+        budget.beginShare(of: 1, isLight: false)
+        budget.spendDelivery(byteCount: 200, receivers: 15)
+        budget.spend(59)
+        #expect(budget.hasRoom)
+        budget.spendDelivery(byteCount: 200, receivers: 16)
+        #expect(!budget.hasRoom)
+        budget.beginTurn(TurnLimits())
+        budget.beginShare(of: 1, isLight: false)
+        budget.spendDelivery(byteCount: 4_200, receivers: 409)
+        #expect(budget.hasRoom, "127 units")
+        budget.spendDelivery(byteCount: 4_200, receivers: 4)
+        #expect(!budget.hasRoom)
+    }
+
     @Test func `answers to earlier requests count`() {
         var budget = budget(work: 60, ofConnection: 20, light: 100)
         budget.spendAnswers(byteCount: 59 << 10)

@@ -243,6 +243,7 @@ extension ConnectionLoop where Link: ~Copyable {
     /// Hands a request to the engine host.
     private mutating func ask(_ method: Method, of slot: Int) {
         let connection = connectionID(slot)
+        budget.spend(decoder.nameCount >> 4)
         if method.name.rules.work == .large { budget.spend(Self.workOfLargeRequest) }
         switch method {
         case .refresh where !connections[slot].token.deadline.isSet:

@@ -2,9 +2,10 @@
 // connections' splitters and in the kernel, and the loop writes, polls and comes back to it.
 //
 // Work is counted in units: a message has one for each KiB that it has or is answered with, at
-// least one. The worst a KiB can hold takes some 7 µs (JSON of many keys, XML of many references),
-// a short request about as much. So a turn with the default limits takes a few milliseconds,
-// whoever sends what, and that is what a ping waits for.
+// least one, and one for each 16 names in it and each 16 KiB that are delivered to others. The worst
+// a KiB can hold takes some 7 µs (JSON of many keys, XML of many references), a short request about
+// as much. So a turn with the default limits takes some milliseconds, whoever sends what, and that
+// is what a ping waits for.
 //
 // A connection that has sent little goes first: it has room of its own in a turn, so it does not
 // wait for those that have sent much. These continue in the order in which they came, a share each,
@@ -71,6 +72,13 @@ struct TurnBudget {
     var hasRoom: Bool { shareLeft > 0 && (left > 0 || !isServedLight && heavyLeft > 0) }
     /// The same if it has sent little.
     var hasRoomForLight: Bool { hasTurnForLight && shareLeft > 0 }
+
+    /// Charges the turn, and the connection that is served, for an event: a sixteenth of a unit for
+    /// each receiver and each further KiB that it gets.
+    @inline(__always)
+    mutating func spendDelivery(byteCount: Int, receivers: Int) {
+        spend((receivers * (1 + (byteCount >> 10))) >> 4)
+    }
 
     /// Whether this is little.
     func isLight(bytesWaiting: Int) -> Bool { bytesWaiting <= limits.lightBytesMax }

@@ -74,6 +74,9 @@ public struct RequestDecoder: ~Copyable {
         names[Int(list.start)..<Int(list.start) + Int(list.count)]
     }
 
+    /// How many names the last request has: accounts, groups.
+    public var nameCount: Int { names.count }
+
     /// Copies the names and texts of the last request. They are not longer than its body.
     public mutating func appendTexts(to texts: inout RequestTexts) -> RequestTexts.Mark {
         texts.append(text[..<textCount], names: names)

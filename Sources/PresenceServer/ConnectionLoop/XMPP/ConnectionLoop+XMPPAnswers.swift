@@ -12,6 +12,7 @@ extension ConnectionLoop where Link: ~Copyable {
         switch item {
         case .deliverStanzas(let body, let seq, let topic, let receivers):
             let range = batch.shared.range(of: body)
+            budget.spendDelivery(byteCount: range.count, receivers: receivers.count)
             deliverStanzas(
                 batch.shared.bytes.span.extracting(range), seq, of: topic,
                 to: batch.own.receivers[receivers])
