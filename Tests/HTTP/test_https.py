@@ -1,6 +1,7 @@
 """The HTTP API over TLS: the same API, the certificates of the clients' port, and their reload."""
 
 import http.client
+import json
 import os
 import re
 import signal
@@ -30,9 +31,13 @@ class Secured(Case):
         return http.client.HTTPSConnection(
             "127.0.0.1", self.service.https_port, timeout=10, context=made)
 
-    def socket(self, protocols=("http/1.1",), timeout=10):
-        plain = socket.create_connection(("127.0.0.1", self.service.https_port), timeout=timeout)
+    def socket(self, protocols=("http/1.1",), timeout=10, kernel_bytes=None):
+        plain = socket.socket()
         self.addCleanup(plain.close)
+        plain.settimeout(timeout)
+        if kernel_bytes:
+            plain.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, kernel_bytes)
+        plain.connect(("127.0.0.1", self.service.https_port))
         return tls.TLSSocket(plain, made=tls.context(protocols))
 
     def served(self):
@@ -92,6 +97,24 @@ class API(Secured):
         while some := client.recv(65536):
             got += some
         self.assertIn(b"HTTP/1.1 200 OK", got)
+
+    def test_after_a_half_close_a_large_response_is_complete(self):
+        names = ["large-%d" % number for number in range(60)]
+        for name in names:
+            self.good("PUT", "/v1/accounts/%s/statuses/7000" % name,
+                      {"value": 10000, "ext": "\u0001" * 4000})
+        body = json.dumps({"type": 7000, "accounts": names})
+        client = self.socket(timeout=60, kernel_bytes=4096)
+        client.sendall(("POST /v1/states HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n"
+                        "Content-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+                        % (KEY, len(body), body)).encode())
+        client.shutdown(socket.SHUT_WR)
+        got = bytearray()
+        while some := client.recv(65536):
+            got += some
+        head, _, body = bytes(got).partition(b"\r\n\r\n")
+        self.assertEqual(len(body), int(re.search(rb"Content-Length: (\d+)", head)[1]))
+        self.assertTrue(client.ended)
 
     def test_the_feed_streams(self):
         client = self.socket()

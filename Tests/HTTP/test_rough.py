@@ -159,6 +159,59 @@ class Rough(Case):
         self.assertEqual(wrong, [])
 
 
+class Slow(Case):
+    """Clients that read a large response slowly get all of it."""
+
+    weight = 40
+    names = ["large-%d" % number for number in range(60)]
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        server = cls.service.connect()
+        server.ok("login", {"key": KEY})
+        for name in cls.names:
+            server.ok("publish", {"account": name, "type": 7000, "value": 10000,
+                                  "ext": "\u0001" * 4000})
+        server.close()
+
+    def begin(self, version="1.1"):
+        """Sends a request whose response has 1.4 MB, more than the kernel keeps for a client."""
+        stream = socket.socket()
+        stream.settimeout(60)
+        stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        stream.connect(("127.0.0.1", self.service.http_port))
+        body = json.dumps({"type": 7000, "accounts": self.names})
+        stream.sendall(("POST /v1/states HTTP/%s\r\n%sContent-Type: application/json\r\n"
+                        "Content-Length: %d\r\n\r\n%s"
+                        % (version, HEAD, len(body), body)).encode())
+        return stream
+
+    def missing(self, stream):
+        """Reads the head of the response. Returns how many bytes of the body are still to come."""
+        got = b""
+        while b"\r\n\r\n" not in got:
+            part = stream.recv(4096)
+            self.assertTrue(part, got)
+            got += part
+        head, _, body = got.partition(b"\r\n\r\n")
+        return int(re.search(rb"Content-Length: (\d+)", head)[1]) - len(body)
+
+    def read(self, stream, missing):
+        while missing > 0:
+            count = len(stream.recv(4096))
+            self.assertGreater(count, 0, "%d bytes are missing" % missing)
+            missing -= count
+
+    def test_after_a_half_close(self):
+        for version in ("1.0", "1.1"):
+            stream = self.begin(version)
+            stream.shutdown(socket.SHUT_WR)
+            self.read(stream, self.missing(stream))
+            self.assertEqual(stream.recv(1), b"")
+            stream.close()
+
+
 class FewDescriptors(unittest.TestCase):
     weight = 20
 

@@ -26,10 +26,10 @@ import Testing
             connections: ConnectionLimiter(limits, on: loop), loop: TaskLoop(loop))
     }
 
-    private func connect() throws -> EmbeddedChannel {
+    private func connect(through kernel: Kernel = Kernel()) throws -> EmbeddedChannel {
         let channel = EmbeddedChannel(loop: loop)
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
-        try channel.pipeline.syncOperations.addHandler(HTTPConnection(shared))
+        try channel.pipeline.syncOperations.addHandlers([kernel, HTTPConnection(shared)])
         return channel
     }
 
@@ -268,6 +268,71 @@ import Testing
         #expect(!channel.isActive)
     }
 
+    @Test(arguments: [
+        ("GET /livez HTTP/1.0\r\n\r\n", false, "200"),
+        ("GET /livez HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", false, "200"),
+        ("GET /livez HTTP/1.1\r\n\r\n", false, "400"),
+        (request, true, "200"), (request + "G", true, "200"),
+        (
+            "POST /livez HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n"
+                + "Expect: 100-continue\r\n\r\n", true, "405"
+        ),
+        (
+            "POST /livez HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n"
+                + "Expect: 100-continue\r\n\r\n", false, "405"
+        ),
+    ])
+    func `is not closed before its response is sent`(
+        text: String, isHalfClosed: Bool, status: String
+    ) throws {
+        let kernel = Kernel()
+        kernel.isFull = true
+        let channel = try connect(through: kernel)
+        try send(text, channel)
+        if isHalfClosed {
+            channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        } else if text.contains("chunked") {
+            try send("x\r\n", channel)
+        }
+        // The client reads nothing, for nearly as long as it may.
+        loop.advanceTime(by: .seconds(15) - .nanoseconds(1))
+        #expect(channel.isActive)
+        kernel.isFull = false
+        channel.flush()
+        loop.advanceTime(by: .milliseconds(1))
+        #expect(try statuses(channel) == [status])
+        #expect(!channel.isActive)
+    }
+
+    @Test(arguments: [
+        request, "GET /livez HTTP/1.0\r\n\r\n", "GET /x HTTP/1.1\r\nHost: a\r\n\r\n",
+    ])
+    func `is closed when nothing of the end of its response is read`(text: String) throws {
+        let kernel = Kernel()
+        kernel.isFull = true
+        let channel = try connect(through: kernel)
+        try send(text, channel)
+        loop.advanceTime(by: .seconds(15) - .nanoseconds(1))
+        #expect(channel.isActive)
+        loop.advanceTime(by: .nanoseconds(1))
+        #expect(!channel.isActive)
+        kernel.isFull = false
+        channel.flush()
+    }
+
+    @Test func `stays until its response is sent`() throws {
+        let kernel = Kernel()
+        kernel.isFull = true
+        let busy = try connect(through: kernel)
+        try send(Self.request, busy)
+        let next = try connect()
+        #expect(busy.isActive && !next.isActive)
+        kernel.isFull = false
+        busy.flush()
+        let other = try connect()
+        #expect(!busy.isActive && other.isActive)
+    }
+
     @Test func `ends with all others`() throws {
         let channel = try connect()
         try channel.writeInbound(ByteBuffer(string: Self.request))
@@ -278,5 +343,17 @@ import Testing
         #expect(!channel.isActive && !isDrained.withLock { $0 })
         loop.run()
         #expect(isDrained.withLock { $0 })
+    }
+}
+
+/// Below a connection. Everything that is flushed is sent at once, unless it is full.
+private final class Kernel: ChannelOutboundHandler {
+    typealias OutboundIn = ByteBuffer
+    typealias OutboundOut = ByteBuffer
+
+    var isFull = false
+
+    func flush(context: ChannelHandlerContext) {
+        if !isFull { context.flush() }
     }
 }

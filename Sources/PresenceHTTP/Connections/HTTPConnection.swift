@@ -1,8 +1,8 @@
 // One connection: requests one after the other, each read, carried out and answered.
 //
-//     waiting ─▶ receiving ─▶ carryingOut ─▶ writing ─▶ waiting
-//        └────▶ discarding                └▶ streaming
-//     any ─▶ lingering ─▶ closed
+//     waiting ─▶ receiving ─▶ carryingOut ─▶ writing ─▶ finishing ─▶ waiting
+//        └────▶ discarding                └▶ streaming      └▶ lingering
+//     any ─▶ closed
 //
 // While a request is carried out and its response is written, nothing is read: what a client sends
 // ahead stays in the kernel, but for one read. A client that does not read gets no further
@@ -15,8 +15,9 @@
 // * a request has begun and its body is not complete in time,
 // * the client has not read any of the bytes that wait for it for a while,
 // * the client disconnects while a stream is written to it, or sends another request behind it,
-// * a response said `Connection: close`: then only the output is closed first, and input is
-//   discarded for a moment, since closing at once could lose the response.
+// * a response said `Connection: close`, or the client has closed its output: then only the output
+//   is closed first, and input is discarded for a moment, since closing at once could lose the
+//   response.
 
 import NIOCore
 import TaskLoops
@@ -36,7 +37,10 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         case carryingOut(RequestHead)
         case writing(OutgoingResponse)
         case streaming(ResponseFraming)
-        /// After the last response.
+        /// For the kernel to have all of the response, and the end of the output if it is the last.
+        /// NIO drops what it holds when it closes a connection, or the output after the input.
+        case finishing
+        /// After the last response, for the client to close its output.
         case lingering
         case closed
     }
@@ -135,13 +139,22 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         counters.connectionClosed()
     }
 
-    /// Closes the output, and waits a moment for the client to close its own.
-    private func linger() {
+    /// Closes the output after the last response.
+    private func closeOutput() {
         guard let context else { return }
+        let isClosed = context.eventLoop.makePromise(of: Void.self)
+        isClosed.futureResult.assumeIsolated().whenComplete { [self] _ in linger() }
+        context.close(mode: .output, promise: isClosed)
+        awaitProgress()
+    }
+
+    /// Waits a moment for the client to close its output, too.
+    private func linger() {
+        guard case .finishing = phase, let context else { return }
+        guard !inputHasEnded else { return close() }
         phase = .lingering
         input = ByteBuffer()
-        context.close(mode: .output, promise: nil)
-        guard !inputHasEnded else { return close() }
+        awaitProgress()
         setDeadline(Self.lingerSeconds)
         context.read()
     }
@@ -151,12 +164,12 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         var bytes = unwrapInboundIn(data)
         switch phase {
-        case .closed, .lingering: return
+        case .lingering, .closed: return
         // A stream does not end, so a request after it could not be answered.
         case .streaming: return close()
         case .waiting where reader.isBetweenRequests && input.readableBytes == 0:
             setDeadline(limits.idleSeconds)
-        case .waiting, .receiving, .discarding, .carryingOut, .writing: break
+        case .waiting, .receiving, .discarding, .carryingOut, .writing, .finishing: break
         }
         guard input.readableBytes + bytes.readableBytes <= Self.inputBytesMax else {
             return close()
@@ -173,7 +186,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         switch phase {
         case .lingering, .streaming: context.read()
         case .waiting, .receiving, .discarding: advance()
-        case .carryingOut, .writing, .closed: break
+        case .carryingOut, .writing, .finishing, .closed: break
         }
     }
 
@@ -185,14 +198,14 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         switch phase {
         case .lingering, .streaming: close()
         case .waiting, .receiving, .discarding: advance()
-        case .carryingOut, .writing, .closed: break
+        case .carryingOut, .writing, .finishing, .closed: break
         }
     }
 
     private var isReading: Bool {
         switch phase {
         case .waiting, .receiving, .discarding: context?.channel.isWritable == true
-        case .carryingOut, .writing, .streaming, .lingering, .closed: false
+        case .carryingOut, .writing, .streaming, .finishing, .lingering, .closed: false
         }
     }
 
@@ -218,7 +231,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
 
     private func awaitInput() {
         if input.readableBytes == 0 { input = ByteBuffer() }
-        if inputHasEnded { close() } else { context?.read() }
+        if inputHasEnded { endResponse(closes: true) } else { context?.read() }
     }
 
     private func awaitTurn() {
@@ -252,7 +265,8 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
                 carryOut(Request(head: head, operation: operation, path: path, body: body))
             case .discarding(let head, let error?): refuse(error, head)
             case .discarding(let head, nil): endResponse(closes: shouldClose(after: head))
-            case .waiting, .carryingOut, .writing, .streaming, .lingering, .closed: break
+            case .waiting, .carryingOut, .writing, .streaming, .finishing, .lingering, .closed:
+                break
             }
         }
     }
@@ -299,10 +313,10 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
     private func refuseInput(_ error: HTTPError) {
         switch phase {
         // Another response would be taken for that to the next request.
-        case .discarding(_, nil): linger()
+        case .discarding(_, nil): endResponse(closes: true)
         case .discarding(let head, _), .receiving(let head, _, _):
             refuse(error, head, closes: true)
-        case .waiting, .carryingOut, .writing, .streaming, .lingering, .closed:
+        case .waiting, .carryingOut, .writing, .streaming, .finishing, .lingering, .closed:
             counters.begin()
             uncounted = .some(nil)
             refuse(error, nil, closes: true)
@@ -372,7 +386,6 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         defer { isPumping = false }
         while case .writing(var response) = phase, let context, context.channel.isWritable {
             guard let part = response.next() else {
-                context.flush()
                 return endResponse(closes: response.framing.closes)
             }
             phase = .writing(response)
@@ -392,11 +405,23 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         writeAndFlush(bytes)
     }
 
+    /// Flushes the response, and goes on when the kernel has all of it.
     private func endResponse(closes: Bool) {
+        guard let context else { return }
+        deadline?.cancel()
+        phase = .finishing
+        let isWritten = context.eventLoop.makePromise(of: Void.self)
+        isWritten.futureResult.assumeIsolated().whenSuccess { [self] in finish(closes: closes) }
+        context.writeAndFlush(wrapOutboundOut(ByteBuffer()), promise: isWritten)
+        awaitProgress()
+    }
+
+    private func finish(closes: Bool) {
+        guard case .finishing = phase else { return }
         shared.connections.beginWaiting(self)
-        guard !closes else { return linger() }
-        guard context != nil else { return }
+        guard !closes else { return closeOutput() }
         phase = .waiting
+        awaitProgress()
         setDeadline(limits.idleSeconds)
         advance()
     }
@@ -431,18 +456,24 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
     }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
-        progressDeadline?.cancel()
+        awaitProgress()
         if context.channel.isWritable {
             resumeWriter(.success(()))
             pump()
             advance()
-        } else {
-            progressDeadline = schedule(in: .seconds(Int64(limits.progressSeconds))) { connection in
-                connection.counters.connectionTimedOut()
-                connection.close()
-            }
         }
         context.fireChannelWritabilityChanged()
+    }
+
+    /// Gives the client time to read, while there is something that it has to read first.
+    private func awaitProgress() {
+        progressDeadline?.cancel()
+        guard let context else { return }
+        if case .finishing = phase {} else if context.channel.isWritable { return }
+        progressDeadline = schedule(in: .seconds(Int64(limits.progressSeconds))) { connection in
+            connection.counters.connectionTimedOut()
+            connection.close()
+        }
     }
 
     private func write(_ bytes: ByteBuffer) {
@@ -464,7 +495,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         switch phase {
         case .waiting where reader.isBetweenRequests && input.readableBytes == 0: break
         case .waiting, .receiving, .discarding: counters.connectionTimedOut()
-        case .carryingOut, .writing, .streaming, .lingering, .closed: break
+        case .carryingOut, .writing, .streaming, .finishing, .lingering, .closed: break
         }
         close()
     }

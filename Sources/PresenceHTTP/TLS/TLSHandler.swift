@@ -138,14 +138,19 @@ final class TLSHandler: ChannelDuplexHandler {
     func close(
         context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?
     ) {
-        if mode != .input {
-            session?.end(through: wire)
-            let notice = takeCiphertext(context)
-            if notice.readableBytes > 0 {
-                context.writeAndFlush(wrapOutboundOut(notice), promise: nil)
-            }
+        guard mode != .input else { return context.close(mode: mode, promise: promise) }
+        session?.end(through: wire)
+        let notice = wrapOutboundOut(takeCiphertext(context))
+        guard mode == .output else {
+            context.writeAndFlush(notice, promise: nil)
+            return context.close(mode: mode, promise: promise)
         }
-        context.close(mode: mode, promise: promise)
+        // Where the input has ended, NIO closes everything, and drops what it holds.
+        let isWritten = context.eventLoop.makePromise(of: Void.self)
+        isWritten.futureResult.assumeIsolated().whenComplete { _ in
+            context.close(mode: .output, promise: promise)
+        }
+        context.writeAndFlush(notice, promise: isWritten)
     }
 
     // MARK: - Faults
