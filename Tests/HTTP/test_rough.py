@@ -211,6 +211,16 @@ class Slow(Case):
             self.assertEqual(stream.recv(1), b"")
             stream.close()
 
+    def test_a_few_bytes_each_second(self):
+        """For longer than a client may read nothing. Its kernel takes few bytes ahead of it."""
+        stream = self.begin()
+        missing = self.missing(stream)
+        for _ in range(25):
+            time.sleep(1)
+            missing -= len(stream.recv(4096))
+        self.read(stream, missing)
+        stream.close()
+
 
 class FewDescriptors(unittest.TestCase):
     weight = 20

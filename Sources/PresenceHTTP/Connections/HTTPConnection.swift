@@ -15,9 +15,10 @@
 // * a request has begun and its body is not complete in time,
 // * the client has not read any of the bytes that wait for it for a while,
 // * the client disconnects while a stream is written to it, or sends another request behind it,
-// * a response said `Connection: close`, or the client has closed its output: then only the output
-//   is closed first, and input is discarded for a moment, since closing at once could lose the
-//   response.
+// * the client has closed its output, and all its requests are answered,
+// * a response said `Connection: close`: then only the output is closed first, and input is
+//   discarded for a moment, since closing at once could lose the response.
+// The kernel has the whole response before any of the last two.
 
 import NIOCore
 import TaskLoops
@@ -77,7 +78,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
     private var isAdvancing = false
     private var isPumping = false
     private var deadline: Scheduled<Void>?
-    private var progressDeadline: Scheduled<Void>?
+    private var progress: WriteProgress?
     private var onWritable: ((Result<Void, any Error>) -> Void)?
 
     init(_ shared: Shared) {
@@ -92,6 +93,13 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         counters.connectionOpened()
         shared.connections.enter(self, from: context.channel.remoteAddress)
         guard self.context != nil else { return }
+        progress = WriteProgress(
+            on: context.eventLoop, seconds: limits.progressSeconds,
+            unacknowledgedBytes: { context.channel.unacknowledgedBytes },
+            whenStalled: { [self] in
+                counters.connectionTimedOut()
+                close()
+            })
         setDeadline(limits.idleSeconds)
     }
 
@@ -132,7 +140,9 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         input = ByteBuffer()
         body = []
         count(nil)
-        for timer in [deadline, progressDeadline] { timer?.cancel() }
+        deadline?.cancel()
+        progress?.end()
+        progress = nil
         task?.cancel()
         resumeWriter(.failure(ChannelError.ioOnClosedChannel))
         shared.connections.leave(self)
@@ -465,14 +475,12 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         context.fireChannelWritabilityChanged()
     }
 
-    /// Gives the client time to read, while there is something that it has to read first.
+    /// Watches whether the client reads, while it has to before anything else can happen.
     private func awaitProgress() {
-        progressDeadline?.cancel()
-        guard let context else { return }
-        if case .finishing = phase {} else if context.channel.isWritable { return }
-        progressDeadline = schedule(in: .seconds(Int64(limits.progressSeconds))) { connection in
-            connection.counters.connectionTimedOut()
-            connection.close()
+        switch phase {
+        case .finishing: progress?.begin()
+        case _ where context?.channel.isWritable == false: progress?.begin()
+        default: progress?.end()
         }
     }
 
@@ -488,7 +496,11 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
 
     private func setDeadline(_ seconds: Int) {
         deadline?.cancel()
-        deadline = schedule(in: .seconds(Int64(seconds))) { $0.deadlineHasCome() }
+        guard let context else { return }
+        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
+        deadline = context.eventLoop.scheduleTask(in: .seconds(Int64(seconds))) {
+            bound.value.deadlineHasCome()
+        }
     }
 
     private func deadlineHasCome() {
@@ -498,13 +510,5 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         case .carryingOut, .writing, .streaming, .finishing, .lingering, .closed: break
         }
         close()
-    }
-
-    private func schedule(
-        in time: TimeAmount, _ body: @escaping @Sendable (HTTPConnection) -> Void
-    ) -> Scheduled<Void>? {
-        guard let context else { return nil }
-        let bound = NIOLoopBound(self, eventLoop: context.eventLoop)
-        return context.eventLoop.scheduleTask(in: time) { body(bound.value) }
     }
 }
