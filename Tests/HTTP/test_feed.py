@@ -130,8 +130,25 @@ class Feed(Case):
         text = self.ask("GET", "/metrics").body.decode()
         self.assertNotIn("porchlight_http_feed_readers 0\n", text)
         stream.close()
-        self.until(lambda: "porchlight_http_feed_readers 0\n" in
-                   self.ask("GET", "/metrics").body.decode())
+        self.until(self.has_no_readers)
+
+    def has_no_readers(self):
+        return "porchlight_http_feed_readers 0\n" in self.ask("GET", "/metrics").body.decode()
+
+    def test_a_closed_reader_behind_other_requests_is_not_counted(self):
+        head = "Host: localhost\r\nAuthorization: Bearer %s\r\n\r\n" % KEY
+        for ahead in range(4):
+            with socket.create_connection(("127.0.0.1", self.service.http_port), 20) as stream:
+                requests = ["/livez"] * ahead + ["/v1/feed"]
+                stream.sendall("".join("GET %s HTTP/1.1\r\n%s" % (path, head)
+                                       for path in requests).encode())
+                got = b""
+                while b"event: synced" not in got:
+                    part = stream.recv(65536)
+                    self.assertTrue(part, got)
+                    got += part
+            # Before the next comment, which would find out that the client has gone.
+            self.until(self.has_no_readers)
 
 
 class Readers(unittest.TestCase):

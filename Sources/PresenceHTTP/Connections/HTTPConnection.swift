@@ -355,7 +355,6 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
                     bound.value.close()
                 }
             }
-            bound.value.task = nil
             shared.connections.endTask()
         }
     }
@@ -419,6 +418,8 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
     private func endResponse(closes: Bool) {
         guard let context else { return }
         deadline?.cancel()
+        // Before the next request has its own.
+        task = nil
         phase = .finishing
         let isWritten = context.eventLoop.makePromise(of: Void.self)
         isWritten.futureResult.assumeIsolated().whenSuccess { [self] in finish(closes: closes) }
