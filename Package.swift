@@ -39,11 +39,12 @@ let package = Package(
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
-        .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
         .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
     ],
     targets: [
         // C libraries, each with exactly one importer.
+        .systemLibrary(
+            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(
             name: "CExpat", pkgConfig: "expat", providers: [.apt(["libexpat1-dev"])]),
         .systemLibrary(
@@ -119,11 +120,8 @@ let package = Package(
         .target(
             name: "OutgoingHTTP",
             dependencies: [
-                "TaskLoops",
-                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                "CCurl", "EventLoop", "TaskLoops",
                 .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: strict),
         .target(
@@ -206,6 +204,14 @@ let package = Package(
         .testTarget(
             name: "SecureLoopTests",
             dependencies: ["COpenSSL", "Containers", "EventLoop", "SecureLoop", "TLSSessions"],
+            swiftSettings: common),
+        .testTarget(
+            name: "OutgoingHTTPTests",
+            dependencies: [
+                "Containers", "OutgoingHTTP", "TLSSessions", "TaskLoops",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ],
             swiftSettings: common),
         .testTarget(name: "EventLoopTests", dependencies: ["EventLoop"], swiftSettings: common),
         .testTarget(

@@ -1,69 +1,85 @@
-import AsyncHTTPClient
+import CCurl
 import Glibc
-import NIOCore
-import NIOHTTP1
-import NIOPosix
 
 /// Why a request has no response.
 ///
 /// The text never contains the URL, which may contain a secret.
 public enum OutgoingError: Error, Hashable {
+    case cannotSend(String)
     case cannotConnect(String)
     case noResponse(String)
     /// The timeout has passed, or the task was cancelled.
     case timedOut
 
-    init(_ error: any Error) {
-        switch error {
-        case let error as NIOConnectionError:
-            self = .cannotConnect(Self.reason(for: error))
-        case let error as IOError:
-            let isConnected = [ECONNRESET, EPIPE].contains(error.errnoCode)
-            let reason = Self.reason(for: error)
-            self = isConnected ? .noResponse(reason) : .cannotConnect(reason)
-        case let error as HTTPClientError:
-            self.init(error)
-        case is CancellationError:
-            self = .timedOut
-        case let error as HTTPParserError:
-            self = .noResponse("\(error)")
-        default:
-            // The remaining errors are those of TLS, such as an untrusted certificate.
-            self = .cannotConnect("\(error)")
-        }
-    }
-
-    private init(_ error: HTTPClientError) {
-        switch error {
-        case .connectTimeout: self = .cannotConnect("connection timed out")
-        case .tlsHandshakeTimeout: self = .cannotConnect(error.shortDescription)
-        case .deadlineExceeded, .cancelled: self = .timedOut
-        default: self = .noResponse(error.shortDescription)
-        }
-    }
+    static let outOfMemory = cannotSend("memory or descriptors are short")
+    static let malformedResponse = noResponse("the response is not HTTP")
 
     /// The text for the log.
     public func text(timeoutSeconds: Int) -> String {
         switch self {
+        case .cannotSend(let why): "cannot send: \(why)"
         case .cannotConnect(let why): "cannot connect: \(why)"
         case .noResponse(let why): "no response: \(why)"
         case .timedOut: "no response within \(timeoutSeconds) s"
         }
     }
+}
 
-    private static func reason(for error: NIOConnectionError) -> String {
-        if error.dnsAError != nil || error.dnsAAAAError != nil, error.connectionErrors.isEmpty {
-            return "unknown host"
+// MARK: - Of libcurl
+
+extension OutgoingError {
+    /// What a transfer that has failed is called.
+    init(_ ending: TransferEnding) {
+        if ending.proxyStatus != 0, ending.proxyStatus != 200 {
+            self = .cannotConnect("the proxy's response has the status \(ending.proxyStatus)")
+            return
         }
-        let errors = error.connectionErrors.map { failure in
-            (failure.error as? IOError).map { reason(for: $0) } ?? "\(failure.error)"
+        switch ending.code {
+        case CURLE_COULDNT_RESOLVE_HOST: self = .cannotConnect("unknown host")
+        case CURLE_COULDNT_RESOLVE_PROXY: self = .cannotConnect("unknown proxy host")
+        case CURLE_COULDNT_CONNECT: self = .cannotConnect(ending.systemText)
+        // The timeout of the whole request is not libcurl's.
+        case CURLE_OPERATION_TIMEDOUT:
+            self = .cannotConnect(
+                ending.hasFoundName ? "connection timed out" : "host name lookup timed out")
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE,
+            CURLE_SSL_CIPHER, CURLE_SSL_CERTPROBLEM, CURLE_USE_SSL_FAILED:
+            self = .cannotConnect(ending.tlsText)
+        case CURLE_PROXY, CURLE_URL_MALFORMAT, CURLE_FAILED_INIT:
+            self = .cannotConnect(Self.text(of: ending.code))
+        case CURLE_OUT_OF_MEMORY: self = .noResponse("a header is too long, or memory is short")
+        case CURLE_GOT_NOTHING: self = .noResponse("the connection was closed")
+        case CURLE_PARTIAL_FILE:
+            self = .noResponse("the connection was closed within the response")
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: self = .malformedResponse
+        default: self = .noResponse(ending.systemText)
         }
-        return errors.last ?? "host name lookup timed out"
     }
 
-    /// The system's message alone, out of `connect: Connection refused) (errno: 111)`.
-    private static func reason(for error: IOError) -> String {
-        let message = error.description.split(separator: ": ", maxSplits: 1).last
-        return String((message ?? "").prefix { $0 != ")" })
+    /// What libcurl calls an error.
+    static func text(of code: CURLcode) -> String {
+        unsafe String(cString: curl_easy_strerror(code))
+    }
+}
+
+extension TransferEnding {
+    /// The system's message if there is one, else libcurl's.
+    fileprivate var systemText: String {
+        systemError == 0
+            ? OutgoingError.text(of: code) : unsafe String(cString: strerror(systemError))
+    }
+
+    /// What is wrong with TLS, without the host that libcurl's message has in it.
+    fileprivate var tlsText: String {
+        let untrusted = "SSL certificate problem: "
+        if message.hasPrefix(untrusted) {
+            return "the certificate is not trusted: \(message.dropFirst(untrusted.count))"
+        }
+        if code == CURLE_PEER_FAILED_VERIFICATION { return "the certificate is for another host" }
+        // `OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong version number`.
+        let parts = message.split(separator: ":")
+        guard code == CURLE_SSL_CONNECT_ERROR, parts.count == 4, let reason = parts.last
+        else { return OutgoingError.text(of: code) }
+        return "TLS: \(reason)"
     }
 }

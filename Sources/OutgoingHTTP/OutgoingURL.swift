@@ -1,9 +1,9 @@
 /// An http or https URL that is requested byte for byte as it is written.
 ///
-/// AsyncHTTPClient reads URLs with Foundation, which rewrites what it finds invalid: one `[` in a
-/// query, and the whole query is percent-encoded once more; a path that is not UTF-8 once decoded
-/// becomes `/`. So only URLs are taken that it leaves as they are: those of RFC 3986 whose path is
-/// UTF-8, which a test compares with what arrives. Others are refused, with what would be right.
+/// What is signed and configured elsewhere must be what arrives. Programs on the way rewrite what
+/// they find invalid: one `[` in a query, and it is percent-encoded once more. So only URLs of
+/// RFC 3986 are taken whose path is UTF-8 once it is decoded, which a test compares with what
+/// arrives. Others are refused, with what would be right.
 public struct OutgoingURL: Hashable, Sendable {
     /// The most bytes of a URL.
     public static let byteCountMax = 2_048
@@ -14,6 +14,12 @@ public struct OutgoingURL: Hashable, Sendable {
     public let isEncrypted: Bool
     /// The host, in small letters; an IPv6 address without its brackets.
     public let host: String
+
+    /// Whether the host is this machine, by its name or address.
+    public var isOnThisMachine: Bool {
+        // Compared as strings: the host is ASCII.
+        ["localhost", "127.0.0.1", "::1"].contains(host)
+    }
 
     /// Parses a URL.
     ///

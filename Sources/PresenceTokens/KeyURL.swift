@@ -1,5 +1,4 @@
 import Containers
-import NIOCore
 import OutgoingHTTP
 
 /// The URL of a published key set.
@@ -23,9 +22,7 @@ public struct KeyURL: Hashable, Sendable {
         } catch {
             throw KeyURLError(description: error.description)
         }
-        // Compared as strings: the host is ASCII.
-        let isHere = ["localhost", "127.0.0.1", "::1"].contains(url.host)
-        guard url.isEncrypted || isHere else {
+        guard url.isEncrypted || url.isOnThisMachine else {
             throw KeyURLError(
                 description: "it must begin with https, unless it is on this machine")
         }
@@ -48,7 +45,7 @@ struct HTTPKeyFetcher: KeyFetcher {
 
     func fetch() async throws(KeyFetchError) -> [UInt8] {
         let request = OutgoingRequest(
-            "GET", url.url, headers: [("accept", "application/jwk-set+json, application/json")],
+            .get, url.url, headers: [("accept", "application/jwk-set+json, application/json")],
             timeoutSeconds: timeoutSeconds, responseBytesMax: Self.bytesMax)
         let response: OutgoingResponse
         do {
@@ -62,6 +59,6 @@ struct HTTPKeyFetcher: KeyFetcher {
         guard response.isWhole else {
             throw KeyFetchError(description: "the response has more than \(Self.bytesMax) bytes")
         }
-        return Array(response.body.readableBytesView)
+        return response.body
     }
 }

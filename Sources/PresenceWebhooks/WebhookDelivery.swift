@@ -50,7 +50,7 @@ struct HTTPDelivery: WebhookDelivery {
         do throws(OutgoingError) {
             let response = try await http.send(
                 OutgoingRequest(
-                    "POST", url, headers: headers, body: body, timeoutSeconds: timeoutSeconds,
+                    .post(body), url, headers: headers, timeoutSeconds: timeoutSeconds,
                     responseBytesMax: Self.bodyBytesMax))
             return .response(
                 status: response.status, response.header("retry-after").flatMap(RetryAfter.init))

@@ -104,7 +104,7 @@ extension Webhooks {
 }
 
 extension OutgoingHTTP {
-    /// Requests to others, on a thread that the process keeps until it ends.
+    /// Requests to others. Tasks that send them have a thread that the process keeps until it ends.
     static func onThreadOfItsOwn() -> OutgoingHTTP {
         OutgoingHTTP(on: TaskLoop(MultiThreadedEventLoopGroup(numberOfThreads: 1).next()))
     }

@@ -42,7 +42,6 @@ struct Serve: ParsableCommand {
         files.keys.warn(logger)
         files.tls.warn(logger)
         let outgoing = OutgoingHTTP.onThreadOfItsOwn()
-        // Also if the start is refused: a client that was not stopped traps when it is freed.
         defer { outgoing.loop.wait { await outgoing.stop() } }
         let authenticator = CredentialAuthenticator(
             files.keys, inForce.settings.tokenRules, over: outgoing, logger: logger)

@@ -72,7 +72,7 @@ def request(method, params=None, id=None):
 class Service:
     """One process of the service on a port of its own choice."""
 
-    def __init__(self, *flags, data=None, start=True, files=None):
+    def __init__(self, *flags, data=None, start=True, files=None, environment=None):
         self.own = data is None
         self.data = data or tempfile.mkdtemp(prefix="porchlight-conf-")
         self.flags = [str(f) for f in flags]
@@ -80,6 +80,9 @@ class Service:
         self.port = None
         self.tls_port = None
         self.files = files
+        self.environment = ENVIRONMENT
+        if environment:
+            self.environment = dict(ENVIRONMENT or os.environ, **environment)
         if start:
             self.start()
 
@@ -93,7 +96,7 @@ class Service:
         with _children_lock:
             self.process = subprocess.Popen(
                 self.command(*flags), stdout=subprocess.PIPE, stderr=self.log,
-                stdin=subprocess.DEVNULL, env=ENVIRONMENT)
+                stdin=subprocess.DEVNULL, env=self.environment)
             if self.files:
                 resource.prlimit(self.process.pid, resource.RLIMIT_NOFILE,
                                  (self.files, self.files))

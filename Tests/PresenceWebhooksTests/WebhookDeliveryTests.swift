@@ -84,7 +84,6 @@ private struct Receiver {
         return outcome
     }
 
-    /// What AsyncHTTPClient sends is made by Foundation.
     @Test func `is posted to the bytes of its URL`() async throws {
         let targets =
             [

@@ -16,8 +16,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("CEmbeddedFiles", ["PresenceHTTP"]), ("CExpat", ["XML"]), ("CLibUV", ["EventLoop"]),
-        ("COpenSSL", ["TLSSessions"]),
+        ("CCurl", ["OutgoingHTTP"]), ("CEmbeddedFiles", ["PresenceHTTP"]), ("CExpat", ["XML"]),
+        ("CLibUV", ["EventLoop"]), ("COpenSSL", ["TLSSessions"]),
         ("CSimdJSON", ["PresenceWire"]), ("GRDB", ["PresenceStore"]),
         ("Crypto", ["Passwords", "PresenceHTTP", "PresenceTokens", "PresenceWebhooks"]),
         ("CryptoExtras", ["Passwords"]),
@@ -25,8 +25,7 @@ import Testing
             "Foundation",
             ["PresenceStore", "PresenceClient", "PresenceBench", "PresenceTokens", "porchlight"]
         ),
-        ("JWTKit", ["PresenceTokens"]), ("AsyncHTTPClient", ["OutgoingHTTP"]),
-        ("NIOHTTP1", ["OutgoingHTTP"]),
+        ("JWTKit", ["PresenceTokens"]),
         (
             "Glibc",
             [

@@ -1,0 +1,76 @@
+// What Swift cannot call of libcurl: functions with a variable argument, and a union.
+// Everything is static inline, so that this stays a header and a module map.
+#pragma once
+// The handles get types of their own. The checks of arguments are macros, for calls in C only.
+#define CURL_STRICTER
+#define CURL_DISABLE_TYPECHECK
+#include <curl/curl.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/// Takes bytes of a response, and returns their number; any other number ends the transfer.
+typedef size_t (*ccurl_sink)(char *bytes, size_t size, size_t count, void *owner);
+
+static inline CURLcode ccurl_set_number(CURL *easy, CURLoption option, long value) {
+    return curl_easy_setopt(easy, option, value);
+}
+/// libcurl copies the text.
+static inline CURLcode ccurl_set_text(CURL *easy, CURLoption option, const char *text) {
+    return curl_easy_setopt(easy, option, text);
+}
+/// Makes the request a POST of these bytes, which libcurl copies.
+static inline CURLcode ccurl_set_body(CURL *easy, const void *bytes, size_t count) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)count);
+    if (code != CURLE_OK) return code;
+    return curl_easy_setopt(easy, CURLOPT_COPYPOSTFIELDS, bytes == NULL ? "" : bytes);
+}
+/// The list must outlive the transfer.
+static inline CURLcode ccurl_set_headers(CURL *easy, struct curl_slist *lines) {
+    return curl_easy_setopt(easy, CURLOPT_HTTPHEADER, lines);
+}
+/// `message` has room for CURL_ERROR_SIZE bytes, and must outlive the handle.
+static inline CURLcode ccurl_set_message(CURL *easy, char *message) {
+    return curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, message);
+}
+/// What takes each line of a response's head, and each part of its body.
+static inline CURLcode ccurl_set_sinks(CURL *easy, void *owner, ccurl_sink line, ccurl_sink part) {
+    CURLcode code = curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, line);
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_HEADERDATA, owner);
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, part);
+    if (code == CURLE_OK) code = curl_easy_setopt(easy, CURLOPT_WRITEDATA, owner);
+    return code;
+}
+
+// A transfer's number is kept in its handle, where libcurl has room for a pointer.
+static inline CURLcode ccurl_set_id(CURL *easy, uint64_t id) {
+    return curl_easy_setopt(easy, CURLOPT_PRIVATE, (void *)(uintptr_t)id);
+}
+static inline uint64_t ccurl_id(CURL *easy) {
+    char *id = NULL;
+    return curl_easy_getinfo(easy, CURLINFO_PRIVATE, &id) == CURLE_OK ? (uintptr_t)id : 0;
+}
+
+/// A number that libcurl knows of a transfer; 0 if it does not.
+static inline long ccurl_number(CURL *easy, CURLINFO info) {
+    long value = 0;
+    return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : 0;
+}
+/// The microseconds from the start of a transfer to one of its events; 0 before that.
+static inline int64_t ccurl_microseconds(CURL *easy, CURLINFO info) {
+    curl_off_t value = 0;
+    return curl_easy_getinfo(easy, info, &value) == CURLE_OK ? value : 0;
+}
+
+static inline CURLMcode ccurl_multi_set_number(CURLM *multi, CURLMoption option, long value) {
+    return curl_multi_setopt(multi, option, value);
+}
+/// A transfer that has ended, and how; NULL if there is no further one.
+static inline CURL *ccurl_next_ended(CURLM *multi, CURLcode *result) {
+    int left = 0;
+    for (CURLMsg *message; (message = curl_multi_info_read(multi, &left)) != NULL;) {
+        if (message->msg != CURLMSG_DONE) continue;
+        *result = message->data.result;
+        return message->easy_handle;
+    }
+    return NULL;
+}
