@@ -77,9 +77,12 @@ extension TransferEnding {
         }
         if code == CURLE_PEER_FAILED_VERIFICATION { return "the certificate is for another host" }
         // `OpenSSL/3.0.19: error:0A00010B:SSL routines::wrong version number`.
-        let parts = message.split(separator: ":")
-        guard code == CURLE_SSL_CONNECT_ERROR, parts.count == 4, let reason = parts.last
-        else { return OutgoingError.text(of: code) }
-        return "TLS: \(reason)"
+        if message.contains(": error:"), let reason = message.split(separator: ":").last {
+            return "TLS: \(reason)"
+        }
+        if message.contains("SSL_ERROR_SYSCALL"), systemError == 0 {
+            return "TLS: the connection was closed"
+        }
+        return systemText
     }
 }

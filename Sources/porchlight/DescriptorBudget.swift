@@ -41,8 +41,9 @@ struct DescriptorBudget {
 
     /// Connections that a listener of HTTP accepts before the first of them is looked at.
     private static let httpAcceptsAtOnce = 4
-    /// A webhook's connection to its receiver, and another one while the last is being closed.
-    private static let perWebhook = 2
+    /// A webhook's connection to its receiver, another one while the last is being closed, and two
+    /// lookups of its host, each a socket and a pipe, that go on after their request has ended.
+    private static let perWebhook = 6
     /// A fetch of keys.
     private static let forKeys = 2
     /// With fewer connections of clients the service does not start.

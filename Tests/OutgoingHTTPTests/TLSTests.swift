@@ -73,9 +73,15 @@ import Testing
     }
 
     @Test func `is not sent to one without TLS`() async throws {
-        let peer = try Peer(answering: Array("HTTP/1.1 400 Bad\r\n\r\n".utf8))
-        defer { peer.stop() }
-        let error = try await withHTTP { try await $0.result(peer.url(scheme: "https")).error }
-        #expect(error == .cannotConnect("TLS: wrong version number"))
+        for (answer, why) in [
+            ("HTTP/1.1 400 Bad\r\n\r\n", "wrong version number"), ("", "the connection was closed"),
+        ] {
+            let peer = try Peer(answering: Array(answer.utf8))
+            defer { peer.stop() }
+            let error = try await withHTTP {
+                try await $0.result(peer.url(scheme: "https")).error
+            }
+            #expect(error == .cannotConnect("TLS: \(why)"))
+        }
     }
 }

@@ -27,13 +27,15 @@ final class Peer: Sendable {
         Thread { [self] in
             while true {
                 let connection = PeerConnection(descriptor: accept(listener, nil, nil))
-                guard connection.descriptor >= 0 else { return }
+                guard connection.descriptor >= 0 else { break }
                 accepted.withLock { $0 += 1 }
                 Thread {
                     serve(connection)
                     close(connection.descriptor)
                 }.start()
             }
+            // Here, where it is used: its number may be that of another test's socket then.
+            close(listener)
         }.start()
     }
 
@@ -53,10 +55,7 @@ final class Peer: Sendable {
     /// Connections so far.
     var connections: Int { accepted.withLock { $0 } }
 
-    func stop() {
-        shutdown(listener, CInt(SHUT_RDWR))
-        close(listener)
-    }
+    func stop() { shutdown(listener, CInt(SHUT_RDWR)) }
 }
 
 /// A connection of a server, on its thread.
