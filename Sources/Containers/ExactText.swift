@@ -1,8 +1,8 @@
 /// A text that is the same as another only if both have the same bytes.
 ///
 /// A `String` equals every other that is canonically equivalent, such as U+212B and U+00C5. As
-/// names of issuers, keys and hosts they are different: whoever gives out the one has not given out
-/// the other.
+/// names of issuers, keys and hosts they are different: the issuer of one is not the issuer
+/// of the other.
 public struct ExactText: Hashable, Sendable, Decodable, ExpressibleByStringLiteral,
     CustomStringConvertible
 {

@@ -6,7 +6,7 @@ public struct BufferPool {
     static let bufferBytesMax = 1 << 16
 
     private var buffers: [[UInt8]] = []
-    /// The fewest buffers that there were since the last `trim`: so many were of no use.
+    /// The fewest buffers that there were since the last `trim`: these were of no use.
     private var countMin = 0
 
     /// A pool that holds nothing yet.
@@ -37,6 +37,6 @@ public struct BufferPool {
         buffers.append(buffer)
     }
 
-    /// Bytes in buffers that nobody uses.
+    /// Bytes in buffers that are not in use.
     public var bytesIdle: Int { buffers.reduce(0) { $0 + $1.capacity } }
 }

@@ -77,7 +77,7 @@ struct TokenResult: Sendable {
 
 /// Has tokens verified on a thread of its own; the results come back through the mailbox.
 ///
-/// One after the other, except those that wait for a key: so many logins take one core at most, and
+/// One after the other, except those that wait for a key: so all logins take one core at most, and
 /// do not wait for tasks that block the threads that all tasks share.
 final class TokenThread: TokenVerifying, Sendable {
     private let mailbox: Mailbox

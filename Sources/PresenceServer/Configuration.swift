@@ -139,7 +139,7 @@ public struct ConnectionLimits: Sendable {
     public var listBytesPerTurn = 512 << 10
     /// Outboxes that are written in one turn of the loop, if more have something to write.
     public var outboxesPerTurn = 64
-    /// One of so many that have something to write is written in a turn, if that is more.
+    /// One of this number that have something to write is written in a turn, if that is more.
     public var outboxesWaitingPerWritten = 8
     /// What outboxes may share until they are written.
     public var shares = SharedFrames.Limits()

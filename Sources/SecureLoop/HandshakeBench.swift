@@ -46,7 +46,7 @@ final class Handshake: @unchecked Sendable {
 public final class HandshakeThreads: Sendable {
     private let workers: [Worker]
 
-    /// So many threads.
+    /// This number of threads.
     public init(count: Int) {
         precondition(count > 0)
         workers = (0..<count).map(Worker.init)

@@ -1,7 +1,7 @@
 /// A few headers that were read, by their bytes. Streams of one kind of client begin alike: to read
 /// the two headers of a login took a quarter of its instructions.
 ///
-/// A header is only what its bytes say, so it is the same for whoever sends them.
+/// A header is only what its bytes say, so it is the same for all clients that send them.
 struct KnownHeaders {
     private var headers: [(bytes: [UInt8], header: XMLHeader)] = []
     /// The one that is replaced next.

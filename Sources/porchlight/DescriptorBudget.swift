@@ -23,7 +23,7 @@ struct DescriptorBudget {
         self.init(settings, descriptorsMax: Descriptors.raiseMax())
     }
 
-    /// Shares out so many.
+    /// Shares out `descriptorsMax` descriptors.
     init(_ settings: ServiceSettings, descriptorsMax: Int) {
         self.descriptorsMax = descriptorsMax
         let hasHTTP = settings.servesHTTP

@@ -44,7 +44,7 @@ extension TerminalMode {
         prompt(words)
         var bytes: [UInt8] = []
         while !interrupts.hasCome {
-            // Not for ever: a signal just before it would not end it.
+            // Not without end: a signal just before it would not end it.
             switch next(withinMilliseconds: 200) {
             case .nothing: continue
             case .byte(let byte) where byte != UInt8(ascii: "\n"): bytes.append(byte)

@@ -56,7 +56,7 @@ struct StateOptions: ParsableArguments {
             "\(label) has \(text.utf8.count) bytes: give at most \(bytesMax). \(Self.hint)")
     }
 
-    /// For whoever knows better.
+    /// For operators that know better.
     private static let hint = "If the service has other limits, add --unchecked."
 }
 

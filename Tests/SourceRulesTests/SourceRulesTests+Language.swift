@@ -1,14 +1,14 @@
 import Foundation
 import Testing
 
-// What users read is in plain technical English: no phrase of the lists below, in pages outside
-// code, in descriptions, and in strings of the code. docs/GLOSSARY.md has the words to use. Add
-// what you find in a review to a list, together with its replacement.
+// What is written is in plain technical English: no phrase of the lists below, in pages outside
+// code, in descriptions, and in strings and comments of the code. docs/GLOSSARY.md has the words to
+// use. Add what you find in a review to a list, together with its replacement.
 
 extension `Source rules` {
     typealias Phrase = (phrase: String, instead: String)
 
-    /// Not in anything that users read.
+    /// Not anywhere.
     static let phrases: [Phrase] = [
         ("begin anew", "reset, restart"), ("begins anew", "is reset, restarts"),
         ("began anew", "was reset, restarted"), ("begun anew", "reset, restarted"),
@@ -73,6 +73,14 @@ extension `Source rules` {
         for file in SourceTree.swift where file.isSource {
             for literal in file.literals {
                 check(literal.text, for: Self.phrases, at: file, literal.number)
+            }
+        }
+    }
+
+    @Test func `comments are in plain technical English`() {
+        for file in SourceTree.swift where file.isSource {
+            for comment in file.comments {
+                check(comment.text, for: Self.phrases, at: file, comment.number)
             }
         }
     }
@@ -158,6 +166,29 @@ extension SourceTree.File {
                 .filter { $0.offset % 2 == 1 }.map(\.element).joined(separator: " | ")
             return quoted.isEmpty ? nil : (number, quoted.withoutCode)
         }
+    }
+
+    /// The comments, those of several lines as one, each with the index of its first line.
+    fileprivate var comments: [Text] {
+        var comments: [Text] = []
+        var isOpen = false
+        for (number, line) in lines.enumerated() {
+            let code = line.drop { $0 == " " }
+            guard code.hasPrefix("//") else {
+                isOpen = false
+                let text = line.components(separatedBy: " // ").dropFirst().last
+                if let text { comments.append((number, text)) }
+                continue
+            }
+            let text = code.drop { $0 == "/" }
+            if isOpen {
+                comments[comments.count - 1].text += text
+            } else {
+                comments.append((number, String(text)))
+            }
+            isOpen = true
+        }
+        return comments.map { ($0.number, $0.text.withoutCode) }
     }
 }
 

@@ -104,8 +104,8 @@ extension [UInt8] {
         }
     }
 
-    /// A ping with a parameter that no method has, an object with so many members that the request
-    /// has `bodyBytes` bytes at most.
+    /// A ping with a parameter that no method has, an object with as many members as fit into
+    /// `bodyBytes` bytes.
     mutating func appendLargePing(bodyBytes: Int) {
         appendFrame { bytes in
             let start = bytes.count

@@ -72,8 +72,8 @@ extension Engine {
         texts.withBytes(name) { find($0) }
     }
 
-    /// Whether an account with this name has logged in, or something is kept for it: it belongs to
-    /// somebody. That others have named it is not enough.
+    /// Whether an account with this name has logged in, or something is kept for it: then it
+    /// belongs to a user. That others have named it is not enough.
     public func belongsToSomebody(_ name: Span<UInt8>) -> Bool {
         guard let account = find(name) else { return false }
         let known = accounts[Int(account.index)]

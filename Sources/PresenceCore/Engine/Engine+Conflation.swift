@@ -7,7 +7,7 @@
 // session is sent events again. So a slow client uses a limited amount of memory, never receives an
 // older state after a newer one, and has the newest state in the end.
 //
-// Between the connection's report and the engine other events may be under way to it. It does not
+// Between the connection's report and the engine other events may be in flight to it. It does not
 // take them, but reports them as missed, too.
 
 import Containers

@@ -1,4 +1,4 @@
-// What the sessions of an account are told of its contacts, and the list of them.
+// What the sessions of an account are sent about its contacts, and the list of them.
 
 import Containers
 
@@ -45,8 +45,8 @@ extension Engine {
         for session in allSessions(of: account) {
             let link = links[Int(session)]
             let record = sessions[session]
-            // A request is for whoever is there, the rest for those that have asked for the list
-            // (RFC 6121, sections 2.1.6 and 3.1.3).
+            // A request is for all that are connected, the rest for those that have asked for the
+            // list (RFC 6121, sections 2.1.6 and 3.1.3).
             guard link.connection != none, link.hears.contains(.approved),
                 isOnlyRequest ? record.phase == .connected : record.isInterested,
                 record.client == .xmpp || connectionID(of: session) != origin
@@ -76,7 +76,7 @@ extension Engine {
     ) {
         let hasChanged = (before == .active) != (after == .active)
         guard hasChanged || again, let topic = topic(.presence, of: contact) else { return }
-        // Also if nobody is there to be told: it may be asked later.
+        // Also if no session is to be told: it may be asked later.
         if hasChanged { renumber(topic) }
         let visible = visibility(of: contact.index).leases
         let leases = index.leases(on: topic, by: account)

@@ -1,9 +1,9 @@
-// The numbers of what is told of publishers that an account may not see.
+// The numbers of what an account is told about publishers that it may not see.
 //
 // They must not rise with what the publisher does: a subscriber could count that by asking again
 // and again. Nor may they be lower than what the subscriber knows, or higher than what it is sent
-// when it sees the publisher again. So the number is that of the last change of who sees the
-// publisher, whoever that was, and each such change gives the publisher's topics a number, too.
+// when it sees the publisher again. So the number is that of the last time that any account began
+// or ceased to see the publisher, and each such change gives the publisher's topics a number, too.
 //
 // It is asked for the account, not for the session: if another session of the account may see the
 // publisher, there is nothing to conceal, and a client can log in as either.
@@ -23,8 +23,8 @@ extension Engine {
         return sightChanges[record.account] ?? sequence.first
     }
 
-    /// Gives a topic a new number: what is told of it from now on is newer than what anybody was
-    /// told while they did not see it.
+    /// Gives a topic a new number: what is told about it from now on is newer than what any account
+    /// was told while it did not see it.
     mutating func renumber(_ topic: TopicHandle) {
         topics[topic.index].seq = sequence.next()
     }

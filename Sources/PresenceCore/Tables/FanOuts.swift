@@ -34,9 +34,9 @@ struct FanOuts {
         /// Whether it ends their sight of the publisher: it is not dropped for newer events, which
         /// they are not sent.
         let isOfHiding: Bool
-        /// What it tells clients that see devices one by one to have gone: newer events do not. An
-        /// account can have only so many: its logins have a pace. Kept here, since the walk may
-        /// take longer than `Departures` keeps it.
+        /// What it tells clients that see devices one by one to have gone: newer events do not. Of
+        /// an account there are few: its logins have a pace. Kept here, since the walk may take
+        /// longer than `Departures` keeps it.
         let ends: ArraySlice<Departures.Entry>
     }
 

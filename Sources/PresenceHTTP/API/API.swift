@@ -15,8 +15,8 @@ struct API {
     let certificates: HTTPCertificates?
     private let routes = RouteTable()
 
-    /// Says what becomes of a request, from its head. So what is refused keeps no body, and nobody
-    /// without a key can have one kept.
+    /// Says what becomes of a request, from its head. So what is refused keeps no body, and no
+    /// client without a key can have one kept.
     func plan(for head: RequestHead) -> RequestPlan {
         let routing = head.method.flatMap { method in
             head.target.path.map { routes.find(String($0), method) }

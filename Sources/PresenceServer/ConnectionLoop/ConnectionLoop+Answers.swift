@@ -4,7 +4,7 @@ import Outboxes
 import PresenceCore
 import PresenceWire
 
-// Answers out. One that a message does not hold is split where that can be done, else refused.
+// Answers out. One that does not fit into a message is split where that is possible, else refused.
 
 extension ConnectionLoop where Link: ~Copyable {
     /// Answers the request that a connection waits for.

@@ -18,7 +18,7 @@ extension EngineHost {
     /// Hands the output to the only connection loop, and to the loops in process.
     mutating func handOver(into outbound: inout Outbound) {
         guard !output.isEmpty else {
-            // Effects that only the store and the feed were told of.
+            // Effects for the store and the feed only.
             return output.removeAll()
         }
         if output.isForFirstOnly { return output.exchange(with: &outbound) }

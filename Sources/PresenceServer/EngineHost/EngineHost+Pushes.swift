@@ -5,7 +5,8 @@ import PresenceWire
 // the same: expired subscriptions, changes of contacts, the ends of directed presence.
 
 extension EngineHost {
-    /// Appends a message for receivers that may not keep up. Each is sent about so many bytes.
+    /// Appends a message for receivers that may not keep up. Each is sent about `byteCount`
+    /// bytes.
     mutating func push(
         to receivers: Range<Int>, byteCount: Int, _ item: (Range<Int>) -> OutboundItem
     ) {

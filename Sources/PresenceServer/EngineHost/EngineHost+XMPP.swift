@@ -79,8 +79,8 @@ extension EngineHost {
     }
 
     /// Counts an authentication: its client may never bind, which the engine would count as a
-    /// login. Only a client that succeeds is counted, so nobody uses up the rate of another
-    /// account.
+    /// login. Only a client that succeeds is counted, so no client uses up the rate of
+    /// another account.
     mutating func noteAuthenticated(_ account: [UInt8], at now: Mono) {
         guard let pace = configuration.engine.loginPace else { return }
         authentications.charge(account, pace, at: now)

@@ -20,7 +20,7 @@ struct NetworkBuckets {
         withBucket(of: network, pace) { $0.take($1, at: now) == nil } ?? true
     }
 
-    /// Takes so many tokens, those that are missing in advance: the network has to wait until they
+    /// Takes `count` tokens, those that are missing in advance: the network has to wait until they
     /// are paid back, an hour at most.
     mutating func charge(
         _ count: Int, to network: ClientNetwork?, _ pace: Pace?, at now: Mono

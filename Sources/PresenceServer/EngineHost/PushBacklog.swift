@@ -31,7 +31,7 @@ struct PushBacklog: Sendable {
 
     private var loops: [Int: OfLoop] = [:]
 
-    /// Adds a message for a connection, with so many bytes in its outbox.
+    /// Adds a message for a connection, with `byteCount` bytes in its outbox.
     mutating func add(
         _ byteCount: Int, for connection: ConnectionID, ofLoop loop: Int, within limits: Limits
     ) -> Verdict {

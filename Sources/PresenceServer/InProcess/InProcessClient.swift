@@ -9,7 +9,7 @@
 //
 // What a client can cost the service is bounded by `InProcessLimits`: calls above `callsAtOnceMax`
 // wait here, in their order, and above `callsMax` they fail. While results of `resultBytesMax` are
-// in use, calls that ask for more states fail. A reader has one share of the feed under way, and
+// in use, calls that ask for more states fail. A reader has one share of the feed in flight, and
 // asks for the next when its consumer does.
 
 import PresenceCore

@@ -19,8 +19,8 @@ protocol EngineLink: ~Copyable {
         to now: Moment, heardUpTo: Mono, into outbound: inout Outbound
     )
 
-    /// The loop's turn has ended, and so many outboxes are written. Hands over what is left, and to
-    /// the store what is to be stored.
+    /// The loop's turn has ended, and outboxes are written. Hands over what is left, and to the
+    /// store what is to be stored.
     mutating func endTurn(
         at now: Moment, _ progress: WriteProgress, into outbound: inout Outbound)
 

@@ -114,7 +114,7 @@ extension HandshakeThreads {
 }
 
 extension SecureLoop.Limits {
-    /// The part of each of so many loops of the limits of a process.
+    /// One loop's part of the limits of a process.
     init(shareOf loopCount: Int) {
         self.init()
         handshakesMax /= loopCount

@@ -169,7 +169,7 @@ public struct RequestDecoder: ~Copyable {
         }
     }
 
-    /// Forgets the last request; there is room for so many bytes of texts.
+    /// Forgets the last request; there is room for `textBytes` bytes of texts.
     mutating func begin(textBytes: Int) {
         names.removeAll(keepingCapacity: true)
         textCount = textBytes

@@ -69,7 +69,7 @@ public struct StanzaError: Error, Hashable, Sendable {
     /// Another account has the name that was to be registered.
     public static let nameTaken = Self(
         .cancel, .conflict, "The name is taken: choose another.")
-    /// What the client has logged in with does not hold any more.
+    /// What the client has logged in with is not valid any more.
     public static let passwordChanged = Self(
         .auth, .forbidden, "The password has changed since the login.")
     /// The account has no password that the client could change.

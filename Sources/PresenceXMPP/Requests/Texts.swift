@@ -1,7 +1,7 @@
 // Texts of clients, made to fit.
 
 extension [UInt8] {
-    /// The beginning of a text that has at most so many bytes, whole characters: a character is
+    /// The beginning of a text, of at most `bytesMax` bytes, in whole characters: a character is
     /// what its reader takes for one. Of one that has more by itself, the code points that fit.
     func cut(toBytes bytesMax: Int) -> [UInt8] {
         guard count > bytesMax else { return self }

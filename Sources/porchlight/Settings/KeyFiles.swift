@@ -65,7 +65,7 @@ struct KeyFiles: Sendable {
         }
     }
 
-    /// Whoever reads a secret can sign tokens; public keys are for everyone.
+    /// A reader of a secret can sign tokens; public keys are not secret.
     private static func warnings(_ keys: TokenKeys, at place: String?) -> [String] {
         guard let place, case .inFile(let keys) = keys, keys.holdsSecret else { return [] }
         return warnings(ofSecretIn: place, "--jwt-key")

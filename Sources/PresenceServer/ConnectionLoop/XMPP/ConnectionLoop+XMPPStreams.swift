@@ -89,7 +89,7 @@ extension ConnectionLoop where Link: ~Copyable {
                 say(slot)
                 return end(slot, .logout, .lost, .whenWritten(code: nil))
             }
-            // Until its answer there may be events under way to the client.
+            // Until its answer there may be events in flight to the client.
             return ask(slot, for: .logout) { _ in .logout }
         case .error(let error):
             endStream(slot, after: error)

@@ -15,14 +15,14 @@ struct RelationChange {
 struct PacedStanzas {
     /// A change of a relationship; nothing is read until it is carried out.
     var change: (head: StanzaHead, change: RelationChange)?
-    /// The newest presence for its subscribers. Earlier ones that nobody was sent do not matter.
+    /// The newest presence for its subscribers. Earlier ones that were not sent do not matter.
     var presence: (head: StanzaHead, availability: Availability)?
     /// When it is tried again; nil: nothing waits.
     var retryTime: Mono?
     /// How often the change was refused.
     private var refusalCount = 0
 
-    /// After so many attempts a change is refused: about half a minute.
+    /// After this number of attempts a change is refused: about half a minute.
     private static let refusalsMax = 30
 
     /// Notes that a change has come too early. Returns whether it is tried again.

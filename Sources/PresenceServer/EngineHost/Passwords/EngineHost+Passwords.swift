@@ -105,7 +105,7 @@ extension EngineHost {
         noteFailedPassword(of: passwords.running(result.number).task.origin.network, at: now)
     }
 
-    /// Takes a step of a task, unless nobody waits for it any more.
+    /// Takes a step of a task, unless no connection waits for it any more.
     private mutating func carryOut(
         _ number: UInt64, _ step: (inout Self) throws(Refusal) -> Void
     ) {
@@ -139,7 +139,7 @@ extension EngineHost {
         case .challenge:
             answer(number, .credentials(task.connection, .keys(keys(in: row, of: task))))
         case .register(let password):
-            // Whoever registered it would have the contacts and statuses of somebody else.
+            // The new client would have the contacts and statuses of another user.
             guard row == nil, !engine.belongsToSomebody(task.account.span) else {
                 return answer(number, .credentials(task.connection, .nameTaken))
             }

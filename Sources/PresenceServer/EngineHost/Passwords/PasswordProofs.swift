@@ -23,7 +23,7 @@ struct PasswordProofs {
         }
     }
 
-    /// Whether what a connection has proved does not hold any more.
+    /// Whether what a connection has proved is not valid any more.
     func isVoid(_ connection: ConnectionID) -> Bool {
         proofs[connection]?.isVoid ?? false
     }

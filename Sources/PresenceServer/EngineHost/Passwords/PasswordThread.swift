@@ -3,7 +3,7 @@ import EventLoop
 /// Compares passwords and derives keys on a thread of its own; the results come back through the
 /// mailbox.
 ///
-/// One after the other: so many logins take one core at most.
+/// One after the other: so all logins take one core at most.
 final class PasswordThread: PasswordDeriving, Sendable {
     private let mailbox: Mailbox
     private let thread = WorkThread(name: "passwords")
