@@ -54,9 +54,6 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
     }
 
     private static let lingerSeconds = 2
-    /// Far more than the kernel keeps for it; NIO reads all of that when the client has ended.
-    private static let inputBytesMax = 1 << 18
-    private static let linesPerRequest = 64
 
     private let shared: Shared
     private var limits: HTTPLimits { shared.api.limits }
@@ -64,10 +61,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
     var place = ConnectionPlace<HTTPConnection>()
     private var context: ChannelHandlerContext?
     private var phase = Phase.waiting
-    private var reader: RequestReader
-    /// What has been received and not been read.
-    private(set) var input = ByteBuffer()
-    private var inputHasEnded = false
+    private(set) var input: RequestInput
     private var body: [UInt8] = []
     /// The operation of a request that has not been counted yet.
     private var uncounted: Operation??
@@ -83,7 +77,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
 
     init(_ shared: Shared) {
         self.shared = shared
-        reader = RequestReader(shared.api.limits.request)
+        input = RequestInput(shared.api.limits.request)
     }
 
     // MARK: - The connection
@@ -137,7 +131,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         guard context != nil else { return }
         context = nil
         phase = .closed
-        input = ByteBuffer()
+        input.discard()
         body = []
         count(nil)
         deadline?.cancel()
@@ -161,9 +155,9 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
     /// Waits a moment for the client to close its output, too.
     private func linger() {
         guard case .finishing = phase, let context else { return }
-        guard !inputHasEnded else { return close() }
+        guard !input.hasEnded else { return close() }
         phase = .lingering
-        input = ByteBuffer()
+        input.discard()
         awaitProgress()
         setDeadline(Self.lingerSeconds)
         context.read()
@@ -172,23 +166,14 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
     // MARK: - Input
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        var bytes = unwrapInboundIn(data)
         switch phase {
         case .lingering, .closed: return
         // A stream does not end, so a request after it could not be answered.
         case .streaming: return close()
-        case .waiting where reader.isBetweenRequests && input.readableBytes == 0:
-            setDeadline(limits.idleSeconds)
+        case .waiting where input.isBetweenRequests: setDeadline(limits.idleSeconds)
         case .waiting, .receiving, .discarding, .carryingOut, .writing, .finishing: break
         }
-        guard input.readableBytes + bytes.readableBytes <= Self.inputBytesMax else {
-            return close()
-        }
-        guard input.readableBytes > 0 else { return input = bytes }
-        // What has been read is given up: else all would be kept of a client whose every write ends
-        // within a request. O(1) for each byte.
-        if input.readerIndex > input.readableBytes { input.discardReadBytes() }
-        input.writeBuffer(&bytes)
+        guard input.append(unwrapInboundIn(data)) else { return close() }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
@@ -204,7 +189,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         guard event as? ChannelEvent == .inputClosed else {
             return context.fireUserInboundEventTriggered(event)
         }
-        inputHasEnded = true
+        input.hasEnded = true
         switch phase {
         case .lingering, .streaming: close()
         case .waiting, .receiving, .discarding: advance()
@@ -225,12 +210,12 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         isAdvancing = true
         defer { isAdvancing = false }
         while isReading {
-            if case .waiting = phase, requestsLeft == 0, input.readableBytes > 0 {
+            if case .waiting = phase, requestsLeft == 0, !input.isEmpty {
                 return awaitTurn()
             }
             do throws(HTTPError) {
-                guard let event = try reader.next(in: &input) else {
-                    return reader.linesLeft > 0 ? awaitInput() : awaitTurn()
+                guard let event = try input.next() else {
+                    return input.linesLeft > 0 ? awaitInput() : awaitTurn()
                 }
                 take(event)
             } catch {
@@ -240,8 +225,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
     }
 
     private func awaitInput() {
-        if input.readableBytes == 0 { input = ByteBuffer() }
-        if inputHasEnded { endResponse(closes: true) } else { context?.read() }
+        if input.hasEnded { endResponse(closes: true) } else { context?.read() }
     }
 
     private func awaitTurn() {
@@ -261,7 +245,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
     /// client wants to cost time: the lines of fields and those between chunks.
     private func grant(requests: Int) {
         requestsLeft = requests
-        reader.linesLeft = requests * Self.linesPerRequest
+        input.linesLeft = requests * RequestInput.linesPerRequest
     }
 
     private func take(_ event: RequestReader.Event) {
@@ -301,13 +285,13 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
             refuse(.bodyTooLarge(bytesMax: limits.bodyBytesMax), head, closes: true)
         case .refuse(let error):
             phase = .discarding(head, error)
-            guard head.awaitsContinue, input.readableBytes == 0 else { return }
+            guard head.awaitsContinue, input.isEmpty else { return }
             // Before it sends the body. It may all the same: then that is discarded.
             writeWhole(error.response, head, closes: !head.keepsConnection)
             phase = .discarding(head, nil)
         case .carryOut(let operation, let path):
             phase = .receiving(head, operation, path)
-            guard head.awaitsContinue, input.readableBytes == 0 else { return }
+            guard head.awaitsContinue, input.isEmpty else { return }
             writeAndFlush(ByteBuffer(staticString: "HTTP/1.1 100 Continue\r\n\r\n"))
         }
     }
@@ -506,7 +490,7 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
 
     private func deadlineHasCome() {
         switch phase {
-        case .waiting where reader.isBetweenRequests && input.readableBytes == 0: break
+        case .waiting where input.isBetweenRequests: break
         case .waiting, .receiving, .discarding: counters.connectionTimedOut()
         case .carryingOut, .writing, .streaming, .finishing, .lingering, .closed: break
         }

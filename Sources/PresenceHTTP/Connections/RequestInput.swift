@@ -1,0 +1,58 @@
+import NIOCore
+
+/// What a client has sent, up to the requests in it.
+struct RequestInput {
+    private var reader: RequestReader
+    private var bytes = ByteBuffer()
+    /// Whether the client will send no more.
+    var hasEnded = false
+
+    /// Far more than the kernel keeps for it; NIO reads all of that when the client has ended.
+    static let bytesMax = 1 << 18
+
+    /// More than a request has, unless it is meant to cost time.
+    static let linesPerRequest = 64
+
+    init(_ limits: RequestLimits) {
+        reader = RequestReader(limits)
+    }
+
+    /// Whether everything has been read.
+    var isEmpty: Bool { bytes.readableBytes == 0 }
+
+    /// Whether no part of a request has arrived.
+    var isBetweenRequests: Bool { isEmpty && reader.isBetweenRequests }
+
+    /// Adds what has arrived. Returns whether there was room for it.
+    mutating func append(_ part: consuming ByteBuffer) -> Bool {
+        guard bytes.readableBytes + part.readableBytes <= Self.bytesMax else { return false }
+        guard !isEmpty else {
+            bytes = part
+            return true
+        }
+        // What has been read is given up: else all would be kept of a client whose every write ends
+        // within a request. O(1) for each byte.
+        if bytes.readerIndex > bytes.readableBytes { bytes.discardReadBytes() }
+        bytes.writeBuffer(&part)
+        return true
+    }
+
+    /// Lines that may be read now.
+    var linesLeft: Int {
+        get { reader.linesLeft }
+        set { reader.linesLeft = newValue }
+    }
+
+    /// Bytes of memory that it takes.
+    var capacity: Int { bytes.capacity }
+
+    /// Takes the next event; nil: more has to arrive first, or no lines are left.
+    mutating func next() throws(HTTPError) -> RequestReader.Event? {
+        let event = try reader.next(in: &bytes)
+        if event == nil, isEmpty { discard() }
+        return event
+    }
+
+    /// Frees what has not been read.
+    mutating func discard() { bytes = ByteBuffer() }
+}
