@@ -72,7 +72,7 @@ import NIOCore
         try set(CURLOPT_SSL_VERIFYHOST, 2)
         try set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
         if let path = rules.authoritiesPath { try set(CURLOPT_CAINFO, path) }
-        // Whoever runs the proxy could replace what a program on this machine says.
+        // The operator of the proxy could replace what a program on this machine says.
         if order.request.url.isOnThisMachine { try set(CURLOPT_PROXY, "") }
         try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     }

@@ -1,7 +1,7 @@
 import PresenceCore
 import PresenceStore
 
-/// Outcomes of writes that the engine host has not been told of yet, in their order.
+/// Outcomes of writes that have not been reported to the engine host, in their order.
 ///
 /// One commit may finish the requests of many clients, each with an answer of a hundred states. So
 /// they are reported until there is enough output, and the rest when that has been handed on.

@@ -38,9 +38,10 @@ import Testing
 
     @Test func `needs a database that accepts writes, and a loop that accepts connections`() {
         func failure(_ retained: Int, _ accepting: Int) -> HTTPError? {
-            Readiness.failure(in: [
+            let stats = [
                 StatsField("storeRetained", retained), StatsField("accepting", accepting),
-            ])
+            ]
+            return readiness.failure(in: stats, at: at(0))
         }
         #expect(failure(0, 1) == nil)
         #expect(failure(1, 1)?.status == .serviceUnavailable)
@@ -48,7 +49,24 @@ import Testing
         #expect(failure(0, 0)?.status == .serviceUnavailable)
         #expect(failure(0, 0)?.detail.contains("accepts connections") == true)
         // Not to be known is no sign of health.
-        #expect(Readiness.failure(in: []) != nil)
+        #expect(readiness.failure(in: [], at: at(0)) != nil)
+    }
+
+    /// A disk that is full may accept small writes between larger ones that fail.
+    @Test func `ends for ten seconds when a write has failed`() {
+        func isReady(_ failures: Int, at milliseconds: Int64) -> Bool {
+            let stats = [
+                StatsField("storeRetained", 0), StatsField("accepting", 1),
+                StatsField("storeFailures", failures),
+            ]
+            return readiness.failure(in: stats, at: at(milliseconds)) == nil
+        }
+        // Those before the first question may be old.
+        #expect(isReady(3, at: 0))
+        #expect(!isReady(4, at: 1_000))
+        #expect(!isReady(4, at: 10_999))
+        #expect(isReady(4, at: 11_000))
+        #expect(!isReady(5, at: 12_000))
     }
 
     @Test func `tells a startup from a shutdown`() async {

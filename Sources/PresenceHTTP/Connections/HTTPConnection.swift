@@ -234,15 +234,15 @@ final class HTTPConnection: ChannelInboundHandler, TableConnection {
         shared.connections.awaitTurn(self)
     }
 
-    /// Goes on with so many further requests.
+    /// Goes on with this number of further requests.
     func takeTurn(_ requests: Int) {
         awaitsTurn = false
         grant(requests: requests)
         advance()
     }
 
-    /// Lets it go on with so many requests, and as many lines as these have at most, unless their
-    /// client wants to cost time: the lines of fields and those between chunks.
+    /// Lets it go on with this number of requests, and the lines that these have at most (of fields
+    /// and between chunks), unless their client wants to cost time.
     private func grant(requests: Int) {
         requestsLeft = requests
         input.linesLeft = requests * RequestInput.linesPerRequest

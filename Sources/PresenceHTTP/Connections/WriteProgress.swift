@@ -17,7 +17,7 @@ final class WriteProgress {
     private var leastBytes = 0
     private var looksLeft = 0
 
-    /// Calls `whenStalled` if none of the bytes are acknowledged for so many seconds.
+    /// Calls `whenStalled` if none of the bytes are acknowledged for `seconds`.
     init(
         on loop: any EventLoop, seconds: Int, unacknowledgedBytes: @escaping () -> Int,
         whenStalled: @escaping () -> Void

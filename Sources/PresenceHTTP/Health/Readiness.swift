@@ -17,13 +17,15 @@ final class Readiness: Sendable {
     private struct State {
         var latest: Check?
         var isAsking = false
+        var writes = WriteFailures()
     }
 
     private let state = Mutex(State())
 
     /// Throws if the service is not ready.
     func check(_ gateway: Gateway) async throws {
-        try await check(at: .now()) { try await Self.ask(gateway) }
+        let now = NIODeadline.now()
+        try await check(at: now) { failure(in: try await gateway.stats(), at: now) }
     }
 
     /// The same, for a service that `ask` asks.
@@ -50,19 +52,18 @@ final class Readiness: Sendable {
             failure = HTTPError(error)
         }
         state.withLock {
-            $0 = State(latest: Check(time: now, failure: failure), isAsking: false)
+            $0.latest = Check(time: now, failure: failure)
+            $0.isAsking = false
         }
         if let failure { throw failure }
     }
 
-    private static func ask(_ gateway: Gateway) async throws -> HTTPError? {
-        try await failure(in: gateway.stats())
-    }
-
-    /// Why a service with these counters is not ready.
-    static func failure(in stats: [StatsField]) -> HTTPError? {
+    /// Why a service with these counters is not ready at this time.
+    func failure(in stats: [StatsField], at now: NIODeadline) -> HTTPError? {
         func value(_ name: String) -> Int? { stats.first { $0.name == name }?.value }
-        guard value("storeRetained") == 0 else {
+        let failures = value("storeFailures") ?? 0
+        let isFailing = state.withLock { $0.writes.areRecent(count: failures, at: now) }
+        guard value("storeRetained") == 0, !isFailing else {
             return HTTPError(
                 .serviceUnavailable, "store_unavailable",
                 "The database does not accept writes."
@@ -75,5 +76,22 @@ final class Readiness: Sendable {
             ).with(.retryAfter, "1")
         }
         return nil
+    }
+}
+
+/// Whether writes to the database have failed of late. A disk that is full may accept small writes
+/// between larger ones that fail.
+struct WriteFailures {
+    /// How long a failure counts.
+    static let lifetime = TimeAmount.seconds(10)
+
+    private var count: Int?
+    private var last: NIODeadline?
+
+    /// Notes how many have failed since the start, and returns whether some did recently.
+    mutating func areRecent(count: Int, at now: NIODeadline) -> Bool {
+        if let before = self.count, count > before { last = now }
+        self.count = count
+        return last.map { now - $0 < Self.lifetime } ?? false
     }
 }

@@ -65,8 +65,8 @@ extension ConnectionLoop where Link: ~Copyable {
         }
     }
 
-    /// Ends the input of a connection whose peer sends no more, unless some of it waits for its turn,
-    /// for a response to be read, or for the end of a rate limit.
+    /// Ends the input of a connection whose peer sends no more, unless some of it waits: for its
+    /// turn, for a response to be read, or for the end of a rate limit.
     mutating func endIfReadUp(_ slot: Int) {
         guard connections[slot].input.hasEnded, isListening(slot),
             !connections[slot].input.isResumable

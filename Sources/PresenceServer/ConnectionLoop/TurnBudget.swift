@@ -2,10 +2,10 @@
 // connections' splitters and in the kernel, and the loop writes, polls and comes back to it.
 //
 // Work is counted in units: a message has one for each KiB that it has or is answered with, at
-// least one, and one for each 16 names in it and each 16 KiB that are delivered to others. The worst
-// a KiB can hold takes some 7 µs (JSON of many keys, XML of many references), a short request about
-// as much. So a turn with the default limits takes some milliseconds, whatever clients send, and that
-// is what a ping waits for.
+// least one, and one for each 16 names in it and each 16 KiB that are delivered to others. The
+// worst a KiB can hold takes some 7 µs (JSON of many keys, XML of many references), a short request
+// about as much. So a turn with the default limits takes some milliseconds, whatever clients send,
+// and that is what a ping waits for.
 //
 // A connection that has sent little goes first: it has room of its own in a turn, so it does not
 // wait for those that have sent much. These continue in the order in which they came, a share each,
