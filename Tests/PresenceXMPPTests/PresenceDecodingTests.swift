@@ -246,20 +246,29 @@ import Testing
         #expect(try request("<presence type='probe'/>") == .ignore)
     }
 
-    @Test func `ignores errors, and refuses types that are none`() throws {
+    @Test func `ignores errors`() throws {
         #expect(try request("<presence type='error' to='bob@other.example'/>") == .ignore)
-        #expect(try refusal("<presence type='other'/>") == .badRequest())
-        #expect(try refusal("<presence type=''/>") == .badRequest())
     }
 
-    /// Applications on XMPPFramework send it, and other services take it.
-    @Test func `takes a type of available for none`() throws {
+    /// Applications send them as their only presence, and other services take them.
+    @Test(arguments: [
+        ("", Show.available), ("available", .available), ("Available", .available),
+        ("online", .available), ("invisible", .available), ("do not disturb", .available),
+        ("在线", .available), ("away", .away), ("xa", .xa), ("dnd", .dnd), ("chat", .chat),
+    ])
+    func `takes a type that is none for an available device`(type: String, show: Show) throws {
+        let start = "<presence type='\(type)'"
+        #expect(try request("\(start)/>") == .show(Availability(show: show)))
         #expect(
-            try request("<presence type='available'><show>dnd</show></presence>")
-                == .show(Availability(show: .dnd)))
+            try request("\(start) to='bob@example.org'/>")
+                == .direct(
+                    account: bytes("bob"), device: nil, .available(Availability(show: show))))
         #expect(
-            try request("<presence type='available' to='bob@example.org'/>")
-                == .direct(account: bytes("bob"), device: nil, .available(Availability())))
+            try request("\(start)><show>busy</show><show>xa</show></presence>")
+                == .show(Availability(show: .xa)))
+        #expect(try request("\(start)><show/></presence>") == .show(Availability()))
+        #expect(
+            try request("\(start)><show>busy</show></presence>") == .show(Availability(show: show)))
     }
 
     private struct NoRequestError: Error {}

@@ -16,10 +16,7 @@ extension StanzaDecoder {
         _ stanza: XMLElement, _ head: StanzaHead, _ sender: StanzaSender
     ) throws(StanzaError) -> XMPPRequest {
         let target = try address(head.to)
-        // Some clients write the type that is none: `available`.
-        guard let type = stanza.attribute("type"), !type.isEqual(to: "available") else {
-            return try shown(stanza, to: target, sender, isAvailable: true)
-        }
+        let type = stanza.attribute("type") ?? []
         if type.isEqual(to: "unavailable") {
             return try shown(stanza, to: target, sender, isAvailable: false)
         }
@@ -29,7 +26,9 @@ extension StanzaDecoder {
             return .probe(account: account)
         }
         guard let word = RelationWord(type) else {
-            throw .badRequest("The type of a presence is not known.")
+            // There is no type for an available device. Some clients write one: `available`,
+            // `online`, what it shows, or nothing.
+            return try shown(stanza, to: target, sender, isAvailable: true)
         }
         return try relate(word, stanza, to: target, sender)
     }
@@ -109,6 +108,9 @@ extension StanzaDecoder {
             } else {
                 availability.extra.append(extra: child, bytesMax: Self.extraBytesMax)
             }
+        }
+        if !known.contains(.show), let type = stanza.attribute("type") {
+            availability.show = Show(Array(type)) ?? .available
         }
         return availability
     }
