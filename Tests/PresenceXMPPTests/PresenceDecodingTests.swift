@@ -271,5 +271,16 @@ import Testing
             try request("\(start)><show>busy</show></presence>") == .show(Availability(show: show)))
     }
 
+    @Test func `takes empty addresses for none`() throws {
+        #expect(try request("<presence from='' to=''/>") == .show(Availability()))
+        #expect(
+            try request("<presence to='' type='unavailable'/>") == .hide(Availability()))
+        #expect(try refusal("<presence to='' type='subscribe'/>") == .badRequest())
+        let query = "<query xmlns='jabber:iq:roster'/>"
+        #expect(try request("<iq type='get' id='1' from=''>\(query)</iq>") == .listContacts)
+        #expect(try refusal("<iq type='get' id='1' to=''>\(query)</iq>") == .jidMalformed)
+        #expect(try refusal("<message to=''><body>Hi</body></message>") == .jidMalformed)
+    }
+
     private struct NoRequestError: Error {}
 }

@@ -28,6 +28,20 @@ class Types(Apps, unittest.TestCase):
         ben.send("<presence to='l-amy@localhost' type='away'/>")
         amy.until("to='l-amy@localhost'><show>away</show></presence>")
 
+    def test_empty_addresses(self):
+        stream = self.stream("empty")
+        stream.send("<presence/>")
+        stream.until("<presence from='empty@localhost/d1' to='empty@localhost'/>")
+        for attributes in ("from=''", "to=''", "from='' to=''"):
+            with self.subTest(attributes=attributes):
+                stream.send("<presence type='unavailable'/><presence %s/>" % attributes)
+                stream.until("type='unavailable'/>")
+                stream.until("<presence from='empty@localhost/d1' to='empty@localhost'/>")
+        stream.send("<iq type='get' id='e' to=''><query xmlns='jabber:iq:roster'/></iq>")
+        said = stream.until("</iq>")
+        self.assertIn("<jid-malformed ", said)
+        self.assertNotIn("from=''", said)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -181,7 +181,7 @@ extension [UInt8] {
     /// The id of the question, and the addresses of an answer to it.
     private mutating func appendAddresses(_ head: StanzaHead, to client: StanzaSender) {
         if let id = head.id { appendXML(attribute: "id", id) }
-        if let to = head.to { appendXML(attribute: "from", to) }
+        if let to = head.to, !to.isEmpty { appendXML(attribute: "from", to) }
         append(literal: " to='")
         appendJID(of: client.account, at: client.domain, device: client.device)
         append(literal: "'")

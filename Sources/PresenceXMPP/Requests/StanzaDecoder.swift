@@ -77,11 +77,12 @@ public struct StanzaDecoder: Sendable {
 
     // MARK: - Addresses
 
-    /// Whether a `from` is the sender's own bare or full JID, or absent (RFC 6120, 8.1.2.1).
+    /// Whether a `from` is the sender's own bare or full JID, or absent (RFC 6120, 8.1.2.1). An
+    /// empty one names nobody.
     private func isOwn(
         _ from: ArraySlice<UInt8>?, _ sender: StanzaSender
     ) throws(StanzaError) -> Bool {
-        guard let from else { return true }
+        guard let from, !from.isEmpty else { return true }
         guard let jid = JID(from), jid.domain == sender.domain, let localpart = jid.localpart,
             Localpart.account(of: localpart) == sender.account
         else { return false }

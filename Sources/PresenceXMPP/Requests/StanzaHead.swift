@@ -7,7 +7,7 @@ public struct StanzaHead: Hashable, Sendable {
     public var kind: Stanza.Kind
     /// Its id; nil: it has none.
     public var id: [UInt8]?
-    /// Its address as it was sent; nil: it has none.
+    /// Its address as it was sent; nil: it has none, or is a presence for an empty address.
     public var to: [UInt8]?
 
     /// A head.
@@ -21,6 +21,8 @@ public struct StanzaHead: Hashable, Sendable {
         kind = stanza.kind
         id = stanza.element.attribute("id").map { Array($0) }
         to = stanza.element.attribute("to").map { Array($0) }
+        // A presence is not refused because its address was left empty: it is for all.
+        if kind == .presence, to == [] { to = nil }
     }
 }
 
