@@ -126,6 +126,16 @@ class Words(Scripts):
                 code, said, fault = self.run_script("scripts/" + name, "--help")
                 self.assertEqual((code, fault), (0, ""))
                 self.assertTrue(said.startswith("scripts/" + name), said)
+        for name in ("scripts/demo", "scripts/run-tls", "scripts/run-xmpp",
+                     "scripts/test-certificate", "scripts/saslprep-tables", "Tests/WebSocket/run",
+                     "Tests/XMPP/run"):
+            for option in ("-h", "--help"):
+                with self.subTest(name=name):
+                    code, said, fault = self.run_script(name, option)
+                    self.assertEqual((code, fault), (0, ""))
+                    self.assertTrue(said.startswith(name), said)
+                    self.assertNotIn("set -e", said)
+                    self.assertLessEqual(max(map(len, said.splitlines())), 105)
 
     def test_the_help_of_faults_has_a_usage_and_every_case(self):
         for words in (("--help",), ("-h",), ("quick", "--help")):
@@ -149,7 +159,8 @@ class Words(Scripts):
     def test_wrong_words_are_refused_before_anything_is_done(self):
         for words in (("setup", "tests"), ("test", "nope"), ("test", "check", "x"),
                       ("sanitize",), ("sanitize", "nope"), ("fuzz", "nope"), ("fuzz",),
-                      ("fuzz", "frames", "nope"), ("outdated", "nope")):
+                      ("fuzz", "frames", "nope"), ("outdated", "nope"),
+                      ("saslprep-tables", "nope"), ("test-certificate",)):
             with self.subTest(words=words):
                 code, said, fault = self.run_script("scripts/" + words[0], *words[1:])
                 self.assertEqual((code, said), (64, ""), fault)

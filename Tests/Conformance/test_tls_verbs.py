@@ -172,15 +172,14 @@ class TryingOut(Secured):
             line = serving.stdout.readline()
             self.assertTrue(line, said)
             said += line
-        self.ports = re.search(r"tls on \S+:(\d+), https on \S+:(\d+)", said).groups()
         return serving, said
 
-    def type(self, said, beginning, standard, port):
-        """Runs the line that begins so, with the port that is really in use."""
+    def type(self, said, beginning):
+        """Runs the line that begins so."""
         line = re.search(r"^  (%s .*)$" % re.escape(beginning), said, re.M).group(1)
-        words = [word.replace(standard, port) for word in line.split()]
+        words = line.split()
         if beginning.startswith("porchlight"):
-            words = [BINARY, *words[1:], "--connect", "localhost:" + port]
+            words[0] = BINARY
         return subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                               timeout=30)
 
@@ -191,9 +190,13 @@ class TryingOut(Secured):
             busy, free = "127.0.0.1:%d" % port, "127.0.0.1:0"
             for words, remedy in (
                     (("run-tls", "--listen", busy, "--listen-tls", free, "--http-tls", free),
-                     "scripts/run-tls --listen 127.0.0.1:0"),
+                     "scripts/run-tls --listen 127.0.0.1:0 --listen-tls 127.0.0.1:7453 --http-tls "
+                     "127.0.0.1:7454"),
+                    (("run-xmpp", "--listen", free, "--xmpp-listen", busy, "--xmpp-tls-listen",
+                      free), "--xmpp-listen 127.0.0.1:5232 --xmpp-tls-listen 127.0.0.1:5233"),
                     (("run-xmpp", "--listen", busy, "--xmpp-listen", free, "--xmpp-tls-listen",
-                      free), "scripts/run-xmpp --listen 127.0.0.1:0"),
+                      free), "scripts/run-xmpp --listen 127.0.0.1:0 --xmpp-listen 127.0.0.1:5232 "
+                     "--xmpp-tls-listen 127.0.0.1:5233"),
                     (("demo",), "PORT=7410 HTTP_PORT=7411 make demo")):
                 with self.subTest(words=words):
                     done = subprocess.run(
@@ -205,12 +208,25 @@ class TryingOut(Secured):
                     self.assertIn("Cannot listen on %s" % busy, done.stderr)
                     self.assertTrue(done.stderr.endswith(remedy + "\n"), done.stderr)
 
+    def test_the_demo_without_a_port_for_its_page_prints_no_address(self):
+        scripts = os.path.join(os.path.dirname(__file__), "..", "..", "scripts")
+        with socket.create_server(("127.0.0.1", 0)) as other:
+            port = str(other.getsockname()[1])
+            done = subprocess.run(
+                [os.path.join(scripts, "demo")], stdin=subprocess.DEVNULL, capture_output=True,
+                text=True, timeout=60, env=dict(os.environ, PORCHLIGHT_BIN=BINARY, PORT="0",
+                                                HTTP_PORT="0", PAGE_PORT=port))
+        self.assertEqual((done.returncode, done.stdout), (1, ""), done)
+        self.assertEqual(done.stderr, "The page cannot be served on 127.0.0.1:%s: if another "
+                         "program uses that port, choose another one: PAGE_PORT=8010 make demo\n"
+                         % port)
+
     def test_what_is_printed_works(self):
         first, said = self.start()
         done = self.type(said.replace("--account bob", "--account bob --once"),
-                         "porchlight publish", "7443", self.ports[0])
+                         "porchlight publish")
         self.assertEqual(done.returncode, 0, done)
-        done = self.type(said, "curl", "7444", self.ports[1])
+        done = self.type(said, "curl")
         self.assertEqual(done.returncode, 0, done)
         self.assertIn('"publisher":"bob"', done.stdout)
         first.terminate()
@@ -221,5 +237,5 @@ class TryingOut(Secured):
         _, said = self.start()
         with open(os.path.join(self.folder, "ca.crt")) as file:
             self.assertEqual(file.read(), authority)
-        done = self.type(said, "curl", "7444", self.ports[1])
+        done = self.type(said, "curl")
         self.assertEqual(done.returncode, 0, done)
