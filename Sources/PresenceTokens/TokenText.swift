@@ -54,21 +54,22 @@ private func decode<Value: Decodable>(_: Value.Type, _ text: [UInt8]) throws(Tok
 struct TokenHeader: Decodable {
     let alg: ExactText
     let kid: ExactText?
-    /// Whether there is a `crit` member: no extension is supported.
+    /// Whether there is a `crit` member: no extension is supported. `b64` is one that changes what
+    /// is signed (RFC 7797), and must be in `crit`.
     let isCritical: Bool
 
-    private enum CodingKeys: String, CodingKey { case alg, kid, crit }
+    private enum CodingKeys: String, CodingKey { case alg, kid, crit, b64 }
 
     init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         alg = try members.decode(ExactText.self, forKey: .alg)
-        kid = try members.decodeIfPresent(ExactText.self, forKey: .kid)
-        isCritical = members.contains(.crit)
+        kid = try members.decodeUnlessMissing(ExactText.self, forKey: .kid)
+        isCritical = members.contains(.crit) || members.contains(.b64)
     }
 }
 
 /// The claims that are used. A claim of the wrong JSON type counts as missing, except `nbf`, `aud`
-/// and `iss`: a restriction that cannot be parsed must not be ignored.
+/// and `iss`: a restriction that cannot be parsed must not be ignored. So null is of a wrong type.
 struct TokenClaims: Decodable {
     let sub: String?
     let exp: Double?
@@ -83,13 +84,23 @@ struct TokenClaims: Decodable {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         sub = try? members.decodeIfPresent(String.self, forKey: .sub)
         exp = try? members.decodeIfPresent(Double.self, forKey: .exp)
-        nbf = try members.decodeIfPresent(Double.self, forKey: .nbf)
+        nbf = try members.decodeUnlessMissing(Double.self, forKey: .nbf)
         hasAudience = members.contains(.aud)
         if let one = try? members.decode(ExactText.self, forKey: .aud) {
             aud = [one]
         } else {
-            aud = try members.decodeIfPresent([ExactText].self, forKey: .aud) ?? []
+            aud = try members.decodeUnlessMissing([ExactText].self, forKey: .aud) ?? []
         }
-        iss = try members.decodeIfPresent(ExactText.self, forKey: .iss)
+        iss = try members.decodeUnlessMissing(ExactText.self, forKey: .iss)
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// The value of a member; nil if there is none. Null is not nothing, as it is for
+    /// `decodeIfPresent`: the issuer meant something by it.
+    fileprivate func decodeUnlessMissing<Value: Decodable>(
+        _ type: Value.Type, forKey key: Key
+    ) throws -> Value? {
+        contains(key) ? try decode(type, forKey: key) : nil
     }
 }

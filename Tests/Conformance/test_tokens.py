@@ -136,6 +136,7 @@ class Tokens(Folder):
                 "alg": self.good(header={"alg": "none"}),
                 "alg ": self.good(header={"alg": "RS256"}),
                 "crit": self.good(header={"alg": "HS256", "crit": ["exp"]}),
+                "b64": self.good(header={"alg": "HS256", "b64": False}),
                 "kid": self.good(header={"alg": "HS256", "kid": "unknown"}),
                 "signature": self.good(secret=OTHER),
                 "exp": self.good(exp=None), "exp ": self.good(exp="soon"),

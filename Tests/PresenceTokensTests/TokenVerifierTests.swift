@@ -28,6 +28,8 @@ import Testing
             (#"{"alg":"HS256","crit":["b64"],"b64":false}"#, .critical),
             (#"{"alg":"HS256","crit":[]}"#, .critical),
             (#"{"alg":"HS256","crit":null}"#, .critical),
+            (#"{"alg":"HS256","b64":false}"#, .critical),
+            (#"{"alg":"HS256","kid":null}"#, .malformed),
             (#"{"kid":"x"}"#, .malformed), (#"{"alg":256}"#, .malformed), ("[]", .malformed),
             (#"{"alg":"HS256","kid":5}"#, .malformed), ("{", .malformed), ("", .malformed),
         ] as [(String, TokenError)])
@@ -49,6 +51,19 @@ import Testing
     func `a token with a member twice is malformed`(header: String?, claims: String) async throws {
         let token = try await token(header: header ?? #"{"alg":"HS256"}"#, claims)
         #expect(try await verifier().error(token) == .malformed)
+    }
+
+    @Test(arguments: ["nbf", "iss", "aud", "sub", "exp"])
+    func `a claim that is null is not a claim that is left out`(name: String) async throws {
+        let claims = ["sub": #""alice""#, "exp": "1763700600"].merging([name: "null"]) { $1 }
+        let text = claims.map { "\"\($0)\":\($1)" }.joined(separator: ",")
+        let expected: TokenError =
+            switch name {
+            case "sub": .subject
+            case "exp": .noExpiry
+            default: .malformed
+            }
+        #expect(try await verifier().error(try await token("{\(text)}")) == expected)
     }
 
     /// U+212B is U+00C5 for Swift's strings, and U+212A is K.

@@ -212,7 +212,7 @@ extension CredentialError {
             "This session did not log in with a token; there is nothing to refresh."
         case .malformed: "The token is not a signed JWT: three base64url parts."
         case .algorithm: "The token's `alg` must be HS256, RS256, ES256 or EdDSA."
-        case .critical: "The token's header has `crit`; extensions are not supported."
+        case .critical: "The token's header has `crit` or `b64`; extensions are not supported."
         case .unknownKey: "The token's `kid` does not match a key of this service."
         case .otherAlgorithm: "The token's `alg` does not match the algorithm of the key."
         case .signature: "The token's signature is invalid."
