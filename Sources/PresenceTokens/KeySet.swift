@@ -20,6 +20,16 @@ public enum TokenAlgorithm: String, CaseIterable, Sendable {
     }
 
     var name: ExactText { ExactText(rawValue) }
+
+    /// What a key that verifies is, for people.
+    fileprivate var keyName: String {
+        switch self {
+        case .hs256: "HS256 secret"
+        case .rs256: "RSA public key"
+        case .es256: "P-256 public key"
+        case .edDSA: "Ed25519 public key"
+        }
+    }
 }
 
 /// Keys that verify tokens.
@@ -33,6 +43,15 @@ public struct KeySet: Sendable {
 
     /// Whether one of the keys is a secret, which signs as well as verifies.
     public var holdsSecret: Bool { keys.contains { $0.algorithm == .hs256 } }
+
+    /// What the keys are, such as `HS256 secret` or `2 P-256 public keys, RSA public key`.
+    public var summary: String {
+        TokenAlgorithm.allCases.compactMap { algorithm in
+            let count = keys.count { $0.algorithm == algorithm }
+            guard count > 0 else { return nil }
+            return count == 1 ? algorithm.keyName : "\(count) \(algorithm.keyName)s"
+        }.joined(separator: ", ")
+    }
 
     /// No keys.
     init() {}

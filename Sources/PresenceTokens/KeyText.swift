@@ -5,9 +5,8 @@
 //                                `kid: NAME` above a block gives its key a name
 //     anything else              a secret for HS256: the content without the final line ends
 //
-// A public key must never be used as a secret, or every holder of it could sign. So a file that
-// looks like a key in another format (DER, DER in base64, OpenSSH) is rejected, and so is broken
-// JSON or PEM.
+// A public key must never be used as a secret, or every holder of it could sign. So a file in which
+// anything of a public key is found (`PublicContent`) is rejected, and so is broken JSON or PEM.
 
 import Containers
 import FoundationEssentials
@@ -37,34 +36,12 @@ enum KeyText {
         } else if text.contains("-----BEGIN ") {
             self = .pem(try PEMBlock.blocks(in: text))
         } else {
-            guard !Self.looksPublic(Array(bytes)) else { throw .notASecret }
+            if let found = PublicContent(in: content) { throw .notASecret(found) }
             guard Self.secretByteCountRange.contains(bytes.count) else {
                 throw .secretLength(bytes.count)
             }
             self = .secret(Array(bytes))
         }
-    }
-
-    /// Whether this looks like a key that need not be secret.
-    private static func looksPublic(_ bytes: [UInt8]) -> Bool {
-        for prefix in ["ssh-", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"]
-        where bytes.starts(with: prefix.utf8) {
-            return true
-        }
-        if isDER(bytes) { return true }
-        let text = bytes.filter { $0 != 10 && $0 != 13 }
-        guard let decoded = Data(base64Encoded: Data(text)) else { return false }
-        return isDER([UInt8](decoded))
-    }
-
-    /// Whether the bytes are one DER sequence, as every key in that format is.
-    private static func isDER(_ bytes: [UInt8]) -> Bool {
-        guard bytes.count > 2, bytes[0] == 0x30 else { return false }
-        guard bytes[1] & 0x80 != 0 else { return bytes.count == 2 + Int(bytes[1]) }
-        let digits = Int(bytes[1] & 0x7F)
-        guard (1...3).contains(digits), bytes.count > 2 + digits else { return false }
-        let length = bytes[2..<2 + digits].reduce(0) { $0 << 8 | Int($1) }
-        return bytes.count == 2 + digits + length
     }
 }
 
@@ -118,7 +95,7 @@ public enum TokenKeyError: Error, Equatable, CustomStringConvertible {
     case brokenPEM
     case brokenJSON
     case duplicateMember
-    case notASecret
+    case notASecret(PublicContent)
     case secretLength(Int)
     case privateKey
     case publicKey
@@ -133,8 +110,7 @@ public enum TokenKeyError: Error, Equatable, CustomStringConvertible {
         case .brokenPEM: "contains a PEM block without a matching END line."
         case .brokenJSON: "begins with `{` or `[` and is neither a JWK nor a JWK set."
         case .duplicateMember: "contains a JSON object with two members of the same name."
-        case .notASecret:
-            "contains a key in DER or OpenSSH format, which must not be used as a secret; use PEM."
+        case .notASecret(let found): "contains \(found.name), \(Self.advice(found))."
         case .secretLength(let count):
             "would be an HS256 secret of \(count) bytes; it must have 32 to 4096."
         case .privateKey:
@@ -143,6 +119,17 @@ public enum TokenKeyError: Error, Equatable, CustomStringConvertible {
         case .unsupported(let what): "contains \(what)."
         case .severalKeys: "contains more than one key; exactly one is needed to sign tokens."
         case .tooMany: "contains more than \(KeySet.keyCountMax) keys."
+        }
+    }
+
+    private static func advice(_ found: PublicContent) -> String {
+        switch found {
+        case .publicKey:
+            "which must not be used as a secret; give it as PEM with its BEGIN and END lines, or "
+                + "as a JWK or JWK set that begins with `{`"
+        case .url: "which must not be used as a secret; give the URL itself instead of a file"
+        case .serverKeyHash:
+            "which must not be used as a secret; the file of server keys is for --server-key"
         }
     }
 }

@@ -5,6 +5,9 @@ import OutgoingHTTP
 public struct KeyURL: Hashable, Sendable {
     let url: OutgoingURL
 
+    /// As it was written.
+    public var text: String { url.text }
+
     /// Whether the text is meant as a URL, valid or not.
     public static func looksLikeURL(_ text: String) -> Bool {
         let text = ExactText(text).lowercasedASCII

@@ -6,7 +6,7 @@
 //
 // A line that is not a comment and not of the form NAME sha256:… is a plain key. It is valid like
 // any other, under the name key-N, where N is its line number. But every reader of the file
-// knows it, so the service logs a warning.
+// knows it, so the service logs a warning. A line of a public key is refused: everyone knows it.
 
 /// The content of a file of server keys.
 public struct ServerKeyFile: Sendable {
@@ -64,6 +64,7 @@ public struct ServerKeyFile: Sendable {
     private mutating func plainKey(
         _ line: [UInt8], _ number: Int
     ) throws(ServerKeyFileError) -> ServerKey {
+        if let found = PublicContent(in: line) { throw .notAKey(line: number, found) }
         guard let key = ServerKey(name: "key-\(number)", key: line) else {
             throw .invalidLength(line: number, count: line.count)
         }
@@ -84,6 +85,7 @@ public struct ServerKeyFile: Sendable {
 public enum ServerKeyFileError: Error, Equatable, CustomStringConvertible {
     case empty
     case tooMany
+    case notAKey(line: Int, PublicContent)
     case invalidLength(line: Int, count: Int)
     case invalidName(line: Int)
     case invalidHash(line: Int)
@@ -95,6 +97,11 @@ public enum ServerKeyFileError: Error, Equatable, CustomStringConvertible {
         switch self {
         case .empty: "contains no key; create one with `porchlight key NAME`."
         case .tooMany: "contains more than \(ServerKeyFile.keyCountMax) keys."
+        case .notAKey(let line, .serverKeyHash):
+            "has a hash that is not of the form `NAME sha256:…` in line \(line)."
+        case .notAKey(let line, let found):
+            "has \(found.name) in line \(line), which must not be used as a key; create keys with "
+                + "`porchlight key NAME`."
         case .invalidLength(let line, let count):
             "has a key of \(count) bytes in line \(line); a key has 16 to 512."
         case .invalidName(let line):

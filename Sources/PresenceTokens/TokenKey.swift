@@ -107,6 +107,7 @@ extension TokenKey {
             guard let bytes = loose.k.flatMap({ Base64URL.decode($0.utf8) }) else {
                 throw .brokenJSON
             }
+            if let found = PublicContent(in: bytes) { throw .notASecret(found) }
             try await self.init(secret: bytes, kid: loose.kid)
             return
         }

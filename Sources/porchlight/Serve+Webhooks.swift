@@ -8,6 +8,7 @@ import NIOPosix
 import OutgoingHTTP
 import PresenceServer
 import PresenceStore
+import PresenceTokens
 import PresenceWebhooks
 import PresenceWire
 import TaskLoops
@@ -40,6 +41,11 @@ extension WebhookSettings {
             throw SettingsError(
                 "The file \(secretPath) with the secret of webhook \(name) cannot be read: "
                     + "\(error.words).")
+        }
+        if let found = PublicContent(in: secret) {
+            throw SettingsError(
+                "The file \(secretPath) with the secret of webhook \(name) contains \(found.name), "
+                    + "which must not be used as a secret: give 16 to 512 random bytes.")
         }
         while let last = secret.last, last == 10 || last == 13 { secret.removeLast() }
         do throws(WebhookEndpointError) {

@@ -76,7 +76,9 @@ struct Serve: ParsableCommand {
             try service.run(signals: signals) { [control = service.control] in
                 door.open(to: control)
                 // Not before: a start that is refused is one sentence.
-                logger.notice("started", metadata: inForce.settings.logged)
+                logger.notice(
+                    "started",
+                    metadata: inForce.settings.logged.merging(files.keys.logged) { $1 })
                 // A full disk behind standard output must not stop the service.
                 try? announce("ready on \(address)")
                 Supervisor.tell(Supervisor.ready)

@@ -56,6 +56,22 @@ import Testing
         }
     }
 
+    /// Everyone knows it, and could sign tokens and posts, or log in as an app server.
+    @Test func `hold no public key in place of a secret`() throws {
+        let file = try TemporaryFile("MCowBQYDK2VwAyEA9c9mizlqFWKktVn+aDBhtM5/uRXrNHaiZOmUOL9/4gA=\n")
+        defer { withExtendedLifetime(file) {} }
+        var settings = ServiceSettings()
+        settings.auth = .jwt
+        settings.tokenKeyPlace = file.path
+        #expect(fault { try KeyFiles(settings) }.contains("contains a public key"))
+        settings.tokenKeyPlace = nil
+        settings.serverKeyPath = file.path
+        #expect(fault { try KeyFiles(settings) }.contains("has a public key in line 1"))
+        var choices = WebhookChoices()
+        (choices.url, choices.secretPath) = ("http://a", file.path)
+        #expect(fault { try WebhookSettings(choices) }.contains("contains a public key"))
+    }
+
     @Test func `that are UTF-16 are refused, and random bytes are not`() throws {
         let file = try TemporaryFile("")
         defer { withExtendedLifetime(file) {} }

@@ -7,12 +7,13 @@ import http.server
 import json
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 import threading
 import time
 
-from porchlight import BINARY, Case, Service
+from porchlight import BINARY, WAIT, Case, Service
 from test_start import Refusing
 
 SECRET = b"a secret of thirty-two bytes, or more"
@@ -294,6 +295,33 @@ class Open(Folder):
         self.refused(answer, 401, "invalid_token")
         self.assertIn("--jwt-key", answer["error"]["message"])
 
+    def test_the_log_says_which_keys_were_loaded(self):
+        path = self.file("key", SECRET)
+        service = self.fresh("--auth", "jwt", "--jwt-key", path)
+        self.assertRegex(service.log_text(), r"(?m)^\S+ notice porchlight: started auth=jwt "
+                         r'data=\S+ jwt-key="HS256 secret" version=')
+        der = bytes.fromhex("302a300506032b6570032100") + bytes(range(32))
+        pem = (b"-----BEGIN PUBLIC KEY-----\n" + base64.b64encode(der)
+               + b"\n-----END PUBLIC KEY-----\n")
+        self.file("key", pem)
+        self.assertIn('read again, 2 changed jwt-key="Ed25519 public key"', self.reload(service))
+        # Without its first line it is not a secret.
+        self.file("key", pem.split(b"\n", 1)[1])
+        self.assertIn("nothing was changed: The file %s given with --jwt-key contains a public key"
+                      % path, self.reload(service))
+
+    def reload(self, service):
+        """What a SIGHUP adds to the log."""
+        before = len(service.log_text())
+        service.signal(signal.SIGHUP)
+        end = time.monotonic() + WAIT
+        while True:
+            said = service.log_text()[before:]
+            if "read again" in said or "nothing was changed" in said:
+                return said
+            self.assertLess(time.monotonic(), end, "no word of SIGHUP")
+            time.sleep(0.01)
+
     def test_with_keys_both_do(self):
         service = self.fresh("--jwt-key", self.file("secret", SECRET))
         self.assertIn("result", self.enter(token(), service=service)[1])
@@ -393,7 +421,12 @@ class Refused(Refusing):
 
     def test_keys_that_are_none(self):
         for content in (b"", b"short", b"{", b"{}", b"-----BEGIN PUBLIC KEY-----\nMFkw",
-                        b"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIEfoobarfoobarfoobarfoobarfoobar"):
+                        b"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIEfoobarfoobarfoobarfoobarfoobar",
+                        b"MCowBQYDK2VwAyEAAAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n",
+                        b"JWT_PUBLIC_KEY=MCowBQYDK2VwAyEAAAECAwQFBgcICQoLDA0ODxAREhMUFRYX\n",
+                        b"// ours\n" + json.dumps({"keys": [{"kty": "OKP"}]}).encode(),
+                        b"https://login.example.com/.well-known/jwks.json\n",
+                        b"app sha256:" + b"0" * 64 + b"\n"):
             with self.subTest(content=content):
                 said = self.refuses("--auth", "jwt", "--jwt-key", self.write(content),
                                     data=self.data + "/d")

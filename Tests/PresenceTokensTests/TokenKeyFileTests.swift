@@ -64,6 +64,9 @@ import Testing
         #expect(await verifier.error(named) == nil)
     }
 
+    static let publicSecret =
+        "{\"kty\":\"oct\",\"k\":\"" + Base64URL.encode(bytes(TestKeys.ecPublic)) + "\"}"
+
     @Test(
         arguments: [
             ("", .empty), (" \n\n", .empty), ("short", .secretLength(5)),
@@ -71,9 +74,10 @@ import Testing
             (TestKeys.rsaPrivate, .privateKey), (TestKeys.edPrivate, .privateKey),
             (String(TestKeys.rsaPublic.dropLast(30)), .brokenPEM),
             ("{\(TestKeys.secret)", .brokenJSON), ("{}", .brokenJSON),
-            ("ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQC7 me@here", .notASecret),
+            ("ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAABgQC7 me@here", .notASecret(.publicKey)),
             (#"{"kty":"OKP","crv":"Ed25519","x":"a","d":"b"}"#, .privateKey),
             (#"{"kty":"oct","k":"c2hvcnQ"}"#, .secretLength(5)),
+            (publicSecret, .notASecret(.publicKey)),
         ] as [(String, TokenKeyError)])
     func `an invalid file is rejected`(text: String, error: TokenKeyError) async {
         await #expect(throws: error) { try await KeySet(file: bytes(text)) }
@@ -96,10 +100,26 @@ import Testing
     @Test func `a bare public key is not used as a secret`() async throws {
         let text = TestKeys.rsaPublic.split(separator: "\n").dropFirst().dropLast()
         for bare in [text.joined(), text.joined(separator: "\n")] {
-            await #expect(throws: TokenKeyError.notASecret) {
+            await #expect(throws: TokenKeyError.notASecret(.publicKey)) {
                 try await KeySet(file: bytes(bare))
             }
         }
+    }
+
+    static let summaries: [(String, String)] = [
+        (TestKeys.secret, "HS256 secret"),
+        (TestKeys.ecPublic, "P-256 public key"),
+        (TestKeys.ecCertificate, "P-256 public key"),
+        (
+            [TestKeys.edPublic, TestKeys.rsaPublic, TestKeys.ecCertificate, TestKeys.edPublic]
+                .joined(separator: "\n"),
+            "RSA public key, P-256 public key, 2 Ed25519 public keys"
+        ),
+    ]
+
+    @Test(arguments: summaries)
+    func `a file says what its keys are`(text: String, summary: String) async throws {
+        #expect(try await KeySet(file: bytes(text)).summary == summary)
     }
 
     @Test func `an issuer needs exactly one signing key`() async {

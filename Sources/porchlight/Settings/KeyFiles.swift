@@ -99,6 +99,16 @@ struct KeyFiles: Sendable {
         ]
     }
 
+    /// What the log says about the keys of tokens at the start and after a reload: a file that was
+    /// meant as a public key must not pass for a secret unnoticed.
+    var logged: Logger.Metadata {
+        switch tokenKeys {
+        case .none: [:]
+        case .inFile(let keys): ["jwt-key": "\(keys.summary)"]
+        case .published(let url): ["jwt-key": "keys at \(url.text)"]
+        }
+    }
+
     /// The warnings that did not apply to the files before.
     func warnings(notIn before: KeyFiles?) -> [String] {
         warnings.filter { before?.warnings.contains($0) != true }

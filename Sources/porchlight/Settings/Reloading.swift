@@ -85,7 +85,8 @@ final class Reloading: Sendable {
                 warnOfRestart(with: read.settings)
             }
             report(
-                changes, keysBefore.changes(to: keys).map(\.text) + tlsBefore.changes(to: tls))
+                changes, keysBefore.changes(to: keys).map(\.text) + tlsBefore.changes(to: tls),
+                keys)
         } catch {
             for fault in error.faults {
                 logger.error("settings refused, nothing was changed: \(fault)")
@@ -103,7 +104,7 @@ final class Reloading: Sendable {
         }
     }
 
-    private func report(_ changes: [SettingChange], _ fileChanges: [String]) {
+    private func report(_ changes: [SettingChange], _ fileChanges: [String], _ keys: KeyFiles) {
         for change in changes {
             let place = change.origin.text
             switch change.setting.takesEffect {
@@ -115,7 +116,8 @@ final class Reloading: Sendable {
         }
         for change in fileChanges { logger.notice("\(change)") }
         let count = changes.count { $0.setting.takesEffect == .atReload } + fileChanges.count
-        logger.notice("settings, keys and certificates read again, \(count) changed")
+        logger.notice(
+            "settings, keys and certificates read again, \(count) changed", metadata: keys.logged)
     }
 }
 
