@@ -37,7 +37,7 @@ extension OutgoingError {
         switch ending.code {
         case CURLE_COULDNT_RESOLVE_HOST: self = .cannotConnect("unknown host")
         case CURLE_COULDNT_RESOLVE_PROXY: self = .cannotConnect("unknown proxy host")
-        case CURLE_COULDNT_CONNECT: self = .cannotConnect(ending.systemText)
+        case CURLE_COULDNT_CONNECT: self = .cannotConnect(ending.connectText)
         // The timeout of the whole request is not libcurl's.
         case CURLE_OPERATION_TIMEDOUT:
             self = .cannotConnect(
@@ -52,7 +52,7 @@ extension OutgoingError {
         case CURLE_PARTIAL_FILE:
             self = .noResponse("the connection was closed within the response")
         case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: self = .malformedResponse
-        default: self = .noResponse(ending.systemText)
+        default: self = .noResponse(ending.socketText)
         }
     }
 
@@ -63,10 +63,19 @@ extension OutgoingError {
 }
 
 extension TransferEnding {
-    /// The system's message if there is one, else libcurl's.
-    fileprivate var systemText: String {
+    /// Why there is no connection: the system's message if there is one, else libcurl's.
+    fileprivate var connectText: String {
         systemError == 0
             ? OutgoingError.text(of: code) : unsafe String(cString: strerror(systemError))
+    }
+
+    /// Why a connection has failed: the system's message if there is one, else libcurl's. Not
+    /// `systemError`, which may be that of an address that was tried before.
+    fileprivate var socketText: String {
+        for kind in ["Recv failure: ", "Send failure: "] where message.hasPrefix(kind) {
+            return String(message.dropFirst(kind.count))
+        }
+        return OutgoingError.text(of: code)
     }
 
     /// What is wrong with TLS, without the host that libcurl's message has in it.
@@ -80,9 +89,7 @@ extension TransferEnding {
         if message.contains(": error:"), let reason = message.split(separator: ":").last {
             return "TLS: \(reason)"
         }
-        if message.contains("SSL_ERROR_SYSCALL"), systemError == 0 {
-            return "TLS: the connection was closed"
-        }
-        return systemText
+        return message.contains("SSL_ERROR_SYSCALL")
+            ? "TLS: the connection was closed" : "TLS: \(socketText)"
     }
 }

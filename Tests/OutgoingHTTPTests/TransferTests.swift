@@ -138,6 +138,28 @@ private let empty = Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8)
         }
     }
 
+    @Test(arguments: ["http", "https"])
+    func `may be a reset`(scheme: String) async throws {
+        let peer = try Peer { connection in
+            _ = connection.receive()
+            connection.resetAtEnd()
+        }
+        defer { peer.stop() }
+        let error = try await withHTTP { try await $0.result(peer.url(scheme: scheme)).error }
+        let why = "Connection reset by peer"
+        #expect(error == (scheme == "http" ? .noResponse(why) : .cannotConnect("TLS: \(why)")))
+    }
+
+    // At `::1`, which is tried first, the connection is refused.
+    @Test func `is not confused with an address that was tried before`() async throws {
+        let head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
+        let peer = try Peer(answering: Array("\(head)zz\r\n".utf8))
+        defer { peer.stop() }
+        let url = "http://localhost:\(peer.port)/"
+        let error = try await withHTTP { try await $0.result(url).error }
+        #expect(error == .noResponse("Failure when receiving data from the peer"))
+    }
+
     @Test(arguments: ["a: b\r\n", "\r\nHTTP/1.1 100 Continue\r\n", "a"])
     func `is not read without an end`(part: String) async throws {
         let peer = try Peer { connection in

@@ -101,6 +101,13 @@ struct PeerConnection: Sendable {
     @discardableResult
     func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
+    /// Makes the end of the connection a reset.
+    func resetAtEnd() {
+        var time = linger(l_onoff: 1, l_linger: 0)
+        let size = socklen_t(MemoryLayout.size(ofValue: time))
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &time, size)
+    }
+
     func waitForEnd() {
         while receive() != nil {}
     }
