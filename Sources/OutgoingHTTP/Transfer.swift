@@ -65,8 +65,7 @@ import NIOCore
         try set(CURLOPT_QUICK_EXIT, 1)
         // A receiver that has moved is found at the next attempt.
         try set(CURLOPT_DNS_CACHE_TIMEOUT, 0)
-        // An idle connection that is older may have been forgotten on the way.
-        try set(CURLOPT_MAXAGE_CONN, 60)
+        try set(CURLOPT_MAXAGE_CONN, rules.idleSecondsMax)
         try set(CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS)
         try set(CURLOPT_SSL_VERIFYPEER, 1)
         try set(CURLOPT_SSL_VERIFYHOST, 2)

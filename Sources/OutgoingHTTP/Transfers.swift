@@ -4,6 +4,9 @@ import CCurl
 struct TransferRules: Sendable {
     /// The most seconds until a connection can be used: its name is found, and TLS is agreed on.
     var connectSecondsMax = 5
+    /// The most seconds that a connection is kept without a request: what is older may have been
+    /// forgotten on the way.
+    var idleSecondsMax = 60
     /// The most transfers at once; others wait for their end.
     var transfersMax = 64
     /// The file with the authorities that are trusted; nil for those of the system.
@@ -90,6 +93,7 @@ struct TransferRules: Sendable {
         guard let transfer = running.removeValue(forKey: id) else { return }
         unsafe curl_multi_remove_handle(multi, transfer.easy)
         transfer.order.report(result(transfer))
-        if !waiting.isEmpty { begin(waiting.removeFirst()) }
+        // One that cannot begin leaves its place to the next.
+        while running.count < rules.transfersMax, !waiting.isEmpty { begin(waiting.removeFirst()) }
     }
 }

@@ -47,7 +47,7 @@ import Testing
         let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        var rules = TransferRules(connectSecondsMax: 3_600)
+        var rules = TransferRules.patient
         if let authorities {
             let file = folder.appending(path: "ca.pem")
             try Data(authorities.utf8).write(to: file)

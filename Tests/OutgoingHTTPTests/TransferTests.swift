@@ -315,7 +315,9 @@ private let empty = Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8)
             }
         }
         defer { peer.stop() }
-        try await withHTTP(TransferRules(connectSecondsMax: 3_600, transfersMax: 8)) { http in
+        var rules = TransferRules.patient
+        rules.transfersMax = 8
+        try await withHTTP(rules) { http in
             let url = peer.url()
             try await withThrowingTaskGroup { group in
                 for _ in 0..<200 { group.addTask { try await http.result(url).error } }
@@ -334,7 +336,9 @@ private let empty = Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8)
             connection.waitForEnd()
         }
         defer { peer.stop() }
-        try await withHTTP(TransferRules(connectSecondsMax: 3_600, transfersMax: 1)) { http in
+        var rules = TransferRules.patient
+        rules.transfersMax = 1
+        try await withHTTP(rules) { http in
             let url = peer.url()
             let first = Task { try await http.result(url).error }
             await events.first { true }

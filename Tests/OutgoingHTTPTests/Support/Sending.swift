@@ -4,9 +4,14 @@ import TaskLoops
 
 @testable import OutgoingHTTP
 
+extension TransferRules {
+    /// Nothing depends on the speed of the machine.
+    static let patient = TransferRules(connectSecondsMax: 3_600, idleSecondsMax: 3_600)
+}
+
 /// A client of a test's own.
 func withHTTP<Value>(
-    _ rules: TransferRules = TransferRules(connectSecondsMax: 3_600),
+    _ rules: TransferRules = .patient,
     _ body: (OutgoingHTTP) async throws -> Value
 ) async throws -> Value {
     let http = OutgoingHTTP(on: TaskLoop(MultiThreadedEventLoopGroup.singleton.next()), rules)

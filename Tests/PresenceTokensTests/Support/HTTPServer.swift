@@ -42,12 +42,11 @@ final class HTTPServer: Sendable {
         page.withLock { change(&$0) }
     }
 
-    func stop() {
-        shutdown(listener, CInt(SHUT_RDWR))
-        close(listener)
-    }
+    func stop() { shutdown(listener, CInt(SHUT_RDWR)) }
 
     private func serve() {
+        // Here, where it is used: its number may be that of another test's socket then.
+        defer { close(listener) }
         while true {
             let connection = accept(listener, nil, nil)
             guard connection >= 0 else { return }
