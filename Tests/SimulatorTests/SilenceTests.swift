@@ -6,20 +6,6 @@ import Testing
 @testable import PresenceServer
 
 @Suite struct `A client that is silent` {
-    /// Lets time pass, with a turn whenever the service has armed its timer.
-    private func pass(_ service: SmallService, milliseconds: UInt64) {
-        let end = service.network.monotonicMilliseconds + milliseconds
-        while service.network.monotonicMilliseconds < end {
-            let armed = min(service.network.armed ?? end, end)
-            let step =
-                max(armed, service.network.monotonicMilliseconds + 1)
-                - service.network.monotonicMilliseconds
-            service.network.monotonicMilliseconds += step
-            service.network.wallMilliseconds += Int64(step)
-            service.connections.turnEnded()
-        }
-    }
-
     private func isClosed(_ service: SmallService, _ id: StreamID) -> Bool {
         service.network.streams[id]?.isLingering != false
     }
@@ -27,11 +13,11 @@ import Testing
     @Test func `is closed after one and a half heartbeats`() {
         let service = SmallService { $0.engine.heartbeatSeconds = 30 }
         let phone = service.login("bob")
-        pass(service, milliseconds: 30_000)
+        service.pass(milliseconds: 30_000)
         service.connections.receive([0, 0, 0, 0].span.bytes, from: phone)
-        pass(service, milliseconds: 44_999)
+        service.pass(milliseconds: 44_999)
         #expect(!isClosed(service, phone))
-        pass(service, milliseconds: 2)
+        service.pass(milliseconds: 2)
         #expect(isClosed(service, phone))
         let close = service.messages(phone).last
         #expect(close?["params"]?["code"] == 4408)
@@ -48,13 +34,13 @@ import Testing
         let watch: JSON = ["type": 1, "expiry": 3_600, "publishers": ["carol"]]
         service.send("subscribe", watch, on: phone)
         // It is not read meanwhile: it may have sent.
-        pass(service, milliseconds: 100_000)
+        service.pass(milliseconds: 100_000)
         #expect(!isClosed(service, phone))
         service.commit()
         // What it has sent meanwhile is read now. If there is nothing, it is gone.
-        pass(service, milliseconds: 900)
+        service.pass(milliseconds: 900)
         #expect(!isClosed(service, phone))
-        pass(service, milliseconds: 1_200)
+        service.pass(milliseconds: 1_200)
         #expect(isClosed(service, phone))
     }
 
@@ -62,7 +48,7 @@ import Testing
         let service = SmallService { $0.engine.heartbeatSeconds = 30 }
         let phone = service.login("bob")
         let heard = service.network.wallMilliseconds
-        pass(service, milliseconds: 20_000)
+        service.pass(milliseconds: 20_000)
         let backend = service.connectAppServer()
         let sessions = service.ask("sessions", ["account": "bob"], on: backend)["sessions"]?.array
         #expect(sessions?.first?["lastHeard"]?.integer == heard)

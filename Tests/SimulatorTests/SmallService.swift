@@ -88,6 +88,19 @@ final class SmallService {
         connections.link.host.engine.checkInvariants()
     }
 
+    /// Lets time pass, with a turn whenever the service has armed its timer.
+    func pass(milliseconds: UInt64) {
+        let end = network.monotonicMilliseconds + milliseconds
+        while network.monotonicMilliseconds < end {
+            let armed = min(network.armed ?? end, end)
+            let step =
+                max(armed, network.monotonicMilliseconds + 1) - network.monotonicMilliseconds
+            network.monotonicMilliseconds += step
+            network.wallMilliseconds += Int64(step)
+            connections.turnEnded()
+        }
+    }
+
     /// What has come since the last call.
     func messages(_ id: StreamID, bytesMax: Int = .max) -> [JSON] {
         let (bytes, isDrained) = network.read(id, bytesMax: bytesMax)

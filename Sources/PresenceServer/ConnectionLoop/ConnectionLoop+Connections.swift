@@ -174,6 +174,7 @@ extension ConnectionLoop where Link: ~Copyable {
         switch connections[slot].phase {
         case .free: break
         case .anonymous: close(slot, .loginTimeout)
+        case .serving where connections[slot].framing.hasStanzas: periodEnded(in: slot)
         case .serving: close(slot, .protocolViolation)
         case .ending, .closing: end(slot, .lost, .lost, .atOnce)
         }

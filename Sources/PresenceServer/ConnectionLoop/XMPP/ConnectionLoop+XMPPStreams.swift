@@ -34,7 +34,7 @@ extension ConnectionLoop where Link: ~Copyable {
             // The end of the stream is said when nothing can follow it.
             if case .end = heard {} else { say(slot) }
             if case .needMore = heard {
-                return watchFrame(of: slot, isNew: partCount > 0)
+                return watchStanza(of: client, in: slot, isNew: partCount > 0)
             }
             clearFrameDeadline(of: slot)
             hear(heard, of: client, in: slot, at: now)

@@ -94,6 +94,8 @@ final class XMPPConnection {
     var sender: StanzaSender?
     /// What waits for a rate limit.
     var paced = PacedStanzas()
+    /// How the stanza arrives that has begun.
+    var arrival = StanzaArrival()
     /// The number of the last ping or push.
     private var number: UInt64 = 0
     /// The devices that have presented themselves to it, other than by a subscription.
