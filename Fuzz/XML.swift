@@ -153,13 +153,16 @@ nonisolated(unsafe) private let reader = XMLReader(hashSalt: 1)
 private func checkRoundTrip(_ stanza: XMLElement) {
     let tree = Tree(stanza)
     var written: [UInt8] = []
-    written.appendXML(stanza, in: "jabber:client")
+    // What others may refuse is not written.
+    guard written.appendXML(stanza, in: "jabber:client") else { return }
     require(String(validating: written, as: UTF8.self) != nil, "what is written is not UTF-8")
     do throws(XMLError) {
         let again = try reader.readStanza(written.span.bytes, in: .standard)
-        require(Tree(again) == tree, "what is written is read as another tree")
-    } catch {
         // Each namespace is declared where it is used, which may be more than the stanza did.
+        require(
+            again.isOfIncompleteStanza || Tree(again) == tree,
+            "what is written is read as another tree")
+    } catch {
         if case .limit = error { return }
         require(false, "what is written is refused: \(error)")
     }

@@ -90,9 +90,9 @@ import CExpat
         do throws(XMLError) {
             // Another element beside the first one.
             guard tree.depth > 0 || contentEnd < 0 else { throw .notWellFormed }
-            guard declarationCount <= XMLLimits.attributesMax else { throw .limit(.attributes) }
-            declarationCount = 0
             try unsafe tree.begin(ExpandedName(name))
+            if declarationCount > XMLLimits.attributesMax { try tree.leaveOut(.limit(.attributes)) }
+            declarationCount = 0
             var next = unsafe attributes
             while let place = unsafe next, let name = unsafe place[0],
                 let value = unsafe place[1]

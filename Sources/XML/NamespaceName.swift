@@ -3,14 +3,16 @@
 // What a client sends is written again for others, and their readers are stricter than Expat is
 // here: one that splits names at a space, `}` or `|` refuses a namespace with it, and all refuse
 // the namespace of `xml` as that of an element (Namespaces in XML 1.0, section 3). A client whose
-// reader refuses something loses its stream. So such names are refused where they are read.
+// reader refuses something loses its stream. So elements with such names are not written. They are
+// read, since some clients have them in every presence; only an element in the namespace of `xml`
+// is refused where it is read, as XML that is wrong.
 
-/// Which names of namespaces are accepted.
+/// Which names of namespaces are written.
 enum NamespaceName {
     /// Whether a name consists of characters of URIs (RFC 3986). Brackets and `%` are not among
     /// them here: no namespace of XMPP has them, and only some places in a URI may.
-    static func isValid(_ name: UnsafeRawBufferPointer) -> Bool {
-        unsafe name.allSatisfy { byte in
+    static func isValid(_ name: ArraySlice<UInt8>) -> Bool {
+        name.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),

@@ -1,13 +1,18 @@
 // An element that was read is written again from its tree, and no byte of the input is copied: two
 // readers that disagree about the same bytes are how stanzas are smuggled.
 //
+// What others may refuse to read is not written: the stream of a client ends whose reader refuses
+// something. These are elements of which a part is missing, and names of namespaces that not every
+// reader accepts.
+//
 // Prefixes are not kept. An element declares its namespace as the default one where that differs
 // from what is around it; an attribute in a namespace has a prefix that is declared beside it.
 
 extension [UInt8] {
     /// Appends an element with everything in it, where `namespace` is the default namespace.
     ///
-    /// Appends nothing and returns false if that would be more than `bytesMax`.
+    /// Appends nothing and returns false if that would be more than `bytesMax`, or if it has what
+    /// others may refuse.
     @discardableResult
     public mutating func appendXML(
         _ element: XMLElement, in namespace: StaticString, bytesMax: Int = .max
@@ -27,11 +32,18 @@ extension [UInt8] {
     ) -> Bool {
         let name = element.name
         let namespace = element.namespace
+        guard !element.isIncomplete else { return false }
         append(UInt8(ascii: "<"))
         append(contentsOf: name)
-        if namespace != outer { appendXML(attribute: "xmlns", namespace) }
+        if namespace != outer {
+            guard NamespaceName.isValid(namespace) else { return false }
+            appendXML(attribute: "xmlns", namespace)
+        }
         var prefixes = 0
-        for attribute in element.attributes { append(attribute, &prefixes) }
+        for attribute in element.attributes {
+            guard NamespaceName.isValid(attribute.namespace) else { return false }
+            append(attribute, &prefixes)
+        }
         guard count <= limit else { return false }
         guard !element.isEmpty else {
             append(literal: "/>")

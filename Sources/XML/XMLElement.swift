@@ -11,6 +11,13 @@ public struct XMLElement: Sendable {
         self.number = number
     }
 
+    /// Whether anything of its stanza was more than is allowed, and was left out: attributes of an
+    /// element, its name, or that of its namespace. The stanza's own element is complete.
+    public var isOfIncompleteStanza: Bool { document.isIncomplete }
+
+    /// The same of this element alone.
+    var isIncomplete: Bool { node.isIncomplete }
+
     /// Bytes of memory of the document that it is in.
     var bytesAllocatedOfDocument: Int { document.bytesAllocated }
 

@@ -10,8 +10,7 @@ public enum XMLError: Error, Hashable, Sendable {
     case unsupportedEncoding
     /// Text between stanzas, or a stream that ends in the tag that begins it.
     case badFormat
-    /// An element in the namespace of the prefix `xml`, or the name of a namespace with characters
-    /// that URIs do not have.
+    /// An element in the namespace of the prefix `xml`.
     case namespace
     /// More than is allowed.
     case limit(XMLLimit)
@@ -40,7 +39,8 @@ public enum XMLLimit: Hashable, Sendable {
 }
 
 /// The limits of every stanza. That of its bytes depends on the phase of the stream, and is an
-/// argument.
+/// argument. Attributes and names above the limits are left out, unless they are of the outermost
+/// element.
 public enum XMLLimits {
     /// Elements in each other; the stanza is the first one.
     public static let depthMax = 32

@@ -27,6 +27,8 @@ struct XMLTree {
         /// `XMLTree.noNamespace`: none.
         var namespace: UInt8 = XMLTree.noNamespace
         var isText = false
+        /// Of an element: its name or an attribute was more than is allowed, and is left out.
+        var isIncomplete = false
     }
 
     struct Attribute {
@@ -41,6 +43,8 @@ struct XMLTree {
     private(set) var attributes: [Attribute] = []
     private(set) var namespaces: [ByteRange] = []
     private(set) var bytes: [UInt8] = []
+    /// Whether an element is incomplete.
+    private(set) var isIncomplete = false
     /// The number of open elements.
     private(set) var depth = 0
     /// The innermost of them.
@@ -60,8 +64,12 @@ struct XMLTree {
         isInText = false
         guard depth < XMLLimits.depthMax else { throw .limit(.depth) }
         let number = UInt32(truncatingIfNeeded: nodes.count)
-        var node = try unsafe Node(bytes: append(name: name.local), end: open)
-        node.namespace = try unsafe namespace(name)
+        var node = Node(bytes: ByteRange(), end: open)
+        var excess: XMLError?
+        do throws(XMLError) {
+            node.namespace = try unsafe namespace(name)
+            node.bytes = try unsafe append(name: name.local)
+        } catch { excess = error }
         if let namespace = unsafe name.namespace, unsafe NamespaceName.isOfXML(namespace) {
             throw .namespace
         }
@@ -69,21 +77,32 @@ struct XMLTree {
         try append(node)
         open = number
         depth += 1
+        if let excess { try leaveOut(excess) }
     }
 
     /// Appends an attribute to the element that was just begun.
     mutating func append(
         _ name: ExpandedName, value: UnsafeRawBufferPointer
     ) throws(XMLError) {
-        guard value.count <= XMLLimits.valueBytesMax else { throw .limit(.valueBytes) }
-        guard let last = nodes.indices.last,
-            nodes[last].attributeCount < XMLLimits.attributesMax
-        else { throw .limit(.attributes) }
-        let attribute = try unsafe Attribute(
-            name: append(name: name.local), value: append(bytes: value),
-            namespace: namespace(name))
-        attributes.append(attribute)
-        nodes[last].attributeCount += 1
+        do throws(XMLError) {
+            guard value.count <= XMLLimits.valueBytesMax else { throw .limit(.valueBytes) }
+            guard let last = nodes.indices.last,
+                nodes[last].attributeCount < XMLLimits.attributesMax
+            else { throw .limit(.attributes) }
+            let attribute = try unsafe Attribute(
+                name: append(name: name.local), value: append(bytes: value),
+                namespace: namespace(name))
+            attributes.append(attribute)
+            nodes[last].attributeCount += 1
+        } catch { try leaveOut(error) }
+    }
+
+    /// Leaves out of the innermost element what is more than is allowed. Of the outermost one
+    /// nothing may be missing: it says what a stanza is, and for whom.
+    mutating func leaveOut(_ excess: XMLError) throws(XMLError) {
+        guard depth > 1 else { throw excess }
+        nodes[Int(open)].isIncomplete = true
+        isIncomplete = true
     }
 
     /// Appends text. Expat has several for one text: lines, references.
@@ -134,7 +153,6 @@ struct XMLTree {
         }
         guard namespaces.count < XMLLimits.namespacesMax else { throw .limit(.namespaces) }
         guard text.count <= XMLLimits.namespaceBytesMax else { throw .limit(.nameBytes) }
-        guard unsafe NamespaceName.isValid(text) else { throw .namespace }
         namespaces.append(unsafe append(bytes: text))
         return UInt8(truncatingIfNeeded: namespaces.count - 1)
     }
@@ -146,6 +164,7 @@ final class XMLDocument: Sendable {
     let attributes: [XMLTree.Attribute]
     let namespaces: [XMLTree.ByteRange]
     let bytes: [UInt8]
+    let isIncomplete: Bool
 
     init(_ tree: consuming XMLTree) {
         precondition(!tree.nodes.isEmpty && tree.depth == 0, "a tree that is not complete")
@@ -153,6 +172,7 @@ final class XMLDocument: Sendable {
         attributes = tree.attributes
         namespaces = tree.namespaces
         bytes = tree.bytes
+        isIncomplete = tree.isIncomplete
     }
 
     /// Bytes of memory in use.

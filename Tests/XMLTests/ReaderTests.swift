@@ -138,18 +138,50 @@ import Testing
         check(.nameBytes, 256) { "<a xmlns='\(repeated($0) { _ in "u" })'/>" }
         check(.valueBytes, 4_096) { "<a b='\(repeated($0) { _ in "a" })'/>" }
         check(.nodes, 1_024) { "<a>\(repeated($0 - 1) { _ in "<b/>" })</a>" }
-        // That of the stream is one of them.
-        check(.namespaces, 16) { "<a>\(repeated($0 - 1) { "<b xmlns='\($0)'/>" })</a>" }
     }
 
-    /// Readers of clients refuse them, and would end their streams.
+    @Test func `leaves out of inner elements what is above the limits`() throws {
+        func check(_ max: Int, _ make: (Int) -> String) throws {
+            let whole = try reader.stanza("<a>\(make(max))</a>")
+            #expect(!whole.isOfIncompleteStanza && whole.written != "")
+            // The other elements, and the stanza's own, are complete.
+            let stanza = try reader.stanza("<a b='1'>\(make(max + 1))<c d='1'>e</c></a>")
+            #expect(stanza.isOfIncompleteStanza && stanza.written == "")
+            #expect(stanza.attribute("b")?.isEqual(to: "1") == true)
+            #expect(Array(stanza.elements).count == 2)
+            let last = try #require(stanza.first("c", in: "jabber:client"))
+            #expect(last.written == "<c d='1'>e</c>")
+            #expect(stanza.elements.map(\.written).contains(""))
+        }
+        func repeated(_ count: Int, _ each: (Int) -> String) -> String {
+            (0..<count).map(each).joined()
+        }
+        try check(32) { "<x\(repeated($0) { " b\($0)='1'" })/>" }
+        try check(32) { "<x\(repeated($0) { " xmlns:b\($0)='u'" })/>" }
+        try check(128) { "<\(repeated($0) { _ in "x" })/>" }
+        try check(128) { "<x \(repeated($0) { _ in "b" })=''/>" }
+        try check(256) { "<x xmlns='\(repeated($0) { _ in "u" })'/>" }
+        try check(256) { "<x xmlns:p='\(repeated($0) { _ in "u" })' p:b=''/>" }
+        try check(4_096) { "<x b='\(repeated($0) { _ in "a" })'/>" }
+        try check(4_096) { "<x><y b='\(repeated($0) { _ in "a" })'/></x>" }
+        // That of the stream is one of them.
+        try check(16) { "<x>\(repeated($0 - 1) { "<b xmlns='\($0)'/>" })</x>" }
+    }
+
+    @Test(arguments: ["<xml:a/>", "<a><xml:b c='1'/></a>"])
+    func `refuses elements in the namespace of xml`(text: String) {
+        #expect(throws: XMLError.namespace) { try reader.stanza(text) }
+    }
+
+    /// Readers of other clients refuse them, and would end their streams.
     @Test(arguments: [
-        "<xml:a/>", "<a><xml:b c='1'/></a>", "<a xmlns='u v'/>", "<a><b xmlns='u}v'/></a>",
+        "<a xmlns='u v'/>", "<a><b xmlns='u}v'/></a>",
         "<a><p:b xmlns:p='u|v'/></a>", "<a xmlns:p='é' p:b='1'/>", "<a xmlns='u%20v'/>",
         "<a xmlns='http://[::1]/'/>", "<a xmlns='u&#10;v'/>", "<a xmlns='&lt;'/>",
+        "<a xmlns='我的应用'/>",
     ])
-    func `refuses namespaces that others refuse`(text: String) {
-        #expect(throws: XMLError.namespace) { try reader.stanza(text) }
+    func `reads namespaces that are not written again`(text: String) throws {
+        #expect(try reader.stanza(text).written == "")
     }
 
     @Test(arguments: [

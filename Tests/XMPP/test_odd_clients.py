@@ -4,6 +4,8 @@ import unittest
 
 from test_apps import PING, Apps
 
+CAPS = "<c xmlns='http://jabber.org/protocol/caps' hash='sha-1' node='n' ver='v'/>"
+
 
 class Types(Apps, unittest.TestCase):
     def test_a_type_that_is_none_is_available(self):
@@ -41,6 +43,50 @@ class Types(Apps, unittest.TestCase):
         said = stream.until("</iq>")
         self.assertIn("<jid-malformed ", said)
         self.assertNotIn("from=''", said)
+
+
+class Children(Apps, unittest.TestCase):
+    ODD = {
+        "a namespace with a space": "<x xmlns='my app'/>",
+        "one that is not of ASCII": "<x xmlns='我的应用'/>",
+        "one with a percent sign": "<x xmlns='http://a/b%20c'/>",
+        "one of an inner element": "<x xmlns='u'><y xmlns='my app'/></x>",
+        "one of an attribute": "<x xmlns='u' xmlns:p='my app' p:a='b'/>",
+        "a long namespace": "<x xmlns='urn:%s'/>" % ("n" * 300),
+        "a long value": "<x xmlns='u' data='%s'/>" % ("y" * 5000),
+        "many attributes": "<x xmlns='u' %s/>" % " ".join("a%d=''" % n for n in range(40)),
+        "many declarations": "<x xmlns='u' %s/>" % " ".join(
+            "xmlns:a%d='u'" % n for n in range(40)),
+        "a long name": "<%s xmlns='u'/>" % ("n" * 200),
+        "a long name of an attribute": "<x xmlns='u' %s=''/>" % ("n" * 200),
+        "many namespaces": "<x>%s</x>" % "".join("<y xmlns='u:%d'/>" % n for n in range(30)),
+    }
+
+    def test_of_presences_are_left_out(self):
+        amy, ben = self.befriend("c-amy", "c-ben")
+        for number, (what, odd) in enumerate(self.ODD.items()):
+            with self.subTest(what=what):
+                status = "<status>%d</status>" % number
+                ben.send("<presence>%s%s%s</presence>" % (CAPS, status, odd))
+                said = amy.until("<presence from='c-ben@localhost/d1' to='c-amy@localhost'>"
+                                 + status)
+                self.assertNotIn("<x", said)
+                self.assertTrue(amy.until("</presence>").startswith(CAPS))
+        self.assertNotIn("<error", self.heard(ben, "after"))
+
+    def test_of_others_are_refused(self):
+        stream, other = self.stream("odd"), self.stream("other")
+        for number, (what, odd) in enumerate(self.ODD.items()):
+            for to in ("localhost", "odd@localhost", "other@localhost/d1"):
+                with self.subTest(what=what, to=to):
+                    stream.send("<iq type='get' id='o%d' to='%s'>%s</iq>" % (number, to, odd)
+                                + PING % "after")
+                    said = stream.until("id='after'")
+                    self.assertIn("<iq type='error' id='o%d'" % number, said)
+            stream.send("<message to='other@localhost' id='m%d'><body>Hi</body>%s</message>"
+                        % (number, odd))
+            self.assertIn("<service-unavailable ", stream.until("</message>"))
+        self.assertNotIn("<x", self.heard(other, "end"))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ extension StanzaDecoder {
         guard isSet || isGet || Self.isAnswer(stanza) else {
             throw .badRequest("The type of an iq is get, set, result or error.")
         }
+        guard !stanza.isOfIncompleteStanza else { throw .elementsTooLarge }
         let target = try address(head.to)
         guard isSet || isGet else {
             if case .device(let account, let device?) = target {

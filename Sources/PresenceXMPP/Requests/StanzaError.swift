@@ -1,3 +1,5 @@
+internal import XML
+
 /// An error that is answered with a stanza of type `error` (RFC 6120, 8.3).
 public struct StanzaError: Error, Hashable, Sendable {
     /// What the sender should do about it.
@@ -50,6 +52,12 @@ public struct StanzaError: Error, Hashable, Sendable {
         Self(.modify, .policyViolation, text)
     }
 
+    /// An element of the stanza has more than is read of it.
+    public static let elementsTooLarge = tooLong(
+        "An element has at most \(XMLLimits.attributesMax) attributes with values of "
+            + "\(XMLLimits.valueBytesMax) bytes. Names have at most \(XMLLimits.nameBytesMax) "
+            + "bytes, those of namespaces \(XMLLimits.namespaceBytesMax), and a stanza has at "
+            + "most \(XMLLimits.namespacesMax) namespaces.")
     /// The address cannot be one of an account.
     public static let jidMalformed = Self(.modify, .jidMalformed)
     /// The address has another domain.

@@ -45,10 +45,7 @@ public struct StreamError: Error, Hashable, Sendable {
         case .unsupportedEncoding: self.init(.unsupportedEncoding, "The encoding must be UTF-8.")
         case .badFormat: self.init(.badFormat)
         case .namespace:
-            self.init(
-                .invalidNamespace,
-                "The name of a namespace has characters of a URI, without brackets and percent "
-                    + "signs, and no element is in that of the prefix xml.")
+            self.init(.invalidNamespace, "No element is in the namespace of the prefix xml.")
         case .limit(let limit): self.init(.policyViolation, Self.text(limit))
         case .outOfMemory: self.init(.resourceConstraint)
         }

@@ -60,7 +60,9 @@ extension ConnectionLoop where Link: ~Copyable {
 
     /// Refuses to relay a stanza.
     mutating func refuseLong(_ head: StanzaHead, _ sender: StanzaSender, in slot: Int) {
-        let error = StanzaError.tooLong("It is too long.")
+        let error = StanzaError.tooLong(
+            "A stanza for another client has at most \(relayedBytesMax) bytes, and names of "
+                + "namespaces in it are URIs without brackets and percent signs.")
         counters.stanzaErrors.count(error.condition)
         send(to: slot) { $0.append(error, head, to: sender) }
     }
