@@ -18,6 +18,9 @@ public struct XMLElement: Sendable {
     /// The same of this element alone.
     var isIncomplete: Bool { node.isIncomplete }
 
+    /// The number of elements and texts: itself, and all in it.
+    public var nodeCount: Int { Int(node.end) - number }
+
     /// Bytes of memory of the document that it is in.
     var bytesAllocatedOfDocument: Int { document.bytesAllocated }
 

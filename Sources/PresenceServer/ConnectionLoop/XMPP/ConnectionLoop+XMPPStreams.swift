@@ -4,6 +4,7 @@ import Outboxes
 import PresenceCore
 import PresenceWire
 import PresenceXMPP
+import XML
 
 // Streams of XMPP clients: bytes in, and what the stream has understood of them. A question to the
 // engine host is a request in progress, as a native one is: nothing is read until its answer.
@@ -40,6 +41,8 @@ extension ConnectionLoop where Link: ~Copyable {
             hear(heard, of: client, in: slot, at: now)
             exchange(at: now)
             partCount += 1
+            // To read, to look through and to write short elements takes longer than their bytes.
+            if case .request(_, _, let stanza) = heard { budget.spend(stanza.nodeCount >> 4) }
             charge(slot, bytesWaiting - bytesLeft, since: outboxBytes, at: now)
         }
         clearFrameDeadline(of: slot)
