@@ -2,6 +2,7 @@
 
 import unittest
 
+from stream import HEADER, Stream
 from test_apps import PING, Apps
 
 CAPS = "<c xmlns='http://jabber.org/protocol/caps' hash='sha-1' node='n' ver='v'/>"
@@ -87,6 +88,35 @@ class Children(Apps, unittest.TestCase):
                         % (number, odd))
             self.assertIn("<service-unavailable ", stream.until("</message>"))
         self.assertNotIn("<x", self.heard(other, "end"))
+
+
+class Extensions(Apps, unittest.TestCase):
+    """What is not offered, and some clients use without asking."""
+
+    def test_client_state_is_ignored(self):
+        stream = self.stream("csi")
+        stream.send("<inactive xmlns='urn:xmpp:csi:0'/><active xmlns='urn:xmpp:csi:0'/>"
+                    + PING % "after")
+        self.assertTrue(stream.until("id='after'").endswith("<iq type='result' id='after'"))
+
+    def test_stream_management_fails(self):
+        stream = self.stream("sm")
+        for name in ("enable", "resume"):
+            stream.send("<%s xmlns='urn:xmpp:sm:3' previd='x' h='1'/>" % name)
+            stream.until("<failed xmlns='urn:xmpp:sm:3'><feature-not-implemented "
+                         "xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></failed>")
+        stream.send("<r xmlns='urn:xmpp:sm:3'/><a xmlns='urn:xmpp:sm:3' h='1'/>" + PING % "after")
+        self.assertTrue(stream.until("id='after'").endswith("<iq type='result' id='after'"))
+
+    def test_resumption_and_compression_fail_before_bind(self):
+        stream = Stream(self.service.xmpp_port)
+        self.addCleanup(stream.close)
+        stream.authenticate("early")
+        stream.until("<success")
+        stream.send(HEADER + "<compress xmlns='http://jabber.org/protocol/compress'><method>zlib"
+                    "</method></compress><resume xmlns='urn:xmpp:sm:3' previd='x' h='1'/>")
+        stream.until("<failure xmlns='http://jabber.org/protocol/compress'><unsupported-method/>"
+                     "</failure><failed xmlns='urn:xmpp:sm:3'>")
 
 
 if __name__ == "__main__":

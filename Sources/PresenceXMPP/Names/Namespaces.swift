@@ -16,6 +16,9 @@ enum Namespace {
     static let last: StaticString = "jabber:iq:last"
     static let version: StaticString = "jabber:iq:version"
     static let time: StaticString = "urn:xmpp:time"
+    static let clientState: StaticString = "urn:xmpp:csi:0"
+    static let streamManagement: StaticString = "urn:xmpp:sm:3"
+    static let compression: StaticString = "http://jabber.org/protocol/compress"
     static let vcard: StaticString = "vcard-temp"
     static let delay: StaticString = "urn:xmpp:delay"
     /// That of XEP-0091, which some clients still read.

@@ -6,6 +6,8 @@ enum StreamElement {
     case auth, response, abort
     case bind(IQ), session(IQ), registration(IQ)
     case stanza(Stanza.Kind)
+    /// What is not offered, and some clients use without asking: its answer, which may be empty.
+    case notOffered(answer: StaticString)
     /// The client reports an error, after which the stream is over.
     case error
     case unknown
@@ -27,8 +29,34 @@ enum StreamElement {
             self = element.name.isEqual(to: "starttls") ? .startTLS : .unknown
         case let name where name.isEqual(to: Namespace.streams):
             self = element.name.isEqual(to: "error") ? .error : .unknown
-        default: self = .unknown
+        default: self = Self.notOffered(element)
         }
+    }
+
+    private static func notOffered(_ element: XMLElement) -> StreamElement {
+        func isNamed(_ names: StaticString..., in namespace: StaticString) -> Bool {
+            names.contains { element.isNamed($0, in: namespace) }
+        }
+        if isNamed("active", "inactive", in: Namespace.clientState)
+            || isNamed("r", "a", in: Namespace.streamManagement)
+        {
+            return .notOffered(answer: "")
+        }
+        if isNamed("enable", "resume", in: Namespace.streamManagement) {
+            return .notOffered(
+                answer: """
+                    <failed xmlns='urn:xmpp:sm:3'><feature-not-implemented \
+                    xmlns='urn:ietf:params:xml:ns:xmpp-stanzas'/></failed>
+                    """)
+        }
+        if isNamed("compress", in: Namespace.compression) {
+            return .notOffered(
+                answer: """
+                    <failure xmlns='http://jabber.org/protocol/compress'><unsupported-method/>\
+                    </failure>
+                    """)
+        }
+        return .unknown
     }
 
     private static func sasl(_ name: ArraySlice<UInt8>) -> StreamElement {

@@ -12,8 +12,13 @@ extension XMPPStream {
         let settings = service.settings
         let kind = StreamElement(element)
         if case .error = kind { return end() }
+        let isInClear = phase == .clear && !settings.allowsPlaintext
+        if case .notOffered(let answer) = kind, !isInClear {
+            output.append(literal: answer)
+            return .say
+        }
         switch phase {
-        case .clear where !settings.allowsPlaintext:
+        case .clear where isInClear:
             return hearInClear(kind, settings)
         case .clear, .secured:
             return hearBeforeLogin(element, kind, settings, using: &random)
@@ -47,7 +52,7 @@ extension XMPPStream {
         case .abort: return refuseOnce(.aborted)
         case .registration(let iq): return register(iq, settings)
         case .bind, .session, .stanza: return fail(StreamError(.notAuthorized))
-        case .unknown, .error: return fail(StreamError(.unsupportedStanzaType))
+        case .unknown, .notOffered, .error: return fail(StreamError(.unsupportedStanzaType))
         }
     }
 

@@ -27,6 +27,7 @@ import Testing
     enum Input: String, CaseIterable, Sendable {
         case startTLS, auth, response, abort, bind, session, registrationGet, registrationSet
         case iqGet, iqResult, iqOfNoType, message, presence, otherNamespace, unknown, error
+        case clientState, management, compression
         case features, whiteSpace, text, comment, secondHeader, end
 
         var bytes: String {
@@ -48,7 +49,10 @@ import Testing
             case .message: "<message><body>hi</body></message>"
             case .presence: "<presence/>"
             case .otherNamespace: "<presence xmlns='jabber:server'/>"
-            case .unknown: "<compress xmlns='http://jabber.org/protocol/compress'/>"
+            case .unknown: "<a xmlns='u'/>"
+            case .clientState: "<inactive xmlns='urn:xmpp:csi:0'/>"
+            case .management: "<enable xmlns='urn:xmpp:sm:3' resume='true'/>"
+            case .compression: "<compress xmlns='http://jabber.org/protocol/compress'/>"
             case .error: "<stream:error/>"
             case .features: "<stream:features/>"
             case .whiteSpace: " \n"
@@ -72,13 +76,16 @@ import Testing
     }
 
     /// What does not depend on the phase.
-    private func always(_ input: Input) -> Expected? {
+    private func always(_ input: Input, isInClear: Bool = false) -> Expected? {
         switch input {
         case .error: ("end", "</stream:stream>")
         case .end: ("end", "</stream:stream>")
         case .whiteSpace: ("", "")
         case .text: error("bad-format")
         case .comment: error("restricted-xml")
+        case .clientState where !isInClear: ("say", "")
+        case .management where !isInClear: ("say", "<failed xmlns='urn:xmpp:sm:3'><feature-not")
+        case .compression where !isInClear: ("say", "<unsupported-method/></failure>")
         default: nil
         }
     }
@@ -140,8 +147,8 @@ import Testing
         let expected: Expected =
             switch situation {
             case .ended: ("", "")
+            case .clear: always(input, isInClear: true) ?? inClear(input)
             case _ where always(input) != nil: always(input) ?? ("", "")
-            case .clear: inClear(input)
             case .plaintext: beforeLogin(input, isClear: true)
             case .secured: beforeLogin(input, isClear: false)
             case .authenticated: authenticated(input)
