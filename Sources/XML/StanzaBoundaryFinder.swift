@@ -30,13 +30,15 @@ public struct StanzaBoundaryFinder: Sendable {
     private var state = State.betweenParts
     /// Open elements; the stream is the first one.
     private var depth: UInt8 = 0
-    /// Bytes that were read of a word of markup.
+    /// Bytes that were read of a word of markup, or of a byte order mark.
     private var wordBytes: UInt8 = 0
     private var hasDeclaration = false
     private var error: XMLError?
 
     private enum State: UInt8 {
         case betweenParts, text
+        /// In the byte order mark that a stream may begin with.
+        case byteOrderMark
         /// After `<`, after `<!`, after `<?`.
         case markup, section, instruction
         case declaration, declarationEnd
@@ -64,6 +66,7 @@ public struct StanzaBoundaryFinder: Sendable {
     }
 
     private static let sectionWord: StaticString = "[CDATA["
+    private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
     private static let declarationWord: StaticString = "xml"
     private static let depthMax = UInt8(XMLLimits.depthMax + 1)
 
@@ -149,6 +152,7 @@ public struct StanzaBoundaryFinder: Sendable {
             guard depth > 0 else { throw .badFormat }
             return endElement()
         case .betweenParts: try beginPart(byte)
+        case .byteOrderMark: try readByteOrderMark(byte)
         case .markup: try readMarkup(byte)
         case .section: try readSection(byte)
         case .characterData, .oneBracket, .twoBrackets: readCharacterData(byte)
@@ -173,11 +177,19 @@ public struct StanzaBoundaryFinder: Sendable {
             state = .markup
         } else if hasDeclaration, depth == 0, Self.isWhiteSpace(byte) {
             // Between the declaration and the header, which are one part.
-        } else if depth == 0 {
-            throw byte == 0xEF ? .unsupportedEncoding : .notWellFormed
+        } else if depth == 0, bytesInPart == 1, byte == Self.byteOrderMark[0] {
+            wordBytes = 1
+            state = .byteOrderMark
         } else {
-            throw .badFormat
+            throw depth == 0 ? .notWellFormed : .badFormat
         }
+    }
+
+    /// That of UTF-8 says nothing that is not known, and is part of the header.
+    private mutating func readByteOrderMark(_ byte: UInt8) throws(XMLError) {
+        guard byte == Self.byteOrderMark[Int(wordBytes)] else { throw .notWellFormed }
+        wordBytes += 1
+        if wordBytes == Self.byteOrderMark.count { state = .betweenParts }
     }
 
     private mutating func readMarkup(_ byte: UInt8) throws(XMLError) {

@@ -6,7 +6,7 @@ public enum XMLError: Error, Hashable, Sendable {
     /// XML that streams must not have: a doctype, a comment, a processing instruction, or an entity
     /// other than the five of XML (RFC 6120, 11.1).
     case restricted
-    /// Another encoding than UTF-8, or a byte order mark.
+    /// Another encoding than UTF-8.
     case unsupportedEncoding
     /// Text between stanzas, or a stream that ends in the tag that begins it.
     case badFormat

@@ -39,7 +39,9 @@ import Testing
     @Test(arguments: [
         ("<!DOCTYPE s>", XMLError.restricted), ("<!-- -->", .restricted),
         ("<?xml version='1.0'?><?p?>", .restricted), ("<?xmlx?>", .restricted),
-        ("<?p?>", .restricted), ("\u{FEFF}<s>", .unsupportedEncoding),
+        ("<?p?>", .restricted), ("\u{FEFF}\u{FEFF}<s>", .notWellFormed),
+        ("\u{FEFE}<s>", .notWellFormed), ("<s>\u{FEFF}<a/>", .badFormat),
+        ("<?xml version='1.0'?>\u{FEFF}<s>", .notWellFormed),
         ("\0<\0s", .unsupportedEncoding), ("x", .notWellFormed), ("</s>", .notWellFormed),
         ("<s/>", .badFormat), ("< s>", .notWellFormed), ("<s <", .notWellFormed),
         ("<s><!--", .restricted), ("<s><?p", .restricted), ("<s>x", .badFormat),
@@ -50,6 +52,17 @@ import Testing
     ])
     func `are not looked for behind what streams must not have`(text: String, error: XMLError) {
         #expect(parts(text).last == .refused(error))
+    }
+
+    @Test(arguments: ["", "<?xml version='1.0'?>\n"])
+    func `begin behind a byte order mark`(declaration: String) throws {
+        let stream = "\u{FEFF}\(declaration)\(header)<a/>"
+        for pieces in [[Array(stream.utf8)], stream.utf8.map { [$0] }] {
+            #expect(
+                parts(pieces) == [.header("\u{FEFF}\(declaration)\(header)"), .stanza("<a/>")])
+        }
+        let read = try XMLReader(hashSalt: 1).header("\u{FEFF}\(declaration)\(header)")
+        #expect(read.scope == .standard)
     }
 
     @Test(arguments: [[0xFF, 0xFE], [0xFE, 0xFF], [0x3C, 0x00]] as [[UInt8]])

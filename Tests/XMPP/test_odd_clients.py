@@ -2,6 +2,7 @@
 
 import unittest
 
+from service import DOMAIN
 from stream import HEADER, Stream
 from test_apps import PING, Apps
 
@@ -117,6 +118,14 @@ class Extensions(Apps, unittest.TestCase):
                     "</method></compress><resume xmlns='urn:xmpp:sm:3' previd='x' h='1'/>")
         stream.until("<failure xmlns='http://jabber.org/protocol/compress'><unsupported-method/>"
                      "</failure><failed xmlns='urn:xmpp:sm:3'>")
+
+
+class Headers(Apps, unittest.TestCase):
+    def test_a_byte_order_mark_is_ignored(self):
+        stream = Stream(self.service.xmpp_port)
+        self.addCleanup(stream.close)
+        stream.send("\ufeff<?xml version='1.0'?>" + HEADER)
+        self.assertIn("from='%s'" % DOMAIN, stream.until("</stream:features>"))
 
 
 if __name__ == "__main__":

@@ -137,7 +137,8 @@ import Testing
     @Test(arguments: [
         ("GET / HTTP/1.1\r\n\r\n", "not-well-formed"), ("<!DOCTYPE a>", "restricted-xml"),
         ("<!-- a -->", "restricted-xml"), ("<?a b?>", "restricted-xml"), ("<a<", "not-well-formed"),
-        ("\u{FEFF}<", "unsupported-encoding"), ("<stream:stream/>", "bad-format"),
+        ("\u{FEFF}a", "not-well-formed"), ("\0<", "unsupported-encoding"),
+        ("<stream:stream/>", "bad-format"),
     ])
     func `bytes that are no header`(sent: String, condition: String) {
         var peer = StreamPeer()
