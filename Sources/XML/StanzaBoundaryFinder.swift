@@ -43,6 +43,8 @@ public struct StanzaBoundaryFinder: Sendable {
         case markup, section, instruction
         case declaration, declarationEnd
         case startTag, singleQuoted, doubleQuoted, emptyTag, endTag
+        /// In the name of an element below the stream, as far as it is that of a stream.
+        case streamName
         /// A CDATA section; after one `]` of it; after two or more.
         case characterData, oneBracket, twoBrackets
         case ended
@@ -68,6 +70,7 @@ public struct StanzaBoundaryFinder: Sendable {
     private static let sectionWord: StaticString = "[CDATA["
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
     private static let declarationWord: StaticString = "xml"
+    private static let streamName: StaticString = "stream:stream"
     private static let depthMax = UInt8(XMLLimits.depthMax + 1)
 
     /// A finder at the beginning of a stream.
@@ -145,6 +148,7 @@ public struct StanzaBoundaryFinder: Sendable {
         case .text:
             if byte == UInt8(ascii: "<") { state = .markup }
         case .startTag: return try readStartTag(byte)
+        case .streamName: return try readStreamName(byte)
         case .singleQuoted, .doubleQuoted: try readValue(byte)
         case .endTag: return try readEndTag(byte)
         case .emptyTag:
@@ -205,9 +209,23 @@ public struct StanzaBoundaryFinder: Sendable {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
             UInt8(ascii: "_"), 0x80...:
             guard depth < Self.depthMax else { throw .limit(.depth) }
-            state = .startTag
+            guard depth == 1 else { return state = .startTag }
+            _ = try readStreamName(byte)
         default: throw .notWellFormed
         }
+    }
+
+    /// A header where none is due would be an element that does not end.
+    private mutating func readStreamName(_ byte: UInt8) throws(XMLError) -> StanzaBoundary? {
+        state = .streamName
+        if byte == Self.character(wordBytes, of: Self.streamName) {
+            wordBytes += 1
+            return nil
+        }
+        let isEnd = Self.isWhiteSpace(byte) || byte == UInt8(ascii: ">")
+        guard !isEnd || wordBytes < Self.streamName.utf8CodeUnitCount else { throw .secondHeader }
+        state = .startTag
+        return try readStartTag(byte)
     }
 
     private mutating func readStartTag(_ byte: UInt8) throws(XMLError) -> StanzaBoundary? {

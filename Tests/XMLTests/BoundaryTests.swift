@@ -48,10 +48,22 @@ import Testing
         ("<s><![CDATA[x]]>", .restricted), ("<s><a><![CDAT!", .restricted),
         ("<s><a b='<", .notWellFormed), ("<s><a></a ' >", .notWellFormed),
         ("<s><a/ >", .notWellFormed), ("<s><a>\u{1}", .notWellFormed),
-        ("<s><a>\0", .notWellFormed),
+        ("<s><a>\0", .notWellFormed), ("<s><stream:stream ", .secondHeader),
+        ("<stream:stream><a/><stream:stream>", .secondHeader),
     ])
     func `are not looked for behind what streams must not have`(text: String, error: XMLError) {
         #expect(parts(text).last == .refused(error))
+    }
+
+    @Test(arguments: [
+        "<stream:a/>", "<stream:stream/>", "<stream:streams></stream:streams>", "<stream/>",
+        "<s></s>", "<a><stream:stream a='b'></stream:stream></a>", "<stream:\n></stream:>",
+    ])
+    func `are found whatever their names begin with`(stanza: String) {
+        let stream = "<s>" + stanza
+        for pieces in [[Array(stream.utf8)], stream.utf8.map { [$0] }] {
+            #expect(parts(pieces) == [.header("<s>"), .stanza(stanza)])
+        }
     }
 
     @Test(arguments: ["", "<?xml version='1.0'?>\n"])

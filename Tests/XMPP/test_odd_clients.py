@@ -121,6 +121,13 @@ class Extensions(Apps, unittest.TestCase):
 
 
 class Headers(Apps, unittest.TestCase):
+    def test_a_header_that_is_not_due_ends_the_stream(self):
+        stream = self.stream("twice")
+        stream.send(HEADER)
+        said = stream.end()
+        self.assertIn("<bad-format ", said)
+        self.assertIn("A header is sent only", said)
+
     def test_a_byte_order_mark_is_ignored(self):
         stream = Stream(self.service.xmpp_port)
         self.addCleanup(stream.close)

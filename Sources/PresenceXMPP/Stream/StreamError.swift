@@ -44,6 +44,10 @@ public struct StreamError: Error, Hashable, Sendable {
                 .restrictedXML, "Doctypes, comments, instructions and entities are not accepted.")
         case .unsupportedEncoding: self.init(.unsupportedEncoding, "The encoding must be UTF-8.")
         case .badFormat: self.init(.badFormat)
+        case .secondHeader:
+            self.init(
+                .badFormat,
+                "A header is sent only at the beginning, after STARTTLS and after the login.")
         case .namespace:
             self.init(.invalidNamespace, "No element is in the namespace of the prefix xml.")
         case .limit(let limit): self.init(.policyViolation, Self.text(limit))
