@@ -84,14 +84,24 @@ extension XMPPStream {
         }
         let name = iq.payload.first("username", in: Namespace.register)?.text ?? []
         let typed = iq.payload.first("password", in: Namespace.register)?.text ?? []
-        guard let account = Localpart.account(of: name) else {
-            return refuse(registration: .notAcceptable("The name is not allowed."), iq)
+        let bytesMax = settings.limits.accountBytesMax
+        guard let account = Localpart.account(of: name), account.count <= bytesMax else {
+            let reason = Self.reason(toRefuse: name, bytesMax: bytesMax)
+            return refuse(registration: .notAcceptable(reason), iq)
         }
         do throws(PasswordError) {
             let password = try Password(typed)
             pending = .registration(id: iq.id, password.remark)
             return .register(account: account, password)
         } catch { return refuse(registration: .notAcceptable(error.sentence), iq) }
+    }
+
+    /// What is wrong with the name of an account, and what would be right.
+    private static func reason(toRefuse name: [UInt8], bytesMax: Int) -> String {
+        if name.isEmpty { return "A registration needs a `username`." }
+        if name.count > bytesMax { return "A name has at most \(bytesMax) bytes." }
+        return #"A name has letters, digits and !#$%*+,-.=_ only. Any other character is written "#
+            + #"as \ and two hexadecimal digits for each of its bytes: a space as \20."#
     }
 
     private mutating func refuse(

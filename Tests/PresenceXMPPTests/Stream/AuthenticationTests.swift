@@ -193,6 +193,20 @@ import Testing
         #expect(peer.receive(Client.plain("bob", "pencil")).hasPrefix("<success"))
     }
 
+    @Test(arguments: [
+        ("", "A registration needs a `username`."), ("ca rol", "a space as \\20."),
+        ("a@b", "letters, digits and !#$%*+,-.=_ only"),
+        (String(repeating: "a", count: 129), "A name has at most 128 bytes."),
+    ])
+    func `registration tells what is wrong with a name`(name: String, reason: String) {
+        var peer = StreamPeer { $0.allowsRegistration = true }
+        peer.receive(Client.header)
+        let answer = peer.receive(
+            "<iq type='set' id='r1'><query xmlns='jabber:iq:register'><username>\(name)</username>"
+                + "<password>secret</password></query></iq>")
+        #expect(answer.contains("<not-acceptable ") && answer.contains(reason), "\(answer)")
+    }
+
     /// Keys are of the form that SASLprep makes.
     @Test(arguments: [
         ("secret", "<iq type='result' id='r1'/>"),

@@ -22,13 +22,7 @@ extension ConnectionLoop where Link: ~Copyable {
     }
 
     /// Has the engine host register an account.
-    mutating func register(
-        _ account: [UInt8], _ password: Password, _ client: XMPPConnection, in slot: Int
-    ) {
-        guard account.count <= configuration.engine.limits.accountBytesMax else {
-            return client.stream.refuse(
-                registration: .notAcceptable("The name is too long."))
-        }
+    mutating func register(_ account: [UInt8], _ password: Password, in slot: Int) {
         changePassword(of: account, .register(password), in: slot, for: .registration)
     }
 

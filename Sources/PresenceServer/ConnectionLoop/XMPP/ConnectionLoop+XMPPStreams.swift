@@ -79,7 +79,7 @@ extension ConnectionLoop where Link: ~Copyable {
         case .denied(let failure, let error):
             denied(slot, failure, error)
         case .register(let account, let password):
-            register(account, password, client, in: slot)
+            register(account, password, in: slot)
         case .bind(let device):
             bind(device, client, in: slot)
         case .request(let request, let head, let stanza):
