@@ -214,6 +214,18 @@ import XML
                 """)
     }
 
+    @Test func `says what a quota counts`() {
+        func text(_ reason: Refusal.Reason, _ field: Refusal.Field? = nil) -> String {
+            StanzaError(Refusal(reason, field: field, limit: 7)).text
+        }
+        #expect(text(.contactQuota) == "The limit is 7 contacts of an account.")
+        #expect(
+            text(.contactQuota, .name)
+                == "The limit is 7 bytes in the names and groups of all contacts of an account.")
+        #expect(text(.requestQuota) == "The limit is 7 unanswered requests to an account.")
+        #expect(text(.sessionQuota) == "The limit is 7 sessions of an account.")
+    }
+
     @Test func `relays stanzas from their sender`() throws {
         let reader = XMLReader(hashSalt: 1)
         let text = bytes(

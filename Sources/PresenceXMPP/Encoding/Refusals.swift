@@ -19,7 +19,7 @@ extension StanzaError {
         case .rateLimited: self.init(.wait, .policyViolation, refusal.wordsOfWait)
         case .subscriptionQuota, .subscriberQuota, .sessionQuota, .statusQuota, .feedQuota,
             .contactQuota, .requestQuota:
-            let limit = refusal.limit.map { "The limit is \($0)." }
+            let limit = refusal.limit.map { "The limit is \($0) \(refusal.wordsOfQuota)." }
             self.init(.wait, .resourceConstraint, limit ?? "")
         case .directedQuota:
             let limit = refusal.limit ?? Limits.directedAddressesMax
@@ -34,6 +34,22 @@ extension StanzaError {
 }
 
 extension Refusal {
+    /// What a quota counts, of what; empty: another reason.
+    fileprivate var wordsOfQuota: String {
+        switch reason {
+        case .subscriptionQuota: "subscriptions of an account"
+        case .subscriberQuota: "subscribers of an account"
+        case .sessionQuota: "sessions of an account"
+        case .statusQuota: "statuses of an account"
+        case .feedQuota: "feeds"
+        case .contactQuota where field == .name:
+            "bytes in the names and groups of all contacts of an account"
+        case .contactQuota: "contacts of an account"
+        case .requestQuota: "unanswered requests to an account"
+        default: ""
+        }
+    }
+
     /// How long to wait before another attempt; empty if that would not help.
     public var wordsOfWait: String { retryAfterSeconds.map { "Retry after \($0) s." } ?? "" }
 }
