@@ -1,6 +1,6 @@
 // Recognises what is public in a file that should contain a secret. A file whose format is unknown
 // would be used as a secret, byte for byte; if it is a public key that was damaged, converted or
-// copied with other text, everyone who has that key could sign tokens.
+// copied with other text, every client that has that key could sign tokens.
 //
 // The file is not parsed, since it can be damaged anywhere. It is searched for what only public
 // keys contain: words in the text, and identifiers in the bytes that its base64 or hexadecimal

@@ -82,14 +82,14 @@ private func readAll(_ descriptor: CInt) throws(FileError) -> [UInt8] {
     }
 }
 
-/// Reads a file with secrets or keys whole that a setting names.
+/// Reads a file with secrets or keys whole that a setting names, at a place (`SettingPlaces`).
 func readSecretFile(
-    _ path: String, givenWith flag: String, _ occasion: ReadOccasion
+    _ path: String, _ place: String, _ occasion: ReadOccasion
 ) throws(SettingsError) -> [UInt8] {
     do throws(FileError) {
         return try readSecretFile(path, occasion)
     } catch {
-        throw SettingsError("The file \(path) given with \(flag) cannot be read: \(error.words).")
+        throw SettingsError("The file \(path) \(place) cannot be read: \(error.words).")
     }
 }
 

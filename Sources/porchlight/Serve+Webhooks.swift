@@ -20,27 +20,31 @@ extension WebhookSettings {
     /// Reads the files that the settings name.
     ///
     /// - Throws: which one, and what would be right; never its content.
-    init(_ choices: WebhookChoices) throws(SettingsError) {
+    init(
+        _ choices: WebhookChoices, _ places: SettingPlaces = SettingPlaces()
+    ) throws(SettingsError) {
         self.init(seed: UInt64.random(in: 0...UInt64.max))
         timeoutSeconds = choices.timeoutSeconds
         retrySecondsMax = choices.retrySecondsMax
         if let url = choices.url, let secretPath = choices.secretPath {
-            endpoints = [try Self.endpoint("default", url, secretPath)]
+            endpoints = [
+                try Self.endpoint("default", url, secretPath, places["webhook-secret"])
+            ]
         } else if let path = choices.listPath {
-            endpoints = try Self.endpoints(in: path)
+            endpoints = try Self.endpoints(in: path, places["webhooks"])
         }
     }
 
     private static func endpoint(
-        _ name: String, _ url: String, _ secretPath: String
+        _ name: String, _ url: String, _ secretPath: String, _ place: String
     ) throws(SettingsError) -> WebhookEndpoint {
         var secret: [UInt8]
         do throws(FileError) {
             secret = try readSecretFile(secretPath)
         } catch {
             throw SettingsError(
-                "The file \(secretPath) with the secret of webhook \(name) cannot be read: "
-                    + "\(error.words).")
+                "The file \(secretPath) with the secret of webhook \(name), \(place), cannot be "
+                    + "read: \(error.words).")
         }
         if let found = PublicContent(in: secret) {
             throw SettingsError(
@@ -55,13 +59,15 @@ extension WebhookSettings {
         }
     }
 
-    private static func endpoints(in path: String) throws(SettingsError) -> [WebhookEndpoint] {
+    private static func endpoints(
+        in path: String, _ place: String
+    ) throws(SettingsError) -> [WebhookEndpoint] {
         let content: [UInt8]
         do throws(FileError) {
             content = try readSecretFile(path)
         } catch {
             throw SettingsError(
-                "The file \(path) given with --webhooks cannot be read: \(error.words).")
+                "The file \(path) \(place) cannot be read: \(error.words).")
         }
         let lines: [WebhookLine]
         do {
@@ -69,27 +75,35 @@ extension WebhookSettings {
             lines = try JSONDecoder().decode([WebhookLine].self, from: Data(content))
         } catch StrictJSONError.duplicateMember {
             throw SettingsError(
-                "The file \(path) given with --webhooks has an object with two members of the same "
+                "The file \(path) \(place) has an object with two members of the same "
                     + "name: give each once.")
         } catch let error as WebhookLine.UnknownMembersError {
-            throw SettingsError("The file \(path) given with --webhooks: \(error.words).")
+            throw SettingsError("The file \(path) \(place): \(error.words).")
         } catch {
             throw SettingsError(
-                "The file \(path) given with --webhooks does not have the form "
+                "The file \(path) \(place) does not have the form "
                     + "[{\"name\": …, \"url\": …, \"secret\": a file}, …].")
         }
         guard lines.count <= endpointsMax else {
             throw SettingsError(
-                "The file \(path) given with --webhooks has \(lines.count) webhooks; the maximum "
+                "The file \(path) \(place) has \(lines.count) webhooks; the maximum "
                     + "is \(endpointsMax).")
         }
         guard Set(lines.map { ExactText($0.name) }).count == lines.count else {
             throw SettingsError(
-                "The file \(path) given with --webhooks has two webhooks of the same name: give "
+                "The file \(path) \(place) has two webhooks of the same name: give "
                     + "each its own, since its position is stored under it.")
         }
         var endpoints: [WebhookEndpoint] = []
-        for line in lines { endpoints.append(try endpoint(line.name, line.url, line.secret)) }
+        var faults: [String] = []
+        for line in lines {
+            do throws(SettingsError) {
+                endpoints.append(try endpoint(line.name, line.url, line.secret, "in \(path)"))
+            } catch {
+                faults += error.faults
+            }
+        }
+        guard faults.isEmpty else { throw SettingsError(faults) }
         return endpoints
     }
 }

@@ -58,7 +58,8 @@ import Testing
 
     /// Everyone knows it, and could sign tokens and posts, or log in as an app server.
     @Test func `hold no public key in place of a secret`() throws {
-        let file = try TemporaryFile("MCowBQYDK2VwAyEA9c9mizlqFWKktVn+aDBhtM5/uRXrNHaiZOmUOL9/4gA=\n")
+        let key = "MCowBQYDK2VwAyEA9c9mizlqFWKktVn+aDBhtM5/uRXrNHaiZOmUOL9/4gA="
+        let file = try TemporaryFile(key + "\n")
         defer { withExtendedLifetime(file) {} }
         var settings = ServiceSettings()
         settings.auth = .jwt

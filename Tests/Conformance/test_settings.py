@@ -249,14 +249,26 @@ class Reload(Files):
         self.assertEqual(c.welcome["heartbeat"], 20)
         self.assertEqual(c.welcome["limits"]["frameBytesMax"], 65536)
 
+    def test_missing_files_are_all_named_with_where_they_are_set(self):
+        path = self.file("listen-tls: 127.0.0.1:0\ntls-certificate: {0}/c\ntls-key: {0}/k\n"
+                         "server-key: {0}/s\n".format(self.folder))
+        said = self.refuses("--config", path, "--webhooks", self.folder + "/w",
+                            PORCHLIGHT_JWT_KEY=self.folder + "/j")
+        for name, place in (("j", "PORCHLIGHT_JWT_KEY"), ("s", "server-key in %s:4" % path),
+                            ("w", "--webhooks"), ("c", "tls-certificate in %s:2" % path),
+                            ("k", "tls-key in %s:3" % path)):
+            self.assertIn("The file %s/%s given with %s cannot be read: No such file or directory."
+                          % (self.folder, name, place), said)
+        self.assertEqual(len(said.splitlines()), 5, said)
+
     def test_a_restart_that_would_be_refused_is_told(self):
         path = self.file("heartbeat: 20\n")
         s = self.fresh("--config", path)
         self.file("heartbeat: 20\nwebhooks: %s/none\n" % self.folder)
         said = self.reload(s)
         self.assertIn("setting needs a restart: webhooks none → %s/none" % self.folder, said)
-        self.assertIn("a restart would be refused: The file %s/none given with --webhooks cannot "
-                      "be read" % self.folder, said)
+        self.assertIn("a restart would be refused: The file %s/none given with webhooks in "
+                      "%s:2 cannot be read" % (self.folder, path), said)
         self.file("heartbeat: 40\n")
         self.assertNotIn("a restart would be refused", self.reload(s))
 

@@ -78,7 +78,7 @@ public struct StanzaDecoder: Sendable {
     // MARK: - Addresses
 
     /// Whether a `from` is the sender's own bare or full JID, or absent (RFC 6120, 8.1.2.1). An
-    /// empty one names nobody.
+    /// empty one names no account.
     private func isOwn(
         _ from: ArraySlice<UInt8>?, _ sender: StanzaSender
     ) throws(StanzaError) -> Bool {

@@ -23,60 +23,77 @@ struct KeyFiles: Sendable {
     init(
         _ settings: ServiceSettings, _ occasion: ReadOccasion = .startup
     ) throws(SettingsError) {
-        tokenKeys = try Self.tokenKeys(settings.tokenKeyPlace, occasion)
-        let ofTokens = Self.warnings(tokenKeys, at: settings.tokenKeyPlace)
-        guard let path = settings.serverKeyPath else {
-            serverKeys = []
-            warnings = ofTokens + Self.warningsWithoutKeys(settings)
-            return
+        let ofTokens = Result { () throws(SettingsError) in
+            try Self.tokenKeys(settings, occasion)
         }
-        let content = try readSecretFile(path, givenWith: "--server-key", occasion)
+        let ofServers = Result { () throws(SettingsError) in
+            try Self.serverKeys(settings, occasion)
+        }
+        let faults = ofTokens.faults + ofServers.faults
+        guard faults.isEmpty else { throw SettingsError(faults) }
+        tokenKeys = try ofTokens.get()
+        let file = try ofServers.get()
+        serverKeys = file?.keys ?? []
+        warnings =
+            Self.warnings(tokenKeys, settings)
+            + (file.map { Self.warnings($0, settings) } ?? Self.warningsWithoutKeys(settings))
+    }
+
+    private static func serverKeys(
+        _ settings: ServiceSettings, _ occasion: ReadOccasion
+    ) throws(SettingsError) -> ServerKeyFile? {
+        guard let path = settings.serverKeyPath else { return nil }
+        let place = settings.places["server-key"]
+        let content = try readSecretFile(path, place, occasion)
         do throws(ServerKeyFileError) {
-            let file = try ServerKeyFile(content)
-            serverKeys = file.keys
-            warnings =
-                ofTokens
-                + file.plainLines.map {
-                    "\(path):\($0) is a server key in clear text: use a hash, as `porchlight key "
-                        + "NAME` prints it"
-                } + (file.plainLines.isEmpty ? [] : Self.warnings(ofSecretIn: path, "--server-key"))
-                + Self.warnings(settings)
+            return try ServerKeyFile(content)
         } catch {
-            throw SettingsError("The file \(path) given with --server-key \(error)")
+            throw SettingsError("The file \(path) \(place) \(error)")
         }
     }
 
     private static func tokenKeys(
-        _ place: String?, _ occasion: ReadOccasion
+        _ settings: ServiceSettings, _ occasion: ReadOccasion
     ) throws(SettingsError) -> TokenKeys {
-        guard let place else { return .none }
-        if KeyURL.looksLikeURL(place) {
+        guard let source = settings.tokenKeyPlace else { return .none }
+        let place = settings.places["jwt-key"]
+        if KeyURL.looksLikeURL(source) {
             do throws(KeyURLError) {
-                return .published(try KeyURL(place))
+                return .published(try KeyURL(source))
             } catch {
-                throw SettingsError("The URL given with --jwt-key is not allowed: \(error).")
+                throw SettingsError("The URL \(place) is not allowed: \(error).")
             }
         }
-        let content = try readSecretFile(place, givenWith: "--jwt-key", occasion)
+        let content = try readSecretFile(source, place, occasion)
         switch waitFor({ await KeySet.read(content) }) {
         case .success(let keys): return .inFile(keys)
-        case .failure(let fault):
-            throw SettingsError("The file \(place) given with --jwt-key \(fault)")
+        case .failure(let fault): throw SettingsError("The file \(source) \(place) \(fault)")
         }
     }
 
     /// A reader of a secret can sign tokens; public keys are not secret.
-    private static func warnings(_ keys: TokenKeys, at place: String?) -> [String] {
-        guard let place, case .inFile(let keys) = keys, keys.holdsSecret else { return [] }
-        return warnings(ofSecretIn: place, "--jwt-key")
+    private static func warnings(_ keys: TokenKeys, _ settings: ServiceSettings) -> [String] {
+        guard let path = settings.tokenKeyPlace, case .inFile(let keys) = keys, keys.holdsSecret
+        else { return [] }
+        return warnings(ofSecretIn: path, settings.places["jwt-key"])
+    }
+
+    private static func warnings(_ file: ServerKeyFile, _ settings: ServiceSettings) -> [String] {
+        let path = settings.serverKeyPath ?? ""
+        let ofLines = file.plainLines.map {
+            "\(path):\($0) is a server key in clear text: use a hash, as `porchlight key NAME` "
+                + "prints it"
+        }
+        return ofLines
+            + (ofLines.isEmpty ? [] : warnings(ofSecretIn: path, settings.places["server-key"]))
+            + warnings(settings)
     }
 
     /// Not an error, as it is for a private key of TLS: containers mount secrets so.
-    private static func warnings(ofSecretIn path: String, _ flag: String) -> [String] {
+    private static func warnings(ofSecretIn path: String, _ place: String) -> [String] {
         guard isReadableByAll(path) else { return [] }
         return [
-            "the file \(path) given with \(flag) holds a secret and can be read by all users: "
-                + "chmod 640 it"
+            "the file \(path) \(place) holds a secret and can be read by all users: chmod 640 it"
         ]
     }
 

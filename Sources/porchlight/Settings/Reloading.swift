@@ -66,8 +66,8 @@ final class Reloading: Sendable {
             settings.reload(from: next.settings)
             let keys = try KeyFiles(settings, .reload)
             let tls = try TLSFiles(
-                settings.tls, xmppDomains: settings.xmpp.domainsOfCertificates, tickets: tickets,
-                .reload)
+                settings.tls, settings.places,
+                xmppDomains: settings.xmpp.domainsOfCertificates, tickets: tickets, .reload)
             // Nothing can fail from here on.
             var configuration = settings.service
             configuration.authenticator = authenticator

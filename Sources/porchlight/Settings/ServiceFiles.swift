@@ -15,12 +15,12 @@ struct ServiceFiles: Sendable {
     ) throws(SettingsError) {
         let keys = Result { () throws(SettingsError) in try KeyFiles(settings, occasion) }
         let webhooks = Result { () throws(SettingsError) in
-            try WebhookSettings(settings.webhooks)
+            try WebhookSettings(settings.webhooks, settings.places)
         }
         let tls = Result { () throws(SettingsError) in
             try TLSFiles(
-                settings.tls, xmppDomains: settings.xmpp.domainsOfCertificates, tickets: tickets,
-                occasion)
+                settings.tls, settings.places,
+                xmppDomains: settings.xmpp.domainsOfCertificates, tickets: tickets, occasion)
         }
         let faults = keys.faults + webhooks.faults + tls.faults
         guard faults.isEmpty else { throw SettingsError(faults) }
@@ -31,7 +31,8 @@ struct ServiceFiles: Sendable {
 }
 
 extension Result where Failure == SettingsError {
-    fileprivate var faults: [String] {
+    /// What is wrong, if anything is.
+    var faults: [String] {
         if case .failure(let error) = self { error.faults } else { [] }
     }
 }

@@ -28,6 +28,21 @@ struct ServiceSettings: Sendable {
     var areRatesLimited = true
     /// The least severe level that is logged.
     var logLevel = Logger.Level.notice
+    var places = SettingPlaces()
+}
+
+/// Where the settings were set, for errors about the files that they name.
+struct SettingPlaces: Sendable {
+    var origins: [String: SettingsInForce.Origin] = [:]
+
+    /// `given with --jwt-key`, or with the line of the settings file.
+    subscript(name: String) -> String {
+        switch origins[name] {
+        case .file(let place): "given with \(name) in \(place)"
+        case .variable(let variable): "given with \(variable)"
+        case .flag, .standard, nil: "given with --\(name)"
+        }
+    }
 }
 
 enum AuthenticationMode: String, CaseIterable { case open, jwt, password }
@@ -118,6 +133,7 @@ extension ServiceSettings {
     mutating func reload(from new: ServiceSettings) {
         configuration.reload(from: new.configuration)
         areRatesLimited = new.areRatesLimited
+        places = new.places
         logLevel = new.logLevel
     }
 

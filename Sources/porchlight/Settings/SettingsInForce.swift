@@ -47,6 +47,7 @@ struct SettingsInForce: Sendable {
     /// The settings with every value stored where it belongs.
     var settings: ServiceSettings {
         var settings = ServiceSettings()
+        settings.places.origins = entries.mapValues(\.origin)
         for setting in SettingTable.all {
             if let value = entries[setting.name]?.value { setting.put(value, &settings) }
         }

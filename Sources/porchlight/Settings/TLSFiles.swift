@@ -48,8 +48,8 @@ struct TLSFiles: Sendable {
     ///
     /// - Throws: which file, and what would be right; never the content.
     init(
-        _ choices: TLSChoices, xmppDomains: [String], tickets: TLSTicketKeys,
-        _ occasion: ReadOccasion = .startup,
+        _ choices: TLSChoices, _ places: SettingPlaces, xmppDomains: [String],
+        tickets: TLSTicketKeys, _ occasion: ReadOccasion = .startup,
         at wallSeconds: Int64 = Int64(Date().timeIntervalSince1970)
     ) throws(SettingsError) {
         guard choices.hasCertificates else {
@@ -61,7 +61,7 @@ struct TLSFiles: Sendable {
             return
         }
         let pairs = try Self.pairs(choices)
-        let files = try Self.read(pairs, occasion)
+        let files = try Self.read(pairs, places, occasion)
         func context(_ listener: TLSContext.Listener) throws(SettingsError) -> TLSContext {
             do throws(TLSContextError) {
                 return try TLSContext(
@@ -69,10 +69,10 @@ struct TLSFiles: Sendable {
                     listener: listener)
             } catch {
                 let pair = pairs[error.number]
-                let (path, flag) =
+                let (path, name) =
                     error.reason.isOfKey
-                    ? (pair.key, "--tls-key") : (pair.certificate, "--tls-certificate")
-                throw SettingsError("The file \(path) given with \(flag) \(error.reason).")
+                    ? (pair.key, "tls-key") : (pair.certificate, "tls-certificate")
+                throw SettingsError("The file \(path) \(places[name]) \(error.reason).")
             }
         }
         let ofClients = try context(.clients)
@@ -114,18 +114,26 @@ struct TLSFiles: Sendable {
         return Array(zip(certificates, keys))
     }
 
+    /// The content of each pair. All files are read, so that what is wrong is said at once.
     private static func read(
-        _ pairs: [(certificate: String, key: String)], _ occasion: ReadOccasion
+        _ pairs: [(certificate: String, key: String)], _ places: SettingPlaces,
+        _ occasion: ReadOccasion
     ) throws(SettingsError) -> [TLSCertificateFiles] {
         var files: [TLSCertificateFiles] = []
+        var faults: [String] = []
         for (certificate, key) in pairs {
-            try checkSecret(key)
-            files.append(
-                TLSCertificateFiles(
-                    chain: try readSecretFile(
-                        certificate, givenWith: "--tls-certificate", occasion),
-                    key: try readSecretFile(key, givenWith: "--tls-key", occasion)))
+            let chain = Result { () throws(SettingsError) in
+                try readSecretFile(certificate, places["tls-certificate"], occasion)
+            }
+            let secret = Result { () throws(SettingsError) in
+                try checkSecret(key, places["tls-key"])
+                return try readSecretFile(key, places["tls-key"], occasion)
+            }
+            faults += chain.faults + secret.faults
+            guard faults.isEmpty else { continue }
+            files.append(TLSCertificateFiles(chain: try chain.get(), key: try secret.get()))
         }
+        guard faults.isEmpty else { throw SettingsError(faults) }
         return files
     }
 
@@ -177,10 +185,10 @@ struct TLSFiles: Sendable {
     }
 
     /// A private key that all users of the machine can read is not private.
-    private static func checkSecret(_ path: String) throws(SettingsError) {
+    private static func checkSecret(_ path: String, _ place: String) throws(SettingsError) {
         guard isReadableByAll(path) else { return }
         throw SettingsError(
-            "The file \(path) given with --tls-key can be read by all users: chmod 640 it")
+            "The file \(path) \(place) can be read by all users: chmod 640 it")
     }
 }
 
