@@ -102,10 +102,11 @@ public enum Backup {
     private static func checkTarget(
         _ file: String, _ files: StoreFiles, _ existing: Existing
     ) throws(StoreFileError) {
+        // First: --force does not help.
+        guard !files.isOwn(file) else { throw StoreFileError(.backupOverDatabase, path: file) }
         guard let kind = files.kind(of: file) else { return }
-        guard kind == S_IFREG, existing == .replaced,
-            ![files.database, files.log, files.lock].contains(where: { files.isSame($0, file) })
-        else { throw StoreFileError(.backupExists, path: file) }
+        guard kind == S_IFREG else { throw StoreFileError(.backupNotAFile, path: file) }
+        guard existing == .replaced else { throw StoreFileError(.backupExists, path: file) }
     }
 
     /// A connection that reads a database. If no service runs and there is no log, it takes no

@@ -33,6 +33,10 @@ public struct StoreFileError: Error, Sendable, Equatable, CustomStringConvertibl
         case databaseExists
         /// The file for the backup exists already.
         case backupExists
+        /// The backup would have the name of a directory or a device.
+        case backupNotAFile
+        /// The backup would have a name that the database or its log has, or may get.
+        case backupOverDatabase
         /// The backup cannot be written.
         case backupNotWritable
         /// The file is not a backup that can be restored.
@@ -100,6 +104,11 @@ public struct StoreFileError: Error, Sendable, Equatable, CustomStringConvertibl
                 + "move it away or choose another directory with --data."
         case .backupExists:
             "The file \(path) already exists; choose another name, or use --force to replace it."
+        case .backupNotAFile:
+            "\(path) is not a file; give the name of a file, such as \(path)/backup.sqlite for one "
+                + "in a directory."
+        case .backupOverDatabase:
+            "\(path) is a name for a file of the database itself; choose another name."
         case .backupNotWritable:
             "The file \(path) cannot be written\(why); choose another location."
         case .unusableBackup:

@@ -11,6 +11,13 @@ struct StoreFiles: Sendable {
     /// The temporary name of a new database.
     var unfinished: String { database + ".new" }
 
+    /// The names that the service and SQLite use for files of the database, whether they exist or
+    /// not: what is written there would be taken for one of them.
+    var ownFiles: [String] {
+        let suffixes = ["", "-wal", "-shm", "-journal"]
+        return [database, unfinished].flatMap { name in suffixes.map { name + $0 } } + [lock]
+    }
+
     /// Creates the directory if it is missing, and checks that it is writable.
     func prepareDirectory() throws(StoreFileError) {
         if unsafe mkdir(directory, 0o700) != 0 {
@@ -141,6 +148,17 @@ struct StoreFiles: Sendable {
         var (first, second) = (stat(), stat())
         guard unsafe stat(path, &first) == 0, unsafe stat(other, &second) == 0 else { return false }
         return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    }
+
+    /// Whether a path, whose file may not exist, is one of the names for files of the database.
+    func isOwn(_ path: String) -> Bool {
+        let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+        let folder = parts.dropLast().joined(separator: "/")
+        let place = parts.count == 1 ? "." : folder.isEmpty ? "/" : folder
+        let ending = "/" + (parts.last ?? "")
+        return ownFiles.contains { own in
+            isSame(own, path) || own.hasSuffix(ending) && isSame(directory, place)
+        }
     }
 
     /// Whether a path leads to the file of a descriptor.

@@ -193,12 +193,38 @@ import Testing
             _ = try Backup.make(
                 of: directory.data, to: directory.database, existing: .replaced)
         }
-        #expect(toItself == .backupExists)
+        #expect(toItself == .backupOverDatabase)
         #expect(try directory.contents() == before)
         let nowhere = errorReason {
             _ = try Backup.make(of: directory.data, to: file + "/x/y", existing: .kept)
         }
         #expect(nowhere == .backupNotWritable)
+    }
+
+    @Test func `has no name that the database may use, and none of a directory`() throws {
+        try started().stop()
+        let before = try directory.contents()
+        let names = ["", "-wal", "-shm", "-journal", ".new", ".new-wal", ".new-journal"]
+        let own = names.map { "porchlight.sqlite" + $0 } + ["porchlight.lock"]
+        for name in own {
+            for path in [directory.data + "/" + name, directory.data + "/./" + name] {
+                for existing in [Backup.Existing.kept, .replaced] {
+                    let reason = errorReason {
+                        _ = try Backup.make(of: directory.data, to: path, existing: existing)
+                    }
+                    #expect(reason == .backupOverDatabase, "\(path)")
+                }
+            }
+        }
+        for existing in [Backup.Existing.kept, .replaced] {
+            let reason = errorReason {
+                _ = try Backup.make(of: directory.data, to: directory.data, existing: existing)
+            }
+            #expect(reason == .backupNotAFile)
+        }
+        #expect(try directory.contents() == before)
+        _ = try Backup.make(
+            of: directory.data, to: directory.data + "/porchlight.sqlite-2026", existing: .kept)
     }
 
     @Test func `is not restored over a database, or one in use`() throws {
