@@ -59,6 +59,18 @@ extension XMPPListening {
     public static func isDomain(_ domain: [UInt8]) -> Bool {
         guard let jid = JID(domain), !hasPort(domain) else { return false }
         return jid.localpart == nil && jid.resource == nil && jid.domain == domain
+            && (domain.contains(UInt8(ascii: ":")) || hasLabels(domain))
+    }
+
+    /// Whether the labels and the whole are as long as those of DNS may be (RFC 1035, 2.3.4), and
+    /// no label begins or ends with a hyphen. Letters beyond ASCII count as one each: how many a
+    /// label of them has in DNS (`xn--…`) depends on the letters.
+    private static func hasLabels(_ domain: [UInt8]) -> Bool {
+        let letters = String(decoding: domain, as: UTF8.self).unicodeScalars
+        return letters.count <= 253
+            && letters.split(separator: ".", omittingEmptySubsequences: false).allSatisfy {
+                1...63 ~= $0.count && $0.first != "-" && $0.last != "-"
+            }
     }
 
     /// Whether there is a colon in what is no literal of IPv6, which has two at least.

@@ -18,6 +18,8 @@ import Testing
         ("http://[1:0:2:3:4:5:6:7]", "http://[1:0:2:3:4:5:6:7]"),
         ("capacitor://localhost", "capacitor://localhost"),
         ("tauri://localhost:443", "tauri://localhost:443"),
+        ("https://app.example.com.", "https://app.example.com."),
+        ("https://my_app.example.com", "https://my_app.example.com"),
         ("https://xn--mnchen-3ya.example", "https://xn--mnchen-3ya.example"),
     ])
     func `is what a browser sends`(written: String, sent: String) {
@@ -31,6 +33,9 @@ import Testing
         "https://a:+1", "https://u@a", "https://münchen.example", "https://a.\u{212A}",
         "http://127.1", "http://1.2.3.256", "http://1.2.3.4.5", "http://01.2.3.4", "http://0x7f.1",
         "http://[::1", "http://[::g]", "http://[1:2]", "https://a:４43", "https://..",
+        "ws://app.example.com", "wss://app.example.com", "https://a..com", "https://.a.com",
+        "https://a.com..", "http://1.2.3.4.", "https://\(String(repeating: "a", count: 64)).com",
+        "https://\(String(repeating: "a.", count: 130))com",
     ])
     func `is refused if none sends it`(written: String) {
         #expect(BrowserOrigin(written.utf8) == nil)

@@ -64,6 +64,13 @@ final class TemporaryFile {
         #expect(inForce.origin(of: heartbeat) == .file("\(file.path):2"))
     }
 
+    /// The system would read the name of another file.
+    @Test(arguments: ["data", "jwt-key", "jwt-issuer", "websocket-origins", "xmpp-domain"])
+    func `a text has no NUL`(name: String) {
+        let error = #expect(throws: SettingsError.self) { try read("\(name): \"x\\0y\"") }
+        #expect(error?.description.contains("contains a NUL character") == true, "\(name)")
+    }
+
     @Test(arguments: ["", "# nothing is set\n", "---\n", "{}"])
     func `a file may be empty`(text: String) throws {
         #expect(try read(text).entries.isEmpty)

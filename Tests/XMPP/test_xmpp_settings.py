@@ -34,9 +34,21 @@ class Refused(unittest.TestCase):
             "--xmpp-listen", "127.0.0.1:0", "--xmpp-plaintext"))
 
     def test_something_that_is_no_domain(self):
-        for domain in ("a@b", "example.com:5222", "192.0.2.1:5222", "[::1]:5222", "a/b"):
-            self.assertIn("A domain is a name such as example.com", self.refusal(
-                "--xmpp-listen", "127.0.0.1:0", "--xmpp-plaintext", "--xmpp-domain", domain))
+        for domain in ("a@b", "example.com:5222", "192.0.2.1:5222", "[::1]:5222", "a/b",
+                       "a b", "example.com example.org", "-a.com", "a-.com", "a.-b.com", "a..com",
+                       "a" * 64 + ".com", "a" * 300, "abc." * 64 + "com"):
+            # The second has no XMPP client: the setting is checked for later.
+            for listener in (("--xmpp-listen", "127.0.0.1:0", "--xmpp-plaintext"), ()):
+                self.assertIn("A domain is a name such as example.com", self.refusal(
+                    *listener, "--xmpp-domain=" + domain))
+
+    def test_domains(self):
+        for domains in ("example.com", " a.example , b-c.example", "a" * 63 + ".com", "192.0.2.1",
+                        "[2001:db8::1]", "m\u00fcnchen.example", "EXAMPLE.com"):
+            said = subprocess.run(
+                [BINARY, "config", "--xmpp-domain", domains], capture_output=True, text=True,
+                timeout=WAIT)
+            self.assertEqual((said.returncode, said.stderr), (0, ""), domains)
 
     def test_without_certificates(self):
         self.assertIn("STARTTLS, which needs tls-certificate and tls-key", self.refusal(

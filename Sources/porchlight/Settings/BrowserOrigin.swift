@@ -7,13 +7,15 @@ struct BrowserOrigin {
     let bytes: [UInt8]
 
     /// An origin as an operator may write it. Nil if no browser sends one that is meant by it: with
-    /// a path, a wildcard, letters that are sent as `xn--…`, or a number that is no address.
+    /// a path, a wildcard, letters that are sent as `xn--…`, a number that is no address, or
+    /// a label that is empty or too long.
     init?(_ text: some Sequence<UInt8>) {
         let text = String(decoding: text.map(Self.lowercased), as: UTF8.self)
         let pattern = /([a-z][a-z0-9+.-]*):\/\/(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::([0-9]{1,5}))?/
-        guard let match = text.wholeMatch(of: pattern), let host = Self.host(match.2) else {
-            return nil
-        }
+        guard let match = text.wholeMatch(of: pattern), let host = Self.host(match.2),
+            // No page has the scheme of a socket: it is that of the page that connects.
+            match.1 != "ws", match.1 != "wss"
+        else { return nil }
         var origin = "\(match.1)://\(host)"
         if let digits = match.3 {
             guard let port = UInt16(digits) else { return nil }
@@ -24,7 +26,7 @@ struct BrowserOrigin {
 
     /// The ports that browsers leave out.
     private static let usualPorts: [String: UInt16] = [
-        "http": 80, "https": 443, "ws": 80, "wss": 443, "ftp": 21,
+        "http": 80, "https": 443, "ftp": 21,
     ]
 
     private static func lowercased(_ byte: UInt8) -> UInt8 {
@@ -33,12 +35,16 @@ struct BrowserOrigin {
 
     private static func host(_ host: Substring) -> String? {
         if host.hasPrefix("[") { return address(host.dropFirst().dropLast()).map { "[\($0)]" } }
-        let labels = host.split(separator: ".", omittingEmptySubsequences: false)
-        guard let last = labels.last(where: { !$0.isEmpty }) else { return nil }
+        var labels = host.split(separator: ".", omittingEmptySubsequences: false)
+        // A dot at the end is sent as it is written.
+        if labels.last?.isEmpty == true { labels.removeLast() }
+        guard let last = labels.last, labels.allSatisfy({ 1...63 ~= $0.utf8.count }),
+            host.utf8.count <= 254
+        else { return nil }
         // A browser reads a host whose last label is a number as an address, in any of old forms.
         guard last.allSatisfy(\.isNumber) || last.hasPrefix("0x") else { return String(host) }
         let isPlain = labels.allSatisfy { UInt8($0).map(String.init) == String($0) }
-        return labels.count == 4 && isPlain ? String(host) : nil
+        return labels.count == 4 && isPlain && host.last != "." ? String(host) : nil
     }
 
     /// An IPv6 address in its shortest form: the longest run of zeros, or the first, is `::`.

@@ -170,6 +170,8 @@ extension Setting.Kind {
             return .text(text)
         case .path, .text:
             guard !text.isEmpty else { throw mismatch("is empty") }
+            // The system reads names to the first NUL: another file would be meant.
+            guard !text.utf8.contains(0) else { throw mismatch("contains a NUL character") }
             return .text(text)
         case .onOff:
             switch text.lowercased() {

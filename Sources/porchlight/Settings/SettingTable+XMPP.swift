@@ -60,7 +60,9 @@ struct XMPPChoices: Sendable {
     }
 
     private var domainNames: [String] {
-        (domainList ?? "").split { $0 == "," || $0 == " " }.map { $0.lowercased() }
+        (domainList ?? "").lowercased().split(separator: ",").map { name in
+            String(name.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+        }
     }
 }
 
@@ -100,7 +102,9 @@ extension SettingRule {
         Self(
             names: ["xmpp-domain"],
             holds: { $0.xmpp.domains.allSatisfy(XMPPListening.isDomain) },
-            remedy: "A domain is a name such as example.com, or an IP address, without a port"),
+            remedy: "A domain is a name such as example.com, or an IP address, without a port; "
+                + "parts of a name have 1 to 63 characters and no hyphen at either end, the whole "
+                + "has 253 at most, and several domains have commas between them"),
         Self(
             names: ["xmpp-listen", "xmpp-plaintext", "tls-certificate"],
             holds: {
