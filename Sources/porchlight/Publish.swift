@@ -28,7 +28,8 @@ struct Publish: ParsableCommand {
     @Option(help: "A text that goes with the value, at most 4,096 bytes.")
     var ext: String?
 
-    @Option(help: "Seconds until the status expires: 60 to 604800.")
+    // A value may begin with a dash: then it is negative, and not an option.
+    @Option(parsing: .unconditional, help: "Seconds until the status expires: 60 to 604800.")
     var expiry = 3_600
 
     @Flag(help: "Also list the status at login, for subscribers that are offline now.")
@@ -45,13 +46,15 @@ struct Publish: ParsableCommand {
     func validate() throws {
         try checkStatus()
         guard !once else {
-            guard account != nil else {
-                throw ValidationError("--once needs the account whose status to set: --account.")
-            }
+            // First: the account is not that of a token, either.
             guard server.tokenFile == nil, server.passwordFile == nil else {
                 throw ValidationError(
-                    "--once logs in as an app server: give --server-key, not the account's "
-                        + "--token-file or --password-file.")
+                    "--once logs in as an app server: give --server-key"
+                        + (account == nil ? " and --account" : "")
+                        + ", not the account's --token-file or --password-file.")
+            }
+            guard account != nil else {
+                throw ValidationError("--once needs the account whose status to set: --account.")
             }
             return
         }

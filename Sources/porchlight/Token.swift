@@ -21,8 +21,9 @@ struct Token: ParsableCommand {
             valueName: "file"))
     var key: String
 
+    // A time may begin with a dash, by mistake: then it is not an option.
     @Option(
-        name: .customLong("for"),
+        name: .customLong("for"), parsing: .unconditional,
         help: ArgumentHelp("The lifetime: 90s, 15m, 1h, 7d.", valueName: "time"))
     var life: String
 

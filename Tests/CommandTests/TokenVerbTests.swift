@@ -27,4 +27,13 @@ import Testing
     func `is for every other`(account: String) throws {
         #expect(try parse(account).account == account)
     }
+
+    @Test(arguments: ["-1h", "-5", "1", "h", "0s", ""])
+    func `has a lifetime that is a time`(life: String) {
+        let refusal = #expect(throws: (any Error).self) {
+            try Token.parse(["alice", "--key", "secret", "--for", life])
+        }
+        let told = refusal.map { Token.message(for: $0) } ?? ""
+        #expect(told.contains("--for \(life) is not a time"), "\(told)")
+    }
 }

@@ -150,6 +150,8 @@ class Mistakes(Case):
             (("publish", "2147483648", *publish[2:]), "VALUE 2147483648 is out of range"),
             ((*publish, "--expiry", "59"),
              "--expiry 59 is out of range: give 60 to 604800 seconds."),
+            ((*publish, "--expiry", "-1"),
+             "--expiry -1 is out of range: give 60 to 604800 seconds."),
             ((*publish, "--expiry", "604801"), "--expiry 604801 is out of range"),
             ((*publish, "--expiry", "0", "--keep"), "--expiry 0 is out of range"),
             ((*publish, "--ext", "x" * 4097), "--ext has 4097 bytes: give at most 4096."),
@@ -273,6 +275,8 @@ class Words(Case):
                  "publish", "--server-key"),
                 (("publish", "10001", "--once", "--account", "a", "--token-file", "t"),
                  "publish", "--server-key"),
+                (("publish", "10001", "--once", "--token-file", "t"), "publish",
+                 "give --server-key and --account, not the account's --token-file"),
                 (("watch", "bob", "--server-key", "/nope"), "watch", "--server-key")):
             with self.subTest(words=words):
                 said = self.refuses(*words)
