@@ -18,8 +18,8 @@ public struct XMLElement: Sendable {
     /// The same of this element alone.
     var isIncomplete: Bool { node.isIncomplete }
 
-    /// The number of elements and texts: itself, and all in it.
-    public var nodeCount: Int { Int(node.end) - number }
+    /// The number of elements, texts and attributes of its stanza.
+    public var partCountOfStanza: Int { document.nodes.count + document.attributes.count }
 
     /// Bytes of memory of the document that it is in.
     var bytesAllocatedOfDocument: Int { document.bytesAllocated }
