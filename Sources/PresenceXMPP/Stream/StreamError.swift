@@ -58,13 +58,18 @@ public struct StreamError: Error, Hashable, Sendable {
     private static func text(_ limit: XMLLimit) -> String {
         switch limit {
         case .bytes: "The stanza has too many bytes."
-        case .depth: "The stanza has too many elements in each other."
-        case .nodes: "The stanza has too many elements."
-        case .attributes: "An element has too many attributes."
-        case .namespaces: "The stanza has too many namespaces."
-        case .nameBytes: "A name is too long."
-        case .valueBytes: "The value of an attribute is too long."
-        case .headerBytes: "The namespaces of the stream have more than 1,024 bytes."
+        case .depth: "A stanza has at most \(XMLLimits.depthMax) elements in each other."
+        case .nodes: "A stanza has at most \(XMLLimits.nodesMax) elements and texts."
+        case .attributes:
+            "The element of a stanza has at most \(XMLLimits.attributesMax) attributes."
+        case .namespaces: "A stanza has at most \(XMLLimits.namespacesMax) namespaces."
+        case .nameBytes:
+            "A name has at most \(XMLLimits.nameBytesMax) bytes, that of a namespace "
+                + "\(XMLLimits.namespaceBytesMax)."
+        case .valueBytes:
+            "The value of an attribute has at most \(XMLLimits.valueBytesMax) bytes."
+        case .headerBytes:
+            "The namespaces of the stream have more than \(XMLLimits.headerBytesMax) bytes."
         }
     }
 }
