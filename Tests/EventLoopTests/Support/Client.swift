@@ -11,7 +11,8 @@ final class Client: @unchecked Sendable {
     }
 
     init(port: UInt16) throws {
-        fd = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        // A child that another test starts would keep it open after `close`: no end would be sent.
+        fd = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard fd >= 0 else { throw TestClientError(code: errno) }
         // A lost byte becomes a failure instead of a test that hangs.
         var patience = timeval(tv_sec: 60, tv_usec: 0)

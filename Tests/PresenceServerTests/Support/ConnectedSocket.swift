@@ -3,7 +3,7 @@ import Testing
 
 /// A blocking socket that is connected to an address.
 func connectedSocket(_ host: String, _ port: UInt16) throws -> CInt {
-    let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+    let descriptor = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_port = port.bigEndian

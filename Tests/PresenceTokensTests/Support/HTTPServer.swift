@@ -19,7 +19,7 @@ final class HTTPServer: Sendable {
 
     init(_ body: [UInt8]) throws {
         page = Mutex(Page(body: body))
-        listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue), 0)
+        listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = inet_addr("127.0.0.1")
