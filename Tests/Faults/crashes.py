@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 
-from support import Closed, Refused, Service, case, require, say
+from support import Closed, Refused, Service, case, require, room_for, say
 
 
 class Writer(threading.Thread):
@@ -165,6 +165,7 @@ def restart_grace():
 @case("SIGTERM with 5,000 clients: each is closed with 4503, exit code 0 within 10 s")
 def sigterm_crowd():
     count = 5000
+    room_for(count + 500)
     with Service("--rate-limits", "off", prefix=["prlimit", "--nofile=20000"]) as service:
         clients = [service.login("c%d" % number) for number in range(count)]
         took = service.stop()
