@@ -79,6 +79,10 @@ let package = Package(
             name: "SecureLoop", dependencies: ["Containers", "EventLoop", "TLSSessions"],
             swiftSettings: strict),
         .target(
+            name: "Connections",
+            dependencies: ["Containers", "EventLoop", "Outboxes", "PresenceCore"],
+            swiftSettings: strict),
+        .target(
             name: "PresenceWire", dependencies: ["CSimdJSON", "Containers", "PresenceCore"],
             swiftSettings: strict),
         .target(
@@ -99,9 +103,9 @@ let package = Package(
         .target(
             name: "PresenceServer",
             dependencies: [
-                "Containers", "EventLoop", "Outboxes", "Passwords", "PresenceCore", "PresenceStore",
-                "PresenceWire", "PresenceXMPP", "PrometheusText", "SecureLoop", "TLSSessions",
-                "XML",
+                "Connections", "Containers", "EventLoop", "Outboxes", "Passwords", "PresenceCore",
+                "PresenceStore", "PresenceWire", "PresenceXMPP", "PrometheusText", "SecureLoop",
+                "TLSSessions", "XML",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
@@ -178,6 +182,10 @@ let package = Package(
         .testTarget(name: "ContainersTests", dependencies: ["Containers"], swiftSettings: common),
         .testTarget(
             name: "OutboxesTests", dependencies: ["Containers", "Outboxes"],
+            swiftSettings: common),
+        .testTarget(
+            name: "ConnectionsTests",
+            dependencies: ["Connections", "Containers", "EventLoop", "Outboxes", "PresenceCore"],
             swiftSettings: common),
         .testTarget(
             name: "PrometheusTextTests", dependencies: ["Containers", "PrometheusText"],
@@ -281,7 +289,7 @@ let package = Package(
         .testTarget(
             name: "SimulatorTests",
             dependencies: [
-                "Containers", "EventLoop", "Outboxes", "Passwords", "PresenceClient",
+                "Connections", "Containers", "EventLoop", "Outboxes", "Passwords", "PresenceClient",
                 "PresenceCore", "PresenceServer", "PresenceStore", "PresenceWire", "XML",
                 .product(name: "Logging", package: "swift-log"),
             ],
@@ -298,8 +306,8 @@ let package = Package(
         .testTarget(
             name: "PresenceServerTests",
             dependencies: [
-                "Containers", "EventLoop", "PresenceClient", "PresenceCore", "PresenceServer",
-                "PresenceStore", "PresenceWire",
+                "Connections", "Containers", "EventLoop", "PresenceClient", "PresenceCore",
+                "PresenceServer", "PresenceStore", "PresenceWire",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: common),

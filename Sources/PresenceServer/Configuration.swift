@@ -1,3 +1,4 @@
+public import Connections
 import EventLoop
 public import Outboxes
 public import PresenceCore

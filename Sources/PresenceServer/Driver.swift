@@ -1,3 +1,4 @@
+import Connections
 import EventLoop
 import Logging
 import PresenceStore
@@ -74,15 +75,15 @@ final class Driver: LoopHandler {
                 outcomes.report(to: &host, at: now)
                 outputBytes = host.output.byteCount
             }
-            connections.budget.spendAnswers(byteCount: outputBytes)
-            guard connections.budget.hasRoomForAnswers else { return }
+            connections.clients.budget.spendAnswers(byteCount: outputBytes)
+            guard connections.clients.budget.hasRoomForAnswers else { return }
         }
     }
 
     func signalReceived(_ signal: CInt) {
         switch signals[signal] {
         case .stop:
-            connections.logger.info("stopping", metadata: ["signal": "\(signal)"])
+            connections.clients.logger.info("stopping", metadata: ["signal": "\(signal)"])
             connections.withHost { host, _ in host.beginStopping() }
         case .call(let body):
             body()

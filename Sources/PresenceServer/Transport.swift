@@ -1,3 +1,4 @@
+import Connections
 import Containers
 import EventLoop
 import PresenceStore
@@ -9,7 +10,7 @@ import TLSSessions
 // caller before it returns.
 
 /// Sockets and clocks.
-protocol Transport: ThreadClock {
+protocol Transport: ThreadClock, Sockets {
     /// Milliseconds of a clock that never jumps.
     var monotonicMilliseconds: UInt64 { get }
     /// The same clock in nanoseconds.
@@ -27,13 +28,6 @@ protocol Transport: ThreadClock {
     func use(_ context: TLSContext?, ofListeners contexts: [Int: TLSContext])
     /// Encrypts a stream of this listener, which is not read from and has written everything.
     func startTLS(_ id: StreamID, listener: Int)
-    func startReading(_ id: StreamID)
-    func stopReading(_ id: StreamID)
-    func write(_ id: StreamID, _ bytes: UnsafeRawBufferPointer) -> WriteOutcome
-    func bytesPending(_ id: StreamID) -> Int
-    func millisecondsSinceReceived(_ id: StreamID) -> UInt64?
-    func close(_ id: StreamID)
-    func closeAfterWrites(_ id: StreamID)
     func peerAddress(of id: StreamID) -> String?
     func peerNetwork(of id: StreamID) -> ClientNetwork?
 

@@ -1,3 +1,4 @@
+import Connections
 import PresenceCore
 import PresenceWire
 import Synchronization

@@ -1,3 +1,4 @@
+import Connections
 import PresenceClient
 import PresenceServer
 import Testing

@@ -1,3 +1,4 @@
+import Connections
 import EventLoop
 import PresenceClient
 import PresenceCore
@@ -61,7 +62,7 @@ import Testing
         let service = SmallService()
         let alice = service.login("alice")
         service.send("logout", on: alice)
-        #expect(service.connections.connections[Int(alice.slot)].phase == .closing)
+        #expect(service.phase(of: alice) == .closing)
         service.connections.streamEnded(alice, .endOfFile)
         service.commit()
         #expect(service.messages(alice).map { $0["result"] } == [[:]])

@@ -1,3 +1,4 @@
+import Connections
 import EventLoop
 import Logging
 import PresenceCore

@@ -1,3 +1,4 @@
+import Connections
 import Containers
 import EventLoop
 import Logging
@@ -256,18 +257,19 @@ final class SimulatedService {
     /// Whether nothing is left to do but to wait.
     var isAtRest: Bool {
         hub.up.allSatisfy(\.isEmpty) && hub.down.allSatisfy(\.isEmpty)
-            && loops.allSatisfy { $0.value.dirty.isEmpty && $0.value.resumable.isEmpty }
+            && !loops.contains { $0.value.clients.table.hasOutput }
+            && !loops.contains { $0.value.clients.table.hasInput }
             && !loops.contains { isPacing($0) }
             && hub.host.engine.currentStats.fanOuts == 0
     }
 
     /// Whether something that an XMPP client has sent waits for a rate limit.
     private func isPacing(_ loop: Loop) -> Bool {
-        loop.value.connections.indices.contains { loop.value.xmpp?[$0]?.paced.retryTime != nil }
+        loop.value.clients.protocols.contains { $0.client?.paced.retryTime != nil }
     }
 
     /// How often connections were throttled.
-    var throttleCount: Int { loops.reduce(0) { $0 + $1.value.counters.throttled } }
+    var throttleCount: Int { loops.reduce(0) { $0 + $1.value.clients.counters.throttled } }
 
     /// The engine has a session exactly for the connections that are served.
     private func checkSessions() {
@@ -276,19 +278,23 @@ final class SimulatedService {
     }
 
     private func checkSessions(of loop: Loop) {
-        for connection in loop.value.connections where connection.phase != .free {
-            let id = loop.value.number.connection(connection.id)
-            let pulling = connection.pulling
-            precondition(pulling.isFeedReader || !pulling.hasAsked, "asked, no answer")
-            let isKnown = hub.host.engine.owner(of: id) != nil
-            switch connection.phase {
-            case .free, .ending: break
-            case .anonymous, .closing:
-                precondition(!isKnown, "a session of a connection that is \(connection.phase)")
-            case .serving:
-                // The session of an app server has no owner.
-                precondition(isKnown == (connection.peer == .client), "served without a session")
-            }
+        for slot in loop.value.clients.table.indices { checkSession(in: slot, of: loop) }
+    }
+
+    private func checkSession(in slot: Int, of loop: Loop) {
+        let phase = loop.value.clients.table.phase(of: slot)
+        guard phase != .free else { return }
+        let list = loop.value.clients.table.list(of: slot)
+        precondition(list.isFeedReader || !list.hasAsked, "asked, no answer")
+        let isKnown = hub.host.engine.owner(of: loop.value.clients.connectionID(slot)) != nil
+        switch phase {
+        case .free, .ending: break
+        case .anonymous, .closing:
+            precondition(!isKnown, "a session of a connection that is \(phase)")
+        case .serving:
+            // The session of an app server has no owner.
+            let isClient = loop.value.clients.table.peer(of: slot) == .client
+            precondition(isKnown == isClient, "served without a session")
         }
     }
 

@@ -1,3 +1,4 @@
+import Connections
 import PresenceClient
 import PresenceCore
 
@@ -97,7 +98,7 @@ extension Simulation {
                 let speaksXMPP = peers.contains {
                     $0.speaksXMPP && $0.account == name && $0.device == device
                 }
-                let bound = max(silence, speaksXMPP ? XMPPSilence.millisecondsMax : 0) + grace
+                let bound = max(silence, speaksXMPP ? Patience.ofXMPP.millisecondsMax : 0) + grace
                 let key = "\(name)/\(device)"
                 let isOver =
                     now > wholeSince(key) + bound + 1_000

@@ -1,3 +1,4 @@
+import Connections
 import Containers
 import EventLoop
 import Logging
@@ -396,29 +397,26 @@ final class Simulation {
         }
     }
 
-    /// The formula of `ConnectionLoop+Outboxes`, for every connection; and the counters add up.
+    /// The formula of `ConnectionTable+Writing`, for every connection.
     private func checkMemory() {
         for loop in service.loops { checkMemory(of: loop) }
     }
 
     private func checkMemory(of loop: SimulatedService.Loop) {
-        var blocked = 0
-        for connection in loop.value.connections where connection.phase != .free {
+        for slot in loop.value.clients.table.indices {
+            guard loop.value.clients.table.phase(of: slot) != .free else { continue }
             let answerMax = 40_000
-            let bytes = connection.output.outbox.count + network.bytesPending(connection.id)
+            let pending = network.bytesPending(loop.value.clients.table.id(of: slot))
+            let bytes = loop.value.clients.table.outboxBytes(of: slot) + pending
             if bytes > 2 * (Bound.outboxBytesMax + answerMax) {
                 violation("an outbox of \(bytes) bytes")
             }
             // Of its own topics there are no more than there are types.
-            let id = loop.value.number.connection(connection.id)
-            let missed = service.hub.host.engine.topicsMissed(by: id)
+            let missed = service.hub.host.engine.topicsMissed(
+                by: loop.value.clients.connectionID(slot))
             if missed > Bound.subscriptionsPerAccountMax + Self.types.count + accounts.count {
                 violation("behind with \(missed) topics")
             }
-            blocked += connection.output.bytesPending
-        }
-        if blocked != loop.value.bytesBlocked {
-            violation("\(loop.value.bytesBlocked) bytes blocked, counted \(blocked)")
         }
     }
 

@@ -1,3 +1,4 @@
+import Connections
 import EventLoop
 import Logging
 import PresenceClient
@@ -47,9 +48,19 @@ final class SmallService {
             logger: logger, seed: 1)
     }
 
+    /// Connections that have something to write.
+    var dirtyCount: Int { connections.clients.table.dirtyCount }
+    /// Bytes that sockets have not accepted.
+    var bytesBlocked: Int { connections.clients.table.bytesBlocked }
+
+    /// How far a connection has come.
+    func phase(of id: StreamID) -> ConnectionPhase {
+        connections.clients.table.phase(of: Int(id.slot))
+    }
+
     /// How many topics a connection has missed.
     func topicsMissed(by id: StreamID) -> Int {
-        let connection = connections.number.connection(id)
+        let connection = connections.clients.number.connection(id)
         return connections.link.host.engine.topicsMissed(by: connection)
     }
 

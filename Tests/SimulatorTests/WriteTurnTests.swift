@@ -1,3 +1,4 @@
+import Connections
 import EventLoop
 import Outboxes
 import PresenceClient
@@ -48,13 +49,13 @@ import Testing
     @Test func `follow each other, and have what has come meanwhile`() {
         let (service, backend, watchers) = service()
         publish(10_001, service, backend)
-        #expect(service.connections.dirty.count == 7, "six watchers, and the answer")
+        #expect(service.dirtyCount == 7, "six watchers, and the answer")
         // Its first turn writes two.
         publish(10_002, service, backend)
         var sent = values(service, watchers)
         #expect(sent.count { $0 == [10_001] } <= 2)
         var turns = 0
-        while !service.connections.dirty.isEmpty, turns < 9 {
+        while service.dirtyCount > 0, turns < 9 {
             service.connections.turnEnded()
             let values = values(service, watchers)
             #expect(values.count { !$0.isEmpty } <= 2)
@@ -65,7 +66,7 @@ import Testing
             turns += 1
         }
         #expect(sent == Array(repeating: [10_001, 10_002], count: 6))
-        #expect(service.connections.dirty.isEmpty)
+        #expect(service.dirtyCount == 0)
         service.connections.checkInvariants()
     }
 
@@ -74,9 +75,9 @@ import Testing
         publish(10_001, service, backend)
         service.connections.turnEnded()
         // Seven have something to write: six watchers, and one has the answer.
-        #expect(service.connections.dirty.count == 4)
+        #expect(service.dirtyCount == 4)
         service.connections.turnEnded()
-        #expect(service.connections.dirty.count == 2)
+        #expect(service.dirtyCount == 2)
         service.connections.turnEnded()
         #expect(values(service, watchers) == Array(repeating: [10_001], count: 6))
     }
@@ -84,7 +85,7 @@ import Testing
     @Test func `keep one place when their connection is followed by another`() {
         let (service, backend, watchers) = service()
         publish(10_001, service, backend)
-        let count = service.connections.dirty.count
+        let count = service.dirtyCount
         let last = watchers[5]
         service.connections.streamEnded(
             last, .failed(UVError(code: -104, operation: "read")))
@@ -94,7 +95,7 @@ import Testing
         #expect(next.slot == last.slot)
         service.send("ping", on: next)
         service.connections.checkInvariants()
-        #expect(service.connections.dirty.count == count)
+        #expect(service.dirtyCount == count)
     }
 
     @Test func `are all written when they share too much`() {
@@ -114,7 +115,7 @@ import Testing
         for _ in 0..<9 {
             service.connections.turnEnded()
             // A slice has three, beside the answer, and a turn writes two.
-            #expect(service.connections.dirty.count <= 2)
+            #expect(service.dirtyCount <= 2)
             written.append(values(service, watchers).count { !$0.isEmpty })
         }
         #expect(written.reduce(0, +) == 6 && written.allSatisfy { $0 <= 2 })

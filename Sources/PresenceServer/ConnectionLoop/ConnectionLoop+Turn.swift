@@ -1,3 +1,4 @@
+import Connections
 import Containers
 import EventLoop
 import PresenceCore
@@ -24,24 +25,46 @@ extension ConnectionLoop where Link: ~Copyable {
         noteReadUp()
         // Before the loop frees the slots of those that could not be written to.
         exchange(at: now)
-        link.endTurn(at: now, dirty.progress, into: &outbound)
-        carryOut(at: now)
+        endLinkTurn(at: now)
         exchange(at: now)
         if phase == .farewell, loop.streamCount == 0 {
             enter(.finished)
-            inbound.append(.finished)
+            clients.inbound.append(.finished)
             exchange(at: now)
             // The loop has nothing else to wait for: no other turn would hand this over.
-            link.endTurn(at: now, dirty.progress, into: &outbound)
-            carryOut(at: now)
+            endLinkTurn(at: now)
         }
         assertTurnEnded()
-        heardUpTo = resumable.heard(at: now.mono, before: heardUpTo)
+        heardUpTo = clients.table.heard(at: now.mono, before: heardUpTo)
         guard phase != .stopped else { return }
         // A list that is not complete, or a splitter that is not empty, waits for its next share.
-        let hasMore = !dirty.isEmpty || !resumable.isEmpty || readingUp != nil
+        let hasMore = clients.table.hasOutput || clients.table.hasInput || readingUp != nil
         armTimer(at: hasMore ? now.mono : nextDeadline(at: now))
         endTurn()
+    }
+
+    private mutating func endLinkTurn(at now: Moment) {
+        link.endTurn(at: now, clients.table.progress, into: &outbound)
+        carryOut(at: now)
+    }
+
+    private mutating func meetDeadlines(at now: Moment) {
+        while let (kind, slot) = clients.table.popDue(now: heardUpTo) {
+            switch kind {
+            case .phase: clients.phaseEnded(of: slot)
+            case .progress: clients.checkProgress(of: slot)
+            case .throttle: clients.throttleEnded(of: slot)
+            case .token: if clients.table.tokenExpired(slot) { clients.tokenEnded(of: slot) }
+            case .silence: clients.silenceSuspected(of: slot, at: now)
+            }
+        }
+        exchange(at: now)
+    }
+
+    private func nextDeadline(at now: Moment) -> Mono? {
+        let own = clients.table.nextDeadline
+        guard let hosts = link.nextDeadline(at: now) else { return own }
+        return own.map { min($0, hosts) } ?? hosts
     }
 
     // MARK: The roll
@@ -56,22 +79,54 @@ extension ConnectionLoop where Link: ~Copyable {
         guard let roll = readingUp else { return }
         readingUp?.turnsLeft -= 1
         guard roll.turnsLeft == 1 else { return }
-        guard resumable.light.isEmpty else {
+        guard clients.table.lightCount == 0 else {
             // What arrives meanwhile waits behind it, and is read with it.
             readingUp?.turnsLeft = 1
             return
         }
         readingUp = nil
-        inbound.append(.readUp(roll.number))
+        clients.inbound.append(.readUp(roll.number))
     }
 
-    private func nextDeadline(at now: Moment) -> Mono? {
-        let own = deadlines.nextWake.map { Mono(milliseconds: $0) }
-        guard let hosts = link.nextDeadline(at: now) else { return own }
-        return own.map { min($0, hosts) } ?? hosts
+    // MARK: Its duration
+
+    /// Notes that an event has arrived. The first one begins the turn.
+    mutating func beginTurn() {
+        if loopTimes.turnBegan == nil { loopTimes.turnBegan = loop.monotonicNanoseconds }
     }
 
-    mutating func markDirty(_ slot: Int) {
-        if connections[slot].output.markDirty() { dirty.append(UInt32(slot)) }
+    /// Records the duration of the turn that ends now.
+    private mutating func endTurn() {
+        guard let began = loopTimes.turnBegan else { return }
+        loopTimes.turnBegan = nil
+        loopTimes.turns.observe(microseconds: (loop.monotonicNanoseconds - began) / 1_000)
+    }
+
+    /// Records how late the loop is for the deadline it waited for, if that deadline has passed.
+    private mutating func noteLag(at now: Mono) {
+        guard let awaited = loopTimes.awaited, awaited <= now else { return }
+        loopTimes.awaited = nil
+        loopTimes.lag.observe(
+            microseconds: (now.milliseconds - awaited.milliseconds) * 1_000)
+    }
+
+    // MARK: What must hold
+
+    /// Asserts what holds whenever the loop calls, and when it is given control back.
+    func assertAtRest() {
+        precondition(outbound.isEmpty, "output that was not carried out")
+        clients.table.assertConsistent()
+    }
+
+    /// Asserts what holds at the end of a turn besides.
+    func assertTurnEnded() {
+        assertAtRest()
+        precondition(clients.inbound.isEmpty, "input that the engine host was not handed")
+    }
+
+    /// Traps unless the tables agree with each other, at the end of a turn. O(connections).
+    func checkInvariants() {
+        assertTurnEnded()
+        clients.checkInvariants()
     }
 }

@@ -1,3 +1,4 @@
+import Connections
 import PresenceCore
 import PresenceStore
 import PresenceWire

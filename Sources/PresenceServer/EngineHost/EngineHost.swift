@@ -5,6 +5,7 @@
 //     requests → permission → credentials or room → engine → effects     +Requests, +Logins
 //     effects → writes for the store, frames, and a part for each loop  +Output, +Records
 
+import Connections
 import Containers
 import EventLoop
 import Logging

@@ -1,3 +1,4 @@
+import Connections
 import PresenceCore
 
 /// How a connection loop reaches the engine host.
@@ -26,15 +27,6 @@ protocol EngineLink: ~Copyable {
 
     /// When the engine host needs a call of `advance`; nil: never, or it has a timer of its own.
     func nextDeadline(at now: Moment) -> Mono?
-}
-
-/// How far a connection loop has come with its writes. What was handed over before `queued` had a
-/// value is written when `written` has it, as far as the sockets accept it.
-struct WriteProgress: Equatable {
-    /// How often an outbox has come to have something to write, since the loop began.
-    var queued: Int
-    /// How often one of them has been written since.
-    var written: Int
 }
 
 extension EngineLink where Self: ~Copyable {

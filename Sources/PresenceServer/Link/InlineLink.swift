@@ -1,3 +1,4 @@
+import Connections
 import PresenceCore
 
 /// The engine host on the thread of the one connection loop: no lock and no queue.

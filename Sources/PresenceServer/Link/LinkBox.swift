@@ -1,3 +1,4 @@
+import Connections
 import EventLoop
 
 /// What crosses between the engine host and a loop on another thread.

@@ -1,3 +1,4 @@
+import Connections
 import PresenceCore
 
 /// The engine host is on another thread, behind a box.

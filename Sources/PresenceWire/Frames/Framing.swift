@@ -1,6 +1,5 @@
 // Encoders append bodies: a body is one message, whatever carries it. A framing turns bodies into
-// what a connection carries; `InputSplitter` is its counterpart for input. No other file
-// distinguishes the protocols.
+// what a native connection carries; `InputSplitter` is its counterpart for input.
 //
 // A header is written after its body, when the length is known: `begin` leaves room for it. A
 // framing whose header may have another length than the room moves the body in `end`.
@@ -12,15 +11,12 @@ public enum Framing: UInt8, CaseIterable, Sendable {
     case native
     /// A text message of a WebSocket, in one frame (RFC 6455). An empty one is a keep-alive.
     case webSocket
-    /// Stanzas of an XMPP stream, as they are. A space is a keep-alive.
-    case xmpp
 
     /// The most bytes that a frame has in addition to its body.
     @inlinable public var headerBytesMax: Int {
         switch self {
         case .native: FrameSplitter.lengthBytes
         case .webSocket: 10
-        case .xmpp: 0
         }
     }
 
@@ -29,7 +25,6 @@ public enum Framing: UInt8, CaseIterable, Sendable {
         switch self {
         case .native: FrameSplitter.lengthBytes
         case .webSocket: 4
-        case .xmpp: 0
         }
     }
 
@@ -48,25 +43,13 @@ public enum Framing: UInt8, CaseIterable, Sendable {
         switch self {
         case .native: bytes.append(contentsOf: repeatElement(0, count: FrameSplitter.lengthBytes))
         case .webSocket: bytes.appendControl(.text, [])
-        case .xmpp: bytes.append(UInt8(ascii: " "))
         }
     }
-
-    /// Whether the protocol has pings, and an end of its own.
-    public var hasControlFrames: Bool {
-        switch self {
-        case .native, .xmpp: false
-        case .webSocket: true
-        }
-    }
-
-    /// Whether messages are stanzas of XMPP, and not those of the native protocol.
-    @inlinable public var hasStanzas: Bool { self == .xmpp }
 
     /// Appends what a client answers without its program's help, if there is such a thing.
     public func appendPing(to bytes: inout [UInt8]) {
         switch self {
-        case .native, .xmpp: break
+        case .native: break
         case .webSocket: bytes.appendControl(.ping, [])
         }
     }
@@ -74,7 +57,7 @@ public enum Framing: UInt8, CaseIterable, Sendable {
     /// Appends the answer to a ping.
     public func appendPong(_ payload: [UInt8], to bytes: inout [UInt8]) {
         switch self {
-        case .native, .xmpp: break
+        case .native: break
         case .webSocket: bytes.appendControl(.pong, payload)
         }
     }
@@ -83,7 +66,7 @@ public enum Framing: UInt8, CaseIterable, Sendable {
     /// follow. Without a code, none is sent.
     public func appendEnd(code: Int?, _ word: StaticString, to bytes: inout [UInt8]) {
         switch self {
-        case .native, .xmpp: break
+        case .native: break
         case .webSocket:
             var payload: [UInt8] = []
             if let code {
@@ -118,41 +101,6 @@ public enum Framing: UInt8, CaseIterable, Sendable {
             }
         case .webSocket:
             bytes.writeTextHeader(at: start, bodyCount: count)
-        case .xmpp: break
         }
     }
 }
-
-/// A value for each framing.
-public struct PerFraming<Value> {
-    @usableFromInline var native: Value
-    @usableFromInline var webSocket: Value
-    @usableFromInline var xmpp: Value
-
-    /// The same value for all.
-    @inlinable public init(repeating value: Value) {
-        native = value
-        webSocket = value
-        xmpp = value
-    }
-
-    /// The value for a framing.
-    @inlinable public subscript(_ framing: Framing) -> Value {
-        get {
-            switch framing {
-            case .native: native
-            case .webSocket: webSocket
-            case .xmpp: xmpp
-            }
-        }
-        set {
-            switch framing {
-            case .native: native = newValue
-            case .webSocket: webSocket = newValue
-            case .xmpp: xmpp = newValue
-            }
-        }
-    }
-}
-
-extension PerFraming: Sendable where Value: Sendable {}

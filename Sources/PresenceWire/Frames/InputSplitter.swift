@@ -1,6 +1,6 @@
 // Splits the bytes of a connection into messages, by the protocol that its first byte decides on:
 // the length of a native frame begins with 0, a request for a WebSocket with `G`. `Framing` is the
-// counterpart for output. No other file distinguishes the protocols.
+// counterpart for output.
 //
 // It is as large as a native connection needs; a WebSocket has memory of its own.
 

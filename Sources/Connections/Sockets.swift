@@ -1,0 +1,21 @@
+public import EventLoop
+
+/// The sockets that a `ConnectionTable` reads from and writes to, by the ids of their streams.
+///
+/// No method may call its caller before it returns. A stale id is ignored.
+public protocol Sockets: AnyObject {
+    /// Has what the peer sends arrive.
+    func startReading(_ id: StreamID)
+    /// Leaves what the peer sends in the kernel.
+    func stopReading(_ id: StreamID)
+    /// Writes bytes, which are copied if the kernel does not accept them now.
+    func write(_ id: StreamID, _ bytes: UnsafeRawBufferPointer) -> WriteOutcome
+    /// Bytes that were written and that the kernel has not accepted.
+    func bytesPending(_ id: StreamID) -> Int
+    /// How long ago bytes of the peer last arrived in the kernel; nil if that is not known.
+    func millisecondsSinceReceived(_ id: StreamID) -> UInt64?
+    /// Closes the stream at once.
+    func close(_ id: StreamID)
+    /// Closes the stream when everything has been written.
+    func closeAfterWrites(_ id: StreamID)
+}

@@ -1,0 +1,125 @@
+import Connections
+import Containers
+import PresenceCore
+import PresenceWire
+
+/// Which connections may stay, and when those that may not are to come back.
+struct Admission: ~Copyable {
+    private var addresses: AddressBook
+    /// The connections of all loops; nil: this is the only one.
+    private let census: Census?
+    private let loop: Int
+    /// Connections above a limit that are given time to read the reason.
+    private(set) var turnedAwayCount = 0
+    /// Connections beyond a limit that were closed in this turn.
+    private var dismissedCount = 0
+    private var retryDelay: RetryDelay
+
+    init(census: Census?, loop: Int, seed: UInt64) {
+        addresses = AddressBook(seed: seed)
+        self.census = census
+        self.loop = loop
+        retryDelay = RetryDelay(seed: seed)
+    }
+
+    /// Whether a connection may stay, with `streamCount` open, this one included: the entry of its
+    /// network. Nil: a limit is reached. Of several loops, the census admits.
+    mutating func admit(
+        _ network: ClientNetwork?, _ limits: AdmissionLimits, streamCount: Int
+    ) -> AddressBook.Entry? {
+        precondition(census == nil, "admitted by two")
+        guard streamCount - turnedAwayCount - dismissedCount <= limits.connectionsMax else {
+            return nil
+        }
+        return addresses.enter(network, max: limits.connectionsPerAddressMax)
+    }
+
+    /// Notes that a connection is turned away, or dismissed.
+    mutating func reject(as peer: ConnectionPeer) {
+        switch peer {
+        case .client, .appServer: preconditionFailure("a connection that was not rejected")
+        case .turnedAway: turnedAwayCount += 1
+        case .dismissed: dismissedCount += 1
+        }
+    }
+
+    /// Notes that a connection is gone.
+    mutating func leave(_ address: AddressBook.Entry, _ peer: ConnectionPeer) {
+        switch peer {
+        case .client, .appServer: break
+        case .turnedAway: turnedAwayCount -= 1
+        case .dismissed: dismissedCount -= 1
+        }
+        guard let census else { return addresses.leave(address) }
+        census.leave(address, of: loop)
+    }
+
+    /// The network of a connection that was admitted.
+    func network(_ address: AddressBook.Entry) -> ClientNetwork? {
+        guard let census else { return addresses.network(address) }
+        return census.network(address)
+    }
+
+    /// Networks with connections now; of several loops, the first one counts for all.
+    var addressCount: Int {
+        guard let census else { return addresses.count }
+        return loop == 0 ? census.addressCount : 0
+    }
+
+    /// Seconds after which a rejected client is to come back.
+    mutating func retryAfterSeconds() -> Int { retryDelay.seconds() }
+}
+
+extension Clients {
+    /// Whether a new connection may stay. One that may not is sent when to reconnect.
+    mutating func admit(_ slot: Int) -> Bool {
+        let network = transport.peerNetwork(of: table.id(of: slot))
+        guard
+            let address = admission.admit(
+                network, configuration.admission, streamCount: transport.streamCount)
+        else {
+            turnAway(slot)
+            return false
+        }
+        table.setAddress(of: slot, address)
+        return true
+    }
+
+    /// Rejects a connection beyond a limit with `retryAfter`. A few are kept open for a moment so
+    /// that they can read it; more would use the descriptors of the reserve.
+    mutating func turnAway(_ slot: Int) {
+        counters.turnedAway += 1
+        guard admission.turnedAwayCount < configuration.admission.turnedAwayMax else {
+            return dismiss(slot, .overloaded)
+        }
+        admission.reject(as: .turnedAway)
+        table.setPeer(of: slot, .turnedAway)
+        close(slot, .overloaded)
+    }
+
+    /// Sends a new connection the close reason and closes it in the same turn. A peer that has
+    /// already sent bytes may lose the reason.
+    mutating func dismiss(_ slot: Int, _ reason: CloseReason) {
+        precondition(table.phase(of: slot) == .anonymous)
+        table.setPeer(of: slot, .dismissed)
+        admission.reject(as: .dismissed)
+        if let client = protocols[slot].client {
+            let words = client.lastWords(reason, &self)
+            table.writeLast(to: slot) { $0 += words }
+        } else {
+            let seconds = retryAfterSeconds(reason)
+            let framing = framing(of: slot)
+            table.writeLast(to: slot) { outbox in
+                framing.append(to: &outbox) {
+                    $0.appendCloseBody(reason, retryAfterSeconds: seconds)
+                }
+            }
+        }
+        end(slot, Ending(reason), .lost, .atOnce)
+    }
+
+    /// After how many seconds the peer is to return, if it is.
+    mutating func retryAfterSeconds(_ reason: CloseReason, _ seconds: Int? = nil) -> Int? {
+        reason.isTransient ? seconds ?? admission.retryAfterSeconds() : nil
+    }
+}

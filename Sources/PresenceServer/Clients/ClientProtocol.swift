@@ -1,0 +1,75 @@
+import PresenceWire
+
+/// The protocol that a client speaks, and the request of it that is in progress.
+///
+/// Native frames and the messages of a WebSocket are the same requests: which of them a connection
+/// carries is decided by its first byte, and is the state of its `InputSplitter`.
+enum ClientProtocol {
+    /// There is no connection.
+    case none
+    /// Native frames, a WebSocket, or not decided yet. The next message is read when the request in
+    /// progress has been answered.
+    case native(InputSplitter, awaiting: RequestID?)
+    /// An XMPP stream.
+    case xmpp(XMPPClient)
+
+    /// One of a listener's new connections.
+    static var undecided: Self { .native(InputSplitter(), awaiting: nil) }
+
+    /// Whether a request is in progress.
+    var isWaiting: Bool {
+        switch self {
+        case .none, .native(_, nil): false
+        case .native(_, _?): true
+        case .xmpp(let client): client.awaiting != nil
+        }
+    }
+
+    /// The native request in progress.
+    var awaiting: RequestID? {
+        if case .native(_, let id?) = self { id } else { nil }
+    }
+
+    /// The client, if it speaks XMPP.
+    var client: XMPPClient? {
+        if case .xmpp(let client) = self { client } else { nil }
+    }
+
+    /// What splits the bytes of a native client. It is changed where it is, and not copied.
+    var splitter: InputSplitter {
+        get {
+            guard case .native(let splitter, _) = self else {
+                preconditionFailure("messages of another protocol")
+            }
+            return splitter
+        }
+        _modify {
+            guard case .native(var splitter, let awaiting) = self else {
+                preconditionFailure("messages of another protocol")
+            }
+            self = .none
+            defer { self = .native(splitter, awaiting: awaiting) }
+            yield &splitter
+        }
+    }
+
+    /// A native client waits for the answer to a request.
+    mutating func wait(for id: RequestID) {
+        guard case .native(let splitter, nil) = self else {
+            preconditionFailure("two requests at a time")
+        }
+        self = .none
+        self = .native(splitter, awaiting: id)
+    }
+
+    /// No request is in progress any more.
+    mutating func stopWaiting() {
+        switch self {
+        case .none, .native(_, nil): break
+        case .native(let splitter, _?):
+            self = .none
+            self = .native(splitter, awaiting: nil)
+        case .xmpp(let client): client.awaiting = nil
+        }
+    }
+}

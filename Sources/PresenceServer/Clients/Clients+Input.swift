@@ -1,0 +1,174 @@
+import Connections
+import Containers
+import EventLoop
+import PresenceCore
+import PresenceWire
+
+// Input, whatever the protocol: who may be read from, and what a message costs.
+
+/// What has become of the next part of a client's input.
+enum InputStep {
+    /// There is no whole message: more has to arrive.
+    case needMore
+    /// A part of this length was processed. Between the fragments of a message, others may come:
+    /// they do not extend its time.
+    case processed(byteCount: Int, isInMessage: Bool = false)
+    /// Nothing follows: the connection ends.
+    case ended
+}
+
+extension Clients {
+    /// Whether the next message may be read: not while a request waits for its response, nor while
+    /// the client does not read its responses or is throttled.
+    func isListening(_ slot: Int) -> Bool {
+        !protocols[slot].isWaiting && table.hasOutboxRoom(slot) && !table.isThrottled(slot)
+    }
+
+    /// Takes the next part of what a client has sent. What the engine host is asked is in `inbound`
+    /// then.
+    mutating func readNext(
+        _ chunk: RawSpan, from offset: inout Int, in slot: Int
+    ) -> InputStep {
+        switch protocols[slot] {
+        case .none: .ended
+        case .native: readMessage(chunk, from: &offset, in: slot)
+        case .xmpp(let client): client.readStanza(chunk, from: &offset, &self)
+        }
+    }
+
+    /// Bytes that a client has sent and that were not carried out.
+    func bytesBuffered(_ slot: Int) -> Int {
+        switch protocols[slot] {
+        case .none: 0
+        case .native: protocols[slot].splitter.bytesBuffered
+        case .xmpp(let client): client.bytesBuffered
+        }
+    }
+
+    /// Keeps what a client has sent, since it is not carried out now.
+    mutating func keep(_ chunk: RawSpan, from offset: inout Int, of slot: Int) {
+        switch protocols[slot] {
+        case .none: break
+        case .native: protocols[slot].splitter.keep(chunk, from: &offset)
+        case .xmpp(let client): client.keep(chunk, from: &offset)
+        }
+    }
+
+    /// Whether what a client has sent can be kept as it is.
+    func canWait(_ slot: Int, _ chunk: RawSpan, _ offset: Int) -> Bool {
+        switch protocols[slot] {
+        case .none, .xmpp: true
+        case .native: protocols[slot].splitter.canPause(before: chunk, at: offset)
+        }
+    }
+
+    /// Whether a message has begun that is not complete.
+    private func isInMessage(_ slot: Int) -> Bool {
+        switch protocols[slot] {
+        case .none: false
+        case .native:
+            protocols[slot].splitter.bytesBuffered > 0 || protocols[slot].splitter.isInMessage
+        case .xmpp(let client): client.isInStanza
+        }
+    }
+
+    // MARK: Turns
+
+    /// Whether a client may have its next message carried out in this turn.
+    func hasTurn(_ slot: Int, _ chunk: RawSpan, _ offset: Int) -> Bool {
+        if budget.hasRoom { return true }
+        let bytesWaiting = bytesBuffered(slot) + chunk.byteCount - offset
+        return budget.hasRoomForLight && budget.isLight(bytesWaiting: bytesWaiting)
+            || !canWait(slot, chunk, offset)
+    }
+
+    /// Leaves what a client has sent to a later turn, `bytesAhead` of it in the chunk.
+    mutating func postpone(_ slot: Int, bytesAhead: Int = 0) {
+        let bytesWaiting = bytesBuffered(slot) + bytesAhead
+        table.postpone(slot, isLight: budget.isLight(bytesWaiting: bytesWaiting))
+    }
+
+    /// Resumes reading from a client that has read its responses.
+    mutating func resumeIfPaused(_ slot: Int) {
+        guard table.phase(of: slot).isOpen, !protocols[slot].isWaiting else { return }
+        if table.isPaused(slot) || table.hasInputEnded(slot) || bytesBuffered(slot) > 0 {
+            postpone(slot)
+        }
+    }
+
+    /// Charges a client for a message: its rate limit for what it has sent, the turn also for the
+    /// answer, if its outbox had `outboxBytes` before.
+    mutating func charge(_ slot: Int, _ byteCount: Int, since outboxBytes: Int, at now: Moment) {
+        let weight = TurnBudget.weight(byteCount: byteCount)
+        let answerBytes = table.outboxBytes(of: slot) - outboxBytes
+        budget.spend(weight + max(0, answerBytes >> 10))
+        let pace: Pace?
+        switch table.peer(of: slot) {
+        case .client: pace = configuration.admission.requestPace
+        case .appServer: pace = configuration.admission.appServerRequestPace
+        case .turnedAway, .dismissed: return
+        }
+        guard let pace, table.charge(slot, weight, pace, at: now.mono) else { return }
+        counters.throttled += 1
+    }
+
+    /// The wait of a throttled client is over. (Perhaps that of an earlier connection in the slot;
+    /// to check once too often does no harm.)
+    mutating func throttleEnded(of slot: Int) {
+        table.throttleEnded(slot)
+        let now = now().mono
+        table.hearWhatWaits(in: slot, patience(of: slot), at: now)
+        protocols[slot].client?.carryOutPaced(&self)
+        resumeIfPaused(slot)
+    }
+
+    // MARK: The time of a message
+
+    /// The message that was begun is complete, or not waited for. (Before the login, the deadline
+    /// is that of the login.)
+    mutating func clearMessageDeadline(of slot: Int) {
+        guard table.phase(of: slot) == .serving else { return }
+        table.clearDeadline(of: slot)
+    }
+
+    /// Sets the timeout for the rest of an incomplete message, or clears it.
+    mutating func watchMessage(of slot: Int, isNew: Bool) {
+        guard table.phase(of: slot) == .serving else { return }
+        if isNew || !table.hasDeadline(slot) { protocols[slot].client?.beginArrival() }
+        if !isInMessage(slot) {
+            table.clearDeadline(of: slot)
+        } else if isNew || !table.hasDeadline(slot) {
+            setDeadline(of: slot, afterSeconds: configuration.connection.frameSeconds)
+        }
+    }
+
+    // MARK: Its end
+
+    /// Ends the input of a client that sends no more, unless some of it waits: for its turn, for a
+    /// response to be read, or for the end of a rate limit.
+    mutating func endIfReadUp(_ slot: Int) {
+        guard table.hasInputEnded(slot), table.phase(of: slot).isOpen, isListening(slot),
+            !table.isResumable(slot)
+        else { return }
+        inputEnded(of: slot)
+    }
+
+    /// The peer has stopped sending: what it asked for last is still answered.
+    mutating func inputEnded(of slot: Int) {
+        count(.lost, of: slot)
+        table.beginEnding(slot)
+        setDeadline(of: slot, afterSeconds: configuration.connection.farewellSeconds)
+        endIfServed(slot)
+    }
+
+    /// Ends a connection whose peer sends no more, once it has been sent the response to its
+    /// request and its login list.
+    mutating func endIfServed(_ slot: Int) {
+        guard table.phase(of: slot) == .ending, !protocols[slot].isWaiting,
+            !table.list(of: slot).isListing
+        else { return }
+        // The close frame of a WebSocket is answered with its own code.
+        let code = protocols[slot].client == nil ? protocols[slot].splitter.endCode : nil
+        end(slot, .lost, .lost, .whenWritten(code: code))
+    }
+}

@@ -1,0 +1,29 @@
+import Connections
+
+extension Clients {
+    /// Traps unless the table and the protocols agree with each other. O(connections).
+    func checkInvariants() {
+        table.checkInvariants()
+        for slot in table.indices { check(slot) }
+        let count = table.indices.count { protocols[$0].client != nil }
+        precondition(count == xmpp?.clientCount ?? 0, "miscounted XMPP clients")
+    }
+
+    private func check(_ slot: Int) {
+        let isWaiting = protocols[slot].isWaiting
+        switch table.phase(of: slot) {
+        case .free:
+            guard case .none = protocols[slot] else {
+                preconditionFailure("a free slot that is used")
+            }
+        case .anonymous: break
+        case .serving:
+            let isXMPP = protocols[slot].client != nil
+            precondition(isXMPP == (table.variant(of: slot).domain != nil), "a client's variant")
+        case .ending:
+            precondition(isWaiting || table.list(of: slot).isListing, "nothing to do")
+        case .closing:
+            precondition(!isWaiting, "closed while it waits")
+        }
+    }
+}

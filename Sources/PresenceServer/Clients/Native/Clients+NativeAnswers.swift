@@ -1,0 +1,110 @@
+import Connections
+import PresenceCore
+import PresenceWire
+
+// Answers to native clients. One that does not fit into a message is split where that is possible,
+// else refused.
+
+extension Clients {
+    /// Answers the request that a client waits for.
+    mutating func answer(_ slot: Int, _ answer: Answer, in effects: borrowing Effects) {
+        if let client = protocols[slot].client {
+            return client.answer(answer, in: effects, &self)
+        }
+        guard let id = protocols[slot].awaiting else { return endMismatched(slot) }
+        switch answer {
+        case .loggedIn(let login):
+            counters.loginsOfClients += 1
+            table.updateList(of: slot) { $0.beginList() }
+            beginServing(slot)
+            if let term = login.term { limit(slot, to: term) }
+        case .refreshed(let term):
+            limit(slot, to: term)
+        case .loggedInAppServer:
+            counters.loginsOfAppServers += 1
+            if table.peer(of: slot) == .client { table.setPeer(of: slot, .appServer) }
+            beginServing(slot)
+        default:
+            break
+        }
+        send(answer, to: id, of: slot, in: effects)
+        // The engine closes the connection next, also if its peer sends no more.
+        if case .loggedOut = answer { return noteAnswered(slot) }
+        settle(slot)
+    }
+
+    /// Refuses the request that a client waits for.
+    mutating func refuse(_ slot: Int, _ refusal: Refusal, in effects: borrowing Effects) {
+        if let client = protocols[slot].client { return client.refuse(refusal, &self) }
+        guard let id = protocols[slot].awaiting else { return endMismatched(slot) }
+        sendRefusal(refusal, to: id, of: slot, in: effects)
+        settle(slot)
+    }
+
+    /// Answers a question about the service, or a change of a password.
+    mutating func answerQuestion(
+        _ slot: Int, _ answer: QuestionAnswer, in effects: borrowing Effects
+    ) {
+        if let client = protocols[slot].client { return client.answer(answer, &self) }
+        guard let id = protocols[slot].awaiting else { return endMismatched(slot) }
+        send(to: slot) { body in
+            switch answer {
+            case .stats(let fields):
+                body.appendStatsBody(fields, to: id)
+            case .metrics(let text):
+                body.appendTextBody(text, to: id)
+            case .why(let report, let subscriber, let publisher):
+                body.appendWhyBody(
+                    report, subscriber: subscriber, publisher: publisher, to: id, in: effects)
+            case .top(let report):
+                body.appendTopBody(report, to: id, in: effects)
+            case .passwordSet(let replaced):
+                body.appendPasswordBody("replaced", replaced, to: id)
+            case .passwordRemoved(let removed):
+                body.appendPasswordBody("removed", removed, to: id)
+            }
+        }
+        settle(slot)
+    }
+
+    private mutating func sendRefusal(
+        _ refusal: Refusal, to id: RequestID, of slot: Int, in effects: borrowing Effects
+    ) {
+        count(refusal, of: slot)
+        var outbox = table.beginAppending(to: slot)
+        let framing = framing(of: slot)
+        let start = framing.begin(in: &outbox)
+        outbox.appendErrorBody(refusal, to: id, in: effects)
+        framing.end(start, in: &outbox)
+        table.endAppending(outbox, to: slot)
+    }
+
+    private mutating func send(
+        _ answer: Answer, to id: RequestID, of slot: Int, in effects: borrowing Effects
+    ) {
+        var outbox = table.beginAppending(to: slot)
+        let framing = framing(of: slot)
+        let start = framing.begin(in: &outbox)
+        let outcome = outbox.appendAnswerBody(
+            answer, to: id, in: effects, settings: configuration.engine)
+        framing.end(start, in: &outbox)
+        table.endAppending(outbox, to: slot)
+        guard case .tooLarge(let fit) = outcome else { return }
+        switch answer {
+        case .subscribed(let expires, let count, let states?):
+            // The states that do not fit follow the answer, as those of a login list do.
+            let first = states.lowerBound..<states.lowerBound + fit
+            send(
+                .subscribed(expires: expires, count: count, states: first), to: id, of: slot,
+                in: effects)
+            let rest = first.upperBound..<states.upperBound
+            sendStates(rest, of: .loginList, to: slot, in: effects)
+        case .states, .sessions:
+            // Their requests have no `limit`: names have to be left out.
+            sendRefusal(Refusal(.tooMany, limit: fit), to: id, of: slot, in: effects)
+        default:
+            sendRefusal(
+                Refusal(.tooMany, field: .limit, limit: fit), to: id, of: slot, in: effects)
+        }
+    }
+}

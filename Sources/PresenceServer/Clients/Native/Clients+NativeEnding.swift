@@ -1,0 +1,76 @@
+import Connections
+import PresenceCore
+import PresenceWire
+
+// The last words to native clients, by frames, by a WebSocket, or by HTTP.
+
+/// How a peer is told why its connection ends.
+enum CloseMessage {
+    /// By a `close` notification.
+    case notification
+    /// The same, after a native frame that was longer than the limit.
+    case frameTooLong
+    /// By an HTTP answer: the peer speaks HTTP, and is refused.
+    case httpAnswer(UpgradeError)
+    /// By a `close` notification and an end of the protocol with a code of its own.
+    case webSocketEnd(WebSocketCloseCode)
+
+    /// What the notification says; nil: what it says for its reason.
+    fileprivate var sentence: StaticString? {
+        switch self {
+        case .frameTooLong: "A frame was too long."
+        case .webSocketEnd(let code): code.sentence
+        case .notification, .httpAnswer: nil
+        }
+    }
+}
+
+extension Clients {
+    /// Sends a native client the reason, and closes its connection when that has been written.
+    mutating func closeNative(
+        _ slot: Int, _ reason: CloseReason?, retryAfterSeconds: Int?, by message: CloseMessage
+    ) {
+        var end = (code: reason?.code, word: reason?.word ?? "")
+        switch message {
+        case .notification where protocols[slot].splitter.isUpgrading:
+            table.append(to: slot) { $0.appendAnswer(UpgradeError(reason)) }
+        case .httpAnswer(let error):
+            table.append(to: slot) { $0.appendAnswer(error) }
+        case .notification, .frameTooLong, .webSocketEnd:
+            if let reason {
+                let seconds = self.retryAfterSeconds(reason, retryAfterSeconds)
+                send(to: slot) {
+                    $0.appendCloseBody(reason, message.sentence, retryAfterSeconds: seconds)
+                }
+            }
+            if case .webSocketEnd(let code) = message { end = (code.rawValue, code.word) }
+        }
+        self.end(
+            slot, reason.map(Ending.init) ?? .logout, ConnectionEnd(reason),
+            .whenWritten(code: end.code ?? WebSocketCloseCode.normal.rawValue, end.word))
+    }
+
+    /// Closes a connection for what it has sent.
+    mutating func close(_ slot: Int, for violation: InputViolation) {
+        counters.violations += 1
+        switch violation {
+        case .request(let error) where table.phase(of: slot) == .anonymous:
+            close(slot, .protocolViolation, by: .httpAnswer(error))
+        case .message(let code):
+            close(slot, .protocolViolation, by: .webSocketEnd(code))
+        case .request, .frame:
+            close(slot, .protocolViolation, by: .frameTooLong)
+        }
+    }
+}
+
+extension UpgradeError {
+    /// How an HTTP client is told why its connection ends before its request was complete.
+    init(_ reason: CloseReason?) {
+        switch reason {
+        case .loginTimeout: self = .timeout
+        case .shuttingDown, .overloaded: self = .unavailable
+        default: self = .malformed
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import Connections
+import Containers
+import PresenceCore
+import PresenceWire
+import PresenceXMPP
+
+// Answers and refusals of the engine host, as stanzas.
+
+extension XMPPClient {
+    /// Answers what the client waits for.
+    func answer(_ answer: Answer, in effects: borrowing Effects, _ clients: inout Clients) {
+        guard let request = awaiting else { return clients.endMismatched(slot) }
+        awaiting = nil
+        paced.changeEnded()
+        switch (request, answer) {
+        case (.bind, .loggedIn(let login)): beginServing(login, &clients)
+        case (.relation(let head, let change), .related) where change.isAnswered:
+            if let sender { send(&clients) { $0.appendResult(head, to: sender) } }
+        case (.roster(let head), .contacts(let entries, _, _)):
+            sendRoster(entries, head, in: effects, &clients)
+        case (.lastSeen(let head), .lastSeen(let time)):
+            let now = clients.now().wall.milliseconds
+            let seconds = time.map { Int((now - $0.milliseconds) / 1_000) } ?? 0
+            if let sender { send(&clients) { $0.appendLast(head, to: sender, seconds: seconds) } }
+        case (.discovery(let head, let subject), .done):
+            if let sender { discover(subject, head, sender, &clients) }
+        case (.hiding(_, let farewell), .shown(.ends)):
+            // RFC 6121, 4.5.2: as each available resource of the account, this one included.
+            if let sender { send(&clients) { $0.appendUnavailable(farewell, of: sender) } }
+        case (.presence, .shown(.begins)):
+            clients.table.updateList(of: slot) { $0.beginList() }
+        // Before the end of its side, which may have been read meanwhile, is acted on.
+        case (.logout, .loggedOut): return close(nil, &clients)
+        // What is not answered.
+        case (.presence, .shown), (.hiding, .shown), (.relation, .related), (.relation, .done),
+            (.availability, .done), (.relay, .done):
+            break
+        default: return clients.endMismatched(slot)
+        }
+        clients.settle(slot)
+    }
+
+    private func beginServing(_ login: LoggedIn, _ clients: inout Clients) {
+        clients.counters.loginsOfClients += 1
+        bind()
+        var bareJID: [UInt8] = []
+        bareJID.appendJID(of: stream.account, at: stream.domain)
+        clients.table.setVariant(
+            of: slot, .presences(atDomain: domainPlace), gapText: bareJID)
+        flushStream(&clients)
+        clients.table.updateList(of: slot) { $0.beginList() }
+        clients.beginServing(slot)
+        if let term = login.term { clients.limit(slot, to: term) }
+    }
+
+    private func sendRoster(
+        _ entries: Range<Int>, _ head: StanzaHead, in effects: borrowing Effects,
+        _ clients: inout Clients
+    ) {
+        guard let sender else { return }
+        var result: [UInt8] = []
+        result.appendRosterStart(head, to: sender)
+        for index in entries where effects.contacts[index].isContact {
+            result.append(RosterItem(effects.contacts[index], in: effects), at: stream.domain)
+        }
+        result.appendRosterEnd()
+        send(&clients) { $0 += result }
+    }
+
+    /// Answers a client that has changed the password of its account.
+    func answer(_ answer: QuestionAnswer, _ clients: inout Clients) {
+        guard case .password(let head, let remark) = awaiting, case .passwordSet = answer else {
+            return clients.endMismatched(slot)
+        }
+        awaiting = nil
+        if let sender { send(&clients) { $0.appendPasswordChanged(head, to: sender, remark) } }
+        clients.settle(slot)
+    }
+
+    /// Refuses what the client waits for.
+    func refuse(_ refusal: Refusal, _ clients: inout Clients) {
+        guard let request = awaiting else { return clients.endMismatched(slot) }
+        if keep(request, after: refusal, &clients) {
+            // A change is waited for until it is tried again.
+            guard paced.change == nil else { return }
+            awaiting = nil
+            return clients.settle(slot)
+        }
+        awaiting = nil
+        paced.changeEnded()
+        clients.count(refusal, of: slot)
+        switch request {
+        case .encryption: break
+        case .authentication:
+            refuseAuthentication(SASLFailure(refusal), refusal.wordsOfWait, &clients)
+        case .registration:
+            stream.refuse(registration: StanzaError(refusal))
+            flushStream(&clients)
+        case .bind: refuseBind(refusal, &clients)
+        // The stream has ended already.
+        case .logout:
+            flushStream(&clients)
+            clients.end(slot, .logout, .lost, .whenWritten(code: nil))
+        case .relay, .discovery, .presence, .availability, .hiding, .relation, .password,
+            .lastSeen, .roster:
+            if let head = request.head { send(request.error(refusal), head, &clients) }
+        }
+        guard clients.table.phase(of: slot) != .closing else { return }
+        clients.settle(slot)
+    }
+
+    private func refuseBind(_ refusal: Refusal, _ clients: inout Clients) {
+        // Only after the authentication has succeeded, so it is not the password that is wrong.
+        let isVoid = refusal.reason == .invalidPassword
+        let error = isVoid ? .passwordChanged : StanzaError(refusal)
+        clients.counters.stanzaErrors.count(error.condition)
+        let last = stream.refuse(bind: error)
+        flushStream(&clients)
+        if let last { endStream(after: last, &clients) }
+    }
+}
+
+extension XMPPRequestInProgress {
+    /// The error with which a refused request is answered.
+    fileprivate func error(_ refusal: Refusal) -> StanzaError {
+        switch self {
+        case .relay where refusal.reason != .rateLimited: .serviceUnavailable
+        // As of an account that does not exist.
+        case .discovery where refusal.reason == .forbidden: .serviceUnavailable
+        default: StanzaError(refusal)
+        }
+    }
+}

@@ -1,0 +1,61 @@
+import Connections
+import EventLoop
+import Logging
+import PresenceCore
+import PresenceXMPP
+
+// The last words to XMPP clients.
+
+extension XMPPClient {
+    /// Tells the client why its connection ends, and closes it when that has been written. If the
+    /// client has ended its stream, it is told only that ours has ended, too.
+    func close(_ reason: CloseReason?, _ clients: inout Clients) {
+        if let reason {
+            let words = lastWords(reason, &clients)
+            send(&clients) { $0 += words }
+        } else {
+            flushStream(&clients)
+        }
+        clients.end(
+            slot, reason.map(Ending.init) ?? .logout, ConnectionEnd(reason),
+            .whenWritten(code: nil))
+    }
+
+    /// Ends the stream with an error that says why. Returns what the client is to be sent.
+    func lastWords(_ reason: CloseReason, _ clients: inout Clients) -> [UInt8] {
+        let error = StreamError(reason)
+        clients.counters.streamErrors.count(error.condition)
+        var random = SystemRandomNumberGenerator()
+        stream.close(error, of: service, using: &random)
+        return stream.takeOutput()
+    }
+
+    /// The stream has ended because of what the client has sent.
+    func endStream(after error: StreamError, _ clients: inout Clients) {
+        clients.counters.violations += 1
+        clients.counters.streamErrors.count(error.condition)
+        if error.condition == .hostUnknown {
+            // With a domain that is set wrongly, every client is refused.
+            let address = String(decoding: clients.origin(of: slot).address, as: UTF8.self)
+            clients.logger.log(
+                .notice, "an XMPP client asks for another domain than xmpp-domain",
+                times: clients.counters.streamErrors[.hostUnknown],
+                metadata: ["address": "\(address)"])
+        }
+        clients.end(slot, .protocolViolation, .violation, .whenWritten(code: nil))
+    }
+
+    /// Asks a client that has been silent whether it is there. Any bytes are an answer.
+    func sendPing(_ clients: inout Clients) {
+        guard let sender else { return }
+        let number = nextNumber()
+        send(&clients) { $0.appendPing(number: number, to: sender) }
+    }
+}
+
+extension Patience {
+    /// XMPP clients are asked first, since few send anything by themselves, whatever the heartbeat.
+    static var ofXMPP: Patience {
+        Patience(milliseconds: 60_000, millisecondsMax: 90_000, canAsk: true)
+    }
+}

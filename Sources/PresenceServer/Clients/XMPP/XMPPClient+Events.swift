@@ -1,0 +1,121 @@
+import Connections
+import Outboxes
+import PresenceCore
+import PresenceXMPP
+
+// Events and states as presences. What many receive is shared as native events are, with a gap
+// where each receiver has its bare JID; what it cannot share is copied.
+
+extension Clients {
+    /// Sends an event to XMPP clients: a body with places for what differs by receiver.
+    mutating func deliverStanzas(
+        _ template: Span<UInt8>, _ seq: UInt64, of topic: TopicHandle,
+        to receivers: ArraySlice<UInt32>, at now: Mono
+    ) {
+        guard let domains = xmpp?.domains else { return }
+        var divided = DividedStanzas()
+        table.share(with: receivers) { variant, frames in
+            guard let domain = variant.domain else { return nil }
+            divided.divideOnce(template, at: domains[domain])
+            return frames.add(
+                divided.bytes.span, gaps: divided.gaps.span, for: receivers.count)
+        }
+        let unshared = table.takeUnshared()
+        for receiver in unshared {
+            let slot = Int(receiver)
+            guard accepts(topic, seq, in: slot, at: now),
+                let domain = table.variant(of: slot).domain
+            else { continue }
+            divided.divideOnce(template, at: domains[domain])
+            push(divided, to: slot)
+        }
+        table.giveBack(unshared)
+    }
+
+    /// Sends an XMPP client presences that it has not asked for.
+    mutating func push(_ presences: borrowing DividedStanzas, to slot: Int) {
+        let before = table.ownBytes(of: slot)
+        var outbox = table.beginAppending(to: slot)
+        outbox.append(presences, to: table.gapText(of: slot))
+        table.endAppending(outbox, to: slot)
+        countHeldBack(slot, since: before)
+    }
+
+    /// Notifies XMPP clients of what a contact has sent, and of changes of their rosters.
+    mutating func notify(
+        _ notice: ContactNotice, to receivers: ArraySlice<UInt32>, in effects: borrowing Effects
+    ) {
+        for receiver in receivers where table.phase(of: Int(receiver)) == .serving {
+            protocols[Int(receiver)].client?.notify(notice, in: effects, &self)
+        }
+    }
+
+    /// Sends an XMPP client a stanza of another one, if it keeps up.
+    mutating func relay(_ template: Span<UInt8>, to slot: Int, at now: Mono) {
+        guard table.phase(of: slot) == .serving, let client = protocols[slot].client,
+            client.takesRelayed(&self, at: now)
+        else { return }
+        var divided = DividedStanzas()
+        divided.divide(template, at: client.stream.domain)
+        push(divided.bytes.span, to: slot)
+    }
+}
+
+extension XMPPClient {
+    /// Whether the client is sent a stanza of another client now: it keeps up. This may write to
+    /// it, and find it closed.
+    func takesRelayed(_ clients: inout Clients, at now: Mono) -> Bool {
+        guard !clients.table.isBlocked(slot) else { return false }
+        switch clients.table.room(of: slot, at: now) {
+        case .accepts: return true
+        case .full: return false
+        case .broken:
+            clients.end(slot, .lost, .lost, .atOnce)
+            return false
+        }
+    }
+
+    /// Sends the client states.
+    func sendStates(
+        _ states: Range<Int>, in effects: borrowing Effects, _ clients: inout Clients
+    ) {
+        let bareJID = clients.table.gapText(of: slot)
+        var presences = PresenceTemplate()
+        for index in states {
+            presences.removeAll()
+            presences.append(effects.events[index], in: effects, at: stream.domain)
+            send(&clients) { presences.append(to: bareJID, into: &$0) }
+        }
+    }
+
+    // MARK: Contacts
+
+    /// Notifies the client of what a contact has sent, and of changes of its roster.
+    func notify(
+        _ notice: ContactNotice, in effects: borrowing Effects, _ clients: inout Clients
+    ) {
+        guard let sender else { return }
+        if let word = notice.word {
+            var stanza: [UInt8] = []
+            stanza.append(word, of: notice.contact, in: effects, to: sender)
+            clients.push(stanza.span, to: slot)
+        }
+        if notice.isListChanged { pushRosterItem(notice.contact, to: sender, effects, &clients) }
+    }
+
+    /// Sends a client that has asked for its roster a change of it.
+    private func pushRosterItem(
+        _ contact: ContactEntry, to sender: StanzaSender, _ effects: borrowing Effects,
+        _ clients: inout Clients
+    ) {
+        var stanza: [UInt8] = []
+        stanza.appendRosterPushStart(number: nextNumber(), to: sender)
+        if contact.isContact {
+            stanza.append(RosterItem(contact, in: effects), at: sender.domain)
+        } else {
+            stanza.appendRemovedItem(effects.text(contact.account), at: sender.domain)
+        }
+        stanza.appendRosterEnd()
+        clients.push(stanza.span, to: slot)
+    }
+}

@@ -1,0 +1,120 @@
+import Connections
+import Logging
+import PresenceCore
+import PresenceXMPP
+import XML
+
+// Input of XMPP clients: bytes in, and what their streams have understood of them.
+
+extension XMPPClient {
+    /// Processes the next part of what the stream has received.
+    func readStanza(
+        _ chunk: RawSpan, from offset: inout Int, _ clients: inout Clients
+    ) -> InputStep {
+        guard clients.table.phase(of: slot).isOpen else { return .ended }
+        let bytesWaiting = bytesBuffered + chunk.byteCount - offset
+        var random = SystemRandomNumberGenerator()
+        let heard = stream.next(in: chunk, from: &offset, of: service, using: &random)
+        let bytesLeft = bytesBuffered + chunk.byteCount - offset
+        // The end of the stream is said when nothing can follow it.
+        if case .end = heard {} else { flushStream(&clients) }
+        if case .needMore = heard { return .needMore }
+        clients.clearMessageDeadline(of: slot)
+        handle(heard, &clients)
+        // 1,000 elements take up to 0.6 ms to read, to look through and to write.
+        if case .request(_, _, let stanza) = heard {
+            clients.budget.spend(stanza.partCountOfStanza >> 4)
+        }
+        return .processed(byteCount: bytesWaiting - bytesLeft)
+    }
+
+    private func handle(_ heard: Heard, _ clients: inout Clients) {
+        switch heard {
+        case .needMore, .keepAlive, .say: break
+        case .startTLS:
+            clients.table.pauseReading(slot)
+            wait(for: .encryption)
+            clients.table.markDirty(slot)
+        case .authenticate(let authentication):
+            authenticate(authentication, &clients)
+        case .authenticated(let hash):
+            clients.counters.xmppLogins.count(XMPPLogin(hash))
+            clients.inbound.append(.authenticated(stream.account))
+        case .denied(let failure, let error):
+            denied(failure, error, &clients)
+        case .register(let account, let password):
+            register(account, password, &clients)
+        case .bind(let device):
+            bind(device, &clients)
+        case .request(let request, let head, let stanza):
+            clients.counters.stanzas.count(head.kind)
+            carryOut(request, head, stanza, &clients)
+        case .refused(let error):
+            clients.counters.stanzaErrors.count(error.condition)
+        case .end:
+            guard clients.table.phase(of: slot) == .serving else {
+                flushStream(&clients)
+                return clients.end(slot, .logout, .lost, .whenWritten(code: nil))
+            }
+            // Until its answer there may be events in flight to the client.
+            return ask(for: .logout, &clients) { _ in .logout }
+        case .error(let error):
+            endStream(after: error, &clients)
+        }
+        flushStream(&clients)
+    }
+
+    /// Begins TLS if the client waits for that, and everything is written. Returns whether it did.
+    func beginTLSIfDue(_ clients: inout Clients) -> Bool {
+        guard case .encryption = awaiting, clients.table.phase(of: slot) == .anonymous else {
+            return false
+        }
+        clients.transport.startTLS(
+            clients.table.id(of: slot), listener: clients.xmpp?.listenerOfSTARTTLS ?? 0)
+        stream.encrypted()
+        awaiting = nil
+        clients.table.resumeReading(slot)
+        return true
+    }
+
+    /// Begins the session of a device: what a login is natively.
+    private func bind(_ device: [UInt8], _ clients: inout Clients) {
+        wait(for: .bind)
+        let login = Login(
+            account: stream.account, device: device, client: .xmpp, sync: .none,
+            hears: .approved, beginning: .hidden, address: clients.origin(of: slot).address,
+            term: term)
+        clients.inbound.append(.bind(clients.connectionID(slot), login))
+    }
+
+    /// Bytes that the client has sent and that were not carried out.
+    var bytesBuffered: Int { stream.bytesBuffered }
+
+    /// Whether a stanza has begun that is not complete.
+    var isInStanza: Bool { stream.isInPart }
+
+    /// Keeps what the client has sent, since it is not carried out now.
+    func keep(_ chunk: RawSpan, from offset: inout Int) { stream.keep(chunk, from: &offset) }
+
+    // MARK: Slow stanzas
+
+    /// Begins to watch how the stanza arrives that has begun.
+    func beginArrival() { arrival = StanzaArrival(bytes: bytesBuffered) }
+
+    /// Gives the stanza that has begun another period, or ends the stream.
+    func periodEnded(_ clients: inout Clients) {
+        let seconds = clients.configuration.connection.frameSeconds
+        if arrival.hasNextPeriod(bytes: bytesBuffered) {
+            return clients.setDeadline(of: slot, afterSeconds: seconds)
+        }
+        let error = StreamError(
+            .policyViolation,
+            "The stanza was not complete in time. Send at least \(StanzaArrival.bytesMin) bytes "
+                + "of it in \(seconds) s, and all of it in \(seconds * StanzaArrival.periodsMax) s."
+        )
+        var random = SystemRandomNumberGenerator()
+        stream.close(error, of: service, using: &random)
+        flushStream(&clients)
+        endStream(after: error, &clients)
+    }
+}

@@ -1,0 +1,70 @@
+import Connections
+import PresenceCore
+import PresenceXMPP
+
+// Stanzas above the rate limit of their account. A native client is told to wait, and asks again;
+// no XMPP client does. So they are carried out later: a change of a relationship has the client
+// read more slowly, as one that sends too many frames. Of presences for subscribers the newest
+// counts: the client is read on, and what it sends next takes the place of the one that waits.
+
+extension XMPPClient {
+    /// Keeps what was refused because of the rate limit of the account, to carry it out later.
+    /// Returns whether it did.
+    func keep(
+        _ request: XMPPRequestInProgress, after refusal: Refusal, _ clients: inout Clients
+    ) -> Bool {
+        // A contact that others ask too often is another reason, which may last.
+        guard refusal.reason == .rateLimited, refusal.field == nil else { return false }
+        switch request {
+        case .presence(let head, let availability):
+            paced.presence = (head, availability)
+        case .relation(let head, let change):
+            guard paced.keep(change, head) else { return false }
+        default: return false
+        }
+        clients.counters.throttled += 1
+        retry(afterSeconds: refusal.retryAfterSeconds ?? 1, &clients)
+        return true
+    }
+
+    private func retry(afterSeconds seconds: Int, _ clients: inout Clients) {
+        let time = clients.now().mono.advanced(bySeconds: seconds)
+        paced.retryTime = time
+        clients.table.remind(slot, at: time)
+    }
+
+    /// Carries out what waits, if it is time. (The deadline may be another one.)
+    func carryOutPaced(_ clients: inout Clients) {
+        guard let time = paced.retryTime, time <= clients.now().mono else { return }
+        paced.retryTime = nil
+        switch clients.table.phase(of: slot) {
+        case .serving, .ending: break
+        case .free, .anonymous, .closing: return
+        }
+        if let (head, change) = paced.change {
+            paced.change = nil
+            // It has been waited for.
+            awaiting = nil
+            relate(change, head, &clients)
+            if paced.presence != nil { retry(afterSeconds: 1, &clients) }
+            return
+        }
+        guard let presence = paced.presence else { return }
+        guard awaiting == nil else { return retry(afterSeconds: 1, &clients) }
+        paced.presence = nil
+        show(presence.availability, presence.head, &clients)
+    }
+
+    /// Has the device of the client presented to its subscribers.
+    func show(_ availability: Availability, _ head: StanzaHead, _ clients: inout Clients) {
+        guard paced.presence == nil else { return paced.presence = (head, availability) }
+        ask(for: .presence(head, availability), &clients) { _ in .show(availability) }
+    }
+
+    /// Has a relationship changed.
+    func relate(_ change: RelationChange, _ head: StanzaHead, _ clients: inout Clients) {
+        ask(for: .relation(head, change), &clients) { texts in
+            .relate(account: nil, contact: texts.add(change.account), change.action)
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import Connections
+import Passwords
+import PresenceCore
+import PresenceXMPP
+
+/// An XMPP client: its stream, and what it waits for.
+///
+/// Its functions are given the clients of its loop, of which it is one. A question to the engine
+/// host is a request in progress, as a native one is: nothing is read until its answer.
+final class XMPPClient {
+    /// Its slot.
+    let slot: Int
+    /// What all streams use.
+    let service: StreamService
+    var stream: XMPPStream
+    /// The request in progress.
+    var awaiting: XMPPRequestInProgress?
+    /// How long its token is valid.
+    var term: TokenTerm?
+    /// What answers are addressed to; nil before the device is bound.
+    private(set) var sender: StanzaSender?
+    /// What waits for a rate limit.
+    var paced = PacedStanzas()
+    /// How the stanza arrives that has begun.
+    var arrival = StanzaArrival()
+    /// The number of the last ping or push.
+    private var number: UInt64 = 0
+    /// The devices that have presented themselves to it, other than by a subscription.
+    var presented = PresentedDevices()
+
+    init(_ slot: Int, of service: StreamService, isEncrypted: Bool) {
+        self.slot = slot
+        self.service = service
+        stream = XMPPStream(isEncrypted: isEncrypted)
+    }
+
+    /// The number of another ping or push.
+    func nextNumber() -> UInt64 {
+        number += 1
+        return number
+    }
+
+    /// The device is bound.
+    func bind() {
+        stream.bound()
+        sender = stream.client
+    }
+
+    /// The place of its domain among those of the service.
+    var domainPlace: Int { service.settings.domains.firstIndex(of: stream.domain) ?? 0 }
+
+    // MARK: Output
+
+    /// Sends the stanza that `encode` appends.
+    func send(_ clients: inout Clients, _ encode: (inout [UInt8]) -> Void) {
+        clients.table.append(to: slot, encode)
+    }
+
+    /// Answers a request with an error.
+    func send(_ error: StanzaError, _ head: StanzaHead, _ clients: inout Clients) {
+        clients.counters.stanzaErrors.count(error.condition)
+        guard let sender else { return }
+        send(&clients) { $0.append(error, head, to: sender) }
+    }
+
+    /// Moves what the stream has to send to the outbox.
+    func flushStream(_ clients: inout Clients) {
+        guard !stream.output.isEmpty else { return }
+        let bytes = stream.takeOutput()
+        send(&clients) { $0 += bytes }
+    }
+
+    // MARK: Requests in progress
+
+    /// Nothing is read until `request` is answered.
+    func wait(for request: XMPPRequestInProgress) {
+        precondition(awaiting == nil, "two requests at a time")
+        awaiting = request
+    }
+
+    /// Has the engine carry out a command. What comes of it follows when the caller is done: an
+    /// answer must not overtake what the loop is still carrying out.
+    func ask(
+        for request: XMPPRequestInProgress, _ clients: inout Clients,
+        _ command: (inout RequestTexts) -> Command
+    ) {
+        wait(for: request)
+        let name = clients.inbound.append(commandOf: clients.connectionID(slot), command)
+        clients.counters.requests += 1
+        clients.counters.requestsByMethod.count(name)
+    }
+}
+
+/// What an XMPP client waits for.
+enum XMPPRequestInProgress {
+    /// TLS begins when everything is written.
+    case encryption
+    case authentication
+    case registration
+    case bind
+    case logout
+    /// How it presents itself to its subscribers, which is not answered.
+    case presence(StanzaHead, Availability)
+    /// How it presents itself to an address, or a probe: what is not answered.
+    case availability(StanzaHead)
+    /// That it is not available any more, and how it says so.
+    case hiding(StanzaHead, Availability)
+    /// A word to a contact, or a change of one.
+    case relation(StanzaHead, RelationChange)
+    /// A change of the password, which is answered with what its user should know.
+    case password(StanzaHead, Password.Remark?)
+    /// Since when a contact is offline.
+    case lastSeen(StanzaHead)
+    /// What an account has, which is only for those who see it.
+    case discovery(StanzaHead, Discovered)
+    /// Whether a stanza for another device could be handed to it; nil: that is not answered.
+    case relay(StanzaHead?)
+    /// Its contacts.
+    case roster(StanzaHead)
+
+    /// What an error is in answer to; nil: to no stanza.
+    var head: StanzaHead? {
+        switch self {
+        case .encryption, .authentication, .registration, .bind, .logout: nil
+        case .presence(let head, _), .availability(let head), .hiding(let head, _),
+            .relation(let head, _), .password(let head, _), .lastSeen(let head),
+            .discovery(let head, _), .roster(let head):
+            head
+        case .relay(let head): head
+        }
+    }
+}
+
+/// What is asked of an account by XEP-0030.
+enum Discovered {
+    case features
+    case items
+}
