@@ -6,6 +6,7 @@ extension Clients {
         table.checkInvariants()
         for slot in table.indices { check(slot) }
         let count = table.indices.count { protocols[$0].client != nil }
+        precondition(counters.answersMismatched == 0, "an answer to no request")
         precondition(count == xmpp?.clientCount ?? 0, "miscounted XMPP clients")
     }
 

@@ -188,6 +188,7 @@ struct Clients: ~Copyable {
     /// connection ends, since it would wait, unread, for good.
     mutating func endMismatched(_ slot: Int) {
         guard table.phase(of: slot) != .closing else { return }
+        counters.answersMismatched += 1
         logger.error("an answer to no request; the connection is closed")
         close(slot, .overloaded)
     }

@@ -12,6 +12,8 @@ struct ServiceCounters: Sendable {
     var requests = 0
     var closedTooSlow = 0
     var violations = 0
+    /// Answers to clients that had not asked: faults of ours.
+    var answersMismatched = 0
     /// Connections that became WebSockets, those whose page's origin was refused, and pings.
     var webSockets = 0
     var originsRefused = 0

@@ -32,8 +32,8 @@ extension XMPPClient {
         // Before the end of its side, which may have been read meanwhile, is acted on.
         case (.logout, .loggedOut): return close(nil, &clients)
         // What is not answered.
-        case (.presence, .shown), (.hiding, .shown), (.relation, .related), (.relation, .done),
-            (.availability, .done), (.relay, .done):
+        case (.presence, .shown), (.presence, .availabilitySet), (.hiding, .shown),
+            (.relation, .related), (.relation, .done), (.availability, .done), (.relay, .done):
             break
         default: return clients.endMismatched(slot)
         }
