@@ -50,9 +50,14 @@ import Testing
     ) {
         var texts = RequestTexts()
         let command = make(&texts)
+        guard
+            let command = try? host.engine.authorise(command, texts.ofLast, from: connection)
+        else {
+            Issue.record("no permission")
+            return
+        }
         host.engine.handle(
-            command, texts.ofLast, from: connection, at: now,
-            into: &host.output.shared.effects)
+            command, texts.ofLast, at: now, into: &host.output.shared.effects)
         for item in host.output.shared.effects.items {
             guard case .persist(let ticket?, _) = item else { continue }
             host.engine.committed(ticket, at: now, into: &host.output.shared.effects)

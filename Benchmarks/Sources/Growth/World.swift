@@ -37,8 +37,13 @@ struct World: ~Copyable {
     private mutating func handle(
         _ command: Command, _ texts: TextSource? = nil, by account: Int
     ) {
-        engine.handle(
-            command, texts ?? noTexts, from: connection(account), at: now, into: &effects)
+        let texts = texts ?? noTexts
+        do {
+            let command = try engine.authorise(command, texts, from: connection(account))
+            engine.handle(command, texts, at: now, into: &effects)
+        } catch {
+            preconditionFailure("no permission: \(error)")
+        }
     }
 
     private func name(_ account: Int) -> [UInt8] { Array("account-\(account)".utf8) }

@@ -22,7 +22,7 @@ struct ChangesInFlight {
         changes[lastNumber] = change
         let earlier = numbers.updateValue(lastNumber, forKey: change.account.index)
         precondition(earlier == nil, "two changes of an account in flight")
-        if let contact = change.kind.contact {
+        if let contact = change.change.contact {
             let other = pairs.updateValue(change.account, forKey: pair(change.account, contact))
             precondition(other == nil, "two changes of a pair in flight")
         }
@@ -37,7 +37,7 @@ struct ChangesInFlight {
     /// Ends a change: its account may have the next.
     mutating func end(_ change: PendingChange) {
         numbers[change.account.index] = nil
-        guard let contact = change.kind.contact else { return }
+        guard let contact = change.change.contact else { return }
         pairs[pair(change.account, contact)] = nil
     }
 

@@ -45,6 +45,24 @@ extension Engine {
         return accounts
     }
 
+    /// A request to subscribe with the accounts that it names.
+    mutating func intern(
+        _ request: Subscribe<NameList>, _ texts: TextSource
+    ) throws(Refusal) -> Subscribe<[AccountHandle]> {
+        Subscribe(
+            type: request.type, expirySeconds: request.expirySeconds,
+            publishers: try intern(request.publishers, texts), answer: request.answer)
+    }
+
+    /// A request to unsubscribe with the accounts that it names.
+    mutating func intern(
+        _ request: Unsubscribe<NameList>, _ texts: TextSource
+    ) throws(Refusal) -> Unsubscribe<[AccountHandle]> {
+        var interned = Unsubscribe<[AccountHandle]>(type: request.type)
+        if let names = request.publishers { interned.publishers = try intern(names, texts) }
+        return interned
+    }
+
     /// Creates an account for a name that has none.
     mutating func addAccount(_ name: Span<UInt8>) -> AccountHandle {
         let number = names.intern(name)

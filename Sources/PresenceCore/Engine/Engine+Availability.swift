@@ -5,25 +5,24 @@ extension Engine {
     ///
     /// It is stored with the session, and no answer waits for it: it lasts no longer than that.
     mutating func setAvailability(
-        _ availability: Availability, from connection: ConnectionID, at now: Moment,
+        _ availability: Availability, of client: ClientSession, at now: Moment,
         into effects: inout Effects
     ) throws(Refusal) {
-        guard case .client(let session, let account) = caller(of: connection) else {
-            throw Refusal(.forbidden)
-        }
-        try checkPublishPace(of: account, at: now)
-        effects.answer(connection, .availabilitySet)
+        let session = client.session
+        try checkPublishPace(of: client.account, at: now)
+        effects.answer(client.connection, .availabilitySet)
         let isShownOtherwise = directed.noteShownAlike(session)
         guard isShownOtherwise || self.availability(of: session) != availability else { return }
         put(availability, of: session)
         effects.persist(.updateSession(record(of: session, into: &effects)))
-        let topic = makeTopic(.presence, of: account)
+        let topic = makeTopic(.presence, of: client.account)
         let origin = deviceEntry(of: session, into: &effects)
         emit(
             EventDraft(value: shownValue(of: topic), cause: .changed, origin: origin),
             on: topic,
             // An XMPP client is sent its own presence, too (RFC 6121, section 4.4.2).
-            alsoTo: .allBut(sessions[session].client == .xmpp ? nil : connection), at: now,
+            alsoTo: .allBut(sessions[session].client == .xmpp ? nil : client.connection),
+            at: now,
             into: &effects)
     }
 

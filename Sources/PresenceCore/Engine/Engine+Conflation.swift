@@ -213,13 +213,9 @@ extension Engine {
         guard sessions[session].client == .xmpp, topics[topic.index].type == .presence else {
             return
         }
-        var newest: UInt64?
-        var device = firstSession[Int(topics[topic.index].account)]
-        while device != none {
-            newest = max(newest ?? 0, sessions[device].shownSince.ordinal)
-            device = links[Int(device)].next
-        }
-        conflation.noteSent(topic, newestDevice: newest)
+        let devices = shownSessions(of: AccountHandle(index: topics[topic.index].account))
+        conflation.noteSent(
+            topic, newestDevice: devices.map { sessions[$0].shownSince.ordinal }.max())
     }
 
     /// How many topics can matter to the sessions of an account: those that it subscribes to, and

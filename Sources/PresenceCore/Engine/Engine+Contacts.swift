@@ -113,12 +113,13 @@ extension Engine {
 
     /// Sends a session the state of a contact that it sees; nothing of any other.
     mutating func probe(
-        _ contact: AccountHandle?, from connection: ConnectionID, at now: Moment,
+        _ contact: AccountHandle?, from client: ClientSession, at now: Moment,
         into effects: inout Effects
     ) {
-        effects.answer(connection, .done)
-        guard case .client(let session, let account) = caller(of: connection), let contact,
-            let topic = topic(.presence, of: contact), contact == account || sees(topic, session),
+        let session = client.session
+        effects.answer(client.connection, .done)
+        guard let contact, let topic = topic(.presence, of: contact),
+            contact == client.account || sees(topic, session),
             sessions[session].phase == .connected, links[Int(session)].cursor.covers(topic)
         else { return }
         let start = effects.events.count
@@ -127,7 +128,7 @@ extension Engine {
         appendState(topic, at: now, into: &effects)
         noteKnown(topic, to: session)
         let states = start..<effects.events.count
-        send(states, .loginList, to: session, on: connection, into: &effects)
+        send(states, .loginList, to: session, on: client.connection, into: &effects)
     }
 
     /// A page of the contacts of an account, and of the accounts that ask it, in the order of their

@@ -28,16 +28,13 @@ extension Engine {
         note(.sight, of: topic, by: seq)
         for entry in late { note(entry.part, of: topic, by: seq) }
         guard resourceCount > 0 else { return }
-        var session = firstSession[Int(topics[topic.index].account)]
-        while session != none {
-            var device: [UInt8] = []
-            strings.append(sessions[session].device, to: &device)
+        for session in shownSessions(of: AccountHandle(index: topics[topic.index].account)) {
+            let record = sessions[session]
             note(
                 .device(
-                    device, sessions[session].client, began: sessions[session].shownSince.ordinal,
-                    isDirected: false),
+                    strings.bytes(of: record.device), record.client,
+                    began: record.shownSince.ordinal, isDirected: false),
                 of: topic, by: seq)
-            session = links[Int(session)].next
         }
     }
 

@@ -21,12 +21,11 @@ extension Engine {
 
     /// Presents the device of a session to an address.
     mutating func direct(
-        _ request: Direct, _ texts: TextSource, from connection: ConnectionID, at now: Moment,
+        _ request: Direct, _ texts: TextSource, from client: ClientSession, at now: Moment,
         into effects: inout Effects
     ) throws(Refusal) {
-        guard case .client(let session, let account) = caller(of: connection),
-            sessions[session].client == .xmpp
-        else { throw Refusal(.forbidden) }
+        let (session, account) = (client.session, client.account)
+        guard sessions[session].client == .xmpp else { throw Refusal(.forbidden) }
         let address = AddressText(
             account: texts.bytes(request.account), device: request.device.map { texts.bytes($0) })
         switch request.presentation {
@@ -36,7 +35,7 @@ extension Engine {
             // Never refused if there is something to withdraw: that had a pace.
             if !forget(address, of: session) { try checkPublishPace(of: account, at: now) }
         }
-        effects.answer(connection, .done)
+        effects.answer(client.connection, .done)
         var presence = DirectedPresence(
             sender: effects.copyName(of: account.index, from: self),
             device: deviceEntry(

@@ -95,11 +95,8 @@ extension Engine {
     /// The device of a session as other accounts see it.
     func deviceEntry(of session: UInt32, into effects: inout Effects) -> DeviceEntry {
         let record = sessions[session]
-        let start = effects.bytes.count
-        strings.append(record.device, to: &effects.bytes)
         var entry = DeviceEntry(
-            client: record.client,
-            name: ByteRange(start: Int32(start), count: Int32(effects.bytes.count - start)),
+            client: record.client, name: effects.copy(record.device, from: strings),
             reach: record.phase == .pushOnly ? .push : .connection)
         if record.availability != none {
             entry.availability = Int32(effects.availabilities.count)

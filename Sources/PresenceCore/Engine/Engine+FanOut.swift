@@ -332,10 +332,6 @@ extension Engine {
     /// Notes that all sessions of an account subscribe to a topic with its current state.
     mutating func noteKnown(_ topic: TopicHandle, toAllOf account: AccountHandle) {
         guard !fanOuts.isEmpty else { return }
-        var session = firstSession[Int(account.index)]
-        while session != none {
-            noteKnown(topic, to: session)
-            session = links[Int(session)].next
-        }
+        for session in shownSessions(of: account) { noteKnown(topic, to: session) }
     }
 }

@@ -13,43 +13,26 @@
 import Containers
 
 extension Engine {
-    /// Carries out a command that only XMPP clients have.
-    mutating func carryOut(
-        ofXMPP command: Command, _ texts: TextSource, from connection: ConnectionID,
-        at now: Moment, into effects: inout Effects
-    ) throws(Refusal) {
-        switch command {
-        case .show(let availability):
-            try show(availability, from: connection, at: now, into: &effects)
-        case .hide(let farewell):
-            try hide(farewell, from: connection, at: now, into: &effects)
-        case .direct(let request):
-            try direct(request, texts, from: connection, at: now, into: &effects)
-        case .probe(let name):
-            probe(find(name, texts), from: connection, at: now, into: &effects)
-        case .lastSeen(let name):
-            try lastSeen(of: find(name, texts), from: connection, into: &effects)
-        case .sees(let name):
-            _ = try seen(find(name, texts), from: connection)
-            effects.answer(connection, .done)
-        default: preconditionFailure("a command of every protocol")
-        }
-    }
-
     /// The sessions of an account that others do not see.
     func hiddenSessions(of account: AccountHandle) -> [UInt32] {
         hidden.isEmpty ? [] : hidden[account.index] ?? []
     }
 
-    /// All sessions of an account, in order of login; those that others do not see come last.
-    func allSessions(of account: AccountHandle) -> [UInt32] {
-        var all: [UInt32] = []
+    /// The sessions of an account that others see, in order of login. Where it is done often, the
+    /// list is walked without an array of it.
+    func shownSessions(of account: AccountHandle) -> [UInt32] {
+        var shown: [UInt32] = []
         var session = firstSession[Int(account.index)]
         while session != none {
-            all.append(session)
+            shown.append(session)
             session = links[Int(session)].next
         }
-        return all + hiddenSessions(of: account)
+        return shown
+    }
+
+    /// All sessions of an account, in order of login; those that others do not see come last.
+    func allSessions(of account: AccountHandle) -> [UInt32] {
+        shownSessions(of: account) + hiddenSessions(of: account)
     }
 
     /// Begins a session that others do not see, or takes over the one that the device has.
@@ -126,15 +109,13 @@ extension Engine {
     /// sent its account's own state, the requests that wait for it, and the list of all whom it
     /// sees.
     mutating func show(
-        _ availability: Availability, from connection: ConnectionID, at now: Moment,
+        _ availability: Availability, _ client: ClientSession, at now: Moment,
         into effects: inout Effects
     ) throws(Refusal) {
-        guard case .client(let session, let account) = caller(of: connection) else {
-            throw Refusal(.forbidden)
-        }
+        let (session, account, connection) = (client.session, client.account, client.connection)
         let before = sessions[session].phase
         guard before != .connected else {
-            return try setAvailability(availability, from: connection, at: now, into: &effects)
+            return try setAvailability(availability, of: client, at: now, into: &effects)
         }
         try checkPublishPace(of: account, at: now)
         let topic = makeTopic(.presence, of: account)
@@ -206,12 +187,10 @@ extension Engine {
 
     /// Hides the device of a session that stays connected. Others see a logout.
     mutating func hide(
-        _ farewell: Availability, from connection: ConnectionID, at now: Moment,
+        _ farewell: Availability, _ client: ClientSession, at now: Moment,
         into effects: inout Effects
-    ) throws(Refusal) {
-        guard case .client(let session, _) = caller(of: connection) else {
-            throw Refusal(.forbidden)
-        }
+    ) {
+        let (session, connection) = (client.session, client.connection)
         // Never refused: each was preceded by a show, which has a pace.
         // One that is returning has not shown itself: it is sent no presence, not even its own.
         let hasShown = sessions[session].phase == .connected
@@ -297,23 +276,23 @@ extension Engine {
 
     /// A contact that the session sees. Unknown ones are refused as those that it does not see.
     func seen(
-        _ contact: AccountHandle?, from connection: ConnectionID
+        _ contact: AccountHandle?, by client: ClientSession
     ) throws(Refusal) -> AccountHandle {
-        guard case .client(let session, let account) = caller(of: connection), let contact,
-            let topic = topic(.presence, of: contact), contact == account || sees(topic, session)
+        guard let contact, let topic = topic(.presence, of: contact),
+            contact == client.account || sees(topic, client.session)
         else { throw Refusal(.forbidden) }
         return contact
     }
 
     /// Tells since when an account is offline that the session sees (XEP-0012).
     func lastSeen(
-        of contact: AccountHandle?, from connection: ConnectionID, into effects: inout Effects
+        of contact: AccountHandle?, from client: ClientSession, into effects: inout Effects
     ) throws(Refusal) {
-        let contact = try seen(contact, from: connection)
+        let contact = try seen(contact, by: client)
         let isOnline = firstSession[Int(contact.index)] != none
         let record = accounts[Int(contact.index)]
         guard isOnline || record.lastValue != 0 else { throw Refusal(.unknownContact) }
-        effects.answer(connection, .lastSeen(isOnline ? nil : record.lastSeen))
+        effects.answer(client.connection, .lastSeen(isOnline ? nil : record.lastSeen))
     }
 
     /// Ends a session that others do not see, and that has no connection any more.

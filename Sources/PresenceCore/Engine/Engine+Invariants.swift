@@ -67,9 +67,8 @@ extension Engine {
     }
 
     private func checkSessions(of number: UInt32) -> Int {
-        var count = 0
-        var session = firstSession[Int(number)]
-        while session != none {
+        let shown = shownSessions(of: AccountHandle(index: number))
+        for session in shown {
             let record = sessions[session]
             let link = links[Int(session)]
             precondition(record.account == number, "a session of another account")
@@ -83,10 +82,8 @@ extension Engine {
                     preconditionFailure("a connection that does not know its session")
                 }
             }
-            count += 1
-            session = link.next
         }
-        return count
+        return shown.count
     }
 
     private func checkHidden(of account: AccountHandle) -> Int {

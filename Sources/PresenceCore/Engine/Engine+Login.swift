@@ -202,14 +202,12 @@ extension Engine {
         of session: UInt32, pushUntil: Wall? = nil, into effects: inout Effects
     ) -> SessionRecord {
         let record = sessions[session]
-        let device = deviceEntry(of: session, into: &effects).name
-        let start = effects.bytes.count
-        strings.append(record.address, to: &effects.bytes)
+        let device = effects.copy(record.device, from: strings)
         return SessionRecord(
             account: AccountHandle(index: record.account), device: device,
             client: record.client, reach: record.reach, pushUntil: pushUntil,
             session: record.id, loggedIn: record.loggedIn,
-            address: ByteRange(start: Int32(start), count: Int32(effects.bytes.count - start)),
+            address: effects.copy(record.address, from: strings),
             availability: record.availability == none
                 ? nil : availabilities[record.availability])
     }

@@ -53,22 +53,31 @@ extension Engine {
         Self.refusal(of: method, by: caller(of: connection))
     }
 
-    /// Why the peer of `connection` has no permission for a command about the account that it
-    /// names; nil if it has. To be checked before limits are compared. Interns nothing.
-    public func refusal(
-        of command: Command, _ texts: TextSource, from connection: ConnectionID
-    ) -> Refusal? {
-        guard case .account(let name) = command.subject else { return nil }
-        switch caller(of: connection) {
-        case .anonymous: return Refusal(.notLoggedIn)
-        case .client(_, let own):
-            guard let name, find(name, texts) != own else { return nil }
-            return Refusal(.forbidden, field: .account)
-        case .appServer: return name == nil ? Refusal(.missingField, field: .account) : nil
-        }
+    /// Rejects a method that the peer of `connection` has no permission for.
+    public func authorise(
+        _ method: MethodName, from connection: ConnectionID
+    ) throws(Refusal) {
+        if let refusal = refusal(of: method, from: connection) { throw refusal }
     }
 
-    static func refusal(of method: MethodName, by caller: Caller) -> Refusal? {
+    /// A command, if the peer of `connection` has permission for it and for the account that it
+    /// names. To be called before limits are compared. Interns nothing.
+    public func authorise(
+        _ command: Command, _ texts: TextSource, from connection: ConnectionID
+    ) throws(Refusal) -> AuthorisedCommand {
+        let caller = caller(of: connection)
+        if let refusal = Self.refusal(of: command.name, by: caller) { throw refusal }
+        if case .account(let name) = command.subject {
+            if case .client(_, let own) = caller {
+                if let name, find(name, texts) != own { throw Refusal(.forbidden, field: .account) }
+            } else if name == nil {
+                throw Refusal(.missingField, field: .account)
+            }
+        }
+        return AuthorisedCommand(command: command, connection: connection, caller: caller)
+    }
+
+    private static func refusal(of method: MethodName, by caller: Caller) -> Refusal? {
         switch (method.rules.permission, caller) {
         case (.anonymous, .anonymous), (.clients, .client), (.appServers, .appServer),
             (.everySession, .client), (.everySession, .appServer):
@@ -82,17 +91,44 @@ extension Engine {
 
     /// The account that a command is about: a client's own, or the one an app server names.
     mutating func subject(
-        _ name: ByteRange?, _ texts: TextSource, of caller: Caller
+        _ name: ByteRange?, _ texts: TextSource, of request: AuthorisedCommand
     ) throws(Refusal) -> AccountHandle {
-        switch caller {
-        case .client(_, let own):
-            if let name, find(name, texts) != own { throw Refusal(.forbidden, field: .account) }
-            return own
-        case .appServer:
-            guard let name else { throw Refusal(.missingField, field: .account) }
-            return try intern(name, texts)
-        case .anonymous:
-            throw Refusal(.notLoggedIn)
+        if case .client(_, let own) = request.caller { return own }
+        guard let name else { preconditionFailure("authorised, and about no account") }
+        return try intern(name, texts)
+    }
+}
+
+/// A command whose peer has permission for it, and for the account that it names.
+///
+/// Only `Engine.authorise` makes one. To be handled before anything else is.
+public struct AuthorisedCommand {
+    /// The command.
+    public let command: Command
+    /// The connection that waits for the response.
+    public let connection: ConnectionID
+    let caller: Caller
+
+    fileprivate init(command: Command, connection: ConnectionID, caller: Caller) {
+        self.command = command
+        self.connection = connection
+        self.caller = caller
+    }
+
+    /// The session that requests it, and not an app server.
+    var client: ClientSession {
+        get throws(Refusal) {
+            guard case .client(let session, let account) = caller else {
+                throw Refusal(.forbidden)
+            }
+            return ClientSession(session: session, account: account, connection: connection)
         }
     }
+}
+
+/// A session that requests something.
+struct ClientSession {
+    let session: UInt32
+    let account: AccountHandle
+    let connection: ConnectionID
 }

@@ -8,23 +8,21 @@ extension Engine {
     ) throws(Refusal) {
         try checkPublishPace(of: account, at: now)
         try checkStatusQuota(of: account, request.type)
-        let deadline = now.mono.advanced(bySeconds: request.expirySeconds)
-        let expires = now.wall(at: deadline)
         let record = Record.putStatus(
             StatusRecord(
                 account: account, type: request.type, value: request.value,
                 ext: request.ext.map { effects.copy($0) }, audience: request.audience,
-                expires: expires))
+                expires: now.expiry(afterSeconds: request.expirySeconds).wall))
         let origin = origin(of: connection)
         if request.audience == .everybody {
-            let kind = PendingChange.Kind.publish(
-                request, origin: origin, expires: expires, deadline: deadline)
-            return propose(kind, record, of: account, for: connection, into: &effects)
+            return propose(
+                .publish(request), record, of: account, for: connection, origin: origin, at: now,
+                into: &effects)
         }
         effects.persist(record)
         applyPublish(
-            request, of: account, from: connection, origin: origin, expires: expires,
-            deadline: deadline, at: now, into: &effects)
+            request, of: account, from: connection, origin: origin, requested: now, at: now,
+            into: &effects)
     }
 
     mutating func checkPublishPace(
@@ -45,22 +43,21 @@ extension Engine {
 
     private func origin(of connection: ConnectionID) -> PendingChange.Origin? {
         guard case .client(let session, _) = caller(of: connection) else { return nil }
-        var device: [UInt8] = []
-        strings.append(sessions[session].device, to: &device)
         return PendingChange.Origin(
-            connection: connection, client: sessions[session].client, device: device)
+            client: sessions[session].client, device: strings.bytes(of: sessions[session].device))
     }
 
     /// Puts a status in force and notifies the subscribers.
     mutating func applyPublish(
         _ request: Publish<[UInt8]>, of account: AccountHandle, from connection: ConnectionID,
-        origin: PendingChange.Origin?, expires: Wall, deadline: Mono, at now: Moment,
+        origin: PendingChange.Origin?, requested: Moment, at now: Moment,
         into effects: inout Effects
     ) {
+        let expiry = requested.expiry(afterSeconds: request.expirySeconds)
         let topic = makeTopic(request.type, of: account)
         setStatus(
             of: topic, value: request.value, ext: request.ext, audience: request.audience,
-            deadline: deadline)
+            deadline: expiry.mono)
         var draft = EventDraft(value: request.value, cause: .publish)
         draft.origin = origin.map {
             DeviceEntry(client: $0.client, name: effects.copy($0.device), reach: .connection)
@@ -69,9 +66,9 @@ extension Engine {
         let own: OwnReceivers =
             request.ownSessions == .told ? .allBut(connection) : .resources(but: connection)
         let answer = effects.answers.count
-        effects.answer(connection, .published(seq: 0, time: now.wall, expires: expires))
+        effects.answer(connection, .published(seq: 0, time: now.wall, expires: expiry.wall))
         let seq = emit(draft, on: topic, alsoTo: own, at: now, into: &effects)
-        effects.answers[answer] = .published(seq: seq, time: now.wall, expires: expires)
+        effects.answers[answer] = .published(seq: seq, time: now.wall, expires: expiry.wall)
     }
 
     /// Makes this the status of a topic, whatever it was before.
@@ -108,7 +105,7 @@ extension Engine {
         }
         propose(
             .clear(type), .removeStatus(account: account, type: type), of: account,
-            for: connection, into: &effects)
+            for: connection, at: now, into: &effects)
     }
 
     /// Applies what has been stored, unless the status has expired meanwhile.

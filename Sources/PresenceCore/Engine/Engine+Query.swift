@@ -141,13 +141,11 @@ extension Engine {
     ) -> SessionEntry {
         let record = sessions[session]
         let device = deviceEntry(of: session, into: &effects).name
-        let start = effects.bytes.count
-        strings.append(record.address, to: &effects.bytes)
         let connection = connectionID(of: session)
         return SessionEntry(
             session: record.id, device: device, client: record.client, since: record.loggedIn,
             lastHeard: connection == nil ? record.lastHeard : now.wall,
-            address: ByteRange(start: Int32(start), count: Int32(effects.bytes.count - start)),
+            address: effects.copy(record.address, from: strings),
             connection: record.phase.connectedness, connectionID: connection)
     }
 

@@ -57,7 +57,7 @@ extension Engine {
         if isNewRequest { requestsInFlight[contact.index, default: 0] += 1 }
         propose(
             .relate(contact, action), .putRelations(records(of: account, contact, before, change)),
-            of: account, for: connection, reserving: isNewRequest ? [contact] : [],
+            of: account, for: connection, reserving: isNewRequest ? [contact] : [], at: now,
             into: &effects)
     }
 
@@ -130,7 +130,7 @@ extension Engine {
 
     /// Gives back what a change of a relation has reserved.
     mutating func releaseRequest(of change: PendingChange) {
-        guard case .relate = change.kind else { return }
+        guard case .relate = change.change else { return }
         for contact in change.reserved {
             guard let count = requestsInFlight[contact.index] else { continue }
             requestsInFlight[contact.index] = count > 1 ? count - 1 : nil

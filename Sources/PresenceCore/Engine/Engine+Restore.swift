@@ -92,12 +92,9 @@ extension Engine {
         beginForgetting(at: now)
         let end = now.mono.advanced(bySeconds: max(settings.restartGraceSeconds, secondsMin))
         for number in firstSession.indices {
-            var session = firstSession[number]
-            while session != none {
-                if sessions[session].phase == .awaitingReturn {
-                    wheel.reschedule(sessions[session].timer, at: end.milliseconds)
-                }
-                session = links[Int(session)].next
+            let sessions = shownSessions(of: AccountHandle(index: UInt32(number)))
+            for session in sessions where self.sessions[session].phase == .awaitingReturn {
+                wheel.reschedule(self.sessions[session].timer, at: end.milliseconds)
             }
         }
     }

@@ -95,15 +95,8 @@ extension Engine {
 
     /// The connections of the sessions of an account, those that have one.
     public func connections(of account: [UInt8]) -> [ConnectionID] {
-        var connections: [ConnectionID] = []
         guard let account = find(account.span) else { return [] }
-        var session = firstSession[Int(account.index)]
-        while session != none {
-            if let connection = connectionID(of: session) { connections.append(connection) }
-            session = links[Int(session)].next
-        }
-        connections += hiddenSessions(of: account).compactMap { connectionID(of: $0) }
-        return connections
+        return allSessions(of: account).compactMap { connectionID(of: $0) }
     }
 
     /// The connection of a session; nil while it has none.

@@ -11,14 +11,13 @@ extension Engine {
         try checkVisibility(of: request, to: account, into: &effects)
         try checkQuota(of: account, for: request)
         let reserved = try reserveWatchers(for: account, request, into: &effects)
-        let deadline = now.mono.advanced(bySeconds: request.expirySeconds)
-        let expires = now.wall(at: deadline)
         propose(
-            .subscribe(request, expires: expires, deadline: deadline),
+            .subscribe(request),
             .putSubscriptions(
                 subscriber: account, type: request.type, publishers: request.publishers,
-                created: now.wall, expires: expires),
-            of: account, for: connection, reserving: reserved, into: &effects)
+                created: now.wall,
+                expires: now.expiry(afterSeconds: request.expirySeconds).wall),
+            of: account, for: connection, reserving: reserved, at: now, into: &effects)
     }
 
     /// Rejects a request for publishers that only approved subscribers see, and names them all.
@@ -94,7 +93,7 @@ extension Engine {
 
     /// Gives back the places that have been kept for a change.
     mutating func releaseWatchers(of change: PendingChange) {
-        guard case .subscribe(let request, _, _) = change.kind else { return }
+        guard case .subscribe(let request) = change.change else { return }
         for publisher in change.reserved {
             let key = key(request.type, publisher)
             guard let count = joining[key] else { continue }
@@ -104,15 +103,15 @@ extension Engine {
 
     /// Applies what has been stored: from now on the subscriptions deliver.
     mutating func applySubscribe(
-        _ change: PendingChange, _ request: Subscribe<[AccountHandle]>, expires: Wall,
-        deadline: Mono, at now: Moment, into effects: inout Effects
+        _ change: PendingChange, _ request: Subscribe<[AccountHandle]>, at now: Moment,
+        into effects: inout Effects
     ) {
-        let created = Wall(
-            milliseconds: expires.milliseconds - Int64(request.expirySeconds) * 1_000)
+        let created = change.requested.wall
+        let expiry = change.requested.expiry(afterSeconds: request.expirySeconds)
         let count = index.timedCount(of: change.account)
         addSubscriptions(
             of: change.account, to: request.publishers, request.type, created: created,
-            deadline: deadline)
+            deadline: expiry.mono)
         if index.timedCount(of: change.account) > count {
             noteBeginning(of: change.account, request.type, created: created, at: now.wall)
         }
@@ -135,7 +134,7 @@ extension Engine {
         effects.answer(
             change.connection,
             .subscribed(
-                expires: expires, count: index.timedCount(of: change.account), states: states))
+                expires: expiry.wall, count: index.timedCount(of: change.account), states: states))
     }
 
     /// Adds subscriptions, or gives existing ones the new deadline.
@@ -183,7 +182,7 @@ extension Engine {
     /// a clock that was set back.
     mutating func unsubscribe(
         _ account: AccountHandle, _ request: Unsubscribe<[AccountHandle]>,
-        from connection: ConnectionID, into effects: inout Effects
+        from connection: ConnectionID, at now: Moment, into effects: inout Effects
     ) {
         let record: Record =
             if let publishers = request.publishers {
@@ -192,7 +191,8 @@ extension Engine {
             } else {
                 .removeAllSubscriptions(subscriber: account, type: request.type)
             }
-        propose(.unsubscribe(request), record, of: account, for: connection, into: &effects)
+        propose(
+            .unsubscribe(request), record, of: account, for: connection, at: now, into: &effects)
     }
 
     /// Applies what has been stored: from now on the subscriptions do not deliver.
@@ -214,9 +214,10 @@ extension Engine {
                 topics[subscription.topic].type == request.type
             }
         }
+        let isByAppServer = if case .appServer = change.author { true } else { false }
         noteEnds(
-            of: ended, of: change.account,
-            change.author == .account ? .endedByAccount : .endedByAppServer, at: now.wall)
+            of: ended, of: change.account, isByAppServer ? .endedByAppServer : .endedByAccount,
+            at: now.wall)
         announceEnd(
             .unsubscribed, ofSubscriptionsOf: change.account, request.type,
             to: removed.map { AccountHandle(index: topics[$0.index].account) },
@@ -252,13 +253,9 @@ extension Engine {
         var omitted = none
         if let answered, case .client(let session, _) = caller(of: answered) { omitted = session }
         let start = effects.receivers.count
-        var session = firstSession[Int(account.index)]
-        while session != none {
-            let link = links[Int(session)]
-            if link.connection != none, session != omitted {
-                effects.receivers.append(link.connection)
-            }
-            session = link.next
+        for session in shownSessions(of: account) where session != omitted {
+            let connection = links[Int(session)].connection
+            if connection != none { effects.receivers.append(connection) }
         }
         return start..<effects.receivers.count
     }

@@ -119,7 +119,7 @@ extension Engine {
         try checkPublishPace(of: account, at: now)
         propose(
             .setVisibility(visibility), .putVisibility(account: account, visibility),
-            of: account, for: connection, into: &effects)
+            of: account, for: connection, at: now, into: &effects)
     }
 
     /// Applies what has been stored: from now on others see the account, or do not.

@@ -105,8 +105,6 @@ extension Engine {
     }
 
     func device(of note: ConnectionNote, into effects: inout Effects) -> ByteRange {
-        let start = effects.bytes.count
-        history.devices.append(note.device, to: &effects.bytes)
-        return ByteRange(start: Int32(start), count: Int32(effects.bytes.count - start))
+        effects.copy(note.device, from: history.devices)
     }
 }

@@ -111,16 +111,12 @@ extension Engine {
     ) -> SubscriberConnections {
         var connections = SubscriberConnections(notes)
         guard !notes.isEmpty else { return connections }
-        var session = firstSession[Int(account.index)]
-        while session != none {
+        for session in shownSessions(of: account) where sessions[session].phase == .connected {
             let record = sessions[session]
-            if record.phase == .connected {
-                connections.add(
-                    SubscriberConnection(
-                        session: record.id, loggedIn: record.loggedIn, list: record.list,
-                        listedSeq: record.listedSeq, connection: .open(session)))
-            }
-            session = links[Int(session)].next
+            connections.add(
+                SubscriberConnection(
+                    session: record.id, loggedIn: record.loggedIn, list: record.list,
+                    listedSeq: record.listedSeq, connection: .open(session)))
         }
         let wanted = historyAccount(account.index)
         for place in history.connections.places {

@@ -4,7 +4,7 @@
 // and appends what is to be done to a buffer of the caller's. It does no I/O, reads no clock, keeps
 // no closure: the same inputs give the same effects, byte for byte.
 //
-//     logIn, handle(command, texts, from:, at:, into:) → carry out the effects → …
+//     logIn, handle(authorise(command, …), …) → carry out the effects → …
 //     connectionLost when a connection has ended;     committed/failed when the store reports
 //     advance when the clock has reached `nextWake`;  drained, missed when a connection says so
 //
@@ -122,13 +122,11 @@ public struct Engine: ~Copyable {
     /// ended by then. A connection should wait for one response before it gives the next command.
     /// Nothing of `texts` is needed afterwards.
     public mutating func handle(
-        _ command: Command, _ texts: TextSource, from connection: ConnectionID, at now: Moment,
+        _ request: AuthorisedCommand, _ texts: TextSource, at now: Moment,
         into effects: inout Effects
     ) {
-        attempt(command.name, from: connection, into: &effects) {
-            engine, caller, effects throws(Refusal) in
-            try engine.carryOut(
-                command, texts, by: caller, from: connection, at: now, into: &effects)
+        attempt(from: request.connection, into: &effects) { engine, effects throws(Refusal) in
+            try engine.carryOut(request, texts, at: now, into: &effects)
         }
     }
 
@@ -136,8 +134,8 @@ public struct Engine: ~Copyable {
     public mutating func logIn(
         _ login: Login, from connection: ConnectionID, at now: Moment, into effects: inout Effects
     ) {
-        attempt(.login, from: connection, into: &effects) {
-            engine, _, effects throws(Refusal) in
+        attempt(from: connection, into: &effects) { engine, effects throws(Refusal) in
+            try engine.authorise(.login, from: connection)
             let account = try engine.intern(login.account.span)
             try engine.checkLoginPace(of: account, at: now)
             switch login.beginning {
@@ -155,7 +153,8 @@ public struct Engine: ~Copyable {
     public mutating func logInAppServer(
         from connection: ConnectionID, at now: Moment, into effects: inout Effects
     ) {
-        attempt(.login, from: connection, into: &effects) { engine, _, effects in
+        attempt(from: connection, into: &effects) { engine, effects throws(Refusal) in
+            try engine.authorise(.login, from: connection)
             engine.beginAppServer(from: connection, at: now, into: &effects)
         }
     }
@@ -165,25 +164,23 @@ public struct Engine: ~Copyable {
         _ account: [UInt8], until term: TokenTerm, from connection: ConnectionID,
         into effects: inout Effects
     ) {
-        attempt(.refresh, from: connection, into: &effects) {
-            engine, caller, effects throws(Refusal) in
-            guard case .client(_, let own) = caller, engine.find(account.span) == own else {
+        attempt(from: connection, into: &effects) { engine, effects throws(Refusal) in
+            try engine.authorise(.refresh, from: connection)
+            guard engine.owner(of: connection) == engine.find(account.span) else {
                 throw Refusal(.forbidden, field: .token)
             }
             effects.answer(connection, .refreshed(term))
         }
     }
 
-    /// Carries out a request that the peer has permission for, or rejects it.
+    /// Carries out what `connection` has requested, or rejects it.
     private mutating func attempt(
-        _ method: MethodName, from connection: ConnectionID, into effects: inout Effects,
-        _ body: (inout Engine, Caller, inout Effects) throws(Refusal) -> Void
+        from connection: ConnectionID, into effects: inout Effects,
+        _ body: (inout Engine, inout Effects) throws(Refusal) -> Void
     ) {
         forgetRetired(after: effects)
         do throws(Refusal) {
-            let caller = self.caller(of: connection)
-            if let refusal = Self.refusal(of: method, by: caller) { throw refusal }
-            try body(&self, caller, &effects)
+            try body(&self, &effects)
         } catch {
             effects.items.append(.refuse(connection, error))
         }
@@ -193,65 +190,67 @@ public struct Engine: ~Copyable {
 
     /// What needs an account that is not known yet interns its name; what only asks does not.
     private mutating func carryOut(
-        _ command: Command, _ texts: TextSource, by caller: Caller, from connection: ConnectionID,
-        at now: Moment, into effects: inout Effects
+        _ request: AuthorisedCommand, _ texts: TextSource, at now: Moment,
+        into effects: inout Effects
     ) throws(Refusal) {
-        switch command {
+        let connection = request.connection
+        let account: AccountHandle
+        let change: Change
+        switch request.command {
         case .logout:
-            logout(connection, at: now, into: &effects)
+            return logout(connection, at: now, into: &effects)
         case .ping:
-            effects.answer(connection, .pong(time: now.wall))
-        case .subscribe(let name, let request):
-            let account = try subject(name, texts, of: caller)
-            let change = Change.subscribe(
-                Subscribe(
-                    type: request.type, expirySeconds: request.expirySeconds,
-                    publishers: try intern(request.publishers, texts), answer: request.answer))
-            try make(change, of: account, from: connection, at: now, into: &effects)
-        case .unsubscribe(let name, let request):
-            let account = try subject(name, texts, of: caller)
-            var change = Unsubscribe<[AccountHandle]>(type: request.type)
-            if let names = request.publishers { change.publishers = try intern(names, texts) }
-            try make(.unsubscribe(change), of: account, from: connection, at: now, into: &effects)
-        case .subscriptions(let name, let request):
-            let account = try subject(name, texts, of: caller)
-            listSubscriptions(
-                of: account, request, texts, from: connection, at: now, into: &effects)
-        case .publish(let name, let request):
-            let account = try subject(name, texts, of: caller)
-            let change = Change.publish(
-                Publish(
-                    type: request.type, value: request.value, expirySeconds: request.expirySeconds,
-                    ext: request.ext.map { texts.bytes($0) }, audience: request.audience,
-                    ownSessions: request.ownSessions))
-            try make(change, of: account, from: connection, at: now, into: &effects)
+            return effects.answer(connection, .pong(time: now.wall))
+        case .subscribe(let name, let subscribe):
+            account = try subject(name, texts, of: request)
+            change = .subscribe(try intern(subscribe, texts))
+        case .unsubscribe(let name, let unsubscribe):
+            account = try subject(name, texts, of: request)
+            change = .unsubscribe(try intern(unsubscribe, texts))
+        case .subscriptions(let name, let list):
+            let account = try subject(name, texts, of: request)
+            return listSubscriptions(
+                of: account, list, texts, from: connection, at: now, into: &effects)
+        case .publish(let name, let publish):
+            account = try subject(name, texts, of: request)
+            change = .publish(publish.copied(from: texts))
         case .clear(let name, let type):
-            let account = try subject(name, texts, of: caller)
-            try make(.clear(type), of: account, from: connection, at: now, into: &effects)
+            account = try subject(name, texts, of: request)
+            change = .clear(type)
         case .relate(let name, let contact, let action):
-            let account = try subject(name, texts, of: caller)
-            let change = Change.relate(try intern(contact, texts), action)
-            try make(change, of: account, from: connection, at: now, into: &effects)
-        case .contacts(let name, let request):
-            let account = try subject(name, texts, of: caller)
-            listContacts(of: account, request, from: connection, into: &effects)
+            account = try subject(name, texts, of: request)
+            change = .relate(try intern(contact, texts), action)
+        case .contacts(let name, let list):
+            let account = try subject(name, texts, of: request)
+            return listContacts(of: account, list, from: connection, into: &effects)
         case .setVisibility(let name, let visibility):
-            let account = try subject(name, texts, of: caller)
-            try make(
-                .setVisibility(visibility), of: account, from: connection, at: now, into: &effects)
+            account = try subject(name, texts, of: request)
+            change = .setVisibility(visibility)
         case .setAvailability(let availability):
-            try setAvailability(availability, from: connection, at: now, into: &effects)
-        case .show, .hide, .direct, .probe, .lastSeen, .sees:
-            try carryOut(ofXMPP: command, texts, from: connection, at: now, into: &effects)
+            return try setAvailability(availability, of: request.client, at: now, into: &effects)
+        case .show(let availability):
+            return try show(availability, request.client, at: now, into: &effects)
+        case .hide(let farewell):
+            return hide(farewell, try request.client, at: now, into: &effects)
+        case .direct(let direct):
+            return try self.direct(direct, texts, from: request.client, at: now, into: &effects)
+        case .probe(let name):
+            return probe(find(name, texts), from: try request.client, at: now, into: &effects)
+        case .lastSeen(let name):
+            return try lastSeen(of: find(name, texts), from: request.client, into: &effects)
+        case .sees(let name):
+            _ = try seen(find(name, texts), by: request.client)
+            return effects.answer(connection, .done)
         case .query(let type, let names):
-            query(type, names, texts, from: connection, at: now, into: &effects)
-        case .subscribers(let request):
-            listSubscribers(request, texts, from: connection, at: now, into: &effects)
+            return query(type, names, texts, from: connection, at: now, into: &effects)
+        case .subscribers(let list):
+            return listSubscribers(list, texts, from: connection, at: now, into: &effects)
         case .sessions(let name):
-            listSessions(of: find(name, texts), from: connection, at: now, into: &effects)
-        case .kick(let request):
-            kick(request, texts, from: connection, at: now, into: &effects)
+            return listSessions(of: find(name, texts), from: connection, at: now, into: &effects)
+        case .kick(let kick):
+            return self.kick(kick, texts, from: connection, at: now, into: &effects)
         }
+        try make(change, of: account, from: connection, at: now, into: &effects)
     }
 }
 
@@ -273,5 +272,21 @@ extension Effects {
         let start = bytes.count
         bytes.append(contentsOf: text)
         return ByteRange(start: Int32(start), count: Int32(text.count))
+    }
+
+    /// Copies a text of a slab and returns its range.
+    mutating func copy(_ text: SlabRef, from slab: borrowing ByteSlab) -> ByteRange {
+        let start = bytes.count
+        slab.append(text, to: &bytes)
+        return ByteRange(start: Int32(start), count: Int32(bytes.count - start))
+    }
+}
+
+extension ByteSlab {
+    /// A copy of a string.
+    func bytes(of string: SlabRef) -> [UInt8] {
+        var bytes: [UInt8] = []
+        append(string, to: &bytes)
+        return bytes
     }
 }

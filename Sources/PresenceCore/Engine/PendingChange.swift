@@ -28,34 +28,25 @@ enum Change {
 
 /// A change that has been checked and recorded, and is applied once it is durable.
 struct PendingChange {
+    let change: Change
     /// The connection that waits for the response.
-    var connection: ConnectionID
+    let connection: ConnectionID
+    /// The peer that requested it; it may have disconnected when the change is applied.
+    let author: Caller
+    /// When it was checked: what it makes expires its time after that.
+    let requested: Moment
     /// The account that it changes, and those that it needs besides.
     let accounts: HeldAccounts
-    var kind: Kind
-    /// The peer that requested it.
-    var author = Author.account
     /// Publishers whose fans have a place reserved for the account; the contact whose list of
     /// requests has one.
     var reserved: [AccountHandle] = []
+    /// The device that publishes a status.
+    var origin: Origin?
     /// Removals of what it replaces and has expired meanwhile: to be stored if it fails.
     var removalsOnFailure: [Record] = []
 
-    enum Kind {
-        case subscribe(Subscribe<[AccountHandle]>, expires: Wall, deadline: Mono)
-        case unsubscribe(Unsubscribe<[AccountHandle]>)
-        case publish(Publish<[UInt8]>, origin: Origin?, expires: Wall, deadline: Mono)
-        case clear(EventType)
-        case relate(AccountHandle, ContactAction)
-        case setVisibility(Visibility?)
-    }
-
-    /// The peer that requested a change; it may have disconnected when the change is applied.
-    enum Author { case account, appServer }
-
-    /// The device that requested it; its session may have ended when the change is applied.
+    /// A device; its session may have ended when the change is applied.
     struct Origin {
-        var connection: ConnectionID
         var client: ClientKind
         var device: [UInt8]
     }
@@ -64,39 +55,21 @@ struct PendingChange {
     var account: AccountHandle { accounts.account }
 }
 
-extension PendingChange.Kind {
-    /// The accounts that it needs besides its own.
-    var others: [AccountHandle] {
-        switch self {
-        case .subscribe(let request, _, _): request.publishers
-        case .unsubscribe(let request): request.publishers ?? []
-        case .publish, .clear, .setVisibility: []
-        case .relate(let contact, _): [contact]
-        }
-    }
-
-    /// The account with which it changes a relationship.
-    var contact: AccountHandle? {
-        guard case .relate(let contact, _) = self else { return nil }
-        return contact
-    }
-}
-
 extension Engine {
     /// How many changes wait for the store.
     public var changesInFlight: Int { inFlight.count }
 
     /// Passes a record to the store; the change follows when it is durable.
     mutating func propose(
-        _ kind: PendingChange.Kind, _ record: Record, of account: AccountHandle,
+        _ change: Change, _ record: Record, of account: AccountHandle,
         for connection: ConnectionID, reserving reserved: [AccountHandle] = [],
-        into effects: inout Effects
+        origin: PendingChange.Origin? = nil, at now: Moment, into effects: inout Effects
     ) {
-        var change = PendingChange(
-            connection: connection, accounts: hold(account, kind.others), kind: kind,
-            reserved: reserved)
-        if case .appServer = caller(of: connection) { change.author = .appServer }
-        effects.persist(record, ticket: inFlight.add(change))
+        let pending = PendingChange(
+            change: change, connection: connection, author: caller(of: connection),
+            requested: now, accounts: hold(account, change.others), reserved: reserved,
+            origin: origin)
+        effects.persist(record, ticket: inFlight.add(pending))
     }
 
     /// Applies what the store has made durable, and then what has waited for it.
@@ -107,16 +80,15 @@ extension Engine {
     ) {
         forgetRetired(after: effects)
         guard let change = inFlight.take(ticket) else { return }
-        switch change.kind {
-        case .subscribe(let request, let expires, let deadline):
-            applySubscribe(
-                change, request, expires: expires, deadline: deadline, at: now, into: &effects)
+        switch change.change {
+        case .subscribe(let request):
+            applySubscribe(change, request, at: now, into: &effects)
         case .unsubscribe(let request):
             applyUnsubscribe(change, request, at: now, into: &effects)
-        case .publish(let request, let origin, let expires, let deadline):
+        case .publish(let request):
             applyPublish(
-                request, of: change.account, from: change.connection, origin: origin,
-                expires: expires, deadline: deadline, at: now, into: &effects)
+                request, of: change.account, from: change.connection, origin: change.origin,
+                requested: change.requested, at: now, into: &effects)
         case .clear(let type):
             applyClear(change, type, at: now, into: &effects)
         case .relate(let contact, let action):
@@ -148,7 +120,7 @@ extension Engine {
         ofStatusOf account: AccountHandle, _ type: EventType, into effects: inout Effects
     ) {
         let removal = Record.removeStatus(account: account, type: type)
-        if case .publish(let request, _, _, _)? = inFlight.change(of: account)?.kind,
+        if case .publish(let request)? = inFlight.change(of: account)?.change,
             request.type == type
         {
             inFlight.add(removalOnFailure: removal, of: account)
@@ -164,7 +136,7 @@ extension Engine {
     ) {
         var renewed: [AccountHandle] = []
         var others = publishers
-        if case .subscribe(let request, _, _)? = inFlight.change(of: account)?.kind,
+        if case .subscribe(let request)? = inFlight.change(of: account)?.change,
             request.type == type
         {
             let requested = Set(request.publishers)
@@ -217,7 +189,7 @@ extension Engine {
         case .subscribe(let request):
             try subscribe(account, request, from: connection, at: now, into: &effects)
         case .unsubscribe(let request):
-            unsubscribe(account, request, from: connection, into: &effects)
+            unsubscribe(account, request, from: connection, at: now, into: &effects)
         case .publish(let request):
             try publish(account, request, from: connection, at: now, into: &effects)
         case .clear(let type):

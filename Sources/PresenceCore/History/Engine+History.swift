@@ -58,8 +58,7 @@ extension Engine {
     ) {
         guard history.connections.countMax > 0 else { return }
         let record = sessions[session]
-        var device: [UInt8] = []
-        strings.append(record.device, to: &device)
+        let device = strings.bytes(of: record.device)
         history.note(
             ConnectionNote(
                 session: record.id, endSeq: sequence.last, listedSeq: record.listedSeq,

@@ -77,4 +77,9 @@ public struct Moment: Hashable, Sendable {
         guard !overflow else { return Mono(milliseconds: .max) }
         return mono.advanced(byMilliseconds: UInt64(max(0, distance)))
     }
+    /// The moment after this number of seconds, if the wall clock does not jump.
+    func expiry(afterSeconds seconds: Int) -> Moment {
+        let end = mono.advanced(bySeconds: seconds)
+        return Moment(mono: end, wall: wall(at: end))
+    }
 }

@@ -147,42 +147,52 @@ extension EngineHost {
         at now: Moment
     ) throws(Refusal) {
         let connection = request.connection
-        try authorise(request, texts)
-        try checkServing()
         switch request.method {
         case .command(let command):
-            try checkRoom(for: command.name, at: now)
-            try checkRequestPace(command, texts, from: connection, at: now)
-            engine.handle(
-                command, texts, from: connection, at: now, into: &output.shared.effects)
+            let command = try engine.authorise(command, texts, from: connection)
+            try checkServing()
+            try handle(command, texts, at: now)
         case .login(let login):
+            try authorise(request)
             guard let origin else { preconditionFailure("a login without its origin") }
             output.stanzaReceivers.remove(connection.slot)
             try logIn(login, texts, by: connection, from: origin, at: now)
         case .refresh(let refresh):
+            try authorise(request)
             guard let origin else { preconditionFailure("a token without its origin") }
             try verify(
                 texts.bytes(refresh.token), for: .refresh, of: connection, from: origin, at: now)
         case .question(let question):
+            try authorise(request)
             questions.append(
                 Question(connection: connection, subject: Question.Subject(question, texts)))
         case .password(let change):
+            try authorise(request)
             try changePassword(change, texts, by: connection, at: now)
         case .feed(let cursor):
+            try authorise(request)
             try readFeed(from: cursor, by: connection, at: now)
         }
+    }
+
+    private mutating func handle(
+        _ command: AuthorisedCommand, _ texts: TextSource, at now: Moment
+    ) throws(Refusal) {
+        try checkRoom(for: command.command.name, at: now)
+        try checkRequestPace(command, texts, at: now)
+        engine.handle(command, texts, at: now, into: &output.shared.effects)
     }
 
     /// Rejects a request to see an account that is asked too often by those whom it does not know.
     /// App servers decide for themselves.
     private mutating func checkRequestPace(
-        _ command: Command, _ texts: TextSource, from connection: ConnectionID, at now: Moment
+        _ request: AuthorisedCommand, _ texts: TextSource, at now: Moment
     ) throws(Refusal) {
-        guard case .relate(_, let name, .say(.subscribe, _)) = command,
+        guard case .relate(_, let name, .say(.subscribe, _)) = request.command,
             configuration.engine.publishPace != nil
         else { return }
         let contact = texts.bytes(name)
-        guard engine.isStranger(to: contact, connection),
+        guard engine.isStranger(to: contact, request.connection),
             let wait = requestPaces.take(for: contact, AccountPaces.ofRequests, at: now.mono)
         else { return }
         var refusal = Refusal.tooOften(waitMilliseconds: wait)
@@ -197,16 +207,10 @@ extension EngineHost {
         }
     }
 
-    /// Rejects a request without permission before anything else is done about it: before limits
-    /// are compared, credentials verified and names interned.
-    private func authorise(_ request: ClientRequest, _ texts: TextSource) throws(Refusal) {
-        let connection = request.connection
-        if let refusal = engine.refusal(of: request.method.name, from: connection) {
-            throw refusal
-        }
-        guard case .command(let command) = request.method,
-            let refusal = engine.refusal(of: command, texts, from: connection)
-        else { return }
-        throw refusal
+    /// Rejects a request without permission before anything else is done about it, and then one
+    /// that comes while the service stops.
+    private mutating func authorise(_ request: ClientRequest) throws(Refusal) {
+        try engine.authorise(request.method.name, from: request.connection)
+        try checkServing()
     }
 }

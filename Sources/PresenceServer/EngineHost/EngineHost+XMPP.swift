@@ -103,11 +103,7 @@ extension EngineHost {
         precondition(task.goal.isChange, "a task that changes no password")
         let isRegistration = if case .register = task.goal { true } else { false }
         // The session of the client may have been ended meanwhile.
-        if !isRegistration,
-            let refusal = engine.refusal(of: .setAvailability, from: task.connection)
-        {
-            throw refusal
-        }
+        if !isRegistration { try engine.authorise(.setAvailability, from: task.connection) }
         try checkServing()
         // Deriving keys costs more than anything else that a client can ask for.
         let pace = configuration.admission.registrationPace
@@ -121,7 +117,7 @@ extension EngineHost {
     mutating func bind(
         _ login: Login, of connection: ConnectionID, at now: Moment
     ) throws(Refusal) {
-        if let refusal = engine.refusal(of: .login, from: connection) { throw refusal }
+        try engine.authorise(.login, from: connection)
         guard !passwords.proofs.isVoid(connection) else {
             throw Refusal(CredentialError.password)
         }
