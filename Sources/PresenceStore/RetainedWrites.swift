@@ -9,18 +9,18 @@
 /// a removal followed by a put. And `removeExpired` comes first, so that it cannot remove what was
 /// put after it.
 struct RetainedWrites {
-    private struct SessionKey: Hashable {
-        var account: [UInt8]
-        var device: [UInt8]
+    /// What only the newest write matters of.
+    private enum Key: Hashable {
+        case account([UInt8])
+        case session(account: [UInt8], device: [UInt8])
+        case status(account: [UInt8], type: UInt16)
+        case relation(owner: [UInt8], contact: [UInt8])
+        case visibility([UInt8])
+        case credential([UInt8])
     }
 
-    private struct RelationKey: Hashable {
-        var owner: [UInt8]
-        var contact: [UInt8]
-    }
-
-    private struct TypedKey: Hashable {
-        var account: [UInt8]
+    private struct GroupKey: Hashable {
+        var subscriber: [UInt8]
         var type: UInt16
     }
 
@@ -37,25 +37,16 @@ struct RetainedWrites {
 
     private var expiredBefore: Int64?
     private var sequence: Int64?
-    private var accounts: [[UInt8]: AccountRow?] = [:]
-    private var sessions: [SessionKey: SessionRow?] = [:]
-    private var statuses: [TypedKey: StatusRow?] = [:]
-    private var groups: [TypedKey: Group] = [:]
-    private var relations: [RelationKey: RelationRow] = [:]
-    private var visibilities: [[UInt8]: UInt8?] = [:]
-    private var credentials: [[UInt8]: CredentialRow?] = [:]
+    private var newest: [Key: Write] = [:]
+    private var groups: [GroupKey: Group] = [:]
 
     var isEmpty: Bool {
-        expiredBefore == nil && sequence == nil && accounts.isEmpty && sessions.isEmpty
-            && statuses.isEmpty && groups.isEmpty && relations.isEmpty && visibilities.isEmpty
-            && credentials.isEmpty
+        expiredBefore == nil && sequence == nil && newest.isEmpty && groups.isEmpty
     }
 
     /// The number of retained keys.
     var keyCount: Int {
-        groups.values.reduce(accounts.count + sessions.count + statuses.count) {
-            $0 + $1.rows.count + ($1.isCleared ? 1 : 0)
-        } + relations.count + visibilities.count + credentials.count
+        groups.values.reduce(newest.count) { $0 + $1.rows.count + ($1.isCleared ? 1 : 0) }
             + (sequence == nil ? 0 : 1) + (expiredBefore == nil ? 0 : 1)
     }
 
@@ -63,40 +54,40 @@ struct RetainedWrites {
     mutating func absorb(_ write: Write) {
         switch write {
         case .putSubscriptions(let subscriber, let type, let publishers, let created, let expires):
-            let key = TypedKey(account: subscriber, type: type)
+            let key = GroupKey(subscriber: subscriber, type: type)
             for range in publishers {
                 groups[key, default: Group()].put(
                     [UInt8](publishers.bytes[range]), created: created, expires: expires)
             }
         case .removeSubscriptions(let subscriber, let type, let publishers):
-            let key = TypedKey(account: subscriber, type: type)
+            let key = GroupKey(subscriber: subscriber, type: type)
             for range in publishers {
                 groups[key, default: Group()].rows[[UInt8](publishers.bytes[range])] = .removed
             }
         case .removeAllSubscriptions(let subscriber, let type):
-            groups[TypedKey(account: subscriber, type: type)] = Group(isCleared: true)
+            groups[GroupKey(subscriber: subscriber, type: type)] = Group(isCleared: true)
         case .putStatus(let row):
-            statuses[TypedKey(account: row.account, type: row.type)] = .some(row)
+            newest[.status(account: row.account, type: row.type)] = write
         case .removeStatus(let account, let type):
-            statuses[TypedKey(account: account, type: type)] = .some(nil)
+            newest[.status(account: account, type: type)] = write
         case .putSession(let row), .updateSession(let row):
-            sessions[SessionKey(account: row.account, device: row.device)] = .some(row)
+            newest[.session(account: row.account, device: row.device)] = .putSession(row)
         case .removeSession(let account, let device):
-            sessions[SessionKey(account: account, device: device)] = .some(nil)
+            newest[.session(account: account, device: device)] = write
         case .putAccount(let row):
-            accounts[row.name] = .some(row)
+            newest[.account(row.name)] = write
         case .removeAccount(let name):
-            accounts[name] = .some(nil)
+            newest[.account(name)] = write
         case .putRelations(let rows):
             for row in rows {
-                relations[RelationKey(owner: row.owner, contact: row.contact)] = row
+                newest[.relation(owner: row.owner, contact: row.contact)] = .putRelations([row])
             }
-        case .putVisibility(let account, let value):
-            visibilities[account] = .some(value)
+        case .putVisibility(let account, _):
+            newest[.visibility(account)] = write
         case .putCredential(let row):
-            credentials[row.account] = .some(row)
+            newest[.credential(row.account)] = write
         case .removeCredential(let account):
-            credentials[account] = .some(nil)
+            newest[.credential(account)] = write
         case .reserveSequence(let upTo):
             sequence = max(sequence ?? upTo, upTo)
         case .removeExpired(let before):
@@ -105,7 +96,11 @@ struct RetainedWrites {
     }
 
     /// What is to become of the credential of an account; nil: nothing is retained of it.
-    func credential(of account: [UInt8]) -> CredentialRow?? { credentials[account] }
+    func credential(of account: [UInt8]) -> CredentialRow?? {
+        guard let write = newest[.credential(account)] else { return nil }
+        if case .putCredential(let row) = write { return row }
+        return .some(nil)
+    }
 
     /// Returns all of them as writes, and is empty afterwards.
     mutating func drain() -> [Submission] {
@@ -114,41 +109,9 @@ struct RetainedWrites {
             writes.append(Submission(write: .removeExpired(before: expiredBefore)))
         }
         if let sequence { writes.append(Submission(write: .reserveSequence(upTo: sequence))) }
-        for (name, row) in accounts {
-            let write: Write = if let row { .putAccount(row) } else { .removeAccount(name) }
-            writes.append(Submission(write: write))
-        }
-        for (key, row) in sessions {
-            let write: Write =
-                if let row {
-                    .putSession(row)
-                } else {
-                    .removeSession(account: key.account, device: key.device)
-                }
-            writes.append(Submission(write: write))
-        }
-        for (key, row) in statuses {
-            let write: Write =
-                if let row {
-                    .putStatus(row)
-                } else {
-                    .removeStatus(account: key.account, type: key.type)
-                }
-            writes.append(Submission(write: write))
-        }
-        if !relations.isEmpty {
-            writes.append(Submission(write: .putRelations(Array(relations.values))))
-        }
-        for (account, value) in visibilities {
-            writes.append(Submission(write: .putVisibility(account: account, value)))
-        }
-        for (account, row) in credentials {
-            let write: Write =
-                if let row { .putCredential(row) } else { .removeCredential(account: account) }
-            writes.append(Submission(write: write))
-        }
+        for write in newest.values { writes.append(Submission(write: write)) }
         for (key, group) in groups {
-            group.append(to: &writes, subscriber: key.account, type: key.type)
+            group.append(to: &writes, subscriber: key.subscriber, type: key.type)
         }
         self = RetainedWrites()
         return writes
