@@ -4,99 +4,21 @@ internal import PresenceCore
 // texts may not: so every list stops where the frame is full and returns how many entries fit.
 
 extension [UInt8] {
-    /// Appends an array with an element for each index, or returns the number of those that end
-    /// before `bound` if not all do.
+    /// Appends an array, or returns the number of the elements that end before `bound` if not all
+    /// do.
     @inline(__always)
-    mutating func appendList(
-        _ range: Range<Int>, in effects: borrowing Effects, upTo bound: Int,
-        _ append: (inout Self, Int, borrowing Effects, EventSource, ElementPlace) -> Void
+    mutating func appendList<Item: ListElement>(
+        _ elements: ArraySlice<Item>, in effects: borrowing Effects, upTo bound: Int
     ) -> Int? {
         let source = EventSource(effects)
-        self.append("[")
-        for index in range {
-            append(&self, index, effects, source, index == range.lowerBound ? .first : .following)
-            if count > bound { return index - range.lowerBound }
+        append("[")
+        for index in elements.indices {
+            if index > elements.startIndex { append(",") }
+            elements[index].append(to: &self, source)
+            if count > bound { return index - elements.startIndex }
         }
-        self.append("]")
+        append("]")
         return nil
-    }
-
-    mutating func appendStates(
-        _ range: Range<Int>, in effects: borrowing Effects, upTo bound: Int
-    ) -> Int? {
-        appendList(range, in: effects, upTo: bound) { output, index, effects, source, place in
-            output.appendEvent(effects.events[index], source, place)
-        }
-    }
-
-    mutating func appendSubscriptions(
-        _ range: Range<Int>, in effects: borrowing Effects, upTo bound: Int
-    ) -> Int? {
-        appendList(range, in: effects, upTo: bound) { output, index, effects, source, place in
-            output.appendEntry(effects.subscriptions[index], source, place)
-        }
-    }
-
-    mutating func appendSubscribers(
-        _ range: Range<Int>, in effects: borrowing Effects, upTo bound: Int
-    ) -> Int? {
-        appendList(range, in: effects, upTo: bound) { output, index, effects, source, place in
-            output.appendEntry(effects.subscribers[index], source, place)
-        }
-    }
-
-    mutating func appendSessions(
-        _ range: Range<Int>, in effects: borrowing Effects, upTo bound: Int
-    ) -> Int? {
-        appendList(range, in: effects, upTo: bound) { output, index, effects, source, place in
-            output.appendEntry(effects.sessions[index], source, place)
-        }
-    }
-
-    private mutating func appendEntry(
-        _ entry: SubscriptionEntry, _ source: borrowing EventSource, _ place: ElementPlace
-    ) {
-        append(place == .first ? #"{"type":"# : #",{"type":"#, Int(entry.type.number))
-        append(#","publisher":"#)
-        appendString(entry.publisher, source)
-        append(#","created":"#, entry.created)
-        append(#","expires":"#, entry.expires)
-        append("}")
-    }
-
-    private mutating func appendEntry(
-        _ entry: SubscriberEntry, _ source: borrowing EventSource, _ place: ElementPlace
-    ) {
-        append(place == .first ? #"{"account":"# : #",{"account":"#)
-        appendString(entry.account, source)
-        append(#","created":"#, entry.created)
-        if let expires = entry.expires { append(#","expires":"#, expires) }
-        append(entry.isApproved ? #","approved":true}"# : "}")
-    }
-
-    private mutating func appendEntry(
-        _ entry: SessionEntry, _ source: borrowing EventSource, _ place: ElementPlace
-    ) {
-        append(place == .first ? "{" : ",{")
-        appendMembers(of: entry, source)
-        append("}")
-    }
-
-    /// Appends the members of a session, without the enclosing braces.
-    mutating func appendMembers(of entry: SessionEntry, _ source: borrowing EventSource) {
-        append(#""session":"#)
-        appendBase32(entry.session.ordinal)
-        append(#","device":"#)
-        appendString(entry.device, source)
-        append(#","client":""#)
-        append(entry.client.word)
-        append(#"","since":"#, entry.since)
-        append(#","lastHeard":"#, entry.lastHeard)
-        append(#","address":"#)
-        appendString(entry.address, source)
-        append(#","connection":""#)
-        append(entry.connection.word)
-        append(entry.connection == .pushOnly ? #"","push":true"# : "\"")
     }
 
     /// Appends the end of a page, after its list.
@@ -107,5 +29,69 @@ extension [UInt8] {
             appendBase32(cursor)
         }
         append("}")
+    }
+}
+
+/// An element of a list in a response.
+protocol ListElement {
+    /// Appends it as JSON.
+    func append(to json: inout [UInt8], _ source: borrowing EventSource)
+}
+
+extension Event: ListElement {
+    func append(to json: inout [UInt8], _ source: borrowing EventSource) {
+        json.appendEvent(self, source, .first)
+    }
+}
+
+extension SubscriptionEntry: ListElement {
+    func append(to json: inout [UInt8], _ source: borrowing EventSource) {
+        json.append(#"{"type":"#, Int(type.number))
+        json.append(#","publisher":"#)
+        json.appendString(publisher, source)
+        json.append(#","created":"#, created)
+        json.append(#","expires":"#, expires)
+        json.append("}")
+    }
+}
+
+extension SubscriberEntry: ListElement {
+    func append(to json: inout [UInt8], _ source: borrowing EventSource) {
+        json.append(#"{"account":"#)
+        json.appendString(account, source)
+        json.append(#","created":"#, created)
+        if let expires { json.append(#","expires":"#, expires) }
+        json.append(isApproved ? #","approved":true}"# : "}")
+    }
+}
+
+extension SessionEntry: ListElement {
+    func append(to json: inout [UInt8], _ source: borrowing EventSource) {
+        json.append("{")
+        appendMembers(to: &json, source)
+        json.append("}")
+    }
+
+    /// Appends its members, without the enclosing braces.
+    func appendMembers(to json: inout [UInt8], _ source: borrowing EventSource) {
+        json.append(#""session":"#)
+        json.appendBase32(session.ordinal)
+        json.append(#","device":"#)
+        json.appendString(device, source)
+        json.append(#","client":""#)
+        json.append(client.word)
+        json.append(#"","since":"#, since)
+        json.append(#","lastHeard":"#, lastHeard)
+        json.append(#","address":"#)
+        json.appendString(address, source)
+        json.append(#","connection":""#)
+        json.append(connection.word)
+        json.append(connection == .pushOnly ? #"","push":true"# : "\"")
+    }
+}
+
+extension ContactEntry: ListElement {
+    func append(to json: inout [UInt8], _ source: borrowing EventSource) {
+        json.appendContact(self, source)
     }
 }

@@ -35,7 +35,7 @@ extension [UInt8] {
             removeLast(count - start)
             return .tooLarge(entriesFit: fit)
         }
-        endResponse()
+        append("}")
         return .appended
     }
 
@@ -49,10 +49,7 @@ extension [UInt8] {
 
     /// Appends the response to `stats`.
     public mutating func appendStatsBody(_ fields: [StatsField], to id: RequestID) {
-        guard id != .none else { return }
-        beginResponse(to: id)
-        appendStatsResult(fields)
-        endResponse()
+        appendResponse(to: id) { $0.appendStatsResult(fields) }
     }
 
     /// Appends the `result` of the response to `stats`.
@@ -64,22 +61,18 @@ extension [UInt8] {
 
     /// Appends the response to `metrics`: one string.
     public mutating func appendTextBody(_ text: [UInt8], to id: RequestID) {
-        guard id != .none else { return }
-        beginResponse(to: id)
-        append(#"{"text":"#)
-        appendString(text.span)
-        append("}")
-        endResponse()
+        appendResponse(to: id) {
+            $0.append(#"{"text":"#)
+            $0.appendString(text.span)
+            $0.append("}")
+        }
     }
 
     /// Appends the body of the response to a change of a password, unless the request has no id.
     public mutating func appendPasswordBody(
         _ field: StaticString, _ value: Bool, to id: RequestID
     ) {
-        guard id != .none else { return }
-        beginResponse(to: id)
-        appendPasswordResult(field, value)
-        endResponse()
+        appendResponse(to: id) { $0.appendPasswordResult(field, value) }
     }
 
     /// Appends the `result` of the response to a change of a password: whether there was one.
@@ -89,14 +82,18 @@ extension [UInt8] {
         append(value ? #"":true}"# : #"":false}"#)
     }
 
-    mutating func beginResponse(to id: RequestID) {
+    /// Appends a response with this result, unless the request has no `id`.
+    mutating func appendResponse(to id: RequestID, _ appendResult: (inout Self) -> Void) {
+        guard id != .none else { return }
+        beginResponse(to: id)
+        appendResult(&self)
+        append("}")
+    }
+
+    private mutating func beginResponse(to id: RequestID) {
         append(#"{"jsonrpc":"2.0","id":"#)
         append(id)
         append(#","result":"#)
-    }
-
-    mutating func endResponse() {
-        append("}")
     }
 
     /// Appends the result, or returns the number of entries that end before `bound`.
@@ -137,24 +134,29 @@ extension [UInt8] {
             append(#","count":"#, count)
             if let states {
                 append(#","states":"#)
-                if let fit = appendStates(states, in: effects, upTo: bound) { return fit }
+                let list = effects.events[states]
+                if let fit = appendList(list, in: effects, upTo: bound) { return fit }
             }
             append("}")
         case .states(let states):
             append(#"{"states":"#)
-            if let fit = appendStates(states, in: effects, upTo: bound) { return fit }
+            let list = effects.events[states]
+            if let fit = appendList(list, in: effects, upTo: bound) { return fit }
             append("}")
         case .subscriptions(let range, let count, let cursor):
             append(#"{"subscriptions":"#)
-            if let fit = appendSubscriptions(range, in: effects, upTo: bound) { return fit }
+            let list = effects.subscriptions[range]
+            if let fit = appendList(list, in: effects, upTo: bound) { return fit }
             appendPageEnd(count: count, cursor: cursor)
         case .subscribers(let range, let count, let cursor):
             append(#"{"subscribers":"#)
-            if let fit = appendSubscribers(range, in: effects, upTo: bound) { return fit }
+            let list = effects.subscribers[range]
+            if let fit = appendList(list, in: effects, upTo: bound) { return fit }
             appendPageEnd(count: count, cursor: cursor)
         case .sessions(let range):
             append(#"{"sessions":"#)
-            if let fit = appendSessions(range, in: effects, upTo: bound) { return fit }
+            let list = effects.sessions[range]
+            if let fit = appendList(list, in: effects, upTo: bound) { return fit }
             append("}")
         case .related(let contact):
             append(#"{"contact":"#)
@@ -162,7 +164,8 @@ extension [UInt8] {
             append("}")
         case .contacts(let range, let count, let cursor):
             append(#"{"contacts":"#)
-            if let fit = appendContacts(range, in: effects, upTo: bound) { return fit }
+            let list = effects.contacts[range]
+            if let fit = appendList(list, in: effects, upTo: bound) { return fit }
             appendPageEnd(count: count, cursor: cursor)
         case .visibilitySet(let visibility):
             append(#"{"visibility":""#)

@@ -15,15 +15,6 @@ extension [UInt8] {
         append("}}")
     }
 
-    mutating func appendContacts(
-        _ range: Range<Int>, in effects: borrowing Effects, upTo bound: Int
-    ) -> Int? {
-        appendList(range, in: effects, upTo: bound) { output, index, effects, source, place in
-            if place == .following { output.append(",") }
-            output.appendContact(effects.contacts[index], source)
-        }
-    }
-
     mutating func appendContact(_ contact: ContactEntry, _ source: borrowing EventSource) {
         append(#"{"account":"#)
         appendString(contact.account, source)

@@ -67,10 +67,7 @@ extension [UInt8] {
     public mutating func appendTopBody(
         _ report: TopReport, to id: RequestID, in effects: borrowing Effects
     ) {
-        guard id != .none else { return }
-        beginResponse(to: id)
-        appendTopResult(report, in: effects)
-        endResponse()
+        appendResponse(to: id) { $0.appendTopResult(report, in: effects) }
     }
 
     /// Appends the `result` of the response to `top`.

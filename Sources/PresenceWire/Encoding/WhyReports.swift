@@ -8,10 +8,9 @@ extension [UInt8] {
         _ report: WhyReport, subscriber: [UInt8], publisher: [UInt8], to id: RequestID,
         in effects: borrowing Effects
     ) {
-        guard id != .none else { return }
-        beginResponse(to: id)
-        appendWhyResult(report, subscriber: subscriber, publisher: publisher, in: effects)
-        endResponse()
+        appendResponse(to: id) {
+            $0.appendWhyResult(report, subscriber: subscriber, publisher: publisher, in: effects)
+        }
     }
 
     /// Appends the `result` of the response to `why`.
@@ -79,7 +78,7 @@ extension [UInt8] {
         append(#","sessions":["#)
         for (place, session) in party.sessions.enumerated() {
             append(place == 0 ? "{" : ",{")
-            appendMembers(of: session.entry, source)
+            session.entry.appendMembers(to: &self, source)
             append(#","listing":"#)
             append(session.isListing)
             if let bytes = session.bytesWaiting { append(#","bytesWaiting":"#, bytes) }
