@@ -190,20 +190,21 @@ extension Owner {
 
     func spell(_ record: Record) -> RowWrite {
         switch record {
-        case .putSubscriptions(let subscriber, let type, let publishers, let created, let expires):
+        case .putSubscriptions(let subscriber, let request, let created, let expires):
             let edge = Rows.Edge(
                 created: created, expires: expires, deadline: now.mono(at: expires))
-            return .putEdges(keys(subscriber, type, publishers), edge)
-        case .removeSubscriptions(let subscriber, let type, let publishers):
-            return .removeEdges(keys(subscriber, type, publishers))
-        case .removeAllSubscriptions(let subscriber, let type):
-            return .removeAllEdges(name(subscriber), type.number)
-        case .putStatus(let status):
+            return .putEdges(keys(subscriber, request.type, request.publishers), edge)
+        case .removeSubscriptions(let subscriber, let request):
+            guard let publishers = request.publishers else {
+                return .removeAllEdges(name(subscriber), request.type.number)
+            }
+            return .removeEdges(keys(subscriber, request.type, publishers))
+        case .putStatus(let account, let status, let expires):
             return .putStatus(
-                Rows.TopicKey(account: name(status.account), type: status.type.number),
+                Rows.TopicKey(account: name(account), type: status.type.number),
                 Rows.Status(
                     value: status.value, ext: status.ext.map(text), audience: status.audience,
-                    expires: status.expires, deadline: now.mono(at: status.expires)))
+                    expires: expires, deadline: now.mono(at: expires)))
         case .removeStatus(let account, let type):
             return .removeStatus(Rows.TopicKey(account: name(account), type: type.number))
         case .putSession(let session), .updateSession(let session):
@@ -224,12 +225,8 @@ extension Owner {
                 relations.map { relation in
                     (
                         Rows.PairKey(owner: name(relation.owner), contact: name(relation.contact)),
-                        relation.seen == .none && !relation.isListed && !relation.approvesBefore
-                            ? nil
-                            : Rows.Relation(
-                                seen: relation.seen, isListed: relation.isListed,
-                                approvesBefore: relation.approvesBefore, label: relation.label,
-                                request: relation.request)
+                        relation.side.seen == .none && !relation.side.isListed
+                            && !relation.side.approvesBefore ? nil : relation.side
                     )
                 })
         case .putVisibility(let account, let visibility):

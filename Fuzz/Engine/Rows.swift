@@ -48,13 +48,7 @@ struct Rows {
         var contact: [UInt8]
     }
 
-    struct Relation: Hashable {
-        var seen: RelationState
-        var isListed: Bool
-        var approvesBefore: Bool
-        var label: ContactLabel
-        var request: RequestContent
-    }
+    typealias Relation = PairSide
 
     /// What a list says of a contact, or of an account that asks.
     struct Line: Hashable {
@@ -161,9 +155,7 @@ extension Engine {
         for (key, row) in rows.relations {
             engine.restoreRelation(
                 of: engine.restoreName(key.owner.span),
-                to: engine.restoreName(key.contact.span), seen: row.seen, isListed: row.isListed,
-                approvesBefore: row.approvesBefore, label: row.label,
-                request: row.request, at: now)
+                to: engine.restoreName(key.contact.span), row, at: now)
         }
         for (key, row) in rows.sessions.sorted(by: { $0.value.id.ordinal < $1.value.id.ordinal }) {
             engine.restoreSession(

@@ -64,9 +64,12 @@ struct EngineReader: ~Copyable, StoreReader {
     mutating func relation(_ row: RelationRow) {
         engine.restoreRelation(
             of: engine.restoreName(row.owner.span), to: engine.restoreName(row.contact.span),
-            seen: RelationState(rawValue: row.state) ?? .none, isListed: row.isListed,
-            approvesBefore: row.approvesBefore, label: ContactLabel(stored: row.label),
-            request: RequestContent(text: row.requestText, extra: row.requestExtra), at: now)
+            PairSide(
+                seen: RelationState(rawValue: row.state) ?? .none,
+                request: RequestContent(text: row.requestText, extra: row.requestExtra),
+                isListed: row.isListed, approvesBefore: row.approvesBefore,
+                label: ContactLabel(stored: row.label)),
+            at: now)
     }
 
     mutating func passwords(count: Int, secret: [UInt8]) {

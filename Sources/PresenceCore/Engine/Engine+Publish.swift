@@ -9,10 +9,8 @@ extension Engine {
         try checkPublishPace(of: account, at: now)
         try checkStatusQuota(of: account, request.type)
         let record = Record.putStatus(
-            StatusRecord(
-                account: account, type: request.type, value: request.value,
-                ext: request.ext.map { effects.copy($0) }, audience: request.audience,
-                expires: now.expiry(afterSeconds: request.expirySeconds).wall))
+            account: account, request.with(ext: request.ext.map { effects.copy($0) }),
+            expires: now.expiry(afterSeconds: request.expirySeconds).wall)
         let origin = origin(of: connection)
         if request.audience == .everybody {
             return propose(

@@ -109,10 +109,11 @@ extension Engine {
     ) -> [RelationRecord] {
         var records: [RelationRecord] = []
         if change.pair.own != before.own {
-            records.append(RelationRecord(owner: account, contact: contact, change.pair.own))
+            records.append(RelationRecord(owner: account, contact: contact, side: change.pair.own))
         }
         if change.pair.other != before.other {
-            records.append(RelationRecord(owner: contact, contact: account, change.pair.other))
+            records.append(
+                RelationRecord(owner: contact, contact: account, side: change.pair.other))
         }
         return records
     }
@@ -228,17 +229,15 @@ extension Engine {
 
     /// Restores what one account keeps of another; the other's row may come before or after.
     public mutating func restoreRelation(
-        of owner: AccountHandle, to contact: AccountHandle, seen: RelationState, isListed: Bool,
-        approvesBefore: Bool, label: ContactLabel, request: RequestContent, at now: Moment
+        of owner: AccountHandle, to contact: AccountHandle, _ side: PairSide, at now: Moment
     ) {
         guard owner != contact else { return }
         var pair = pair(owner, contact)
-        let approvesBefore = approvesBefore && pair.other.seen == .none
-        let isListed = isListed || approvesBefore
-        pair.own = PairSide(
-            seen: seen, request: request, isListed: isListed,
-            approvesBefore: approvesBefore, label: isListed ? label : .none)
-        if seen != .none { pair.other.approvesBefore = false }
+        pair.own = side
+        if pair.other.seen != .none { pair.own.approvesBefore = false }
+        if pair.own.approvesBefore { pair.own.isListed = true }
+        if !pair.own.isListed { pair.own.label = .none }
+        if side.seen != .none { pair.other.approvesBefore = false }
         set(pair, of: owner, contact, at: now)
     }
 
@@ -270,14 +269,5 @@ extension Relation.Flags {
         case .pending: insert(.isAsked)
         case .active: insert(.isSeen)
         }
-    }
-}
-
-extension RelationRecord {
-    init(owner: AccountHandle, contact: AccountHandle, _ side: PairSide) {
-        self.init(
-            owner: owner, contact: contact, seen: side.seen, isListed: side.isListed,
-            approvesBefore: side.approvesBefore, label: side.label,
-            request: side.request)
     }
 }

@@ -14,8 +14,7 @@ extension Engine {
         propose(
             .subscribe(request),
             .putSubscriptions(
-                subscriber: account, type: request.type, publishers: request.publishers,
-                created: now.wall,
+                subscriber: account, request, created: now.wall,
                 expires: now.expiry(afterSeconds: request.expirySeconds).wall),
             of: account, for: connection, reserving: reserved, at: now, into: &effects)
     }
@@ -184,15 +183,9 @@ extension Engine {
         _ account: AccountHandle, _ request: Unsubscribe<[AccountHandle]>,
         from connection: ConnectionID, at now: Moment, into effects: inout Effects
     ) {
-        let record: Record =
-            if let publishers = request.publishers {
-                .removeSubscriptions(
-                    subscriber: account, type: request.type, publishers: publishers)
-            } else {
-                .removeAllSubscriptions(subscriber: account, type: request.type)
-            }
         propose(
-            .unsubscribe(request), record, of: account, for: connection, at: now, into: &effects)
+            .unsubscribe(request), .removeSubscriptions(subscriber: account, request), of: account,
+            for: connection, at: now, into: &effects)
     }
 
     /// Applies what has been stored: from now on the subscriptions do not deliver.

@@ -3,18 +3,30 @@
 // The nine states of its appendix A are two directions of three states each. Both ends of a pair
 // are here, so each of its cells "outbound" is the same transition as one "inbound".
 
-/// One side of a pair of accounts.
-struct PairSide: Hashable {
+/// One side of a pair of accounts: what it keeps of the other.
+public struct PairSide: Hashable, Sendable {
     /// Whether it sees the other.
-    var seen = RelationState.none
+    public var seen: RelationState
     /// What its request says, while that is pending.
-    var request = RequestContent.none
+    public var request: RequestContent
     /// Whether the other is on its list, whatever the states.
-    var isListed = false
+    public var isListed: Bool
     /// Whether it accepts the other's next request at once (RFC 6121, section 3.4).
-    var approvesBefore = false
+    public var approvesBefore: Bool
     /// What it calls the other.
-    var label = ContactLabel.none
+    public var label: ContactLabel
+
+    /// One side; by default, it keeps nothing.
+    public init(
+        seen: RelationState = .none, request: RequestContent = .none, isListed: Bool = false,
+        approvesBefore: Bool = false, label: ContactLabel = .none
+    ) {
+        self.seen = seen
+        self.request = request
+        self.isListed = isListed
+        self.approvesBefore = approvesBefore
+        self.label = label
+    }
 
     /// Whether nothing is kept.
     var isEmpty: Bool { self == PairSide() }

@@ -145,14 +145,15 @@ extension Engine {
             if !renewed.isEmpty {
                 inFlight.add(
                     removalOnFailure: .removeSubscriptions(
-                        subscriber: account, type: type, publishers: renewed),
+                        subscriber: account, Unsubscribe(type: type, publishers: renewed)),
                     of: account)
                 keepPlaces(of: account, type, among: renewed)
             }
         }
         if !others.isEmpty {
             effects.persist(
-                .removeSubscriptions(subscriber: account, type: type, publishers: others))
+                .removeSubscriptions(
+                    subscriber: account, Unsubscribe(type: type, publishers: others)))
         }
     }
 

@@ -354,6 +354,13 @@ public struct Publish<Text: Hashable & Sendable>: Hashable, Sendable {
         self.audience = audience
         self.ownSessions = ownSessions
     }
+
+    /// The same request with its text in another form.
+    func with<Other>(ext: Other?) -> Publish<Other> {
+        Publish<Other>(
+            type: type, value: value, expirySeconds: expirySeconds, ext: ext, audience: audience,
+            ownSessions: ownSessions)
+    }
 }
 
 /// Parameters of `subscribers`.

@@ -153,12 +153,10 @@ public struct Ticket: Hashable, Comparable, Sendable {
 public enum Record: Hashable, Sendable {
     /// Existing ones keep their `created`.
     case putSubscriptions(
-        subscriber: AccountHandle, type: EventType, publishers: [AccountHandle], created: Wall,
-        expires: Wall)
-    case removeSubscriptions(
-        subscriber: AccountHandle, type: EventType, publishers: [AccountHandle])
-    case removeAllSubscriptions(subscriber: AccountHandle, type: EventType)
-    case putStatus(StatusRecord)
+        subscriber: AccountHandle, Subscribe<[AccountHandle]>, created: Wall, expires: Wall)
+    case removeSubscriptions(subscriber: AccountHandle, Unsubscribe<[AccountHandle]>)
+    /// The text in `Effects.bytes`.
+    case putStatus(account: AccountHandle, Publish<ByteRange>, expires: Wall)
     case removeStatus(account: AccountHandle, type: EventType)
     case putSession(SessionRecord)
     /// The same of a session that is stored already: only how it presents itself is new.
@@ -172,22 +170,6 @@ public enum Record: Hashable, Sendable {
     case putVisibility(account: AccountHandle, Visibility?)
     /// Every `seq` and session ordinal up to this one may have been used.
     case reserveSequence(upTo: UInt64)
-}
-
-/// A status as it is stored; texts in `Effects.bytes`.
-public struct StatusRecord: Hashable, Sendable {
-    /// Its publisher.
-    public var account: AccountHandle
-    /// Its type.
-    public var type: EventType
-    /// The app's value.
-    public var value: Int32
-    /// The app's text.
-    public var ext: ByteRange?
-    /// Whether it is durable.
-    public var audience: Audience
-    /// When it expires.
-    public var expires: Wall
 }
 
 /// A session as it is stored; texts in `Effects.bytes`.
@@ -218,28 +200,6 @@ public struct RelationRecord: Hashable, Sendable {
     public var owner: AccountHandle
     /// The other.
     public var contact: AccountHandle
-    /// Whether the owner sees the contact.
-    public var seen: RelationState
-    /// Whether the contact is on the owner's list, whatever the states.
-    public var isListed: Bool
-    /// Whether the contact's next request is accepted at once.
-    public var approvesBefore: Bool
-    /// What the owner calls the contact.
-    public var label: ContactLabel
-    /// What the owner's request says, while it is pending.
-    public var request: RequestContent
-
-    /// What an owner keeps of a contact.
-    public init(
-        owner: AccountHandle, contact: AccountHandle, seen: RelationState, isListed: Bool,
-        approvesBefore: Bool, label: ContactLabel, request: RequestContent
-    ) {
-        self.owner = owner
-        self.contact = contact
-        self.seen = seen
-        self.isListed = isListed
-        self.approvesBefore = approvesBefore
-        self.label = label
-        self.request = request
-    }
+    /// What it keeps.
+    public var side: PairSide
 }

@@ -6,17 +6,25 @@ import PresenceStore
 extension EngineHost {
     func write(for record: Record) -> Write {
         switch record {
-        case .putSubscriptions(let subscriber, let type, let publishers, let created, let expires):
+        case .putSubscriptions(let subscriber, let request, let created, let expires):
             return .putSubscriptions(
-                subscriber: name(subscriber), type: type.number, publishers: names(publishers),
-                created: created.milliseconds, expires: expires.milliseconds)
-        case .removeSubscriptions(let subscriber, let type, let publishers):
+                subscriber: name(subscriber), type: request.type.number,
+                publishers: names(request.publishers), created: created.milliseconds,
+                expires: expires.milliseconds)
+        case .removeSubscriptions(let subscriber, let request):
+            let (subscriber, type) = (name(subscriber), request.type.number)
+            guard let publishers = request.publishers else {
+                return .removeAllSubscriptions(subscriber: subscriber, type: type)
+            }
             return .removeSubscriptions(
-                subscriber: name(subscriber), type: type.number, publishers: names(publishers))
-        case .removeAllSubscriptions(let subscriber, let type):
-            return .removeAllSubscriptions(subscriber: name(subscriber), type: type.number)
-        case .putStatus(let status):
-            return .putStatus(row(status))
+                subscriber: subscriber, type: type, publishers: names(publishers))
+        case .putStatus(let account, let status, let expires):
+            var row = StatusRow(account: name(account), type: status.type.number)
+            row.value = status.value
+            row.ext = status.ext.map { bytes($0) }
+            row.kept = status.audience == .everybody
+            row.expires = expires.milliseconds
+            return .putStatus(row)
         case .removeStatus(let account, let type):
             return .removeStatus(account: name(account), type: type.number)
         case .putSession(let session):
@@ -39,15 +47,6 @@ extension EngineHost {
         }
     }
 
-    private func row(_ status: StatusRecord) -> StatusRow {
-        var row = StatusRow(account: name(status.account), type: status.type.number)
-        row.value = status.value
-        row.ext = status.ext.map { bytes($0) }
-        row.kept = status.audience == .everybody
-        row.expires = status.expires.milliseconds
-        return row
-    }
-
     private func row(_ session: SessionRecord) -> SessionRow {
         var row = SessionRow(account: name(session.account), device: bytes(session.device))
         row.client = session.client.rawValue
@@ -68,12 +67,12 @@ extension EngineHost {
 
     private func row(_ relation: RelationRecord) -> RelationRow {
         var row = RelationRow(owner: name(relation.owner), contact: name(relation.contact))
-        row.state = relation.seen.rawValue
-        row.isListed = relation.isListed
-        row.approvesBefore = relation.approvesBefore
-        row.label = relation.label.bytes
-        row.requestText = relation.request.text
-        row.requestExtra = relation.request.extra
+        row.state = relation.side.seen.rawValue
+        row.isListed = relation.side.isListed
+        row.approvesBefore = relation.side.approvesBefore
+        row.label = relation.side.label.bytes
+        row.requestText = relation.side.request.text
+        row.requestExtra = relation.side.request.extra
         return row
     }
 

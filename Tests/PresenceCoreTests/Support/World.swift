@@ -395,14 +395,17 @@ final class World {
 
     private func words(_ record: Record, _ batch: Effects) -> String {
         switch record {
-        case .putSubscriptions(let subscriber, let type, let publishers, _, let expires):
-            "put \(name(subscriber)) \(type.number) \(publishers.map(name)) \(expires.milliseconds)"
-        case .removeSubscriptions(let subscriber, let type, let publishers):
-            "remove \(name(subscriber)) \(type.number) \(publishers.map(name))"
-        case .removeAllSubscriptions(let subscriber, let type):
-            "remove all \(name(subscriber)) \(type.number)"
-        case .putStatus(let status):
-            "status \(name(status.account)) \(status.type.number) \(status.value)"
+        case .putSubscriptions(let subscriber, let request, _, let expires):
+            "put \(name(subscriber)) \(request.type.number) \(request.publishers.map(name))"
+                + " \(expires.milliseconds)"
+        case .removeSubscriptions(let subscriber, let request):
+            if let publishers = request.publishers {
+                "remove \(name(subscriber)) \(request.type.number) \(publishers.map(name))"
+            } else {
+                "remove all \(name(subscriber)) \(request.type.number)"
+            }
+        case .putStatus(let account, let status, _):
+            "status \(name(account)) \(status.type.number) \(status.value)"
         case .removeStatus(let account, let type):
             "remove status \(name(account)) \(type.number)"
         case .putSession(let session), .updateSession(let session):
@@ -416,8 +419,10 @@ final class World {
             "forget \(name(account))"
         case .putRelations(let relations):
             relations.map {
-                let listed = "\($0.isListed ? " listed" : "")\($0.approvesBefore ? " before" : "")"
-                return "relation \(name($0.owner)) \(name($0.contact)) \($0.seen)\(listed)"
+                let (side, owner) = ($0.side, $0.owner)
+                let listed =
+                    "\(side.isListed ? " listed" : "")\(side.approvesBefore ? " before" : "")"
+                return "relation \(name(owner)) \(name($0.contact)) \(side.seen)\(listed)"
             }.joined(separator: ", ")
         case .putVisibility(let account, let visibility):
             "visibility \(name(account)) \(visibility.map { "\($0)" } ?? "default")"
