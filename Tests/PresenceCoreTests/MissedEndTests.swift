@@ -170,7 +170,7 @@ import Testing
 
     /// Has the engine keep few ends, and forget all that it has noted so far.
     private func forgetEnds() {
-        world.withEngine { $0.departures = Departures(countMax: 4) }
+        world.withEngine { $0.endedPresences = EndedPresenceLog(countMax: 4) }
         for number in 0..<6 { world.handle(.logout, from: appear("carol", "d\(number)")) }
     }
 
@@ -291,7 +291,7 @@ import Testing
         missing { publish("carol") }
         world.fanOutsWait = true
         world.handle(.logout, from: two)
-        world.withEngine { $0.departures = Departures() }
+        world.withEngine { $0.endedPresences = EndedPresenceLog() }
         world.fanOutsWait = false
         world.continueFanOuts()
         world.drainAll(alice)

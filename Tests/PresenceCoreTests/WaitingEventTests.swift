@@ -13,7 +13,7 @@ import Testing
     private func event(_ seq: UInt64, _ kind: Kind) -> FanOuts.Waiting {
         let ends =
             kind == .ending
-            ? [Departures.Entry(seq: seq, publisher: Array("bob".utf8), part: .sight)] : []
+            ? [EndedPresenceLog.Entry(seq: seq, publisher: Array("bob".utf8), part: .sight)] : []
         return FanOuts.Waiting(
             seq: seq, viewers: .all, isOfHiding: kind == .hiding, ends: ends[...])
     }

@@ -22,15 +22,15 @@ extension Engine {
     ) {
         // Forgets no accounts: the caller may be in the middle of effects that name them.
         // A session that is not shown is sent a list when it shows itself.
-        guard case .client(let session, let account) = caller(of: connection),
+        guard case .client(let session, _) = caller(of: connection),
             sessions[session].phase == .connected
         else { return }
         if conflations[session] == nil { beginConflation(of: session, fromEvent: seq, at: now) }
         let waiting = fanOuts.event(seq, of: topic)
-        let ends = waiting?.ends ?? departures.entries(ofEvent: seq)
-        note(topic, ends, isLate: true, missedBy: session, of: account)
-        if waiting == nil, departures.hasForgotten(event: seq), isToldEnds(session) {
-            conflations[session]?.hasLostEnds = true
+        let ends = waiting?.ends ?? endedPresences.entries(ofEvent: seq)
+        note(topic, ends, isLate: true, missedBy: session)
+        if waiting == nil, endedPresences.hasForgotten(event: seq) {
+            conflations[session]?.noteLostEnds()
         }
         guard let conflation = conflations[session], conflation.topics.isEmpty,
             !conflation.hasLostEnds
@@ -65,33 +65,29 @@ extension Engine {
     /// Apart from the loop over subscribers: within it, the slice of ends cost each delivery 37
     /// instructions.
     @inline(never)
-    mutating func withholdNewest(
-        of topic: TopicHandle, from session: UInt32, of account: AccountHandle
-    ) {
+    mutating func withholdNewest(of topic: TopicHandle, from session: UInt32) {
         withhold(
-            topic, departures.entries(ofEvent: topics[topic.index].seq), isLate: false,
-            from: session, of: account)
+            topic, endedPresences.entries(ofEvent: topics[topic.index].seq), isLate: false,
+            from: session)
     }
 
     /// Withholds an event from a session whose list has still to come to its topic, or which does
     /// not keep up.
     mutating func withhold(
-        _ topic: TopicHandle, _ ends: ArraySlice<Departures.Entry>, isLate: Bool,
-        from session: UInt32, of account: AccountHandle
+        _ topic: TopicHandle, _ ends: ArraySlice<EndedPresenceLog.Entry>, isLate: Bool,
+        from session: UInt32
     ) {
         guard let conflation = conflations[session], conflation.cursor.covers(topic) else { return }
-        note(topic, ends, isLate: isLate, missedBy: session, of: account)
+        note(topic, ends, isLate: isLate, missedBy: session)
     }
 
     /// Notes an event of the account's own for a session that does not keep up; returns whether it
     /// is one.
-    mutating func withholdOwn(
-        _ topic: TopicHandle, from session: UInt32, of account: AccountHandle
-    ) -> Bool {
+    mutating func withholdOwn(_ topic: TopicHandle, from session: UInt32) -> Bool {
         guard !conflations.isEmpty, conflations[session] != nil else { return false }
         note(
-            topic, departures.entries(ofEvent: topics[topic.index].seq), isLate: false,
-            missedBy: session, of: account)
+            topic, endedPresences.entries(ofEvent: topics[topic.index].seq), isLate: false,
+            missedBy: session)
         return true
     }
 
@@ -118,9 +114,13 @@ extension Engine {
         let delay = noteBehind(session, fromEvent: seq, at: now)
         // The event may be older than states that the session has been sent meanwhile: of its list,
         // to a probe, of what it had missed before.
+        var tells: Conflation.Ends = []
+        if sessions[session].client == .xmpp { tells.insert(.devices) }
+        if links[Int(session)].hears.contains(.approved) { tells.insert(.sights) }
         conflations[session] = Conflation(
             cursor: links[Int(session)].cursor, delay: delay,
-            from: max(seq, sessions[session].statesSeq))
+            from: max(seq, sessions[session].statesSeq), tells: tells,
+            sightsMax: settings.limits.contactsPerAccountMax)
         links[Int(session)].cursor = .start
     }
 
@@ -132,34 +132,19 @@ extension Engine {
 
     /// `ends` is what the event told to have gone.
     private mutating func note(
-        _ topic: TopicHandle, _ ends: ArraySlice<Departures.Entry>, isLate: Bool,
-        missedBy session: UInt32, of account: AccountHandle
+        _ topic: TopicHandle, _ ends: ArraySlice<EndedPresenceLog.Entry>, isLate: Bool,
+        missedBy session: UInt32
     ) {
+        let account = AccountHandle(index: sessions[session].account)
         tallies.eventsConflated += 1
-        conflations[session]?.note(topic)
-        for entry in ends where isTold(entry, session) {
-            conflations[session]?.note(
-                entry, of: topic, isLate: isLate, sightsMax: settings.limits.contactsPerAccountMax)
-        }
+        conflations[session]?.note(topic, ends, isLate: isLate)
         guard let conflation = conflations[session],
-            conflation.topics.count > topicCountMax(of: account) + conflation.departedCount
+            conflation.topics.count > topicCountMax(of: account) + conflation.endedCount
         else { return }
         // The account does not subscribe to all of them any more.
         var kept = conflation
         kept.keep { matters($0, to: session, of: account, listed: conflation.cursor) }
         conflations[session] = kept
-    }
-
-    /// Whether some ends are told to a session that no state says.
-    private func isToldEnds(_ session: UInt32) -> Bool {
-        sessions[session].client == .xmpp || links[Int(session)].hears.contains(.approved)
-    }
-
-    private func isTold(_ entry: Departures.Entry, _ session: UInt32) -> Bool {
-        switch entry.part {
-        case .device: sessions[session].client == .xmpp
-        case .sight: links[Int(session)].hears.contains(.approved)
-        }
     }
 
     private mutating func sendMissed(
@@ -173,21 +158,18 @@ extension Engine {
         for topic in inTurn {
             guard effects.events.count - start < settings.limits.statesPerFrameMax else { break }
             visited += 1
-            let sightsMax = settings.limits.contactsPerAccountMax
-            for entry in endsAhead(of: session, on: topic) where isTold(entry, session) {
-                conflation.note(entry, of: topic, isLate: true, sightsMax: sightsMax)
-            }
-            let departed = conflation.takeDeparted(of: topic)
+            let ended = conflation.takeEnded(
+                of: topic, and: endsAhead(of: session, on: topic))
             // What large fan-outs would have told it is said, even if no state follows.
             noteKnown(topic, to: session)
             let matters = matters(topic, to: session, of: account, listed: conflation.cursor)
             let isStated = matters && sessions[session].client != .xmpp
-            appendDepartures(
-                departed, but: isStated ? topic : nil, to: session, at: now, into: &effects)
+            appendEnds(
+                ended, but: isStated ? topic : nil, to: session, at: now, into: &effects)
             guard matters else { continue }
             // An XMPP client was told that it does not see the publisher any more. The state of an
             // unknown account says it to others: that they may have been sent before, in an answer.
-            let hasLostSight = departed.contains { $0.part == .sight } && !sees(topic, session)
+            let hasLostSight = ended.contains { $0.part == .sight } && !sees(topic, session)
             guard isStated || !hasLostSight else { continue }
             appendState(topic, asSeenBy: session, at: now, into: &effects)
             noteDevices(of: topic, sentTo: session, in: &conflation)

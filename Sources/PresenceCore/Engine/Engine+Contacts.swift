@@ -124,7 +124,7 @@ extension Engine {
         else { return }
         let start = effects.events.count
         let ends = endsAhead(of: session, on: topic)
-        appendDepartures(ends.map(Conflation.Departed.init), to: session, at: now, into: &effects)
+        appendEnds(ends, to: session, at: now, into: &effects)
         appendState(topic, at: now, into: &effects)
         noteKnown(topic, to: session)
         let states = start..<effects.events.count

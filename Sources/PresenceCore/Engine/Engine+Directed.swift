@@ -12,13 +12,6 @@
 import Containers
 
 extension Engine {
-    /// An address as it was sent.
-    private struct AddressText {
-        let account: [UInt8]
-        /// Nil: the account.
-        let device: [UInt8]?
-    }
-
     /// Presents the device of a session to an address.
     mutating func direct(
         _ request: Direct, _ texts: TextSource, from client: ClientSession, at now: Moment,
@@ -26,14 +19,21 @@ extension Engine {
     ) throws(Refusal) {
         let (session, account) = (client.session, client.account)
         guard sessions[session].client == .xmpp else { throw Refusal(.forbidden) }
-        let address = AddressText(
+        let address = DirectedAddresses.Address(
             account: texts.bytes(request.account), device: request.device.map { texts.bytes($0) })
         switch request.presentation {
         case .available:
-            try remember(address, of: session, account, at: now)
+            guard directed.hasRoom(for: address, of: session) else {
+                let limit = Limits.directedAddressesMax
+                throw Refusal(.directedQuota, limit: limit, count: limit)
+            }
+            try checkPublishPace(of: account, at: now)
+            directed.insert(address, of: session)
         case .unavailable:
             // Never refused if there is something to withdraw: that had a pace.
-            if !forget(address, of: session) { try checkPublishPace(of: account, at: now) }
+            if !directed.remove(address, of: session) {
+                try checkPublishPace(of: account, at: now)
+            }
         }
         effects.answer(client.connection, .done)
         var presence = DirectedPresence(
@@ -64,16 +64,13 @@ extension Engine {
         var gone: [UInt32] = []
         var isToSubscribers = false
         let withdrawn = directed.remove(scope, of: session)
-        let kept = directed[session].flatMap { receivers(at: text(of: $0)) }
-        for address in withdrawn {
-            for receiver in receivers(at: text(of: address)) {
-                if isTold(receiver, ofTheEndOf: session) {
-                    isToSubscribers = true
-                } else if !gone.contains(receiver), !kept.contains(receiver) {
-                    gone.append(receiver)
-                }
+        let kept = directed[session].flatMap { receivers(at: $0) }
+        for receiver in withdrawn.flatMap({ receivers(at: $0) }) {
+            if isTold(receiver, ofTheEndOf: session) {
+                isToSubscribers = true
+            } else if !gone.contains(receiver), !kept.contains(receiver) {
+                gone.append(receiver)
             }
-            release(address)
         }
         guard !gone.isEmpty else { return isToSubscribers }
         let presence = DirectedPresence(
@@ -86,64 +83,14 @@ extension Engine {
 
     /// Whether a session has presented itself to an account or to a device of it.
     func hasDirected(_ session: UInt32, to account: AccountHandle) -> Bool {
-        directed[session].contains { find(text(of: $0).account.span) == account }
-    }
-
-    // MARK: Addresses
-
-    private mutating func remember(
-        _ address: AddressText, of session: UInt32, _ account: AccountHandle, at now: Moment
-    ) throws(Refusal) {
-        let known = place(of: address, session)
-        let limit = Limits.directedAddressesMax
-        guard known != nil || directed[session].count < limit else {
-            throw Refusal(.directedQuota, limit: limit, count: limit)
-        }
-        try checkPublishPace(of: account, at: now)
-        if let known { return directed.renew(known, of: session) }
-        directed.append(
-            DirectedAddresses.Address(
-                account: strings.insert(address.account.span),
-                device: address.device.map { strings.insert($0.span) } ?? .none),
-            of: session)
-    }
-
-    /// Forgets an address of a session; returns whether it knew it.
-    private mutating func forget(_ address: AddressText, of session: UInt32) -> Bool {
-        guard let place = place(of: address, session),
-            let removed = directed.remove(at: place, of: session)
-        else { return false }
-        release(removed)
-        return true
-    }
-
-    private mutating func release(_ address: DirectedAddresses.Address) {
-        strings.remove(address.account)
-        if address.device != .none { strings.remove(address.device) }
-    }
-
-    private func place(of address: AddressText, _ session: UInt32) -> Int? {
-        directed[session].firstIndex { known in
-            guard strings.equals(known.account, address.account.span) else { return false }
-            guard let device = address.device else { return known.device == .none }
-            return known.device != .none && strings.equals(known.device, device.span)
-        }
-    }
-
-    private func text(of address: DirectedAddresses.Address) -> AddressText {
-        var account: [UInt8] = []
-        strings.append(address.account, to: &account)
-        guard address.device != .none else { return AddressText(account: account, device: nil) }
-        var device: [UInt8] = []
-        strings.append(address.device, to: &device)
-        return AddressText(account: account, device: device)
+        directed[session].contains { find($0.account.span) == account }
     }
 
     // MARK: Receivers
 
     /// The sessions of XMPP clients at an address: of an account those that are available, and the
     /// device that is named, available or not.
-    private func receivers(at address: AddressText) -> [UInt32] {
+    private func receivers(at address: DirectedAddresses.Address) -> [UInt32] {
         guard let account = find(address.account.span) else { return [] }
         guard let device = address.device else {
             return allSessions(of: account).filter {

@@ -13,7 +13,6 @@ extension Engine {
         guard !connection.isInProcess else { return }
         detach(connection, .logout, at: now)
         guard case .client(let session, _) = caller else { return }
-        guard sessions[session].phase != .hidden else { return endHidden(session, into: &effects) }
         endSession(
             session, value: OwnValue.logout, cause: .logout, lastSeen: now.wall, at: now,
             into: &effects)
@@ -65,10 +64,7 @@ extension Engine {
             return graceEnded(session, at: now, into: &effects)
         }
         guard sessions[session].returnCount < Session.returnsMax else { return }
-        cancelTimer(of: session)
-        sessions[session].timer = wheel.schedule(
-            Deadline.session(session).payload,
-            at: now.mono.advanced(bySeconds: grace).milliseconds)
+        setTimer(of: session, at: now.mono.advanced(bySeconds: grace))
     }
 
     /// The phase of a session without a connection has ended.
@@ -105,8 +101,7 @@ extension Engine {
             appendState(topic, at: now, into: &effects)
             effects.feedLast(topic)
         }
-        sessions[session].timer = wheel.schedule(
-            Deadline.session(session).payload, at: end.milliseconds)
+        setTimer(of: session, at: end)
         persist(session, into: &effects, pushUntil: now.wall(at: end))
     }
 
@@ -131,23 +126,14 @@ extension Engine {
                 !texts.withBytes(device) { strings.equals(sessions[session].device, $0) }
             }
         }
-        for session in meant { kickSession(session, reason: reason, at: now, into: &effects) }
-        effects.answer(connection, .kicked(meant.count))
-    }
-
-    private mutating func kickSession(
-        _ session: UInt32, reason: [UInt8]?, at now: Moment, into effects: inout Effects
-    ) {
-        var lastSeen = sessions[session].lastHeard
-        if let connection = connectionID(of: session) {
-            lastSeen = now.wall
-            detach(connection, .kicked, at: now)
-            effects.items.append(.close(connection, .kicked(reason: reason)))
+        for session in meant {
+            closeConnection(
+                of: session, .kicked, .kicked(reason: reason), at: now, into: &effects)
+            endSession(
+                session, value: OwnValue.logout, cause: .kicked,
+                lastSeen: sessions[session].lastHeard, at: now, into: &effects)
         }
-        guard sessions[session].phase != .hidden else { return endHidden(session, into: &effects) }
-        endSession(
-            session, value: OwnValue.logout, cause: .kicked, lastSeen: lastSeen, at: now,
-            into: &effects)
+        effects.answer(connection, .kicked(meant.count))
     }
 }
 

@@ -107,8 +107,7 @@ extension Engine {
                 if link.cursor.covers(topic) {
                     effects.receivers.append(link.connection)
                 } else if !conflations.isEmpty {
-                    withholdNewest(
-                        of: topic, from: session, of: AccountHandle(index: watcher.account))
+                    withholdNewest(of: topic, from: session)
                 }
             }
             session = link.next
@@ -131,7 +130,7 @@ extension Engine {
                 sessions[session].phase == .connected,
                 // Most accounts have no other session, and then need not be searched for.
                 index.leases(on: topic, by: account).isDisjoint(with: link.hears),
-                !withholdOwn(topic, from: session, of: account)
+                !withholdOwn(topic, from: session)
             {
                 effects.receivers.append(link.connection)
             }
@@ -151,7 +150,7 @@ extension Engine {
         let added = fanOuts.add(
             FanOuts.Waiting(
                 seq: seq, viewers: viewers, isOfHiding: effects.events[event].cause == .hidden,
-                ends: ArraySlice(Array(departures.entries(ofEvent: seq)))),
+                ends: ArraySlice(Array(endedPresences.entries(ofEvent: seq)))),
             of: topic)
         if let dropped = added.dropped {
             stats.eventsConflated += 1
@@ -232,12 +231,12 @@ extension Engine {
     /// What large fan-outs would still tell a session to have gone of a topic. If it is about to be
     /// sent the topic's state, it is to be told before: it is not sent these events any more, and
     /// the state does not say it.
-    func endsAhead(of session: UInt32, on topic: TopicHandle) -> [Departures.Entry] {
+    func endsAhead(of session: UInt32, on topic: TopicHandle) -> [EndedPresenceLog.Entry] {
         guard fanOuts.isWalking(topic), let walk = fanOuts.walks[topic.index] else { return [] }
         let account = AccountHandle(index: sessions[session].account)
         let shared = index.leases(on: topic, by: account)
             .intersection(links[Int(session)].hears)
-        var ends: [Departures.Entry] = []
+        var ends: [EndedPresenceLog.Entry] = []
         for (place, waiting) in walk.events.enumerated()
         where place > 0 || index.isAheadOfWalk(topic, account) {
             guard !waiting.ends.isEmpty, viewers(of: waiting, on: topic).include(shared),
@@ -251,11 +250,11 @@ extension Engine {
     /// The devices that waiting events end, for subscribers that are about to lose the sight of the
     /// publisher: they are not sent these events any more. Subscribers that the walk has passed are
     /// told again, which changes nothing for them.
-    func endsWaiting(of topic: TopicHandle, for viewers: Viewers) -> [Departures.Entry] {
+    func endsWaiting(of topic: TopicHandle, for viewers: Viewers) -> [EndedPresenceLog.Entry] {
         guard fanOuts.isWalking(topic), let walk = fanOuts.walks[topic.index] else { return [] }
         let publisher = AccountHandle(index: topics[topic.index].account)
         var ended: Set<[UInt8]> = []
-        var ends: [Departures.Entry] = []
+        var ends: [EndedPresenceLog.Entry] = []
         for waiting in walk.events where !waiting.viewers.leases.isDisjoint(with: viewers.leases) {
             for entry in waiting.ends {
                 guard case .device(let device, _, _, _) = entry.part,
@@ -314,9 +313,7 @@ extension Engine {
                 if link.cursor.covers(topic) {
                     effects.receivers.append(link.connection)
                 } else if !conflations.isEmpty {
-                    withhold(
-                        topic, waiting.ends, isLate: true, from: session,
-                        of: AccountHandle(index: watcher.account))
+                    withhold(topic, waiting.ends, isLate: true, from: session)
                 }
             }
             session = link.next

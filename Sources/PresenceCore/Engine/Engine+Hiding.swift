@@ -64,11 +64,8 @@ extension Engine {
             accounts[Int(account.index)].sessionCount += 1
             hidden[account.index, default: []].append(session)
         }
-        attach(session, to: connection)
-        links[Int(session)].hears = login.hears
+        attach(session, to: connection, login, at: now)
         sessions[session].isInterested = false
-        sessions[session].id = SessionID(ordinal: sequence.next())
-        sessions[session].loggedIn = now.wall
         withholdList(of: session)
         effects.answer(
             connection, loggedIn(session, of: account, term: login.term, at: now, into: &effects))
@@ -82,11 +79,8 @@ extension Engine {
         directed.inherit(session)
         guard sessions[session].returnCount < Session.returnsMax else { return }
         sessions[session].returnCount += 1
-        cancelTimer(of: session)
         let seconds = max(1, settings.disconnectGraceSeconds)
-        sessions[session].timer = wheel.schedule(
-            Deadline.session(session).payload,
-            at: now.mono.advanced(bySeconds: seconds).milliseconds)
+        setTimer(of: session, at: now.mono.advanced(bySeconds: seconds))
     }
 
     /// The device is shown, or others do not see it any more.
@@ -299,13 +293,9 @@ extension Engine {
     mutating func endHidden(_ session: UInt32, into effects: inout Effects) {
         precondition(links[Int(session)].connection == none, "ended while connected")
         withdrawDirected(from: session, into: &effects)
-        let record = sessions[session]
-        removeHidden(session, of: AccountHandle(index: record.account))
-        strings.remove(record.device)
-        strings.remove(record.address)
-        tallies.leave(record.phase)
-        countResource(record.client, -1)
-        sessions.remove(session)
-        retired.append(record.account)
+        let account = AccountHandle(index: sessions[session].account)
+        removeHidden(session, of: account)
+        removeSession(session)
+        retired.append(account.index)
     }
 }

@@ -16,19 +16,15 @@ extension Engine {
         if let known = self.session(of: account, on: login.device) {
             session = known
             arrival = resume(known, login, of: account, at: now, into: &effects)
-            sessions[session].isInterested = login.hears.contains(.approved)
         } else {
             try makeRoomForSession(login.client, of: account, at: now, into: &effects)
             session = insertSession(login, of: account, phase: .connected, at: now)
             link(session, to: account)
-            sessions[session].isInterested = login.hears.contains(.approved)
             arrival = .noticed
         }
+        sessions[session].isInterested = login.hears.contains(.approved)
         let topic = makeTopic(.presence, of: account)
-        attach(session, to: connection)
-        links[Int(session)].hears = login.hears
-        sessions[session].id = SessionID(ordinal: sequence.next())
-        sessions[session].loggedIn = now.wall
+        attach(session, to: connection, login, at: now)
         persist(session, into: &effects)
         effects.answer(
             connection, loggedIn(session, of: account, term: login.term, at: now, into: &effects))
@@ -143,12 +139,7 @@ extension Engine {
 
     /// Ends a session whose place another one of its account takes.
     mutating func endReplaced(_ session: UInt32, at now: Moment, into effects: inout Effects) {
-        if let old = connectionID(of: session) {
-            detach(old, .replaced, at: now)
-            effects.items.append(.close(old, .replaced))
-            sessions[session].lastHeard = now.wall
-        }
-        guard sessions[session].phase != .hidden else { return endHidden(session, into: &effects) }
+        closeConnection(of: session, .replaced, .replaced, at: now, into: &effects)
         endUnconnected(session, at: now, into: &effects)
     }
 
@@ -163,19 +154,29 @@ extension Engine {
     mutating func insertSession(
         _ login: Login, of account: AccountHandle, phase: Session.Phase, at now: Moment
     ) -> UInt32 {
-        let session = sessions.insert(
+        insertSession(
             Session(
                 id: SessionID(ordinal: 0), loggedIn: now.wall, lastHeard: now.wall,
                 account: account.index, device: strings.insert(login.device.span),
                 address: strings.insert(login.address.span), client: login.client,
                 reach: login.reach, phase: phase))
-        tallies.enter(phase)
-        countResource(login.client, 1)
+    }
+
+    mutating func insertSession(_ record: Session) -> UInt32 {
+        let session = sessions.insert(record)
+        tallies.enter(record.phase)
+        countResource(record.client, 1)
         resetLink(of: session)
         return session
     }
 
-    mutating func attach(_ session: UInt32, to connection: ConnectionID) {
+    /// A connection has logged in as a session.
+    mutating func attach(
+        _ session: UInt32, to connection: ConnectionID, _ login: Login, at now: Moment
+    ) {
+        links[Int(session)].hears = login.hears
+        sessions[session].id = SessionID(ordinal: sequence.next())
+        sessions[session].loggedIn = now.wall
         links[Int(session)].connection = connection.slot
         stats.sessionsConnected += 1
         register(connection, as: .client(session))

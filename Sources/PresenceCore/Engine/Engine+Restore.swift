@@ -67,23 +67,19 @@ extension Engine {
         guard session(of: account, on: device) == nil,
             Int(accounts[Int(account.index)].sessionCount) < Int(UInt8.max)
         else { return }
-        let session = sessions.insert(
+        let session = insertSession(
             Session(
                 id: id, loggedIn: loggedIn, lastHeard: now.wall, account: account.index,
                 device: strings.insert(device.span), address: strings.insert(address.span),
                 client: client, reach: reach,
                 phase: pushUntil == nil ? .awaitingReturn : .pushOnly))
         put(availability, of: session)
-        tallies.enter(sessions[session].phase)
-        countResource(client, 1)
-        resetLink(of: session)
         link(session, to: account)
         _ = makeTopic(.presence, of: account)
         let end =
             pushUntil.map { deadline(at: $0, secondsMax: settings.pushReachableSeconds, now) }
             ?? now.mono.advanced(bySeconds: settings.restartGraceSeconds)
-        sessions[session].timer = wheel.schedule(
-            Deadline.session(session).payload, at: end.milliseconds)
+        setTimer(of: session, at: end)
     }
 
     /// Gives every device the whole of the restart grace from now on, or `secondsMin` if that is

@@ -113,17 +113,38 @@ extension Engine {
         sessions[session].phase = phase
     }
 
+    /// Has the current phase of a session end then.
+    mutating func setTimer(of session: UInt32, at end: Mono) {
+        precondition(sessions[session].phase.hasDeadline, "a deadline of a connected session")
+        cancelTimer(of: session)
+        sessions[session].timer = wheel.schedule(
+            Deadline.session(session).payload, at: end.milliseconds)
+    }
+
     mutating func cancelTimer(of session: UInt32) {
         guard sessions[session].timer != .none else { return }
         wheel.cancel(sessions[session].timer)
         sessions[session].timer = .none
     }
 
-    /// Ends a session that has no connection any more and notifies the subscribers.
+    /// Closes the connection of a session that is about to end, if it has one.
+    mutating func closeConnection(
+        of session: UInt32, _ end: ConnectionEnd, _ reason: CloseReason, at now: Moment,
+        into effects: inout Effects
+    ) {
+        guard let connection = connectionID(of: session) else { return }
+        sessions[session].lastHeard = now.wall
+        detach(connection, end, at: now)
+        effects.items.append(.close(connection, reason))
+    }
+
+    /// Ends a session that has no connection any more and notifies the subscribers, unless they
+    /// do not see it.
     mutating func endSession(
         _ session: UInt32, value: Int32, cause: Cause, lastSeen: Wall, at now: Moment,
         into effects: inout Effects
     ) {
+        guard sessions[session].phase != .hidden else { return endHidden(session, into: &effects) }
         precondition(links[Int(session)].connection == none, "ended while connected")
         let isDirected = withdrawDirected(from: session, into: &effects)
         let record = sessions[session]
@@ -132,15 +153,21 @@ extension Engine {
         origin.availability = nil
         cancelTimer(of: session)
         unlink(session)
+        removeSession(session)
+        announceEnd(
+            of: account, origin, began: record.shownSince, isDirected: isDirected, value: value,
+            cause: cause, lastSeen: lastSeen, at: now, into: &effects)
+    }
+
+    /// Removes a session that its account does not know any more.
+    mutating func removeSession(_ session: UInt32) {
+        let record = sessions[session]
         strings.remove(record.device)
         strings.remove(record.address)
         if record.availability != none { availabilities.remove(record.availability) }
         tallies.leave(record.phase)
         countResource(record.client, -1)
         sessions.remove(session)
-        announceEnd(
-            of: account, origin, began: record.shownSince, isDirected: isDirected, value: value,
-            cause: cause, lastSeen: lastSeen, at: now, into: &effects)
     }
 
     /// Notifies the subscribers that a session has ended, or that they do not see it any more.

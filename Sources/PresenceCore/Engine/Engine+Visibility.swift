@@ -178,7 +178,7 @@ extension Engine {
     ///
     /// `late`: devices that have gone before, which its receivers are not told otherwise.
     mutating func beginSight(
-        _ cause: Cause, of topic: TopicHandle, alsoEnding late: [Departures.Entry] = [],
+        _ cause: Cause, of topic: TopicHandle, alsoEnding late: [EndedPresenceLog.Entry] = [],
         at now: Moment, into effects: inout Effects
     ) {
         topics[topic.index].seq = sequence.next()

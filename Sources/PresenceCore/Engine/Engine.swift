@@ -46,7 +46,7 @@ public struct Engine: ~Copyable {
     /// When who sees a publisher last changed, among all numbers; no entry: not since the start.
     var sightChanges: [UInt32: UInt64] = [:]
     /// What has lately gone, for sessions that have missed it.
-    var departures = Departures()
+    var endedPresences = EndedPresenceLog()
     var strings = ByteSlab()
     /// How devices present themselves that do it otherwise than as available.
     var availabilities = Slab<Availability>()
@@ -213,7 +213,7 @@ public struct Engine: ~Copyable {
                 of: account, list, texts, from: connection, at: now, into: &effects)
         case .publish(let name, let publish):
             account = try subject(name, texts, of: request)
-            change = .publish(publish.copied(from: texts))
+            change = .publish(publish.with(ext: publish.ext.map { texts.bytes($0) }))
         case .clear(let name, let type):
             account = try subject(name, texts, of: request)
             change = .clear(type)

@@ -1,4 +1,4 @@
-/// What a session has missed because it does not read as fast as it is sent.
+/// What a session has not been sent because it does not read as fast as it is sent.
 struct Conflation {
     /// The topics that have changed since, in order, without duplicates.
     private(set) var topics: [TopicHandle] = []
@@ -8,6 +8,10 @@ struct Conflation {
     let cursor: ListCursor
     /// The place of the entry in the history.
     let delay: Int?
+    /// Which ends the client is told one by one, because no state says them to it.
+    let tells: Ends
+    /// The most sights that it can have lost: an account can have as many contacts.
+    let sightsMax: Int
     /// The client can know what others saw before the event, or the states, of this number.
     let beginning: UInt64
     /// The newest device that the client was sent with the state of a topic, by its begin. Only of
@@ -17,47 +21,62 @@ struct Conflation {
     /// each of these is among `topics`. Devices: not more than the publishers had when it began, or
     /// when their states were last sent. Sights: not more than an account can have contacts at a
     /// time; of more, the account has got the rest meanwhile.
-    private var departed: [TopicHandle: [Departed]] = [:]
+    private var ended: [TopicHandle: [EndedPresenceLog.Entry]] = [:]
     /// How many of these are sights.
     private var sightCount = 0
     /// Whether it has missed an event of which it is not known any more what that told to have
     /// gone. Then its connection is ended: the client gets everything when it returns.
-    var hasLostEnds = false
+    private(set) var hasLostEnds = false
 
-    /// A part of a publisher that has gone.
-    struct Departed: Hashable {
-        let publisher: [UInt8]
-        let part: Departures.Part
-
-        init(_ entry: Departures.Entry) {
-            publisher = entry.publisher
-            part = entry.part
-        }
+    /// Ends of parts of a publisher.
+    struct Ends: OptionSet {
+        let rawValue: UInt8
+        static let devices = Ends(rawValue: 1)
+        static let sights = Ends(rawValue: 2)
     }
 
-    init(cursor: ListCursor, delay: Int?, from beginning: UInt64) {
+    init(
+        cursor: ListCursor, delay: Int? = nil, from beginning: UInt64, tells: Ends, sightsMax: Int
+    ) {
         self.cursor = cursor
         self.delay = delay
         self.beginning = beginning
+        self.tells = tells
+        self.sightsMax = sightsMax
     }
 
-    /// Notes what has gone, if the client can have known it. O(what has gone of the topic).
+    /// Notes an event of a topic, and what it told to have gone. O(topics).
     ///
     /// `isLate`: the event may have happened before the client stopped taking events. If not,
     /// directed presence was withdrawn separately.
     mutating func note(
-        _ entry: Departures.Entry, of topic: TopicHandle, isLate: Bool, sightsMax: Int
+        _ topic: TopicHandle, _ ends: ArraySlice<EndedPresenceLog.Entry>, isLate: Bool
     ) {
-        let part = Departed(entry)
-        guard departed[topic]?.contains(where: { $0.isSame(as: part) }) != true else { return }
+        let place = topics.lowerBound(of: topic)
+        if place == topics.count || topics[place] != topic { topics.insert(topic, at: place) }
+        for entry in ends { note(entry, of: topic, isLate: isLate) }
+    }
+
+    /// Notes that it has missed an event of which it is unknown what that told to have gone.
+    mutating func noteLostEnds() {
+        if !tells.isEmpty { hasLostEnds = true }
+    }
+
+    /// Notes what has gone, if the client can have known it. O(what has gone of the topic).
+    private mutating func note(
+        _ entry: EndedPresenceLog.Entry, of topic: TopicHandle, isLate: Bool
+    ) {
+        guard ended[topic]?.contains(where: { $0.isSame(as: entry) }) != true else { return }
         switch entry.part {
         case .device(_, _, let began, let isDirected):
-            guard canKnow(topic, deviceFrom: began) || isLate && isDirected else { return }
+            guard tells.contains(.devices),
+                canKnow(topic, deviceFrom: began) || isLate && isDirected
+            else { return }
         case .sight:
-            guard sightCount < sightsMax else { return }
+            guard tells.contains(.sights), sightCount < sightsMax else { return }
             sightCount += 1
         }
-        departed[topic, default: []].append(part)
+        ended[topic, default: []].append(entry)
     }
 
     /// Whether the client can know a device that others have seen since `began`: from before, or
@@ -77,23 +96,19 @@ struct Conflation {
         newestSent = newestSent.filter { matters($0.key) }
     }
 
-    /// Takes out what has gone that events of a topic told.
-    mutating func takeDeparted(of topic: TopicHandle) -> [Departed] {
-        guard let parts = departed.removeValue(forKey: topic) else { return [] }
+    /// Takes out what has gone that events of a topic told, and what waiting ones would tell.
+    mutating func takeEnded(
+        of topic: TopicHandle, and ahead: [EndedPresenceLog.Entry]
+    ) -> [EndedPresenceLog.Entry] {
+        for entry in ahead { note(entry, of: topic, isLate: true) }
+        guard let parts = ended.removeValue(forKey: topic) else { return [] }
         sightCount -= parts.count { $0.part == .sight }
         return parts
     }
 
     /// Topics of which something has gone: they matter, whether or not the account still subscribes
     /// to them.
-    var departedCount: Int { departed.count }
-
-    /// Notes that a topic has changed. O(topics).
-    mutating func note(_ topic: TopicHandle) {
-        let place = topics.lowerBound(of: topic)
-        guard place == topics.count || topics[place] != topic else { return }
-        topics.insert(topic, at: place)
-    }
+    var endedCount: Int { ended.count }
 
     /// The topics in the order in which their states are sent: those behind the last part come
     /// first, so that topics that change again and again do not keep others waiting.
@@ -112,20 +127,20 @@ struct Conflation {
 
     /// Forgets topics that do not matter to the session, unless something of them has gone.
     mutating func keep(where matters: (TopicHandle) -> Bool) {
-        topics.removeAll { !matters($0) && departed[$0] == nil }
+        topics.removeAll { !matters($0) && ended[$0] == nil }
     }
 
     /// Traps unless its parts agree with each other. O(all that it has missed); for tests.
     func checkInvariants() {
         precondition(zip(topics, topics.dropFirst()).allSatisfy(<), "topics in order")
         let known = Set(topics)
-        precondition(departed.keys.allSatisfy(known.contains), "gone of a topic without changes")
-        let sights = departed.values.joined().count { $0.part == .sight }
+        precondition(ended.keys.allSatisfy(known.contains), "gone of a topic without changes")
+        let sights = ended.values.joined().count { $0.part == .sight }
         precondition(sights == sightCount, "miscounted sights")
     }
 }
 
-extension Conflation.Departed {
+extension EndedPresenceLog.Entry {
     /// Whether both are the same device, whenever it began, or the same sight.
     fileprivate func isSame(as other: Self) -> Bool {
         guard publisher == other.publisher else { return false }

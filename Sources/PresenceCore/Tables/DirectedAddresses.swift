@@ -1,15 +1,11 @@
-import Containers
-
 /// To whom sessions have presented themselves besides their subscribers: who is to be told that a
 /// session is gone. By session, and only for those that have done so.
 struct DirectedAddresses {
     /// An account, or a device of it. By name: accounts that do not exist need no number.
-    struct Address {
-        let account: SlabRef
-        /// `none`: the account.
-        let device: SlabRef
-        /// Whether it was addressed by a former connection of the device only.
-        var isInherited = false
+    struct Address: Hashable {
+        let account: [UInt8]
+        /// Nil: the account.
+        let device: [UInt8]?
     }
 
     /// Some of the addresses of a session.
@@ -19,43 +15,62 @@ struct DirectedAddresses {
         case inherited
     }
 
-    private var addresses: [UInt32: [Address]] = [:]
+    private struct Entry {
+        let address: Address
+        /// Whether it was addressed by a former connection of the device only.
+        var isInherited = false
+    }
+
+    private var entries: [UInt32: [Entry]] = [:]
     /// The sessions that have presented themselves to single subscribers since all subscribers were
     /// last told how they do.
     private var shownOtherwise: Set<UInt32> = []
 
     /// How many addresses each session has that has any.
-    var counts: [UInt32: Int] { addresses.mapValues(\.count) }
+    var counts: [UInt32: Int] { entries.mapValues(\.count) }
 
-    var isEmpty: Bool { addresses.isEmpty && shownOtherwise.isEmpty }
+    var isEmpty: Bool { entries.isEmpty && shownOtherwise.isEmpty }
 
     /// Those of a session.
     subscript(session: UInt32) -> [Address] {
-        addresses.isEmpty ? [] : addresses[session] ?? []
+        entries.isEmpty ? [] : entries[session]?.map(\.address) ?? []
     }
 
-    mutating func append(_ address: Address, of session: UInt32) {
-        addresses[session, default: []].append(address)
+    /// Whether a session has an address, or room for it.
+    func hasRoom(for address: Address, of session: UInt32) -> Bool {
+        guard let known = entries[session] else { return true }
+        return known.count < Limits.directedAddressesMax
+            || known.contains { $0.address == address }
     }
 
-    /// Removes one address of a session.
-    mutating func remove(at place: Int, of session: UInt32) -> Address? {
-        guard var left = addresses[session], left.indices.contains(place) else { return nil }
-        let removed = left.remove(at: place)
-        addresses[session] = left.isEmpty ? nil : left
-        return removed
+    /// Keeps an address that the present connection of a session has addressed.
+    mutating func insert(_ address: Address, of session: UInt32) {
+        precondition(hasRoom(for: address, of: session), "addresses beyond the limit")
+        if let place = entries[session]?.firstIndex(where: { $0.address == address }) {
+            entries[session]?[place].isInherited = false
+        } else {
+            entries[session, default: []].append(Entry(address: address))
+        }
+    }
+
+    /// Removes an address of a session; returns whether it had it.
+    mutating func remove(_ address: Address, of session: UInt32) -> Bool {
+        removeEntries(of: session) { $0.address == address }.first != nil
     }
 
     /// Removes those of a session, or some of them.
     mutating func remove(_ scope: Scope, of session: UInt32) -> [Address] {
         if scope == .all { noteShownAlike(session) }
-        guard !addresses.isEmpty, let known = addresses.removeValue(forKey: session) else {
-            return []
-        }
-        guard scope == .inherited else { return known }
-        let left = known.filter { !$0.isInherited }
-        if !left.isEmpty { addresses[session] = left }
-        return known.filter(\.isInherited)
+        return removeEntries(of: session) { scope == .all || $0.isInherited }
+    }
+
+    private mutating func removeEntries(
+        of session: UInt32, where isRemoved: (Entry) -> Bool
+    ) -> [Address] {
+        guard !entries.isEmpty, let known = entries[session] else { return [] }
+        let left = known.filter { !isRemoved($0) }
+        entries[session] = left.isEmpty ? nil : left
+        return known.filter(isRemoved).map(\.address)
     }
 
     /// Some subscribers may be shown a session otherwise than all were.
@@ -70,12 +85,7 @@ struct DirectedAddresses {
 
     /// The device of a session has another connection, which has not addressed any of them.
     mutating func inherit(_ session: UInt32) {
-        guard !addresses.isEmpty, let count = addresses[session]?.count else { return }
-        for place in 0..<count { addresses[session]?[place].isInherited = true }
-    }
-
-    /// The connection of a session has addressed one of them.
-    mutating func renew(_ place: Int, of session: UInt32) {
-        addresses[session]?[place].isInherited = false
+        guard let count = entries[session]?.count else { return }
+        for place in 0..<count { entries[session]?[place].isInherited = true }
     }
 }

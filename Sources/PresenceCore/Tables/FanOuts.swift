@@ -36,8 +36,8 @@ struct FanOuts {
         let isOfHiding: Bool
         /// What it tells clients that see devices one by one to have gone: newer events do not. Of
         /// an account there are few: its logins have a pace. Kept here, since the walk may take
-        /// longer than `Departures` keeps it.
-        let ends: ArraySlice<Departures.Entry>
+        /// longer than `EndedPresenceLog` keeps it.
+        let ends: ArraySlice<EndedPresenceLog.Entry>
     }
 
     /// The fan-outs of one topic.

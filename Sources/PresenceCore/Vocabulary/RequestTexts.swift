@@ -103,15 +103,6 @@ public struct TextSource: Sendable {
     }
 }
 
-extension Publish<ByteRange> {
-    /// The same request with a copy of its text.
-    func copied(from texts: TextSource) -> Publish<[UInt8]> {
-        Publish<[UInt8]>(
-            type: type, value: value, expirySeconds: expirySeconds,
-            ext: ext.map { texts.bytes($0) }, audience: audience, ownSessions: ownSessions)
-    }
-}
-
 /// A list of names of a request, each once, in the order of first appearance.
 public struct NameList: Hashable, Sendable {
     /// The index of the first name among those of its request.

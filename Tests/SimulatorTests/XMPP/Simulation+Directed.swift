@@ -163,15 +163,11 @@ extension Engine {
         let (account, device) = (parts[0], parts[1])
         guard let account = find(account.span), let session = session(of: account, on: device)
         else { return [] }
-        func text(_ slab: SlabRef) -> String {
-            var bytes: [UInt8] = []
-            strings.append(slab, to: &bytes)
-            return String(decoding: bytes, as: UTF8.self)
-        }
         return Set(
             directed[session].map {
                 SimulatedAddress(
-                    account: text($0.account), device: $0.device == .none ? nil : text($0.device))
+                    account: String(decoding: $0.account, as: UTF8.self),
+                    device: $0.device.map { String(decoding: $0, as: UTF8.self) })
             })
     }
 }

@@ -22,7 +22,7 @@ extension Engine {
 
     /// Notes that the newest event of a topic ends the sight of its publisher for its receivers,
     /// and tells them of devices that have gone before.
-    mutating func noteEndOfSight(of topic: TopicHandle, alsoEnding late: [Departures.Entry]) {
+    mutating func noteEndOfSight(of topic: TopicHandle, alsoEnding late: [EndedPresenceLog.Entry]) {
         guard topics[topic.index].type == .presence else { return }
         let seq = topics[topic.index].seq
         note(.sight, of: topic, by: seq)
@@ -38,33 +38,37 @@ extension Engine {
         }
     }
 
-    private mutating func note(_ part: Departures.Part, of topic: TopicHandle, by seq: UInt64) {
-        var publisher: [UInt8] = []
-        appendName(of: AccountHandle(index: topics[topic.index].account), to: &publisher)
-        departures.append(Departures.Entry(seq: seq, publisher: publisher, part: part))
+    private mutating func note(_ part: EndedPresenceLog.Part, of topic: TopicHandle, by seq: UInt64) {
+        endedPresences.append(
+            EndedPresenceLog.Entry(seq: seq, publisher: name(ofPublisherOf: topic), part: part))
+    }
+
+    private func name(ofPublisherOf topic: TopicHandle) -> [UInt8] {
+        var name: [UInt8] = []
+        appendName(of: AccountHandle(index: topics[topic.index].account), to: &name)
+        return name
     }
 
     /// Appends what has gone that a session knew: the devices that are not online again, and the
     /// sight of publishers that it does not see again, but for the one whose state follows.
-    mutating func appendDepartures(
-        _ departed: [Conflation.Departed], but stated: TopicHandle? = nil, to session: UInt32,
+    mutating func appendEnds(
+        _ ended: [EndedPresenceLog.Entry], but stated: TopicHandle? = nil, to session: UInt32,
         at now: Moment, into effects: inout Effects
     ) {
-        var rest = departed
+        var rest = ended
         if let stated {
-            var publisher: [UInt8] = []
-            appendName(of: AccountHandle(index: topics[stated.index].account), to: &publisher)
+            let publisher = name(ofPublisherOf: stated)
             rest.removeAll { $0.publisher == publisher }
         }
         while let publisher = rest.first?.publisher {
             let parts = rest.filter { $0.publisher == publisher }.map(\.part)
             rest.removeAll { $0.publisher == publisher }
-            appendDeparture(of: publisher, parts, to: session, at: now, into: &effects)
+            appendEnd(of: publisher, parts, to: session, at: now, into: &effects)
         }
     }
 
-    private mutating func appendDeparture(
-        of publisher: [UInt8], _ parts: [Departures.Part], to session: UInt32, at now: Moment,
+    private mutating func appendEnd(
+        of publisher: [UInt8], _ parts: [EndedPresenceLog.Part], to session: UInt32, at now: Moment,
         into effects: inout Effects
     ) {
         let account = find(publisher.span)

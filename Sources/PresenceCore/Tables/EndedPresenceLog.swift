@@ -8,7 +8,7 @@ import Containers
 ///
 /// Everything is kept by the names of that time: until a client catches up, the number of a topic
 /// may be that of another account's, and the publisher may have devices that the client never saw.
-struct Departures {
+struct EndedPresenceLog {
     /// Entries that are kept, at least half of them: more than there are in the output that loops
     /// have not carried out. Some 100 bytes each.
     static let countMax = 32_768
