@@ -1,7 +1,7 @@
 # make run        install what is missing, build, serve on 127.0.0.1:7400, HTTP on 7401
 # make run-tls    the same over TLS, with a test certificate: prints what to type next
 # make run-xmpp   the same for XMPP clients, with the same certificate
-# make build      install what is missing, build .build/release/porchlight
+# make build      install what is missing, build .build/release/porchlight and porchlight-bench
 # make test       install what is missing, build, test: what must hold before a change lands
 # make test-long  what takes longer: other carriers, fuzzing, sanitizers, benchmarks: hours
 # make check      lint, build, quick tests: at most 3 minutes after the build
@@ -12,8 +12,8 @@
 # make test-browser-full  the same, with pages hidden or frozen for three minutes
 # make demo       build, serve, and a page with live dots: open it in two windows
 # make simulate   the simulator for a while, from a seed: make simulate SEED=1 HOURS=0.1
-# make static     build .build/static/porchlight, which needs no Swift where it runs
-# make install    install that binary, the systemd unit and example settings: PREFIX, DESTDIR
+# make static     build both in .build/static, for machines without Swift
+# make install    install them, the systemd unit and example settings: PREFIX, DESTDIR
 # make outdated   list dependencies that have newer versions
 # make clean      remove everything that was built
 
@@ -36,8 +36,12 @@ run-tls: build
 run-xmpp: build
 	exec scripts/run-xmpp
 
+# The service, and the load test that `porchlight bench` starts: SwiftPM builds one at a time.
+PRODUCTS = porchlight porchlight-bench
 build: setup
-	swift build --no-color-diagnostics -c release --product porchlight
+	for product in $(PRODUCTS); do \
+		swift build --no-color-diagnostics -c release --product $$product || exit; \
+	done
 
 # Debian's Python, whatever else this machine has.
 test test-long: export PATH := /usr/bin:$(PATH)
@@ -84,15 +88,19 @@ simulate: setup
 
 # In a directory of its own: two kinds of build in one would each build everything again.
 static: setup
-	swift build --no-color-diagnostics -c release --product porchlight --static-swift-stdlib --scratch-path .build/static
-	strip -o .build/static/porchlight .build/static/release/porchlight
-	@ls -lh .build/static/porchlight | awk '{ print "built " $$NF ", " $$5 }'
+	for product in $(PRODUCTS); do \
+		swift build --no-color-diagnostics -c release --product $$product --static-swift-stdlib \
+			--scratch-path .build/static \
+			&& strip -o .build/static/$$product .build/static/release/$$product || exit; \
+	done
+	@ls -lh $(PRODUCTS:%=.build/static/%) | awk '{ print "built " $$NF ", " $$5 }'
 
 # Builds nothing, so that `sudo make install` leaves no files of root in .build. Settings that are
 # there already are kept.
 install:
-	@test -x .build/static/porchlight || { echo "run \`make static\` first" >&2; exit 1; }
-	install -D -m 755 .build/static/porchlight $(DESTDIR)$(PREFIX)/bin/porchlight
+	@for product in $(PRODUCTS); do test -x .build/static/$$product \
+		|| { echo "run \`make static\` first" >&2; exit 1; }; done
+	install -D -m 755 -t $(DESTDIR)$(PREFIX)/bin $(PRODUCTS:%=.build/static/%)
 	install -d -m 755 $(DESTDIR)$(PREFIX)/lib/systemd/system
 	sed 's|/usr/bin/porchlight|$(PREFIX)/bin/porchlight|' packaging/porchlight.service \
 		> $(DESTDIR)$(PREFIX)/lib/systemd/system/porchlight.service

@@ -29,7 +29,8 @@ let strict: [SwiftSetting] = common + optimised + [.strictMemorySafety()]
 let package = Package(
     name: "porchlight",
     products: [
-        .executable(name: "porchlight", targets: ["porchlight"])
+        .executable(name: "porchlight", targets: ["porchlight"]),
+        .executable(name: "porchlight-bench", targets: ["porchlight-bench"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
@@ -37,7 +38,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
-        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", exact: "0.2.0"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
         .package(url: "https://github.com/vapor/jwt-kit", exact: "5.7.1"),
     ],
@@ -112,10 +112,27 @@ let package = Package(
         .target(
             name: "PresenceClient", dependencies: ["TLSSessions"], swiftSettings: strict),
         .target(
-            name: "PresenceBench",
+            name: "CommandSupport",
             dependencies: [
-                "Containers", "EventLoop", "PresenceWire", "TLSSessions",
-                .product(name: "Histogram", package: "hdrhistogram-swift"),
+                "PresenceClient", "TLSSessions",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "CBench",
+            cSettings: [
+                .unsafeFlags(["-Wall", "-Wextra", "-Werror"]),
+                .unsafeFlags(["-O2"], .when(configuration: .debug)),
+            ]),
+        .target(
+            name: "PresenceBench",
+            dependencies: ["CBench", "Containers", "EventLoop", "PresenceWire", "TLSSessions"],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "porchlight-bench",
+            dependencies: [
+                "CommandSupport", "EventLoop", "PresenceBench", "TLSSessions",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
         .target(
@@ -168,7 +185,7 @@ let package = Package(
         .executableTarget(
             name: "porchlight",
             dependencies: [
-                "Containers", "EventLoop", "OutgoingHTTP", "Passwords", "PresenceBench",
+                "CommandSupport", "Containers", "EventLoop", "OutgoingHTTP", "Passwords",
                 "PresenceClient", "PresenceGateway", "PresenceHTTP", "PresenceServer",
                 "PresenceTokens", "PresenceWebhooks", "PresenceWire", "PresenceXMPP",
                 "PrometheusText", "TLSSessions", "TaskLoops",
@@ -248,7 +265,9 @@ let package = Package(
             swiftSettings: common),
         .testTarget(
             name: "PresenceBenchTests",
-            dependencies: ["EventLoop", "PresenceBench", "PresenceWire", "porchlight"],
+            dependencies: [
+                "EventLoop", "PresenceBench", "PresenceWire", "porchlight", "porchlight-bench",
+            ],
             swiftSettings: common),
         .testTarget(
             name: "PresenceTokensTests",
@@ -262,8 +281,8 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "PresenceClient", "PresenceCore", "PresenceServer", "PresenceWebhooks",
-                "porchlight",
+                "CommandSupport", "PresenceClient", "PresenceCore", "PresenceServer",
+                "PresenceWebhooks", "porchlight", "porchlight-bench",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: common),

@@ -107,8 +107,10 @@ def build_load():
 
 def build_ours():
     say("building porchlight")
-    for command in (
-            [os.path.join(ROOT, "scripts", "setup")],
-            ["swift", "build", "-c", "release", "--product", "porchlight"]):
-        subprocess.run(command, cwd=ROOT, check=True, stdout=sys.stderr)
+    subprocess.run(["make", "build"], cwd=ROOT, check=True, stdout=sys.stderr)
     return os.path.join(ROOT, ".build", "release", "porchlight")
+
+
+def built_porchlight():
+    """A program that is built already."""
+    return os.environ.get("PORCHLIGHT_BIN") or os.path.join(ROOT, ".build", "debug", "porchlight")

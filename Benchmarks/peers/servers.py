@@ -158,11 +158,13 @@ class Floor(SaysItsPort):
     title, protocol = "the floor: write", "floor"
 
     def command(self, folder, port, workload):
-        numbers = (workload["accounts"], workload["group"], workload["payload"])
-        return [self.tools["load"], "serve-floor", *map(str, numbers)]
+        return [
+            self.tools["porchlight"], "bench", "floor-server",
+            "--accounts", str(workload["accounts"]), "--group", str(workload["group"]),
+            "--event-bytes", str(workload["payload"])]
 
     def version(self):
-        return "load/floor_server.c"
+        return "Sources/CBench/floor.c"
 
 
 class Redis(Server):

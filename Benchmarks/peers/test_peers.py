@@ -33,13 +33,13 @@ class FaultyFloor(Floor):
     fault = ""
 
     def command(self, folder, port, workload):
-        return super().command(folder, port, workload) + [self.fault]
+        return super().command(folder, port, workload) + ["--fault", self.fault]
 
 
 class Load(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.tools = {"load": install.build_load()}
+        cls.tools = {"load": install.build_load(), "porchlight": install.built_porchlight()}
 
     def faulty(self, fault):
         server = FaultyFloor(self.tools)

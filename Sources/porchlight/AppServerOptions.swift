@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import PresenceClient
 
 /// Options of the verbs that log in as an app server: these use a key, never a token.

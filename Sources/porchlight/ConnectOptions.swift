@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import PresenceClient
 import TLSSessions
@@ -33,49 +34,4 @@ struct ConnectOptions: ParsableArguments {
         let address = try parts()
         return try Client(host: address.host, port: address.port, tls: try tls.client())
     }
-}
-
-/// Whether a client speaks TLS, and which certificates it trusts.
-struct TLSOptions: ParsableArguments {
-    @Flag(
-        name: .customLong("tls"),
-        help: "Connect over TLS, and check the service's certificate and its name.")
-    var isOn = false
-
-    @Option(
-        name: .customLong("ca"),
-        help: ArgumentHelp(
-            "With --tls, trust the certificates in this file, in PEM, instead of the system's.",
-            valueName: "file"))
-    var authorities: String?
-
-    func validate() throws {
-        guard isOn || authorities == nil else {
-            throw ValidationError("--ca is for connections over TLS: add --tls.")
-        }
-    }
-
-    /// What a client needs; nil without TLS.
-    func client() throws -> ClientTLS? {
-        guard let trust = try trust() else { return nil }
-        do throws(TLSCertificateError) {
-            return ClientTLS(
-                try TLSClientContext(trust), wallSeconds: Int64(Date().timeIntervalSince1970))
-        } catch {
-            throw CommandError("\(named) \(error).")
-        }
-    }
-
-    /// Which certificates are trusted; nil without TLS.
-    func trust() throws -> TLSClientContext.Trust? {
-        guard isOn else { return nil }
-        guard let authorities else { return .system }
-        do throws(FileError) {
-            return .certificates(try readSecretFile(authorities))
-        } catch {
-            throw CommandError("\(named) cannot be read: \(error.words).")
-        }
-    }
-
-    private var named: String { "The file \(authorities ?? "") given with --ca" }
 }

@@ -1,6 +1,7 @@
 // A session that a verb holds until ^C or SIGTERM: it sends keep-alives, comes back when the
 // service was away, and logs out at the end, also if that is an error.
 
+import CommandSupport
 import Foundation
 import PresenceClient
 

@@ -1,3 +1,4 @@
+import CommandSupport
 import PresenceClient
 
 /// What a verb logs in with, in the words of its options: the service can only name the parameters

@@ -1,3 +1,4 @@
+import CommandSupport
 import Containers
 import Foundation
 import PresenceClient

@@ -1,4 +1,5 @@
 import ArgumentParser
+import CommandSupport
 import EventLoop
 import Foundation
 
@@ -23,27 +24,13 @@ struct Porchlight: ParsableCommand {
     static func main() {
         Descriptors.reserveStandard()
         watchOutput()
-        let words = Array(CommandLine.arguments.dropFirst())
+        var words = Array(CommandLine.arguments.dropFirst())
+        // Its help is the other program's.
+        if words.starts(with: ["help", "bench"]) { words.swapAt(0, 1) }
         if let fault = unknownSubcommand(in: words, of: Self.self) {
             note("Error: \(fault)")
             exit(withError: ExitCode.validationFailure)
         }
         main(words)
     }
-}
-
-/// What is wrong with the first words of a command line if one of them should be a subcommand and
-/// is not; the parser would call it an unexpected argument.
-func unknownSubcommand(in words: [String], of command: any ParsableCommand.Type) -> String? {
-    guard let word = words.first, !word.hasPrefix("-") else { return nil }
-    let subcommands = command.configuration.subcommands
-    guard !subcommands.isEmpty, word != "help" else { return nil }
-    if let named = subcommands.first(where: { $0._commandName == word }) {
-        return unknownSubcommand(in: Array(words.dropFirst()), of: named)
-    }
-    let known = subcommands.filter { $0.configuration.shouldDisplay }
-        .map { $0._commandName }
-    return "\(command._commandName) has no subcommand \(cut(word))"
-        + suggestion(
-            for: word, among: known, otherwise: "`\(command._commandName) --help` lists them")
 }

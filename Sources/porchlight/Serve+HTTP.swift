@@ -3,6 +3,7 @@
 // It listens before the service exists, so that an address that is in use ends the start before
 // the database is opened, and probes hear "not ready" while the database is loaded.
 
+import CommandSupport
 import EventLoop
 import PresenceCore
 import PresenceGateway

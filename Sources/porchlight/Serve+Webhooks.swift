@@ -1,5 +1,6 @@
 // Webhooks of `porchlight serve`: the settings are read, checked and made into endpoints.
 
+import CommandSupport
 import Containers
 import EventLoop
 import Foundation

@@ -1,6 +1,7 @@
 // `porchlight serve`: the settings are read and checked, made into a configuration, and run.
 
 import ArgumentParser
+import CommandSupport
 import Foundation
 import Logging
 import OutgoingHTTP

@@ -1,48 +1,5 @@
 import Foundation
 
-/// An error that is printed as it is, on standard error, with exit code 1.
-struct CommandError: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) {
-        self.description = description
-    }
-}
-
-/// Why a text is not an address with a port.
-enum AddressError: Error {
-    case form
-    case portOutOfRange
-
-    /// As it continues a sentence about the text.
-    var words: String {
-        switch self {
-        case .form: "is not an address with a port"
-        case .portOutOfRange: "has a port above 65535"
-        }
-    }
-}
-
-/// `127.0.0.1:7400` or `[::1]:7400` in its parts.
-func addressParts(_ text: String) throws(AddressError) -> (host: String, port: UInt16) {
-    guard let colon = text.lastIndex(of: ":") else { throw .form }
-    var host = String(text[..<colon])
-    let digits = text[text.index(after: colon)...]
-    guard !host.isEmpty, !digits.isEmpty, digits.allSatisfy({ ("0"..."9").contains($0) }) else {
-        throw .form
-    }
-    if host.hasPrefix("["), host.hasSuffix("]") {
-        host = String(host.dropFirst().dropLast())
-    } else if host.contains(":") {
-        throw .form
-    }
-    guard let port = UInt16(digits) else { throw .portOutOfRange }
-    return (host, port)
-}
-
-/// The parts of an address; nil if it is none.
-func parseAddress(_ text: String) -> (host: String, port: UInt16)? { try? addressParts(text) }
-
 /// Whether a host is a numeric IPv4 or IPv6 address, the latter with or without its zone, such as
 /// `fe80::1%eth0`.
 func isNumeric(_ host: String) -> Bool {

@@ -1,7 +1,5 @@
 import ArgumentParser
-
-/// The version of this program.
-let programVersion = "0.1.0"
+import CommandSupport
 
 struct Version: ParsableCommand {
     static let configuration = CommandConfiguration(abstract: "Print the version.")

@@ -1,9 +1,11 @@
 import ArgumentParser
+import CommandSupport
 import Foundation
 import PresenceWebhooks
 import Testing
 
 @testable import porchlight
+@testable import porchlight_bench
 
 @Suite struct `Files with a key or a token` {
     func fault<T>(_ body: () throws -> T) -> String {

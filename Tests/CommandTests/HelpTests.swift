@@ -3,23 +3,25 @@ import PresenceCore
 import Testing
 
 @testable import porchlight
+@testable import porchlight_bench
 
 @Suite struct `The help of each verb` {
-    /// A verb as it is typed, and its type; hidden ones are not listed.
-    static let verbs = verbs(of: Porchlight.self, typed: "porchlight")
+    /// A verb as it is typed, and its help; hidden ones are not listed.
+    static let verbs =
+        verbs(of: Porchlight.self, typed: "porchlight", in: Porchlight.self)
+        + verbs(of: PorchlightBench.self, typed: "porchlight bench", in: PorchlightBench.self)
 
     static func verbs(
-        of command: any ParsableCommand.Type, typed: String
-    ) -> [(typed: String, command: any ParsableCommand.Type)] {
-        [(typed, command)]
+        of command: any ParsableCommand.Type, typed: String, in root: any ParsableCommand.Type
+    ) -> [(typed: String, help: String)] {
+        [(typed, root.helpMessage(for: command, columns: 80))]
             + command.configuration.subcommands.filter { $0.configuration.shouldDisplay }
-            .flatMap { verbs(of: $0, typed: "\(typed) \($0._commandName)") }
+            .flatMap { verbs(of: $0, typed: "\(typed) \($0._commandName)", in: root) }
     }
 
     @Test func `fits into 80 columns`() {
         #expect(Self.verbs.count > 20)
-        for (typed, command) in Self.verbs {
-            let help = Porchlight.helpMessage(for: command, columns: 80)
+        for (typed, help) in Self.verbs {
             for line in help.split(separator: "\n") {
                 #expect(line.count <= 80, "\(typed): \(line)")
             }
@@ -27,8 +29,7 @@ import Testing
     }
 
     @Test func `has a usage that begins with what is typed`() {
-        for (typed, command) in Self.verbs {
-            let help = Porchlight.helpMessage(for: command, columns: 80)
+        for (typed, help) in Self.verbs {
             #expect(help.contains("\nUSAGE: \(typed)"), "\(help)")
         }
     }

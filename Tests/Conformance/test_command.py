@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import struct
 import subprocess
@@ -250,7 +251,7 @@ class Words(Case):
         self.assertEqual(self.refuses("serv"),
                          "Error: porchlight has no subcommand serv: did you mean serve?\n")
         self.assertEqual(self.refuses("bench", "fanoot"),
-                         "Error: bench has no subcommand fanoot: did you mean fanout?\n")
+                         "Error: porchlight bench has no subcommand fanoot: did you mean fanout?\n")
         self.assertEqual(
             self.refuses("xyzzyxyzzy"), "Error: porchlight has no subcommand xyzzyxyzzy: "
             "`porchlight --help` lists them.\n")
@@ -282,6 +283,24 @@ class Words(Case):
                 said = self.refuses(*words)
                 self.assertIn(fault, said)
                 self.assertRegex(said, r"(?m)^Usage: porchlight %s " % verb)
+
+    def test_the_load_test_is_a_program_of_its_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            alone = shutil.copy(BINARY, folder)
+            for words in (["bench"], ["bench", "--help"], ["help", "bench"], ["bench", "storm"]):
+                done = subprocess.run([alone, *words], stdin=subprocess.DEVNULL,
+                                      capture_output=True, text=True, timeout=30)
+                self.assertEqual(done.stderr, "Error: The load test is a program of its own, and "
+                                 "%s-bench does not exist. `make build` and `make static` build "
+                                 "both.\n" % alone)
+                self.assertEqual((done.returncode, done.stdout), (1, ""))
+
+    def test_the_help_of_the_load_test_is_found_either_way(self):
+        for words in (["bench", "fanout", "--help"], ["help", "bench", "fanout"]):
+            done = subprocess.run([BINARY, *words], stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, timeout=30)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertIn("\nUSAGE: porchlight bench fanout [<options>]\n", done.stdout)
 
     def test_help_has_no_line_of_a_single_word(self):
         for verb in ("serve", "config", "watch", "publish", "query", "why", "top", "stats",

@@ -16,14 +16,18 @@ import Testing
     }
 
     @Test(arguments: [
-        ("CCurl", ["OutgoingHTTP"]), ("CEmbeddedFiles", ["PresenceHTTP"]), ("CExpat", ["XML"]),
+        ("CBench", ["PresenceBench"]), ("CCurl", ["OutgoingHTTP"]),
+        ("CEmbeddedFiles", ["PresenceHTTP"]), ("CExpat", ["XML"]),
         ("CLibUV", ["EventLoop"]), ("COpenSSL", ["TLSSessions"]),
         ("CSimdJSON", ["PresenceWire"]), ("GRDB", ["PresenceStore"]),
         ("Crypto", ["Passwords", "PresenceHTTP", "PresenceTokens", "PresenceWebhooks"]),
         ("CryptoExtras", ["Passwords"]),
         (
             "Foundation",
-            ["PresenceStore", "PresenceClient", "PresenceBench", "PresenceTokens", "porchlight"]
+            [
+                "CommandSupport", "PresenceStore", "PresenceClient", "PresenceBench",
+                "PresenceTokens", "porchlight", "porchlight-bench",
+            ]
         ),
         ("JWTKit", ["PresenceTokens"]),
         (
@@ -33,7 +37,7 @@ import Testing
                 "PresenceStore", "PresenceWebhooks",
             ]
         ),
-        ("ArgumentParser", ["porchlight"]), ("Histogram", ["PresenceBench"]),
+        ("ArgumentParser", ["CommandSupport", "porchlight", "porchlight-bench"]),
     ])
     func `only some modules import these libraries`(library: String, modules: [String]) {
         let found = findings(of: "import \(library)", "only \(modules) may import \(library)") {
@@ -49,7 +53,7 @@ import Testing
     func `only the loop and the command read clocks`(call: String) {
         // The store may, to say how long its commits take; nothing that it stores depends on it.
         let timed = call == "DispatchTime.now" ? ["PresenceStore"] : []
-        let modules = ["EventLoop", "porchlight"] + timed
+        let modules = ["EventLoop", "CommandSupport", "porchlight", "porchlight-bench"] + timed
         let found = findings(of: call, "take the time as an argument") {
             $0.isSource && !modules.contains($0.module)
         }

@@ -1,6 +1,5 @@
 // The workload: connect all, subscribe all, publish one event at a time, publish with a window.
 //
-//   load serve-floor ACCOUNTS GROUP PAYLOAD [lose|double]
 //   load PROTOCOL[+tls] PORT ACCOUNTS GROUP WINDOW PAYLOAD SINGLE SATURATED PATIENCE
 //
 // The last three are seconds: of the two measurements, and without any delivery until those that
@@ -202,9 +201,6 @@ static const struct driver *driver_named(const char *name) {
 }
 
 int main(int count, char **words) {
-    if (count >= 5 && strcmp(words[1], "serve-floor") == 0)
-        return floor_serve((uint32_t)atoi(words[2]), (uint32_t)atoi(words[3]),
-                           (uint32_t)atoi(words[4]), count > 5 ? words[5] : "");
     if (count != 10) fail("see load.c for what it takes");
     settings = (struct settings){
         driver_named(words[1]), is_secure(words[1]), (uint16_t)atoi(words[2]), (uint32_t)atoi(words[3]),

@@ -105,8 +105,4 @@ void clients_connect(uint32_t account);
 void clients_turn(int wait_ms);
 double seconds_now(void);
 
-// The least a server can be (floor_server.c); `fault` is what it does wrong, for tests.
-int floor_serve(
-    uint32_t accounts, uint32_t group, uint32_t payload_bytes, const char *fault);
-
 #endif

@@ -139,4 +139,6 @@ static size_t consume_web(struct client *client, const char *bytes, size_t count
 }
 
 const struct driver ours_driver = {"ours", true, log_in, subscribe, publish, consume};
+// The floor understands what clients of ours send, and sends what ours sends.
+const struct driver floor_driver = {"floor", true, log_in, subscribe, publish, consume};
 const struct driver ours_ws_driver = {"ours-ws", true, begin_web, subscribe, publish, consume_web};

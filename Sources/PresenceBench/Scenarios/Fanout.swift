@@ -61,11 +61,9 @@ public struct Fanout: Sendable {
         if isDrained { report.set("clients", "drained") }
         let own = try measure(.service, options, &report)
         guard isFloorMeasured, case .child = options.target else { return report }
-        var floorOptions = options
-        // The floor server knows the names of one run only.
-        floorOptions.seed = 0
-        var floorReport = Report("floor", floorOptions)
-        let floor = try measure(.floor(group: group), floorOptions, &floorReport)
+        var floorReport = Report("floor", options)
+        let floor = try measure(
+            .floor(accounts: accounts, group: group), options, &floorReport)
         if let own, let floor, floor > 0 {
             report.add("floor: server CPU per delivery", floor, "µs", digits: 3)
             report.add("ratio to the floor", own / floor, "", digits: 2)

@@ -1,6 +1,7 @@
 // The service as a child process, on a processor of its own where there is more than one, and
 // with a data directory that is removed after the run.
 
+import CBench
 import EventLoop
 import Foundation
 import Glibc
@@ -12,8 +13,8 @@ final class ChildServer {
     /// The program of the child process.
     enum Program {
         case service
-        /// `FloorServer`, for groups of this size.
-        case floor(group: Int)
+        /// `Floor`, for this number of accounts in groups of this size.
+        case floor(accounts: Int, group: Int)
     }
 
     private let executable: String
@@ -53,6 +54,8 @@ final class ChildServer {
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         unsafe posix_spawn_file_actions_adddup2(&actions, pipeEnds[1], STDOUT_FILENO)
+        // Of this process, and of whatever has started it.
+        unsafe spawn_actions_add_close_from(&actions, STDERR_FILENO + 1)
         defer {
             unsafe posix_spawn_file_actions_destroy(&actions)
             _ = Glibc.close(pipeEnds[1])
@@ -81,16 +84,16 @@ final class ChildServer {
     }
 
     private func arguments(port: UInt16) -> [String] {
-        let address = "127.0.0.1:\(port)"
         switch program {
         case .service:
             return [
-                executable, "serve", "--listen", address, "--data", directory,
+                executable, "serve", "--listen", "127.0.0.1:\(port)", "--data", directory,
                 "--rate-limits", "off", "--log-level", "error",
             ] + options
-        case .floor(let group):
+        case .floor(let accounts, let group):
             return [
-                executable, "bench", "floor-server", "--listen", address, "--group", "\(group)",
+                executable, "bench", "floor-server", "--accounts", "\(accounts)", "--group",
+                "\(group)",
             ]
         }
     }

@@ -1,3 +1,4 @@
+import CommandSupport
 import PresenceTokens
 
 /// A key that was added or removed when the key files were read again.

@@ -1,6 +1,7 @@
 // What SIGHUP does. The settings are read again and checked whole, on a thread of their own; then
 // everything that can change while clients are connected changes at once, or nothing does.
 
+import CommandSupport
 import Dispatch
 import Logging
 import PresenceHTTP

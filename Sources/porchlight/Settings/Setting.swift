@@ -2,6 +2,7 @@
 // environment variable, its key in the settings file, its allowed values, the error for any other,
 // `porchlight config` and the example file.
 
+import CommandSupport
 import Containers
 
 /// A setting of the service.

@@ -1,5 +1,7 @@
 // Rules for the addresses that the service listens on, and for TLS there.
 
+import CommandSupport
+
 extension SettingRule {
     /// A setting that is an address to listen on.
     private struct Listener {

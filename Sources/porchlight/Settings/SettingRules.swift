@@ -1,6 +1,7 @@
 // Rules between settings. A rule names the settings it is about, so that a refusal can say where
 // each of them comes from.
 
+import CommandSupport
 import PresenceCore
 import PresenceServer
 

@@ -4,6 +4,7 @@
 // that a flag hides would otherwise be found at the worst time. All faults are reported at once:
 // those of the file in the order of its lines, then the environment, then flags.
 
+import CommandSupport
 import PresenceClient
 
 /// The settings that are given, by source.
@@ -97,37 +98,4 @@ extension SettingsInForce.Origin {
         case .flag(let name): "\(name) "
         }
     }
-}
-
-/// The end of a sentence about an unknown name: the nearest known one, or where to find them.
-func suggestion(
-    for name: String, among known: [String],
-    otherwise: String = "`porchlight config` lists them all"
-) -> String {
-    let nearest = known.min { distance(name, $0) < distance(name, $1) }
-    guard let nearest, distance(name, nearest) <= max(2, name.count / 4) else {
-        return ": \(otherwise)."
-    }
-    return ": did you mean \(nearest)?"
-}
-
-/// The edit distance: insertions, deletions and substitutions of letters.
-private func distance(_ a: String, _ b: String) -> Int {
-    let (a, b) = (Array(a.lowercased().prefix(64)), Array(b.lowercased().prefix(64)))
-    var row = Array(0...b.count)
-    for i in a.indices {
-        var diagonal = row[0]
-        row[0] = i + 1
-        for j in b.indices {
-            let changed = diagonal + (a[i] == b[j] ? 0 : 1)
-            diagonal = row[j + 1]
-            row[j + 1] = min(changed, row[j] + 1, row[j + 1] + 1)
-        }
-    }
-    return row[b.count]
-}
-
-/// A text from outside, escaped, and cut to what fits into one line of an error.
-func cut(_ text: String) -> String {
-    visible(text.count > 60 ? text.prefix(60) + "…" : text)
 }

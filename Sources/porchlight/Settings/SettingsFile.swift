@@ -1,6 +1,7 @@
 // The settings file: YAML, of which JSON is a subset, so that either may be given. YAML was chosen
 // because settings need comments.
 
+import CommandSupport
 import Containers
 import Yams
 

@@ -1,24 +1,39 @@
-// `porchlight bench`: the options of all scenarios, and the fan-out. Each scenario is a struct of
-// settings in PresenceBench; here are its options.
+// `porchlight bench`, which starts this program: the options of all scenarios, and the fan-out.
+// Each scenario is a struct of settings in PresenceBench; here are its options.
 
 import ArgumentParser
+import CommandSupport
 import EventLoop
 import Foundation
 import PresenceBench
 
-struct BenchVerb: ParsableCommand {
+/// The command. `porchlight bench` is this program.
+@main
+struct PorchlightBench: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "bench",
+        commandName: "porchlight bench",
         abstract: "Run a load test and measure.",
         discussion: """
             Starts a service of its own, with an empty database and on another processor, unless \
             --connect names one. A lost, duplicated or wrong event fails the run.
             """,
+        version: "porchlight-bench \(programVersion)",
         subcommands: [
             BenchFanout.self, BenchConnections.self, BenchSubscribe.self, BenchStorm.self,
             BenchRestart.self, BenchCelebrity.self, BenchFlood.self, BenchMixed.self,
             BenchFloorServer.self,
         ])
+
+    static func main() {
+        Descriptors.reserveStandard()
+        watchOutput()
+        let words = Array(CommandLine.arguments.dropFirst())
+        if let fault = unknownSubcommand(in: words, of: Self.self) {
+            note("Error: \(fault)")
+            exit(withError: ExitCode.validationFailure)
+        }
+        main(words)
+    }
 }
 
 /// Options of every scenario.
@@ -70,10 +85,9 @@ struct BenchArguments: ParsableArguments {
     func options() throws -> BenchOptions {
         let seed = self.seed ?? UInt64.random(in: 0..<1_000_000)
         guard let connect else {
-            let path = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
             let more = serve.map { "--\($0)" }
             var options = BenchOptions(
-                target: .child(executable: path, options: more), seed: seed)
+                target: .child(executable: try Self.service(), options: more), seed: seed)
             if allProcessors { options.placement = .allProcessors }
             return options
         }
@@ -82,6 +96,14 @@ struct BenchArguments: ParsableArguments {
         return BenchOptions(
             target: .running(target, process: process, tls: try tls(of: address.host)),
             seed: seed, serverKey: try key())
+    }
+
+    /// The service's program: the one that has started this, or the one beside it.
+    private static func service() throws -> String {
+        if let named = ProcessInfo.processInfo.environment["PORCHLIGHT_BIN"] { return named }
+        let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return URL(filePath: program).deletingLastPathComponent().appending(path: "porchlight")
+            .path
     }
 
     private func tls(of host: String) throws -> BenchTLS? {
@@ -201,24 +223,20 @@ struct BenchFanout: ParsableCommand {
     }
 }
 
-/// The server that `fanout --floor` starts.
+/// The server that `fanout --floor` and Benchmarks/peers start.
 struct BenchFloorServer: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "floor-server", shouldDisplay: false)
 
-    @Option var listen: String
-    @Option var group: Int
+    @Option var accounts: UInt32
+    @Option var group: UInt32
+    @Option var eventBytes: UInt32 = 0
+    @Option var fault = ""
 
     func run() throws {
-        guard let address = parseAddress(listen), group >= 1 else {
-            throw ValidationError("--listen takes an address, --group a number from 1.")
+        guard accounts >= 1, group >= 1 else {
+            throw ValidationError("--accounts and --group take a number from 1.")
         }
-        do {
-            try Floor.serve(host: address.host, port: address.port, group: group) {
-                try? announce("ready on \($0)")
-            }
-        } catch {
-            throw CommandError("Cannot listen on \(listen) (\(error)).")
-        }
+        Floor.serve(accounts: accounts, group: group, eventBytes: eventBytes, fault: fault)
     }
 }

@@ -8,26 +8,26 @@ import Foundation
 ///
 /// - Throws: if it cannot be written. A reader that has closed the pipe, such as `head`, ends the
 ///   verb without a message.
-func announce(_ line: String, terminator: String = "\n") throws {
+public func announce(_ line: String, terminator: String = "\n") throws {
     let number = write(line + terminator, to: STDOUT_FILENO)
     guard number != 0 else { return }
     throw outputFailure(number)
 }
 
 /// Prints a line on standard error, for people; standard output is for programs.
-func note(_ line: String) {
+public func note(_ line: String) {
     _ = write(line + "\n", to: STDERR_FILENO)
 }
 
 /// Asks for something on standard error; the answer follows on the same line.
-func prompt(_ words: String) {
+public func prompt(_ words: String) {
     _ = write(words, to: STDERR_FILENO)
 }
 
 /// Prints a line that a program may read on standard error.
 ///
 /// - Throws: if it cannot be written.
-func announceAside(_ line: String) throws {
+public func announceAside(_ line: String) throws {
     // A message about this has nowhere to go.
     guard write(line + "\n", to: STDERR_FILENO) == 0 else { throw ExitCode.failure }
 }
@@ -35,7 +35,7 @@ func announceAside(_ line: String) throws {
 /// Makes the process answer for its output: for a write to a closed pipe by an error instead of a
 /// signal, so that a session can be logged out, and for text that the parser prints, such as help,
 /// when the process exits.
-func watchOutput() {
+public func watchOutput() {
     signal(SIGPIPE, SIG_IGN)
     atexit {
         guard fflush(nil) != 0 else { return }

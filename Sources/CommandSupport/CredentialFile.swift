@@ -1,15 +1,20 @@
 /// A file whose first line is a credential. Errors never quote it.
-struct CredentialFile {
+public struct CredentialFile {
     let path: String
-    /// The option that it was given with.
     let flag: String
-    /// What it should hold, such as `key`.
     let content: String
+
+    /// A file that was given with the option `flag` and should hold `content`, such as a `key`.
+    public init(path: String, flag: String, content: String) {
+        self.path = path
+        self.flag = flag
+        self.content = content
+    }
 
     /// The first line that is not empty.
     ///
     /// - Throws: which file is at fault, and why.
-    func firstLine() throws -> String {
+    public func firstLine() throws -> String {
         let bytes: [UInt8]
         do throws(FileError) {
             bytes = try readSecretFile(path)
@@ -20,7 +25,7 @@ struct CredentialFile {
     }
 
     /// The first line of standard input that is not empty.
-    static func firstLineOfInput(content: String) throws -> String {
+    public static func firstLineOfInput(content: String) throws -> String {
         let bytes: [UInt8]
         do throws(FileError) {
             bytes = try readSecretInput()

@@ -1,12 +1,13 @@
 import Foundation
 
 /// Why a file that was named cannot be read, such as `Permission denied`.
-struct FileError: Error {
-    let words: String
+public struct FileError: Error {
+    /// The reason, in words.
+    public let words: String
 }
 
 /// When a file is read.
-enum ReadOccasion {
+public enum ReadOccasion {
     /// A pipe may be read, too, such as `<(…)` of a shell; the process waits for its writer.
     case startup
     /// Only files that can be read twice, and without waiting.
@@ -20,7 +21,7 @@ private let fileBytesMax = 4 << 20
 /// Reads a file whole, up to 4 MiB.
 ///
 /// By system calls, which say why they fail; `FileManager` returns nil.
-func readFile(
+public func readFile(
     _ path: String, _ occasion: ReadOccasion = .startup
 ) throws(FileError) -> [UInt8] {
     // Opening a pipe without a writer would wait for one.
@@ -35,14 +36,14 @@ func readFile(
 }
 
 /// Reads a file whole that has a secret or keys.
-func readSecretFile(
+public func readSecretFile(
     _ path: String, _ occasion: ReadOccasion = .startup
 ) throws(FileError) -> [UInt8] {
     try checkingForMarks(try readFile(path, occasion))
 }
 
 /// Reads a secret from standard input, to its end, up to 4 MiB.
-func readSecretInput() throws(FileError) -> [UInt8] {
+public func readSecretInput() throws(FileError) -> [UInt8] {
     try checkingForMarks(try readAll(STDIN_FILENO))
 }
 
@@ -80,25 +81,6 @@ private func readAll(_ descriptor: CInt) throws(FileError) -> [UInt8] {
             throw FileError(words: "it has more than 4 MiB")
         }
     }
-}
-
-/// Reads a file with secrets or keys whole that a setting names, at a place (`SettingPlaces`).
-func readSecretFile(
-    _ path: String, _ place: String, _ occasion: ReadOccasion
-) throws(SettingsError) -> [UInt8] {
-    do throws(FileError) {
-        return try readSecretFile(path, occasion)
-    } catch {
-        throw SettingsError("The file \(path) \(place) cannot be read: \(error.words).")
-    }
-}
-
-/// Whether all users of the machine can read a file: then what it holds is not secret.
-func isReadableByAll(_ path: String) -> Bool {
-    // A symbolic link has no permissions of its own.
-    let file = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
-    let attributes = try? FileManager.default.attributesOfItem(atPath: file)
-    return (attributes?[.posixPermissions] as? Int ?? 0) & 0o004 != 0
 }
 
 /// Pipes, sockets and terminals have no position.
