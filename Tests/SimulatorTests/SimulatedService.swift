@@ -86,8 +86,7 @@ final class SimulatedService {
     private let network: SimulatedNetwork
     private var clock: ServiceClock
     private var random: SplitMix64
-    /// What the engine host had looked at when its last turn ended.
-    private var heardUpTo: Mono
+    private var deadlines: DeadlineGate
     /// No loop is taken for a stalled one.
     var isSteady = false {
         didSet { if isSteady { hub.host.stalledLoops = [] } }
@@ -108,7 +107,7 @@ final class SimulatedService {
         let heard = (0..<count).map { _ in HeardTable() }
         let now = self.clock.moment(
             mono: network.monotonicMilliseconds, wall: network.wallMilliseconds)
-        heardUpTo = now.mono
+        deadlines = DeadlineGate(at: now.mono)
         let hub = SimulatedHub(
             EngineHost(
                 configuration, engine: engine, heard: heard, store: disk, resources: network,
@@ -233,9 +232,11 @@ final class SimulatedService {
     private func hostTurn() {
         chooseStalledLoops()
         let now = now()
-        hub.host.advance(to: now, heardUpTo: heardUpTo)
+        deadlines.beginTurn(at: now.mono)
+        hub.host.advance(to: now, heardUpTo: deadlines.heardUpTo)
         hub.host.endTurn(at: now)
-        heardUpTo = now.mono
+        deadlines.endTurn(heardUpTo: now.mono)
+        deadlines.wait(until: hostWake(at: now))
         sendDown()
     }
 
@@ -248,10 +249,12 @@ final class SimulatedService {
     /// When something is due.
     var nextWake: UInt64? {
         var times = loops.compactMap { $0.value.loop.armed }
-        if !hub.isInline, let deadline = hub.host.nextDeadline(at: now()) {
-            times.append(deadline.milliseconds)
-        }
+        if !hub.isInline, let wake = hostWake(at: now()) { times.append(wake.milliseconds) }
         return times.min()
+    }
+
+    private func hostWake(at now: Moment) -> Mono? {
+        hub.host.isBusy ? now.mono : deadlines.wake(for: hub.host.nextDeadline(at: now))
     }
 
     /// Whether nothing is left to do but to wait.

@@ -16,8 +16,7 @@ extension ConnectionLoop where Link: ~Copyable {
             carryOut(ofClient: item, of: batch.shared, at: now)
         case .deliver, .deliverStanzas, .deliverAlways, .direct, .contact, .expired:
             carryOut(ofMany: item, of: batch, at: now)
-        case .callRoll, .measure, .configure, .trim, .startListening, .serve, .stopListening,
-            .farewell, .stop:
+        case .measure, .configure, .trim, .startListening, .serve, .stopListening, .farewell, .stop:
             carryOut(ofTheService: item)
         }
     }
@@ -121,7 +120,6 @@ extension ConnectionLoop where Link: ~Copyable {
     /// What is about the loop as a whole.
     private mutating func carryOut(ofTheService item: OutboundItem) {
         switch item {
-        case .callRoll(let number): beginReadingUp(number)
         case .measure(let measurement, let question):
             var report = clients.report(measurement)
             report.measured.lag = loopTimes.lag

@@ -22,7 +22,6 @@ extension ConnectionLoop where Link: ~Copyable {
         carryOut(at: now)
         exchange(at: now)
         flush(at: now)
-        noteReadUp()
         // Before the loop frees the slots of those that could not be written to.
         exchange(at: now)
         endLinkTurn(at: now)
@@ -38,7 +37,7 @@ extension ConnectionLoop where Link: ~Copyable {
         heardUpTo = clients.table.heard(at: now.mono, before: heardUpTo)
         guard phase != .stopped else { return }
         // A list that is not complete, or a splitter that is not empty, waits for its next share.
-        let hasMore = clients.table.hasOutput || clients.table.hasInput || readingUp != nil
+        let hasMore = clients.table.hasOutput || clients.table.hasInput
         armTimer(at: hasMore ? now.mono : nextDeadline(at: now))
         endTurn()
     }
@@ -65,27 +64,6 @@ extension ConnectionLoop where Link: ~Copyable {
         let own = clients.table.nextDeadline
         guard let hosts = link.nextDeadline(at: now) else { return own }
         return own.map { min($0, hosts) } ?? hosts
-    }
-
-    // MARK: The roll
-
-    /// The roll has been called: this turn and the next one read what has arrived.
-    mutating func beginReadingUp(_ number: UInt64) {
-        readingUp = (number: number, turnsLeft: 2)
-    }
-
-    /// Answers the roll when what had arrived has been read.
-    private mutating func noteReadUp() {
-        guard let roll = readingUp else { return }
-        readingUp?.turnsLeft -= 1
-        guard roll.turnsLeft == 1 else { return }
-        guard clients.table.lightCount == 0 else {
-            // What arrives meanwhile waits behind it, and is read with it.
-            readingUp?.turnsLeft = 1
-            return
-        }
-        readingUp = nil
-        clients.inbound.append(.readUp(roll.number))
     }
 
     // MARK: Its duration

@@ -27,8 +27,6 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
     private var spareOutbound: Outbound? = Outbound()
     /// Input that had arrived by then has been processed.
     var heardUpTo: Mono
-    /// The number with which the roll was called, and the turns until it is answered.
-    var readingUp: (number: UInt64, turnsLeft: Int)?
     var loopTimes = LoopTimes()
 
     init(

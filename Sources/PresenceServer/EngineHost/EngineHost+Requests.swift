@@ -85,8 +85,6 @@ extension EngineHost {
             forget(lost, at: now)
         case .measured(let report, let question):
             measured(report, for: question, at: now)
-        case .readUp(let number):
-            noteReadUp(number)
         case .listening(let error):
             listening(error, at: now)
         case .finished:

@@ -62,7 +62,6 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     var relayed = RelayedPaces()
     var relayedRequests = RelayedRequests()
     var memory: MemoryReturn
-    var rollCall = RollCall()
     var retryDelay: RetryDelay
     var counters = ServiceCounters()
     var rates: Rates

@@ -24,7 +24,7 @@ extension InProcessClient {
         case .farewell:
             end()
         case .deliver, .deliverAlways, .deliverStanzas, .relay, .direct, .contact, .credentials,
-            .expired, .synced, .caughtUp, .missed, .measure, .callRoll, .trim, .startListening,
+            .expired, .synced, .caughtUp, .missed, .measure, .trim, .startListening,
             .serve, .stopListening, .stop:
             preconditionFailure("an item for a connection")
         }

@@ -105,8 +105,6 @@ enum InboundItem: Sendable {
     case closed
     /// What a loop has measured for the question with this number.
     indirect case measured(LoopReport, question: UInt64)
-    /// What had arrived when the roll was called with this number has been read.
-    case readUp(UInt64)
     /// The port accepts connections, or cannot.
     case listening(UVError?)
     /// The loop has no connections any more.

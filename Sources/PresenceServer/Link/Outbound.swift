@@ -182,8 +182,6 @@ enum OutboundItem: Sendable {
     case close(ConnectionID, CloseReason?, retryAfterSeconds: Int?)
     /// Measure what the question with this number asks for.
     indirect case measure(LoopQuestion, question: UInt64)
-    /// Answer this number when all that has arrived by now has been read.
-    case callRoll(UInt64)
     /// Go on with another configuration.
     indirect case configure(Configuration)
     /// Give back buffers that were not used lately.
@@ -208,8 +206,8 @@ extension OutboundItem {
         case .answer, .refuse, .answerQuestion, .deliver, .deliverStanzas, .relay, .states, .feed:
             true
         case .contact, .credentials, .deliverAlways, .direct, .expired, .synced, .caughtUp,
-            .missed, .close, .measure, .callRoll, .configure, .trim, .startListening, .serve,
-            .stopListening, .farewell, .stop:
+            .missed, .close, .measure, .configure, .trim, .startListening, .serve, .stopListening,
+            .farewell, .stop:
             false
         }
     }

@@ -24,11 +24,7 @@ final class EngineDriver: LoopHandler {
     private var outcomes = OutcomeQueue()
     private var backlogs: LoopBacklogs
     private let census: Census
-    /// When the engine host was to be called again, if it was not called before; nil while the roll
-    /// is called, and if nothing is waited for.
-    private var awaited: Mono?
-    /// What had arrived by then has been taken in.
-    private var heardUpTo: Mono
+    private var deadlines: DeadlineGate
     /// Since when a loop has been full, so that no input is taken.
     private var heldSince: Mono?
 
@@ -43,8 +39,9 @@ final class EngineDriver: LoopHandler {
         self.boxes = boxes
         self.census = census
         backlogs = LoopBacklogs(loops: boxes.count)
-        heardUpTo = Mono(milliseconds: clock.shifted(loop.monotonicMilliseconds))
-        input = LoopInput(loops: boxes.count, at: heardUpTo)
+        let now = Mono(milliseconds: clock.shifted(loop.monotonicMilliseconds))
+        input = LoopInput(loops: boxes.count, at: now)
+        deadlines = DeadlineGate(at: now)
     }
 
     /// The current time by both clocks.
@@ -56,18 +53,16 @@ final class EngineDriver: LoopHandler {
         guard host.phase != .stopped else { return }
         let now = now()
         noteHeldInput(at: now.mono)
-        // Before the roll: a stalled loop is not asked.
         measureBacklogs(at: now.mono)
-        callRollIfLate(at: now.mono)
+        deadlines.beginTurn(at: now.mono)
         takeMail(at: now)
         takeInput(at: now)
-        host.rollCall.checkEnd(at: now.mono)
         host.areFanOutsHeld = !backlogs.mayContinueFanOuts
-        host.advance(to: now, heardUpTo: heardUpTo)
+        host.advance(to: now, heardUpTo: deadlines.heardUpTo)
         host.endTurn(at: now)
         handOver()
         guard host.phase != .stopped else { return loop.stop() }
-        if !host.rollCall.isUnderWay { heardUpTo = input.heardUpTo ?? heardUpTo }
+        if let heard = input.heardUpTo { deadlines.endTurn(heardUpTo: heard) }
         heldSince = backlogs.mayTakeInput ? nil : now.mono
         awaitReleases()
         armTimer(at: host.nextDeadline(at: now), now.mono)
@@ -134,14 +129,6 @@ final class EngineDriver: LoopHandler {
     /// Whether large fan-outs are in progress and wait for loops.
     private var isHoldingFanOuts: Bool { host.areFanOutsHeld && host.engine.hasFanOuts }
 
-    /// Calls the roll if this thread did not run when it was to, and a deadline has passed.
-    private func callRollIfLate(at now: Mono) {
-        guard
-            RollCall.isNeeded(awaited: awaited, engineDeadline: host.engineDeadline, at: now)
-        else { return }
-        host.callRoll(at: now)
-    }
-
     private func takeMail(at now: Moment) {
         let mail = mailbox.take()
         outcomes.append(mail.outcomes)
@@ -162,14 +149,14 @@ final class EngineDriver: LoopHandler {
     }
 
     private func armTimer(at deadline: Mono?, _ now: Mono) {
-        let wait = HostWait(
-            rollEnd: host.rollCall.deadline, isInputHeld: isInputHeld, isBusy: host.isBusy,
-            deadline: deadline, at: now)
-        awaited = wait.awaited
-        let later = Mono(milliseconds: .max)
-        let stuckFrom = backlogs.nextDeadline(holdingFanOuts: isHoldingFanOuts) ?? later
-        let next = min(wait.end ?? later, stuckFrom)
-        guard next < later else { return loop.disarmTimer() }
+        var next: Mono?
+        // While input is held, deadlines wait for it, and a release wakes this thread.
+        if !isInputHeld { next = host.isBusy ? now : deadlines.wake(for: deadline) }
+        if let stuckFrom = backlogs.nextDeadline(holdingFanOuts: isHoldingFanOuts) {
+            next = min(next ?? stuckFrom, stuckFrom)
+        }
+        deadlines.wait(until: next)
+        guard let next else { return loop.disarmTimer() }
         loop.armTimer(atMonotonicMilliseconds: clock.unshifted(next.milliseconds))
     }
 

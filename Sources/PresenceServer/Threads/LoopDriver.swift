@@ -106,8 +106,6 @@ final class LoopDriver: LoopHandler {
 
     func wokenUp() {
         connections.beginTurn()
-        // In this order: when the roll is among the turns, the connections that came before it are
-        // adopted now.
         let turns = box.takeOutbound(bytesMax: Self.outputBytesPerTurn)
         for arrival in intakes[box.loop].take() { adopt(arrival) }
         for turn in turns {
