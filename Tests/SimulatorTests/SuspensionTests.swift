@@ -1,3 +1,4 @@
+import Connections
 import Containers
 import EventLoop
 import Logging
