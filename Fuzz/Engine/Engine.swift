@@ -164,7 +164,7 @@ extension Owner {
                     expirySeconds: choice & 1 == 0 ? 60 : 604_800,
                     ext: choice & 2 == 0 ? nil : texts.add([choice]),
                     audience: choice & 4 == 0 ? .onlineOnly : .everybody,
-                    ownSessions: choice & 8 == 0 ? .told : .notTold))
+                    ownSessions: choice & 8 == 0 ? .included : .excluded))
         }
     }
 

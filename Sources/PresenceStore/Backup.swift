@@ -158,7 +158,7 @@ public enum Backup {
     ) throws(StoreFileError) {
         switch partial.publish(existing) {
         case nil: return
-        // Another backup may have come first.
+        // Another backup may have been first.
         case EEXIST: throw StoreFileError(.backupExists, path: file)
         case let error?:
             throw StoreFileError(.backupNotWritable, path: file, detail: systemError(error))

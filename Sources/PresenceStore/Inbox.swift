@@ -68,6 +68,7 @@ final class Inbox: Sendable {
 
     func close() {
         let mustWake = state.withLock { state in
+            precondition(!state.contents.isLast, "closed a second time")
             state.contents.isLast = true
             state.isUrgent = true
             return state.wake()

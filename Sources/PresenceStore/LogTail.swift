@@ -42,6 +42,7 @@ struct LogTail {
 
     /// Bytes of the log that are good.
     private func goodBytes(of descriptor: CInt) throws(StoreError) -> Int {
+        precondition(goodFrames >= 0 && pageBytes >= 512, "a log of such pages")
         if let header {
             guard let current = Self.header(of: descriptor) else {
                 throw StoreError(code: ResultCode.SQLITE_IOERR_READ.rawValue)

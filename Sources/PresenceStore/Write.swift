@@ -51,10 +51,9 @@ public enum Write: Sendable {
             100
         case .putRelations(let rows):
             rows.count
-        case .putCredential, .removeCredential:
-            1
         case .putStatus, .removeStatus, .putSession, .updateSession, .removeSession, .putAccount,
-            .removeAccount, .putVisibility, .reserveSequence, .removeExpired:
+            .removeAccount, .putVisibility, .putCredential, .removeCredential, .reserveSequence,
+            .removeExpired:
             1
         }
     }

@@ -147,7 +147,7 @@ internal import GRDBSQLite
 
     /// Reads the header of the log again if the commit may have begun the log again.
     ///
-    /// A commit that goes on with the log leaves more frames than it has written. So after the
+    /// A commit that continues the log leaves more frames than it has written. So after the
     /// first few commits of a log this costs no system call.
     private func noteLogHeader(_ db: Database) {
         let framesWritten = framesWritten(db)

@@ -63,11 +63,11 @@ final class Writer {
                 try commit(transaction)
             } catch {
                 retainLazyWrites(of: rest)
-                tell(.failed(error), rest, report)
+                reportOutcome(.failed(error), rest, report)
                 throw error
             }
             noteNumbers(transaction)
-            tell(.committed, transaction, report)
+            reportOutcome(.committed, transaction, report)
             rest = rest.dropFirst(transaction.count)
             checkpointIfDue()
         }
@@ -82,6 +82,7 @@ final class Writer {
             if count > 0 && rows > tuning.transactionRowsMax { break }
             count += 1
         }
+        precondition(count > 0, "a transaction without writes")
         return count
     }
 
@@ -119,7 +120,7 @@ final class Writer {
         }
     }
 
-    private func tell(
+    private func reportOutcome(
         _ result: Outcome.Result, _ submissions: ArraySlice<Submission>, _ report: Report
     ) {
         let outcomes = submissions.compactMap { submission in
@@ -158,6 +159,7 @@ final class Writer {
 
     private func openConnection() throws(StoreError) -> WriteConnection {
         if let connection { return connection }
+        precondition(lock != nil, "a closed store is opened")
         if let tail {
             try tail.cut(from: files.log, faults: tuning.faults)
             self.tail = nil
@@ -178,8 +180,7 @@ final class Writer {
         } catch {
             self.tail = tail
         }
-        connection?.close()
-        connection = nil
+        closeConnection()
     }
 
     /// After an error, where all that was committed is on the disk. The next round opens another.
@@ -202,8 +203,7 @@ final class Writer {
     /// Makes a checkpoint, closes the database and releases the directory.
     func close() {
         try? connection?.checkpoint()
-        connection?.close()
-        connection = nil
+        closeConnection()
         lock = nil
     }
 }

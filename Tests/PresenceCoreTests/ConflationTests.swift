@@ -56,7 +56,7 @@ extension [Seen] {
         world.login("bob")
         world.missLast(tablet)
         _ = world.take(tablet)
-        world.publish(phone, 10_001, own: .told)
+        world.publish(phone, 10_001, own: .included)
         #expect(world.take(tablet).isEmpty)
         world.drain(tablet)
         #expect(world.take(tablet).statuses == ["alice 10001", "bob -"])

@@ -7,9 +7,9 @@ import Testing
     private static let bob = Array("bob".utf8)
 
     private func conflation(
-        tells: Conflation.Ends = [.devices, .sights], sightsMax: Int = 3
+        sends: Conflation.Ends = [.devices, .sights], sightsMax: Int = 3
     ) -> Conflation {
-        Conflation(cursor: .complete, from: 100, tells: tells, sightsMax: sightsMax)
+        Conflation(cursor: .complete, from: 100, sends: sends, sightsMax: sightsMax)
     }
 
     private func topic(_ number: UInt32) -> TopicHandle { TopicHandle(index: number) }
@@ -80,13 +80,13 @@ import Testing
 
     @Test func `has no ends that a state says to the client`() {
         let ends = [device("old", began: 1), sight("bob")]
-        var missed = conflation(tells: .sights)
+        var missed = conflation(sends: .sights)
         missed.note(topic(1), ends[...], isLate: false)
         #expect(names(missed.takeEnded(of: topic(1), and: [])) == ["sight"])
-        missed = conflation(tells: .devices)
+        missed = conflation(sends: .devices)
         missed.note(topic(1), ends[...], isLate: false)
         #expect(names(missed.takeEnded(of: topic(1), and: [])) == ["old"])
-        missed = conflation(tells: [])
+        missed = conflation(sends: [])
         missed.note(topic(1), ends[...], isLate: false)
         #expect(missed.takeEnded(of: topic(1), and: []).isEmpty)
     }
@@ -114,10 +114,10 @@ import Testing
     }
 
     @Test func `is incomplete only for a client that is told ends`() {
-        var missed = conflation(tells: [])
+        var missed = conflation(sends: [])
         missed.noteLostEnds()
         #expect(!missed.hasLostEnds)
-        missed = conflation(tells: .sights)
+        missed = conflation(sends: .sights)
         missed.noteLostEnds()
         #expect(missed.hasLostEnds)
     }

@@ -55,9 +55,9 @@ import Testing
         for row in Self.table {
             for (word, expected) in zip(Self.words, row.outbound) {
                 let change = PairChange(Self.pair(row.state), .say(word, text: nil))
-                let found = (change.told.isEmpty ? "-" : "+") + Self.state(change.pair)
+                let found = (change.sent.isEmpty ? "-" : "+") + Self.state(change.pair)
                 #expect(found == expected, "\(row.state), outbound \(word)")
-                #expect(change.told.isEmpty || change.told == [word])
+                #expect(change.sent.isEmpty || change.sent == [word])
             }
         }
     }
@@ -69,7 +69,7 @@ import Testing
                 let change = PairChange(
                     Pair(own: pair.other, other: pair.own), .say(word, text: nil))
                 let seen = Pair(own: change.pair.other, other: change.pair.own)
-                let found = (change.told.isEmpty ? "-" : "+") + Self.state(seen)
+                let found = (change.sent.isEmpty ? "-" : "+") + Self.state(seen)
                 #expect(found == expected, "\(row.state), inbound \(word)")
             }
         }
@@ -87,7 +87,7 @@ import Testing
         #expect(pair.own.approvesBefore && pair.own.isListed)
         swap(&pair.own, &pair.other)
         let change = PairChange(pair, .say(.subscribe, text: [1]))
-        #expect(change.isAnswered && change.told.isEmpty)
+        #expect(change.isAnswered && change.sent.isEmpty)
         #expect(change.pair.own.seen == .active && !change.pair.other.approvesBefore)
         #expect(change.pair.own.request == .none)
     }
@@ -113,7 +113,7 @@ import Testing
             var told: [RelationWord] = []
             if pair.own.seen != .none { told.append(.unsubscribe) }
             if pair.other.seen != .none { told.append(.unsubscribed) }
-            #expect(change.told == told)
+            #expect(change.sent == told)
         }
     }
 }

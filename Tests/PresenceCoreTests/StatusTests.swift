@@ -26,7 +26,7 @@ import Testing
         #expect(event.first?.status?.hasPrefix("10001|busy|") == true)
         #expect(world.events(tab).map(\.value) == [10_001])
         #expect(world.take(bob) == [.published])
-        world.publish(bob, 10_002, own: .notTold)
+        world.publish(bob, 10_002, own: .excluded)
         #expect(world.events(tab) == [])
         #expect(world.events(alice).map(\.value) == [10_002])
     }

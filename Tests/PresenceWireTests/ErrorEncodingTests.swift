@@ -50,7 +50,7 @@ import Testing
         ),
         (
             Refusal(.tooMany, limit: 42),
-            "The answer has room for 42 accounts; split the request.", #""limit":42"#
+            "The response can hold 42 accounts; split the request.", #""limit":42"#
         ),
         (
             Refusal(.tooMany, field: .params, limit: 64, count: 65),

@@ -165,7 +165,7 @@ import Testing
         #expect(publish.expirySeconds == 60)
         #expect(decoded.string(publish.ext) == "\0\n")
         #expect(publish.audience == .everybody)
-        #expect(publish.ownSessions == .notTold)
+        #expect(publish.ownSessions == .excluded)
         #expect(account == nil)
     }
 
@@ -178,7 +178,7 @@ import Testing
         #expect(publish.expirySeconds == 604_800)
         #expect(publish.ext == nil)
         #expect(publish.audience == .onlineOnly)
-        #expect(publish.ownSessions == .told)
+        #expect(publish.ownSessions == .included)
     }
 
     @Test func `questions about the service`() {

@@ -78,21 +78,13 @@ extension Engine {
         while let first = rest.first {
             let type = topics[first.index].type
             let run = rest.prefix { topics[$0.index].type == type }
-            announceExpiry(of: account, type, run, into: &effects)
+            let publishers = run.map { AccountHandle(index: topics[$0.index].account) }
+            persistExpiry(ofSubscriptionsOf: account, type, to: publishers, into: &effects)
+            announceEnd(
+                .expired, ofSubscriptionsOf: account, type, to: publishers, into: &effects)
             rest = rest.dropFirst(run.count)
         }
         for topic in removed { releaseIfIdle(topic) }
         retired.append(account.index)
-    }
-
-    private mutating func announceExpiry(
-        of account: AccountHandle, _ type: EventType, _ removed: ArraySlice<TopicHandle>,
-        into effects: inout Effects
-    ) {
-        let publishers = removed.map { AccountHandle(index: topics[$0.index].account) }
-        persistExpiry(
-            ofSubscriptionsOf: account, type, to: publishers, into: &effects)
-        announceEnd(
-            .expired, ofSubscriptionsOf: account, type, to: publishers, into: &effects)
     }
 }

@@ -97,7 +97,7 @@ extension Engine {
         return conflations[session]?.topics.count ?? 0
     }
 
-    /// How far the login list of a session has come.
+    /// The progress of the login list of a session.
     func listCursor(of session: UInt32) -> ListCursor {
         conflations[session]?.cursor ?? links[Int(session)].cursor
     }
@@ -110,16 +110,17 @@ extension Engine {
     private mutating func beginConflation(
         of session: UInt32, fromEvent seq: UInt64, at now: Wall
     ) {
+        precondition(sessions[session].phase == .connected, "behind and not shown")
         tallies.sessionsConflated += 1
         let delay = noteBehind(session, fromEvent: seq, at: now)
         // The event may be older than states that the session has been sent meanwhile: of its list,
         // to a probe, of what it had missed before.
-        var tells: Conflation.Ends = []
-        if sessions[session].client == .xmpp { tells.insert(.devices) }
-        if links[Int(session)].hears.contains(.approved) { tells.insert(.sights) }
+        var sends: Conflation.Ends = []
+        if sessions[session].client == .xmpp { sends.insert(.devices) }
+        if links[Int(session)].hears.contains(.approved) { sends.insert(.sights) }
         conflations[session] = Conflation(
             cursor: links[Int(session)].cursor, delay: delay,
-            from: max(seq, sessions[session].statesSeq), tells: tells,
+            from: max(seq, sessions[session].statesSeq), sends: sends,
             sightsMax: settings.limits.contactsPerAccountMax)
         links[Int(session)].cursor = .start
     }
@@ -130,7 +131,7 @@ extension Engine {
         if let delay = conflation.delay { noteCaughtUp(delay, at: now) }
     }
 
-    /// `ends` is what the event told to have gone.
+    /// `ends` is what the event ended.
     private mutating func note(
         _ topic: TopicHandle, _ ends: ArraySlice<EndedPresenceLog.Entry>, isLate: Bool,
         missedBy session: UInt32
@@ -160,15 +161,15 @@ extension Engine {
             visited += 1
             let ended = conflation.takeEnded(
                 of: topic, and: endsAhead(of: session, on: topic))
-            // What large fan-outs would have told it is said, even if no state follows.
+            // The ends in waiting events were sent to it, even if no state follows.
             noteKnown(topic, to: session)
             let matters = matters(topic, to: session, of: account, listed: conflation.cursor)
             let isStated = matters && sessions[session].client != .xmpp
             appendEnds(
                 ended, but: isStated ? topic : nil, to: session, at: now, into: &effects)
             guard matters else { continue }
-            // An XMPP client was told that it does not see the publisher any more. The state of an
-            // unknown account says it to others: that they may have been sent before, in an answer.
+            // An XMPP client was sent the end of its sight of the publisher. Others are sent the
+            // state of an unknown account, which they may have been sent before, in an answer.
             let hasLostSight = ended.contains { $0.part == .sight } && !sees(topic, session)
             guard isStated || !hasLostSight else { continue }
             appendState(topic, asSeenBy: session, at: now, into: &effects)
@@ -187,7 +188,7 @@ extension Engine {
         effects.items.append(.caughtUp(connection))
     }
 
-    /// Notes which devices a session is sent with the state of a topic: while it goes on missing
+    /// Notes which devices a session is sent with the state of a topic: while it still misses
     /// events, their ends are noted for it, too.
     private func noteDevices(
         of topic: TopicHandle, sentTo session: UInt32, in conflation: inout Conflation

@@ -31,7 +31,7 @@ extension Engine {
             isApprovedBefore: side.approvesBefore, isListed: side.isListed)
     }
 
-    /// Tells the sessions of an account what a contact has said, and what has changed on its list.
+    /// Notifies the sessions of an account of what a contact has sent, and of changes of its list.
     ///
     /// A native session that has made the change itself has its answer instead.
     mutating func notify(
@@ -56,27 +56,23 @@ extension Engine {
         let receivers = start..<effects.receivers.count
         guard !receivers.isEmpty else { return }
         let entry = contactEntry(contact, side, mirror, into: &effects)
-        for (place, word) in words.enumerated() {
-            let isLast = place == words.count - 1
+        let said: [RelationWord?] = words.isEmpty ? [nil] : words
+        for (place, word) in said.enumerated() {
+            let isLast = place == said.count - 1
+            effects.items.append(.contact(notice: effects.notices.count, receivers: receivers))
             effects.notices.append(
                 ContactNotice(contact: entry, word: word, isListChanged: isLast && isListChanged))
         }
-        if words.isEmpty {
-            effects.notices.append(ContactNotice(contact: entry, word: nil, isListChanged: true))
-        }
-        for notice in effects.notices.count - max(1, words.count)..<effects.notices.count {
-            effects.items.append(.contact(notice: notice, receivers: receivers))
-        }
     }
 
-    /// Tells the sessions of an account that they see a contact now, or do not any more.
+    /// Notifies the sessions of an account that they see a contact now, or do not any more.
     mutating func settleSight(
         of contact: AccountHandle, by account: AccountHandle, _ before: RelationState,
         _ after: RelationState, again: Bool, at now: Moment, into effects: inout Effects
     ) {
         let hasChanged = (before == .active) != (after == .active)
         guard hasChanged || again, let topic = topic(.presence, of: contact) else { return }
-        // Also if no session is to be told: it may be asked later.
+        // Also if no session is to be sent it: it may ask later.
         if hasChanged { renumber(topic) }
         let visible = visibility(of: contact.index).leases
         let leases = index.leases(on: topic, by: account)

@@ -2,11 +2,11 @@
 // a device, that need not subscribe.
 //
 // It goes to the XMPP clients that are there at that moment. What is kept is the address, so that
-// the clients that are there in the end are told that the session is gone. It is kept whether or
-// not there are any: a limit that counted only accounts that exist would show which do. While a
-// session is in grace nothing is told, as to subscribers. If its device is back and does not show
-// itself in time, what was presented before ends, and what was presented since does not. Neither
-// the receivers nor the addresses survive a restart: all streams have ended, so there is nothing to
+// the clients that are there in the end are sent `unavailable`. It is kept whether or not there are
+// any: a limit that counted only accounts that exist would show which do. While a session is in
+// grace nothing is sent, as to subscribers. If its device reconnects and does not show itself in
+// time, what was presented before ends, and what was presented since does not. Neither the
+// receivers nor the addresses survive a restart: all streams have ended, so there is nothing to
 // withdraw.
 
 import Containers
@@ -21,8 +21,10 @@ extension Engine {
         guard sessions[session].client == .xmpp else { throw Refusal(.forbidden) }
         let address = DirectedAddresses.Address(
             account: texts.bytes(request.account), device: request.device.map { texts.bytes($0) })
+        let kind: DirectedPresence.Kind
         switch request.presentation {
         case .available:
+            kind = .available
             guard directed.hasRoom(for: address, of: session) else {
                 let limit = Limits.directedAddressesMax
                 throw Refusal(.directedQuota, limit: limit, count: limit)
@@ -30,7 +32,8 @@ extension Engine {
             try checkPublishPace(of: account, at: now)
             directed.insert(address, of: session)
         case .unavailable:
-            // Never refused if there is something to withdraw: that had a pace.
+            kind = .unavailable
+            // Never rejected if there is something to withdraw: that had a pace.
             if !directed.remove(address, of: session) {
                 try checkPublishPace(of: account, at: now)
             }
@@ -40,7 +43,7 @@ extension Engine {
             sender: effects.copyName(of: account.index, from: self),
             device: deviceEntry(
                 of: session, presenting: request.presentation.availability, into: &effects),
-            kind: request.presentation.kind)
+            kind: kind)
         presence.addressed = address.device.map { effects.copy($0) }
         presence.isFromContact = find(address.account.span).map { areRelated($0, account) } ?? false
         let receivers = receivers(at: address)
@@ -54,8 +57,9 @@ extension Engine {
         send(presence, to: subscribers, into: &effects)
     }
 
-    /// Tells those to whom a session has presented itself that it is gone, but not those who are
-    /// told as subscribers. To be called before the event for these. Returns whether there are any.
+    /// Sends `unavailable` to the clients to which a session has presented itself, except those
+    /// that are sent the event as subscribers. To be called before that event. Returns whether
+    /// there are such subscribers.
     @discardableResult
     mutating func withdrawDirected(
         from session: UInt32, _ farewell: Availability = Availability(),
@@ -66,7 +70,7 @@ extension Engine {
         let withdrawn = directed.remove(scope, of: session)
         let kept = directed[session].flatMap { receivers(at: $0) }
         for receiver in withdrawn.flatMap({ receivers(at: $0) }) {
-            if isTold(receiver, ofTheEndOf: session) {
+            if isSentEnd(of: session, receiver) {
                 isToSubscribers = true
             } else if !gone.contains(receiver), !kept.contains(receiver) {
                 gone.append(receiver)
@@ -94,21 +98,21 @@ extension Engine {
         guard let account = find(address.account.span) else { return [] }
         guard let device = address.device else {
             return allSessions(of: account).filter {
-                canBeTold($0) && sessions[$0].phase == .connected
+                canReceive($0) && sessions[$0].phase == .connected
             }
         }
-        guard let session = session(of: account, on: device), canBeTold(session) else { return [] }
+        guard let session = session(of: account, on: device), canReceive(session) else { return [] }
         return [session]
     }
 
     /// Its connection is asked for: a session that is ending has lost it, whatever its phase.
-    private func canBeTold(_ session: UInt32) -> Bool {
+    private func canReceive(_ session: UInt32) -> Bool {
         sessions[session].client == .xmpp && links[Int(session)].connection != none
     }
 
     /// Whether a session is sent the event with which others learn of the end of another. One that
     /// does not keep up is not: what it is sent later may not name the device.
-    private func isTold(_ receiver: UInt32, ofTheEndOf session: UInt32) -> Bool {
+    private func isSentEnd(of session: UInt32, _ receiver: UInt32) -> Bool {
         conflations[receiver] == nil && isShown(session, to: receiver)
     }
 
@@ -133,14 +137,5 @@ extension Engine {
         effects.directed.append(presence)
         effects.items.append(
             .direct(effects.directed.count - 1, receivers: start..<effects.receivers.count))
-    }
-}
-
-extension Presentation {
-    fileprivate var kind: DirectedPresence.Kind {
-        switch self {
-        case .available: .available
-        case .unavailable: .unavailable
-        }
     }
 }

@@ -29,32 +29,26 @@ extension Engine {
         lastHeard: Mono? = nil, at now: Moment, into effects: inout Effects
     ) {
         forgetRetired(after: effects)
-        guard !connection.isInProcess else { return removeDeferred(of: connection) }
+        if connection.isInProcess {
+            let change = deferred.remove(awaitedInProcessBy: connection)
+            if let change { release(change.accounts) }
+            return
+        }
         guard isLoggedIn(connection) else { return }
-        let session = self.session(on: connection)
+        let caller = self.caller(of: connection)
         let heard = lastHeard.map { now.wall(at: $0) } ?? now.wall
         detach(connection, end, unsentBytes: unsentBytes, lastHeard: heard, at: now)
-        loseConnection(
-            of: session, lastHeard: end == .silent ? heard : now.wall, at: now, into: &effects)
+        if case .client(let session, _) = caller {
+            loseConnection(
+                of: session, lastHeard: end == .silent ? heard : now.wall, at: now, into: &effects)
+        }
         reserveSequence(into: &effects)
-    }
-
-    /// Removes the deferred change of a caller in process that has given up.
-    private mutating func removeDeferred(of connection: ConnectionID) {
-        guard let change = deferred.remove(awaitedInProcessBy: connection) else { return }
-        release(change.accounts)
-    }
-
-    private func session(on connection: ConnectionID) -> UInt32? {
-        guard case .client(let session, _) = caller(of: connection) else { return nil }
-        return session
     }
 
     /// Leaves a session whose connection is detached in grace.
     private mutating func loseConnection(
-        of session: UInt32?, lastHeard: Wall, at now: Moment, into effects: inout Effects
+        of session: UInt32, lastHeard: Wall, at now: Moment, into effects: inout Effects
     ) {
-        guard let session else { return }
         guard sessions[session].phase != .hidden else { return endHidden(session, into: &effects) }
         sessions[session].lastHeard = lastHeard
         enter(.inGrace, session)

@@ -1,10 +1,10 @@
-// What is told to a session that has missed the end of a device, or of the sight of a publisher.
+// What is sent to a session that has missed the end of a device, or of the sight of a publisher.
 
 import Containers
 
 extension Engine {
-    /// Notes which device the next event ends, if it has receivers. Only clients of XMPP are told
-    /// devices one by one.
+    /// Notes which device the next event ends, if it has receivers. Only XMPP clients are sent the
+    /// end of each device.
     mutating func noteEnd(
         of origin: DeviceEntry, began: SessionID, isDirected: Bool, on topic: TopicHandle,
         in effects: Effects
@@ -21,7 +21,7 @@ extension Engine {
     }
 
     /// Notes that the newest event of a topic ends the sight of its publisher for its receivers,
-    /// and tells them of devices that have gone before.
+    /// and the devices in `late`, which ended before.
     mutating func noteEndOfSight(of topic: TopicHandle, alsoEnding late: [EndedPresenceLog.Entry]) {
         guard topics[topic.index].type == .presence else { return }
         let seq = topics[topic.index].seq
@@ -38,7 +38,8 @@ extension Engine {
         }
     }
 
-    private mutating func note(_ part: EndedPresenceLog.Part, of topic: TopicHandle, by seq: UInt64) {
+    private mutating func note(_ part: EndedPresenceLog.Part, of topic: TopicHandle, by seq: UInt64)
+    {
         endedPresences.append(
             EndedPresenceLog.Entry(seq: seq, publisher: name(ofPublisherOf: topic), part: part))
     }
@@ -49,8 +50,8 @@ extension Engine {
         return name
     }
 
-    /// Appends what has gone that a session knew: the devices that are not online again, and the
-    /// sight of publishers that it does not see again, but for the one whose state follows.
+    /// Appends the ends of what a session knew: of devices that are not online again, and of the
+    /// sight of publishers that it does not see again, except the one whose state follows.
     mutating func appendEnds(
         _ ended: [EndedPresenceLog.Entry], but stated: TopicHandle? = nil, to session: UInt32,
         at now: Moment, into effects: inout Effects
@@ -81,12 +82,10 @@ extension Engine {
         }
         let devices = start..<effects.devices.count
         guard !devices.isEmpty || !isSeen && parts.contains(.sight) else { return }
-        var event = Event(
-            type: .presence, publisher: effects.copy(publisher), value: OwnValue.unknown,
-            cause: .hidden, seq: numberOfEnd(account, isSeen: isSeen, for: session),
-            time: now.wall, online: effects.devices.count..<effects.devices.count)
-        event.withdrawn = devices
-        effects.events.append(event)
+        let seq = numberOfEnd(account, isSeen: isSeen, for: session)
+        let publisher = effects.copy(publisher)
+        effects.appendUnknown(.presence, publisher, .hidden, seq: seq, at: now.wall)
+        effects.events[effects.events.count - 1].withdrawn = devices
     }
 
     private mutating func numberOfEnd(

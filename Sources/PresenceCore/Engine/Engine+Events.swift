@@ -142,11 +142,8 @@ extension Engine {
     mutating func appendState(
         ofUnknown name: [UInt8], _ type: EventType, at now: Moment, into effects: inout Effects
     ) {
-        let event = Event(
-            type: type, publisher: effects.copy(name), value: OwnValue.unknown, cause: .sync,
-            seq: sequence.next(), time: now.wall,
-            online: type == .presence ? effects.devices.count..<effects.devices.count : nil)
-        effects.events.append(event)
+        let publisher = effects.copy(name)
+        effects.appendUnknown(type, publisher, .sync, seq: sequence.next(), at: now.wall)
     }
 
     /// The value of a state: the status's if the publisher is online (or the type is not presence),
@@ -163,5 +160,17 @@ extension Engine {
         guard record.type == .presence else { return OwnValue.unknown }
         guard firstSession[Int(record.account)] == none else { return OwnValue.login }
         return Int32(accounts[Int(record.account)].lastValue)
+    }
+}
+
+extension Effects {
+    /// Appends the state of an account that is not known, or may not be seen.
+    mutating func appendUnknown(
+        _ type: EventType, _ publisher: ByteRange, _ cause: Cause, seq: UInt64, at now: Wall
+    ) {
+        events.append(
+            Event(
+                type: type, publisher: publisher, value: OwnValue.unknown, cause: cause, seq: seq,
+                time: now, online: type == .presence ? devices.count..<devices.count : nil))
     }
 }

@@ -211,8 +211,8 @@ extension Engine {
         return max(1, slice.count)
     }
 
-    /// Who is sent an event of a large fan-out by now: what was visible when it happened may be
-    /// hidden; that it is hidden is told.
+    /// The subscribers that are sent an event of a large fan-out by now: what was visible when it
+    /// happened may be hidden; the event that hides it is still sent.
     private func viewers(of waiting: FanOuts.Waiting, on topic: TopicHandle) -> Viewers {
         waiting.isOfHiding
             ? waiting.viewers : waiting.viewers.limited(to: viewers(of: topic).leases)
@@ -228,9 +228,9 @@ extension Engine {
             .deliverKept(FanOutID(seq: seq), topic: topic, receivers: receivers))
     }
 
-    /// What large fan-outs would still tell a session to have gone of a topic. If it is about to be
-    /// sent the topic's state, it is to be told before: it is not sent these events any more, and
-    /// the state does not say it.
+    /// The ends that a session has still to be sent by large fan-outs of a topic. A session that is
+    /// about to be sent the topic's state is sent them before: it is not sent these events any
+    /// more, and the state does not contain the ends.
     func endsAhead(of session: UInt32, on topic: TopicHandle) -> [EndedPresenceLog.Entry] {
         guard fanOuts.isWalking(topic), let walk = fanOuts.walks[topic.index] else { return [] }
         let account = AccountHandle(index: sessions[session].account)
@@ -249,7 +249,7 @@ extension Engine {
 
     /// The devices that waiting events end, for subscribers that are about to lose the sight of the
     /// publisher: they are not sent these events any more. Subscribers that the walk has passed are
-    /// told again, which changes nothing for them.
+    /// sent the ends again, which changes nothing for them.
     func endsWaiting(of topic: TopicHandle, for viewers: Viewers) -> [EndedPresenceLog.Entry] {
         guard fanOuts.isWalking(topic), let walk = fanOuts.walks[topic.index] else { return [] }
         let publisher = AccountHandle(index: topics[topic.index].account)
@@ -276,8 +276,8 @@ extension Engine {
     }
 
     /// Sends a subscriber that is about to lose its approval what large fan-outs still have for it.
-    /// They would not find it any more, and it would never be told that a device has gone, or that
-    /// the publisher has hidden itself.
+    /// They would not find it any more, and it would never be sent the end of a device, or that the
+    /// publisher has hidden itself.
     mutating func finishFanOuts(
         of publisher: AccountHandle, for account: AccountHandle, into effects: inout Effects
     ) {

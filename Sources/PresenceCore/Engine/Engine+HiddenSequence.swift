@@ -1,4 +1,4 @@
-// The numbers of what an account is told about publishers that it may not see.
+// The numbers of what an account is sent about publishers that it may not see.
 //
 // They must not rise with what the publisher does: a subscriber could count that by asking again
 // and again. Nor may they be lower than what the subscriber knows, or higher than what it is sent
@@ -19,17 +19,17 @@ extension Engine {
         guard leases.isDisjoint(with: visibility(of: record.account).leases) else {
             return record.seq
         }
-        // What an earlier run has told is below the first number.
+        // What an earlier run has sent is below the first number.
         return sightChanges[record.account] ?? sequence.first
     }
 
-    /// Gives a topic a new number: what is told about it from now on is newer than what any account
-    /// was told while it did not see it.
+    /// Gives a topic a new number: what is sent about it from now on is newer than what any account
+    /// was sent while it did not see it.
     mutating func renumber(_ topic: TopicHandle) {
         topics[topic.index].seq = sequence.next()
     }
 
-    /// Notes that who sees an account has changed, after those who have lost the sight were told.
+    /// Notes that the subscribers that see an account have changed, after the event for them.
     mutating func noteSightChange(of account: AccountHandle) {
         sightChanges[account.index] = sequence.last
     }

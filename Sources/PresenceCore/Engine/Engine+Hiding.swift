@@ -7,8 +7,8 @@
 //                └──── returning ───┘    bind of a device whose session others still see
 //
 // A hidden session is not among its account's sessions, and not in the store: nothing that others
-// see knows of it. A returning one is: its connection is back, and others have not noticed that it
-// was gone. Neither is sent events: its list has not begun.
+// see knows of it. A returning one is: its device is connected again, and others have not noticed
+// that it was not. Neither is sent events: its list has not begun.
 
 import Containers
 
@@ -43,7 +43,7 @@ extension Engine {
         into effects: inout Effects
     ) throws(Refusal) {
         var known = session(of: account, on: login.device)
-        // A device that was another kind of client is another one for those who see it.
+        // A device that was another kind of client is another one for subscribers.
         if let session = known, sessions[session].client != .xmpp {
             endReplaced(session, at: now, into: &effects)
             known = nil
@@ -53,7 +53,7 @@ extension Engine {
             session = known
             takeOver(known, login, at: now, into: &effects)
             if sessions[session].phase == .hidden {
-                // It has no grace, so its end is told, though the device is back.
+                // It has no grace, so its end is sent, though the device is back.
                 withdrawDirected(from: session, into: &effects)
             } else {
                 beginReturning(session, at: now)
@@ -130,7 +130,11 @@ extension Engine {
                 : EventDraft(value: shownValue(of: topic), cause: .changed, origin: origin)
             emit(draft, on: topic, alsoTo: .resources(but: connection), at: now, into: &effects)
         }
-        sendOwnState(topic, to: session, on: connection, at: now, into: &effects)
+        let start = effects.events.count
+        appendState(topic, at: now, into: &effects)
+        noteKnown(topic, to: session)
+        let states = start..<effects.events.count
+        send(states, .loginList, to: session, on: connection, into: &effects)
         sendRequests(to: connection, of: account, into: &effects)
         beginList(.all, of: session)
         continueList(of: connection, at: now, into: &effects)
@@ -146,17 +150,6 @@ extension Engine {
         accounts[Int(account.index)].sessionCount -= 1
         let left = hiddenSessions(of: account).filter { $0 != session }
         hidden[account.index] = left.isEmpty ? nil : left
-    }
-
-    private mutating func sendOwnState(
-        _ topic: TopicHandle, to session: UInt32, on connection: ConnectionID, at now: Moment,
-        into effects: inout Effects
-    ) {
-        let start = effects.events.count
-        appendState(topic, at: now, into: &effects)
-        noteKnown(topic, to: session)
-        let states = start..<effects.events.count
-        send(states, .loginList, to: session, on: connection, into: &effects)
     }
 
     /// Sends a session the requests that its account has not answered: at each login, until it has.
@@ -185,7 +178,7 @@ extension Engine {
         into effects: inout Effects
     ) {
         let (session, connection) = (client.session, client.connection)
-        // Never refused: each was preceded by a show, which has a pace.
+        // Never rejected: each was preceded by a show, which has a pace.
         // One that is returning has not shown itself: it is sent no presence, not even its own.
         let hasShown = sessions[session].phase == .connected
         effects.answer(connection, .shown(hasShown ? .ends : .continues))
@@ -268,7 +261,7 @@ extension Engine {
         }
     }
 
-    /// A contact that the session sees. Unknown ones are refused as those that it does not see.
+    /// A contact that the session sees. Unknown ones are rejected as those that it does not see.
     func seen(
         _ contact: AccountHandle?, by client: ClientSession
     ) throws(Refusal) -> AccountHandle {

@@ -101,7 +101,7 @@ extension Engine {
     }
 
     /// Whether a publisher is online or has a durable status. Of a type other than presence every
-    /// status is listed: no event tells a subscriber about it when the publisher comes online.
+    /// status is listed: no event brings it to a subscriber when the publisher comes online.
     private func belongsInOnlineList(_ topic: TopicHandle) -> Bool {
         let record = topics[topic.index]
         guard record.type == .presence else { return record.status != none }

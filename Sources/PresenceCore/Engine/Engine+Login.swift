@@ -38,13 +38,6 @@ extension Engine {
         continueList(of: connection, at: now, into: &effects)
     }
 
-    /// Rejects a login beyond the pace of its account.
-    mutating func checkLoginPace(
-        of account: AccountHandle, at now: Moment
-    ) throws(Refusal) {
-        try accounts[Int(account.index)].logins.spend(settings.loginPace, at: now.mono)
-    }
-
     func loggedIn(
         _ session: UInt32, of account: AccountHandle, term: TokenTerm?, at now: Moment,
         into effects: inout Effects
@@ -111,12 +104,12 @@ extension Engine {
     }
 
     /// Makes room for one session more, if an account has as many as it may have. The oldest one
-    /// without a connection gives way: lost devices must not lock an account out. A device that
+    /// without a connection ends: lost devices must not lock an account out. A device that
     /// reconnects after that has a new session.
     ///
     /// If all are connected, an XMPP client takes the place of the one that was not heard for the
-    /// longest time, and any other login is refused: libraries of XMPP do not show their users that
-    /// a bind is refused, and bind again.
+    /// longest time, and any other login is rejected: libraries of XMPP do not show their users
+    /// that a bind is rejected, and bind again.
     mutating func makeRoomForSession(
         _ client: ClientKind, of account: AccountHandle, at now: Moment,
         into effects: inout Effects

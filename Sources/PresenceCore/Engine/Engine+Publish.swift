@@ -62,7 +62,7 @@ extension Engine {
         }
         draft.ext = request.ext.map { effects.copy($0) }
         let own: OwnReceivers =
-            request.ownSessions == .told ? .allBut(connection) : .resources(but: connection)
+            request.ownSessions == .included ? .allBut(connection) : .resources(but: connection)
         let answer = effects.answers.count
         effects.answer(connection, .published(seq: 0, time: now.wall, expires: expiry.wall))
         let seq = emit(draft, on: topic, alsoTo: own, at: now, into: &effects)
@@ -122,6 +122,7 @@ extension Engine {
         of topic: TopicHandle, cause: Cause, at now: Moment, into effects: inout Effects
     ) {
         let status = topics[topic.index].status
+        precondition(statuses[status].topic == topic.index, "the status of another topic")
         statuses[status].ext = nil
         statuses.remove(status)
         topics[topic.index].status = none

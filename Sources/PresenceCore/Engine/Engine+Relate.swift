@@ -1,4 +1,4 @@
-// Relationships: who has asked to see whom, and who has accepted. RFC 6121, sections 2 and 3.
+// Relationships: requests to see an account, and their acceptance. RFC 6121, sections 2 and 3.
 //
 // The rules are in `PairChange`. Both sides of a pair change in one write, so they can never
 // disagree, and a pair has at most one change in flight, whichever side makes it.
@@ -54,7 +54,7 @@ extension Engine {
                 change, from: before, of: account, contact, connection, at: now, into: &effects)
         }
         let isNewRequest = change.pair.own.seen == .pending && before.own.seen == .none
-        if isNewRequest { requestsInFlight[contact.index, default: 0] += 1 }
+        if isNewRequest { requestsInFlight.add(1, to: contact.index) }
         propose(
             .relate(contact, action), .putRelations(records(of: account, contact, before, change)),
             of: account, for: connection, reserving: isNewRequest ? [contact] : [], at: now,
@@ -129,15 +129,6 @@ extension Engine {
             pending.connection, at: now, into: &effects)
     }
 
-    /// Gives back what a change of a relation has reserved.
-    mutating func releaseRequest(of change: PendingChange) {
-        guard case .relate = change.change else { return }
-        for contact in change.reserved {
-            guard let count = requestsInFlight[contact.index] else { continue }
-            requestsInFlight[contact.index] = count > 1 ? count - 1 : nil
-        }
-    }
-
     private mutating func apply(
         _ change: PairChange, from before: Pair, of account: AccountHandle,
         _ contact: AccountHandle, _ connection: ConnectionID, at now: Moment,
@@ -156,7 +147,9 @@ extension Engine {
         }
         set(change.pair, of: account, contact, at: now)
         for word in change.words(from: before) { tallies.count(word) }
-        answerRelated(account, contact, change.pair, on: connection, into: &effects)
+        effects.contacts.append(
+            contactEntry(contact, change.pair.own, change.pair.other, into: &effects))
+        effects.answer(connection, .related(contact: effects.contacts.count - 1))
         let shown = (
             listEntry(account, contact, change.pair.own, change.pair.other),
             listEntry(contact, account, change.pair.other, change.pair.own)
@@ -166,7 +159,7 @@ extension Engine {
             words: change.isAnswered ? [.subscribed] : [], isListChanged: shown.0 != shownBefore.0,
             but: connection, into: &effects)
         notify(
-            contact, of: account, change.pair.other, change.pair.own, words: change.told,
+            contact, of: account, change.pair.other, change.pair.own, words: change.sent,
             isListChanged: shown.1 != shownBefore.1, but: connection, into: &effects)
         settleSight(
             of: contact, by: account, before.own.seen, change.pair.own.seen,
@@ -176,14 +169,6 @@ extension Engine {
             at: now, into: &effects)
         retired.append(account.index)
         retired.append(contact.index)
-    }
-
-    private mutating func answerRelated(
-        _ account: AccountHandle, _ contact: AccountHandle, _ pair: Pair,
-        on connection: ConnectionID, into effects: inout Effects
-    ) {
-        effects.contacts.append(contactEntry(contact, pair.own, pair.other, into: &effects))
-        effects.answer(connection, .related(contact: effects.contacts.count - 1))
     }
 
     // MARK: Tables

@@ -108,7 +108,9 @@ extension Engine {
 
     /// Changes the phase of a session.
     mutating func enter(_ phase: Session.Phase, _ session: UInt32) {
-        tallies.leave(sessions[session].phase)
+        let before = sessions[session].phase
+        precondition(before.mayBecome(phase), "a session that is \(before) becomes \(phase)")
+        tallies.leave(before)
         tallies.enter(phase)
         sessions[session].phase = phase
     }

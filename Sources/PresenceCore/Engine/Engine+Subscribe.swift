@@ -76,7 +76,7 @@ extension Engine {
             refusal.failed = failed
             throw refusal
         }
-        for publisher in joined { joining[key(request.type, publisher), default: 0] += 1 }
+        for publisher in joined { joining.add(1, to: key(request.type, publisher)) }
         return joined
     }
 
@@ -86,18 +86,8 @@ extension Engine {
         of account: AccountHandle, _ type: EventType, among publishers: [AccountHandle]
     ) {
         guard settings.subscribersPerPublisherMax != nil else { return }
-        for publisher in publishers { joining[key(type, publisher), default: 0] += 1 }
+        for publisher in publishers { joining.add(1, to: key(type, publisher)) }
         inFlight.add(reserved: publishers, of: account)
-    }
-
-    /// Gives back the places that have been kept for a change.
-    mutating func releaseWatchers(of change: PendingChange) {
-        guard case .subscribe(let request) = change.change else { return }
-        for publisher in change.reserved {
-            let key = key(request.type, publisher)
-            guard let count = joining[key] else { continue }
-            joining[key] = count > 1 ? count - 1 : nil
-        }
     }
 
     /// Applies what has been stored: from now on the subscriptions deliver.
@@ -177,8 +167,8 @@ extension Engine {
     /// Has a request to unsubscribe stored, also if there is nothing to remove.
     ///
     /// Expired subscriptions are removed from the store without a response that waits for it. But a
-    /// client that is told that a subscription has ended must not find it again after a crash with
-    /// a clock that was set back.
+    /// client that has a response that a subscription has ended must not find it again after a
+    /// crash with a clock that was set back.
     mutating func unsubscribe(
         _ account: AccountHandle, _ request: Unsubscribe<[AccountHandle]>,
         from connection: ConnectionID, at now: Moment, into effects: inout Effects
@@ -193,20 +183,19 @@ extension Engine {
         _ change: PendingChange, _ request: Unsubscribe<[AccountHandle]>, at now: Moment,
         into effects: inout Effects
     ) {
+        let unwanted = request.publishers.map { publishers in
+            publishers.compactMap { topic(request.type, of: $0) }.sorted()
+        }
         var removed: [TopicHandle] = []
         var ended: [Subscription] = []
-        if let publishers = request.publishers {
-            var unwanted = publishers.compactMap { topic(request.type, of: $0) }
-            unwanted.sort()
-            removeSubscriptions(of: change.account, into: &removed, &ended) { _, subscription in
-                contains(subscription.topic, in: unwanted)
-            }
-        } else {
-            removeSubscriptions(of: change.account, into: &removed, &ended) {
-                topics, subscription in
-                topics[subscription.topic].type == request.type
-            }
+        _ = index.endTimed(of: change.account, into: &removed) { subscription in
+            let isUnwanted =
+                unwanted.map { contains(subscription.topic, in: $0) }
+                ?? (topics[subscription.topic].type == request.type)
+            if isUnwanted { ended.append(subscription) }
+            return isUnwanted
         }
+        forgetExpiryIfNoneIsLeft(of: change.account)
         let isByAppServer = if case .appServer = change.author { true } else { false }
         noteEnds(
             of: ended, of: change.account, isByAppServer ? .endedByAppServer : .endedByAccount,
@@ -251,18 +240,6 @@ extension Engine {
             if connection != none { effects.receivers.append(connection) }
         }
         return start..<effects.receivers.count
-    }
-
-    private mutating func removeSubscriptions(
-        of account: AccountHandle, into removed: inout [TopicHandle], _ ended: inout [Subscription],
-        where isUnwanted: (borrowing Slab<Topic>, Subscription) -> Bool
-    ) {
-        _ = index.endTimed(of: account, into: &removed) { subscription in
-            guard isUnwanted(topics, subscription) else { return false }
-            ended.append(subscription)
-            return true
-        }
-        forgetExpiryIfNoneIsLeft(of: account)
     }
 
     mutating func forgetExpiryIfNoneIsLeft(of account: AccountHandle) {

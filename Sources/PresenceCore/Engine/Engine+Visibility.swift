@@ -101,12 +101,8 @@ extension Engine {
         into effects: inout Effects
     ) {
         let record = topics[topic.index]
-        let isPresence = record.type == .presence
-        effects.events.append(
-            Event(
-                type: record.type, publisher: effects.copyName(of: record.account, from: self),
-                value: OwnValue.unknown, cause: cause, seq: seq, time: now.wall,
-                online: isPresence ? effects.devices.count..<effects.devices.count : nil))
+        let publisher = effects.copyName(of: record.account, from: self)
+        effects.appendUnknown(record.type, publisher, cause, seq: seq, at: now.wall)
     }
 
     // MARK: Changes
@@ -161,7 +157,8 @@ extension Engine {
         }
     }
 
-    /// Tells those who have lost or gained the sight of a publisher. Feed readers have not.
+    /// Sends subscribers that they have lost or gained the sight of a publisher. Feed readers have
+    /// not.
     private mutating func announce(
         _ cause: Cause, _ topic: TopicHandle, to viewers: Viewers, at now: Moment,
         into effects: inout Effects
@@ -176,7 +173,7 @@ extension Engine {
 
     /// Appends the event with which the sight of a publisher begins or ends.
     ///
-    /// `late`: devices that have gone before, which its receivers are not told otherwise.
+    /// `late`: devices that ended before, the ends of which its receivers are not sent otherwise.
     mutating func beginSight(
         _ cause: Cause, of topic: TopicHandle, alsoEnding late: [EndedPresenceLog.Entry] = [],
         at now: Moment, into effects: inout Effects

@@ -125,6 +125,7 @@ public struct Engine: ~Copyable {
         _ request: AuthorisedCommand, _ texts: TextSource, at now: Moment,
         into effects: inout Effects
     ) {
+        precondition(isLoggedIn(request.connection), "authorised, and its session has ended")
         attempt(from: request.connection, into: &effects) { engine, effects throws(Refusal) in
             try engine.carryOut(request, texts, at: now, into: &effects)
         }
@@ -137,7 +138,8 @@ public struct Engine: ~Copyable {
         attempt(from: connection, into: &effects) { engine, effects throws(Refusal) in
             try engine.authorise(.login, from: connection)
             let account = try engine.intern(login.account.span)
-            try engine.checkLoginPace(of: account, at: now)
+            let pace = engine.settings.loginPace
+            try engine.accounts[Int(account.index)].logins.spend(pace, at: now.mono)
             switch login.beginning {
             case .shown:
                 try engine.beginSession(

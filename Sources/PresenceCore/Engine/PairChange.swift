@@ -42,8 +42,8 @@ struct Pair: Hashable {
 struct PairChange: Hashable {
     /// The pair afterwards.
     var pair: Pair
-    /// What the other is told, in order.
-    var told: [RelationWord] = []
+    /// What the other is sent, in order.
+    var sent: [RelationWord] = []
     /// Whether the actor is answered `subscribed`: it sees the other now, or did before.
     var isAnswered = false
 
@@ -51,7 +51,7 @@ struct PairChange: Hashable {
     /// is an acceptance.
     func words(from before: Pair) -> [RelationWord] {
         let isAccepted = isAnswered && before.own.seen == .none
-        return isAccepted ? told + [.subscribed] : told
+        return isAccepted ? sent + [.subscribed] : sent
     }
 
     /// What `action` does to a pair.
@@ -84,7 +84,7 @@ struct PairChange: Hashable {
         case .none:
             pair.own.seen = .pending
             pair.own.request = content
-            told.append(.subscribe)
+            sent.append(.subscribe)
         // Requests must not pile up: the first one stands.
         case .pending: break
         // Repairs a client that has lost what it knew.
@@ -96,7 +96,7 @@ struct PairChange: Hashable {
         guard pair.own.seen != .none else { return }
         pair.own.seen = .none
         pair.own.request = .none
-        told.append(.unsubscribe)
+        sent.append(.unsubscribe)
     }
 
     private mutating func subscribed() {
@@ -108,7 +108,7 @@ struct PairChange: Hashable {
             pair.other.seen = .active
             pair.other.request = .none
             pair.own.isListed = true
-            told.append(.subscribed)
+            sent.append(.subscribed)
         case .active: break
         }
     }
@@ -118,6 +118,6 @@ struct PairChange: Hashable {
         guard pair.other.seen != .none else { return }
         pair.other.seen = .none
         pair.other.request = .none
-        told.append(.unsubscribed)
+        sent.append(.unsubscribed)
     }
 }

@@ -161,10 +161,20 @@ extension Engine {
         _ change: PendingChange, at now: Moment, into effects: inout Effects
     ) {
         inFlight.end(change)
-        releaseWatchers(of: change)
-        releaseRequest(of: change)
+        releaseReserved(of: change)
         resumeDeferred(of: change.account, at: now, into: &effects)
         release(change.accounts)
+    }
+
+    /// Gives back the places that were reserved for a change.
+    private mutating func releaseReserved(of change: PendingChange) {
+        for account in change.reserved {
+            switch change.change {
+            case .subscribe(let request): joining.add(-1, to: key(request.type, account))
+            case .relate: requestsInFlight.add(-1, to: account.index)
+            case .unsubscribe, .publish, .clear, .setVisibility: break
+            }
+        }
     }
 
     /// Makes a change, or defers it if its account, or the pair that it is about, has one in
@@ -207,23 +217,17 @@ extension Engine {
         of account: AccountHandle, at now: Moment, into effects: inout Effects
     ) {
         while !inFlight.isBusy(account), let next = deferred.popFirst(of: account) {
-            resume(next, at: now, into: &effects)
-            release(next.accounts)
-        }
-    }
-
-    private mutating func resume(
-        _ next: DeferredChange, at now: Moment, into effects: inout Effects
-    ) {
-        // A peer that has disconnected meanwhile gets no response; so its change is not made. That
-        // of a caller in process was removed when the caller was lost.
-        guard isLoggedIn(next.connection) else { return }
-        do throws(Refusal) {
-            try make(
-                next.change, of: next.accounts.account, from: next.connection, at: now,
-                into: &effects)
-        } catch {
-            effects.items.append(.refuse(next.connection, error))
+            defer { release(next.accounts) }
+            // A peer that has disconnected meanwhile gets no response; so its change is not made.
+            // That of a caller in process was removed when the caller was lost.
+            guard isLoggedIn(next.connection) else { continue }
+            do throws(Refusal) {
+                try make(
+                    next.change, of: next.accounts.account, from: next.connection, at: now,
+                    into: &effects)
+            } catch {
+                effects.items.append(.refuse(next.connection, error))
+            }
         }
     }
 }

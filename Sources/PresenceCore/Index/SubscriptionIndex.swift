@@ -118,8 +118,7 @@ struct SubscriptionIndex {
 
     private mutating func countApprovedOnly(_ account: AccountHandle, _ change: Int) {
         approvedOnlyCount += change
-        let count = approvedOnly[account.index, default: 0] + change
-        approvedOnly[account.index] = count > 0 ? count : nil
+        approvedOnly.add(change, to: account.index)
     }
 
     /// Adds timed subscriptions to `topics`, none of which `account` has, in one merge.

@@ -4,12 +4,12 @@ struct Conflation {
     private(set) var topics: [TopicHandle] = []
     /// Where the next part of what it has missed begins.
     private var next = TopicHandle(index: 0)
-    /// How far the session's login list has come; meanwhile the cursor of its link covers nothing.
+    /// The progress of the session's login list; meanwhile the cursor of its link covers nothing.
     let cursor: ListCursor
     /// The place of the entry in the history.
     let delay: Int?
-    /// Which ends the client is told one by one, because no state says them to it.
-    let tells: Ends
+    /// Which ends the client is sent one by one, because no state contains them.
+    let sends: Ends
     /// The most sights that it can have lost: an account can have as many contacts.
     let sightsMax: Int
     /// The client can know what others saw before the event, or the states, of this number.
@@ -17,15 +17,15 @@ struct Conflation {
     /// The newest device that the client was sent with the state of a topic, by its begin. Only of
     /// topics with a device that began after `beginning`.
     private(set) var newestSent: [TopicHandle: UInt64] = [:]
-    /// What has gone since that the client can have known, by the topic of which an event told it;
-    /// each of these is among `topics`. Devices: not more than the publishers had when it began, or
-    /// when their states were last sent. Sights: not more than an account can have contacts at a
-    /// time; of more, the account has got the rest meanwhile.
+    /// What has ended since that the client can have known, by the topic of the event; each of
+    /// these is among `topics`. Devices: not more than the publishers had when it began, or when
+    /// their states were last sent. Sights: not more than an account can have contacts at a time;
+    /// of more, the account has got the rest meanwhile.
     private var ended: [TopicHandle: [EndedPresenceLog.Entry]] = [:]
     /// How many of these are sights.
     private var sightCount = 0
-    /// Whether it has missed an event of which it is not known any more what that told to have
-    /// gone. Then its connection is ended: the client gets everything when it returns.
+    /// Whether it has missed an event of which it is not known any more what that ended. Then its
+    /// connection is closed: the client gets everything when it returns.
     private(set) var hasLostEnds = false
 
     /// Ends of parts of a publisher.
@@ -36,16 +36,16 @@ struct Conflation {
     }
 
     init(
-        cursor: ListCursor, delay: Int? = nil, from beginning: UInt64, tells: Ends, sightsMax: Int
+        cursor: ListCursor, delay: Int? = nil, from beginning: UInt64, sends: Ends, sightsMax: Int
     ) {
         self.cursor = cursor
         self.delay = delay
         self.beginning = beginning
-        self.tells = tells
+        self.sends = sends
         self.sightsMax = sightsMax
     }
 
-    /// Notes an event of a topic, and what it told to have gone. O(topics).
+    /// Notes an event of a topic, and what it ended. O(topics).
     ///
     /// `isLate`: the event may have happened before the client stopped taking events. If not,
     /// directed presence was withdrawn separately.
@@ -57,23 +57,23 @@ struct Conflation {
         for entry in ends { note(entry, of: topic, isLate: isLate) }
     }
 
-    /// Notes that it has missed an event of which it is unknown what that told to have gone.
+    /// Notes that it has missed an event of which it is unknown what that ended.
     mutating func noteLostEnds() {
-        if !tells.isEmpty { hasLostEnds = true }
+        if !sends.isEmpty { hasLostEnds = true }
     }
 
-    /// Notes what has gone, if the client can have known it. O(what has gone of the topic).
+    /// Notes an end, if the client can have known the part. O(ends of the topic).
     private mutating func note(
         _ entry: EndedPresenceLog.Entry, of topic: TopicHandle, isLate: Bool
     ) {
         guard ended[topic]?.contains(where: { $0.isSame(as: entry) }) != true else { return }
         switch entry.part {
         case .device(_, _, let began, let isDirected):
-            guard tells.contains(.devices),
+            guard sends.contains(.devices),
                 canKnow(topic, deviceFrom: began) || isLate && isDirected
             else { return }
         case .sight:
-            guard tells.contains(.sights), sightCount < sightsMax else { return }
+            guard sends.contains(.sights), sightCount < sightsMax else { return }
             sightCount += 1
         }
         ended[topic, default: []].append(entry)
@@ -86,8 +86,9 @@ struct Conflation {
     }
 
     /// Notes that the client is sent the state of a topic, and when others began to see the newest
-    /// device in it; nil: there is none. What has gone of the topic must have been taken out.
+    /// device in it; nil: it has no device.
     mutating func noteSent(_ topic: TopicHandle, newestDevice began: UInt64?) {
+        precondition(ended[topic] == nil, "a state before the ends that precede it")
         newestSent[topic] = began.flatMap { $0 < beginning ? nil : $0 }
     }
 
@@ -96,7 +97,7 @@ struct Conflation {
         newestSent = newestSent.filter { matters($0.key) }
     }
 
-    /// Takes out what has gone that events of a topic told, and what waiting ones would tell.
+    /// Takes out what missed events of a topic have ended, and what waiting ones end.
     mutating func takeEnded(
         of topic: TopicHandle, and ahead: [EndedPresenceLog.Entry]
     ) -> [EndedPresenceLog.Entry] {
@@ -106,8 +107,8 @@ struct Conflation {
         return parts
     }
 
-    /// Topics of which something has gone: they matter, whether or not the account still subscribes
-    /// to them.
+    /// Topics of which something has ended: they matter, whether or not the account still
+    /// subscribes to them.
     var endedCount: Int { ended.count }
 
     /// The topics in the order in which their states are sent: those behind the last part come
@@ -125,7 +126,7 @@ struct Conflation {
         topics.removeAll { sent.contains($0) }
     }
 
-    /// Forgets topics that do not matter to the session, unless something of them has gone.
+    /// Forgets topics that do not matter to the session, unless something of them has ended.
     mutating func keep(where matters: (TopicHandle) -> Bool) {
         topics.removeAll { !matters($0) && ended[$0] == nil }
     }
@@ -134,7 +135,7 @@ struct Conflation {
     func checkInvariants() {
         precondition(zip(topics, topics.dropFirst()).allSatisfy(<), "topics in order")
         let known = Set(topics)
-        precondition(ended.keys.allSatisfy(known.contains), "gone of a topic without changes")
+        precondition(ended.keys.allSatisfy(known.contains), "an end of a topic without changes")
         let sights = ended.values.joined().count { $0.part == .sight }
         precondition(sights == sightCount, "miscounted sights")
     }

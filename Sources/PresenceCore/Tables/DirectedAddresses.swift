@@ -1,5 +1,5 @@
-/// To whom sessions have presented themselves besides their subscribers: who is to be told that a
-/// session is gone. By session, and only for those that have done so.
+/// The addresses to which sessions have presented themselves besides their subscribers, and which
+/// are to be sent the end. By session, and only for those that have done so.
 struct DirectedAddresses {
     /// An account, or a device of it. By name: accounts that do not exist need no number.
     struct Address: Hashable {
@@ -23,7 +23,7 @@ struct DirectedAddresses {
 
     private var entries: [UInt32: [Entry]] = [:]
     /// The sessions that have presented themselves to single subscribers since all subscribers were
-    /// last told how they do.
+    /// last sent the same.
     private var shownOtherwise: Set<UInt32> = []
 
     /// How many addresses each session has that has any.
@@ -76,7 +76,7 @@ struct DirectedAddresses {
     /// Some subscribers may be shown a session otherwise than all were.
     mutating func noteShownOtherwise(_ session: UInt32) { shownOtherwise.insert(session) }
 
-    /// All subscribers are told how a session presents itself. Returns whether some may have been
+    /// All subscribers are sent how a session presents itself. Returns whether some may have been
     /// shown it otherwise.
     @discardableResult
     mutating func noteShownAlike(_ session: UInt32) -> Bool {

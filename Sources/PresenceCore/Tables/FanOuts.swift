@@ -6,7 +6,7 @@
 // every receiver gets them in order.
 //
 // Meanwhile a session may be sent the topic's state (it subscribes, logs in, or catches up). That
-// state includes what has happened, so the session must not receive older events afterwards: `told`
+// state includes what has happened, so the session must not receive older events afterwards: `sent`
 // records the session and the `seq` of the state, for as long as the topic is being walked. The
 // walk itself tolerates removals, see `SubscriptionIndex.leave`.
 
@@ -34,7 +34,7 @@ struct FanOuts {
         /// Whether it ends their sight of the publisher: it is not dropped for newer events, which
         /// they are not sent.
         let isOfHiding: Bool
-        /// What it tells clients that see devices one by one to have gone: newer events do not. Of
+        /// What it ends for clients that are sent the end of each device: newer events do not. Of
         /// an account there are few: its logins have a pace. Kept here, since the walk may take
         /// longer than `EndedPresenceLog` keeps it.
         let ends: ArraySlice<EndedPresenceLog.Entry>
@@ -45,11 +45,11 @@ struct FanOuts {
         /// The events; the first of them is being walked.
         var events: [Waiting]
         /// Sessions that were sent the topic's state, and its `seq`.
-        var told: [UInt32: UInt64] = [:]
+        var sent: [UInt32: UInt64] = [:]
 
         /// The event that is dropped for another one, if too many wait: the oldest whose news is in
         /// newer ones. Where there are many that have news of their own, also one of those: at last
-        /// one by which subscribers lose sight, because it concerns those who receive no other.
+        /// one by which subscribers lose sight, because they receive no other.
         fileprivate var placeToDrop: Int? {
             guard events.count > waitingMax else { return nil }
             let waiting = events.dropFirst()
@@ -96,22 +96,24 @@ struct FanOuts {
     /// Notes that a session has been sent the state of a topic.
     mutating func note(_ session: UInt32, knows topic: TopicHandle, upTo seq: UInt64) {
         guard !turns.isEmpty else { return }
-        walks[topic.index]?.told[session] = seq
+        walks[topic.index]?.sent[session] = seq
     }
 
     /// Whether a session may still be sent an event of a topic.
     func isNews(_ seq: UInt64, of topic: UInt32, to session: UInt32) -> Bool {
-        (walks[topic]?.told[session] ?? 0) < seq
+        (walks[topic]?.sent[session] ?? 0) < seq
     }
 
     /// Ends the turn of the first topic; the next one follows.
     mutating func rotate() {
+        precondition(!turns.isEmpty, "a turn of no topic")
         turns.append(turns.removeFirst())
     }
 
     /// Ends the walk of the first event of the topic whose turn it is; returns whether another
     /// follows.
     mutating func endWalk() -> Bool {
+        precondition(!turns.isEmpty, "no walk")
         let topic = turns[0]
         walks[topic]?.events.removeFirst()
         guard walks[topic]?.events.isEmpty != false else { return true }

@@ -1,4 +1,4 @@
-/// How far a list of states has come that is sent in pieces, in the order of the topics.
+/// The progress of a list of states that is sent in pieces, in the order of the topics.
 ///
 /// An event of a topic that the list has passed is delivered. One of a topic that is still to come
 /// is left out: the state that is listed later includes it. So nothing is lost between the list and
@@ -24,6 +24,7 @@ public struct ListCursor: Hashable, Sendable {
 
     /// Moves on to the topic with this number; nil: the list is complete.
     mutating func advance(to topic: UInt32?) {
+        precondition(topic.map { $0 >= next } ?? true, "a list that goes back")
         self = topic.map { ListCursor(next: $0) } ?? .complete
     }
 }

@@ -99,14 +99,14 @@ struct Relations {
             precondition(relation.label == .none, "a label of no contact")
             if isKnown {
                 list.remove(at: place)
-                add(-1, to: &ownerCounts, AccountHandle(index: relation.contact))
+                ownerCounts.add(-1, to: relation.contact)
             }
         } else if isKnown {
             list[place] = relation
         } else {
             list.reserveEighth(from: 8)
             list.insert(relation, at: place)
-            add(1, to: &ownerCounts, AccountHandle(index: relation.contact))
+            ownerCounts.add(1, to: relation.contact)
         }
         if !list.isEmpty { relations[account.index] = list }
         count(account, from: before, to: relation.flags)
@@ -127,18 +127,22 @@ struct Relations {
         }
         pendingCount += change(.asks)
         activeCount += change(.sees)
-        add(change(.isAsked), to: &requestCounts, account)
-        add((after.isContact ? 1 : 0) - (before.isContact ? 1 : 0), to: &contactCounts, account)
-    }
-
-    private func add(_ change: Int, to counts: inout [UInt32: Int], _ account: AccountHandle) {
-        guard change != 0 else { return }
-        let count = counts[account.index, default: 0] + change
-        counts[account.index] = count > 0 ? count : nil
+        requestCounts.add(change(.isAsked), to: account.index)
+        contactCounts.add(
+            (after.isContact ? 1 : 0) - (before.isContact ? 1 : 0), to: account.index)
     }
 
     private static func key(_ asker: AccountHandle, _ asked: AccountHandle) -> UInt64 {
         UInt64(asker.index) << 32 | UInt64(asked.index)
+    }
+}
+
+extension Dictionary where Value == Int {
+    /// Changes a count; there is no entry for none.
+    mutating func add(_ change: Int, to key: Key) {
+        guard change != 0 else { return }
+        let count = self[key, default: 0] + change
+        self[key] = count > 0 ? count : nil
     }
 }
 

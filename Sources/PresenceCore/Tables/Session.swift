@@ -34,7 +34,7 @@ struct Session {
     var list = LoginList.none
     /// How often its device has connected again since it was last shown.
     var returnCount: UInt8 = 0
-    /// Whether it is told what changes on its account's list of contacts.
+    /// Whether it is sent what changes on its account's list of contacts.
     var isInterested = false
     /// Whether it is connected, and if not, what it waits for.
     var phase: Phase
@@ -60,6 +60,17 @@ struct Session {
         /// `connected`, `hidden`, `inGrace`.
         case returning
 
+        func mayBecome(_ next: Phase) -> Bool {
+            switch next {
+            case .connected: true
+            case .returning: self != .hidden
+            case .inGrace: self == .connected || self == .returning
+            case .hidden: self == .connected || self == .returning
+            case .pushOnly: self == .inGrace || self == .awaitingReturn
+            case .awaitingReturn: false
+            }
+        }
+
         /// Whether it has a connection.
         var hasConnection: Bool {
             switch self {
@@ -84,7 +95,7 @@ struct SessionLink {
     var next: UInt32
     /// The slot of the connection; `none` while there is none.
     var connection: UInt32
-    /// How far its login list has come: events of the topics that this covers are delivered. It
+    /// The progress of its login list: events of the topics that this covers are delivered. It
     /// covers none while the session does not keep up, see `Conflation`.
     var cursor: ListCursor
     /// By which leases it is sent events.

@@ -42,6 +42,7 @@ public struct Tallies: Sendable {
     }
 
     mutating func leave(_ phase: Session.Phase) {
+        precondition(sessionsByPhase[Int(phase.rawValue)] > 0, "no session is in this phase")
         sessionsByPhase[Int(phase.rawValue)] -= 1
     }
 }

@@ -323,8 +323,8 @@ public enum Audience: UInt8, Sendable {
 
 /// Whether the publisher's own other sessions receive the event.
 public enum OwnSessions: UInt8, Sendable {
-    case told
-    case notTold
+    case included
+    case excluded
 }
 
 /// Parameters of `publish`, with the text as a range or, within the engine, as bytes.
@@ -345,7 +345,7 @@ public struct Publish<Text: Hashable & Sendable>: Hashable, Sendable {
     /// A request to publish.
     @inlinable public init(
         type: EventType, value: Int32, expirySeconds: Int, ext: Text? = nil,
-        audience: Audience = .onlineOnly, ownSessions: OwnSessions = .told
+        audience: Audience = .onlineOnly, ownSessions: OwnSessions = .included
     ) {
         self.type = type
         self.value = value

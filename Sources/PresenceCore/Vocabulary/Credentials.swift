@@ -45,16 +45,16 @@ public enum CredentialError: UInt8, CaseIterable, Hashable, Error, Sendable {
 extension Refusal {
     /// The refusal of a request with invalid credentials.
     public init(
-        _ fault: CredentialError, field: Field = .token, retryAfterSeconds: Int? = nil
+        _ error: CredentialError, field: Field = .token, retryAfterSeconds: Int? = nil
     ) {
-        switch fault {
+        switch error {
         case .expired: self.init(.expiredToken, field: field)
         case .keysUnavailable: self.init(.overloaded, retryAfterSeconds: retryAfterSeconds)
         case .passwordsNotTaken, .passwordNeeded, .password:
             self.init(.invalidPassword, field: .password)
         default: self.init(.invalidToken, field: field)
         }
-        self.fault = fault
+        credentialError = error
     }
 }
 

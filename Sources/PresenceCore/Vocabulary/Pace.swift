@@ -51,7 +51,7 @@ public struct TokenBucket: Hashable, Sendable {
         return (next, (next - now - room + 999) / 1_000)
     }
 
-    /// Takes a token, or refuses the request; without a rate limit, does nothing.
+    /// Takes a token, or rejects the request; without a rate limit, does nothing.
     @inline(__always)
     mutating func spend(_ pace: Pace?, at now: Mono) throws(Refusal) {
         guard let pace, let wait = take(pace, at: now) else { return }

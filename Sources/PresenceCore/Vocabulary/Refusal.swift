@@ -2,7 +2,7 @@
 public struct Refusal: Error, Hashable, Sendable {
     /// The reason code.
     public var reason: Reason
-    /// The parameter at fault.
+    /// The invalid parameter.
     public var field: Field?
     /// The lowest valid value.
     public var min: Int?
@@ -14,10 +14,10 @@ public struct Refusal: Error, Hashable, Sendable {
     public var count: Int?
     /// Seconds after which to retry.
     public var retryAfterSeconds: Int?
-    /// The publishers at fault, each for `reason`: a range of `Effects.names`.
+    /// The publishers that are rejected, each for `reason`: a range of `Effects.names`.
     public var failed: Range<Int>?
-    /// The fault of the credentials, if they are at fault.
-    public var fault: CredentialError?
+    /// Why the credentials are invalid, if they are.
+    public var credentialError: CredentialError?
 
     /// A refusal.
     public init(

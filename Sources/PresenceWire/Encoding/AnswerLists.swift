@@ -8,7 +8,7 @@ extension [UInt8] {
     /// do.
     @inline(__always)
     mutating func appendList<Item: ListElement>(
-        _ elements: ArraySlice<Item>, in effects: borrowing Effects, upTo bound: Int
+        _ elements: ArraySlice<Item>, _ effects: borrowing Effects, _ bound: Int
     ) -> Int? {
         let source = EventSource(effects)
         append("[")

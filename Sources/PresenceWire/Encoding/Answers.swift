@@ -134,29 +134,24 @@ extension [UInt8] {
             append(#","count":"#, count)
             if let states {
                 append(#","states":"#)
-                let list = effects.events[states]
-                if let fit = appendList(list, in: effects, upTo: bound) { return fit }
+                if let fit = appendList(effects.events[states], effects, bound) { return fit }
             }
             append("}")
         case .states(let states):
             append(#"{"states":"#)
-            let list = effects.events[states]
-            if let fit = appendList(list, in: effects, upTo: bound) { return fit }
+            if let fit = appendList(effects.events[states], effects, bound) { return fit }
             append("}")
         case .subscriptions(let range, let count, let cursor):
             append(#"{"subscriptions":"#)
-            let list = effects.subscriptions[range]
-            if let fit = appendList(list, in: effects, upTo: bound) { return fit }
+            if let fit = appendList(effects.subscriptions[range], effects, bound) { return fit }
             appendPageEnd(count: count, cursor: cursor)
         case .subscribers(let range, let count, let cursor):
             append(#"{"subscribers":"#)
-            let list = effects.subscribers[range]
-            if let fit = appendList(list, in: effects, upTo: bound) { return fit }
+            if let fit = appendList(effects.subscribers[range], effects, bound) { return fit }
             appendPageEnd(count: count, cursor: cursor)
         case .sessions(let range):
             append(#"{"sessions":"#)
-            let list = effects.sessions[range]
-            if let fit = appendList(list, in: effects, upTo: bound) { return fit }
+            if let fit = appendList(effects.sessions[range], effects, bound) { return fit }
             append("}")
         case .related(let contact):
             append(#"{"contact":"#)
@@ -164,8 +159,7 @@ extension [UInt8] {
             append("}")
         case .contacts(let range, let count, let cursor):
             append(#"{"contacts":"#)
-            let list = effects.contacts[range]
-            if let fit = appendList(list, in: effects, upTo: bound) { return fit }
+            if let fit = appendList(effects.contacts[range], effects, bound) { return fit }
             appendPageEnd(count: count, cursor: cursor)
         case .visibilitySet(let visibility):
             append(#"{"visibility":""#)

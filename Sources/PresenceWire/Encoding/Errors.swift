@@ -2,21 +2,21 @@ public import PresenceCore
 
 extension [UInt8] {
     /// Appends the error for a request that could not be decoded; nothing without an `id`.
-    public mutating func appendErrorBody(_ fault: RequestError) {
-        switch fault.cause {
-        case .envelope(let envelope): appendErrorBody(envelope, to: fault.id)
-        case .refused(let refusal): appendErrorBody(refusal, to: fault.id, in: Effects())
+    public mutating func appendErrorBody(_ error: RequestError) {
+        switch error.cause {
+        case .envelope(let envelope): appendErrorBody(envelope, to: error.id)
+        case .refused(let refusal): appendErrorBody(refusal, to: error.id, in: Effects())
         }
     }
 
     /// Appends the error for an invalid request object; nothing without an `id`.
-    public mutating func appendErrorBody(_ fault: EnvelopeError, to id: RequestID) {
+    public mutating func appendErrorBody(_ error: EnvelopeError, to id: RequestID) {
         guard id != .none else { return }
-        beginError(code: fault.reason.code, to: id)
-        appendMessage(of: fault)
-        beginData(reason: fault.reason.rawValue)
-        append(field: fault.field?.rawValue)
-        if let limit = fault.limit { append(#","limit":"#, limit) }
+        beginError(code: error.reason.code, to: id)
+        appendMessage(of: error)
+        beginData(reason: error.reason.rawValue)
+        append(field: error.field?.rawValue)
+        if let limit = error.limit { append(#","limit":"#, limit) }
         endError()
     }
 

@@ -39,12 +39,6 @@ public struct FeedCursor: Hashable, Sendable {
     }
 }
 
-/// The bytes around the `params` of a notification.
-private enum FeedBody {
-    static let start: StaticString = #"{"jsonrpc":"2.0","method":"feed","params":"#
-    static let end: StaticString = "}"
-}
-
 extension ArraySlice<UInt8> {
     /// The event in a body made by `appendEventBody`.
     public var eventOfBody: ArraySlice<UInt8> {
@@ -55,15 +49,11 @@ extension ArraySlice<UInt8> {
 extension [UInt8] {
     /// Appends the response to `feed`: the reader resumes after the cursor, or is reset.
     public mutating func appendFeedAnswerBody(goingOnFrom cursor: FeedCursor?, to id: RequestID) {
-        guard id != .none else { return }
-        append(#"{"jsonrpc":"2.0","id":"#)
-        append(id)
-        if let cursor {
-            append(#","result":{"reset":false,"cursor":"#)
-            append(cursor)
-            append("}}")
-        } else {
-            append(#","result":{"reset":true}}"#)
+        appendResponse(to: id) {
+            guard let cursor else { return $0.appendFeedResetParams() }
+            $0.append(#"{"reset":false,"cursor":"#)
+            $0.append(cursor)
+            $0.append("}")
         }
     }
 
@@ -72,9 +62,7 @@ extension [UInt8] {
     public mutating func appendFeedEventsBody(
         _ events: ArraySlice<UInt8>, cursor: FeedCursor?
     ) {
-        append(FeedBody.start)
-        appendFeedParams(events, cursor: cursor)
-        append(FeedBody.end)
+        appendFeedBody { $0.appendFeedParams(events, cursor: cursor) }
     }
 
     mutating func appendFeedParams(_ events: some Collection<UInt8>, cursor: FeedCursor?) {
@@ -91,9 +79,7 @@ extension [UInt8] {
 
     /// Appends the notification that a reader is reset.
     public mutating func appendFeedResetBody() {
-        append(FeedBody.start)
-        appendFeedResetParams()
-        append(FeedBody.end)
+        appendFeedBody { $0.appendFeedResetParams() }
     }
 
     mutating func appendFeedResetParams() {
@@ -102,14 +88,18 @@ extension [UInt8] {
 
     /// Appends the notification that the snapshot is complete.
     public mutating func appendFeedSyncedBody(cursor: FeedCursor) {
-        append(FeedBody.start)
-        appendFeedSyncedParams(cursor: cursor)
-        append(FeedBody.end)
+        appendFeedBody { $0.appendFeedSyncedParams(cursor: cursor) }
     }
 
     mutating func appendFeedSyncedParams(cursor: FeedCursor) {
         append(#"{"synced":true,"cursor":"#)
         append(cursor)
+        append("}")
+    }
+
+    private mutating func appendFeedBody(_ appendParams: (inout Self) -> Void) {
+        append(#"{"jsonrpc":"2.0","method":"feed","params":"#)
+        appendParams(&self)
         append("}")
     }
 

@@ -5,9 +5,9 @@ internal import PresenceCore
 // JSON escapes.
 
 extension [UInt8] {
-    /// Appends the sentence for a fault of the request object.
-    mutating func appendMessage(of fault: EnvelopeError) {
-        switch (fault.reason, fault.field) {
+    /// Appends the sentence for an invalid request object.
+    mutating func appendMessage(of error: EnvelopeError) {
+        switch (error.reason, error.field) {
         case (.invalidJSON, _): append("The frame is not a single JSON value.")
         case (.invalidUTF8, _): append("The frame is not UTF-8.")
         case (.tooDeep, _): append("The frame nests deeper than 32 levels.")
@@ -21,10 +21,10 @@ extension [UInt8] {
         case (.invalidRequest, .method): append("`method` must be a string.")
         case (.invalidRequest, .id):
             append("`id` must be a 64-bit integer or a string of at most ")
-            append(fault.limit ?? Limits().requestIDBytesMax)
+            append(error.limit ?? Limits().requestIDBytesMax)
             append(" bytes.")
         case (.invalidRequest, _):
-            guard let limit = fault.limit else {
+            guard let limit = error.limit else {
                 return append("The frame is not a JSON-RPC 2.0 request object.")
             }
             append("The request may have at most ", limit)
@@ -34,7 +34,7 @@ extension [UInt8] {
 
     /// Appends the sentence for a rejected request.
     mutating func appendMessage(of refusal: Refusal) {
-        if let fault = refusal.fault { return append(fault.sentence) }
+        if let error = refusal.credentialError { return append(error.sentence) }
         switch refusal.reason {
         case .missingField, .wrongType, .outOfRange, .invalidName, .tooMany, .reservedValue,
             .tooLong, .duplicateField:
@@ -84,7 +84,7 @@ extension [UInt8] {
             return append("A member of `params`, or of an object in it, appears more than once.")
         }
         if refusal.field == nil, refusal.reason == .tooMany {
-            append("The answer has room for ", refusal.limit ?? 0)
+            append("The response can hold ", refusal.limit ?? 0)
             return append(" accounts; split the request.")
         }
         append(field: field.rawValue)
@@ -188,7 +188,7 @@ extension Refusal.Field {
         case .publishers, .accounts, .groups: "an array of strings"
         case .pushReachable, .onlineOnly, .contacts: "a boolean"
         case .type, .expiry, .limit, .value, .priority:
-            "an integer without a fraction or an exponent"
+            "an integer literal (no `1.0`, no `1e3`)"
         case .sync: "a boolean; in `login`, a string"
         case .token, .key, .account, .client, .device, .subscriber, .publisher, .cursor, .ext,
             .reason, .contact, .action, .text, .name, .visibility, .show, .password:

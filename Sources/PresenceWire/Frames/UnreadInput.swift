@@ -54,6 +54,7 @@ struct UnreadInput: Sendable {
     }
 
     private mutating func pull(_ count: Int, of chunk: RawSpan, from offset: inout Int) {
+        precondition(offset >= 0 && offset <= chunk.byteCount, "a place beyond the chunk")
         dropReturned()
         guard count > 0 else { return }
         let part = chunk.extracting(offset..<offset + count)

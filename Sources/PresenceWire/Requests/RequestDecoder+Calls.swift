@@ -11,7 +11,7 @@ extension RequestDecoder {
             throw .tooLong(bytesMax: limits.frameBytesMax)
         }
         begin(textBytes: (call.body?.count ?? 0) + call.argumentTextBytes)
-        if let fault = parse(call.body, members: call.bodyMembers) { throw .body(fault) }
+        if let error = parse(call.body, members: call.bodyMembers) { throw .body(error) }
         for argument in call.arguments { add(argument) }
         do throws(Refusal) {
             try checkDuplicates()

@@ -123,7 +123,7 @@ extension RequestDecoder {
                     max: limits.statusExpirySecondsMax) ?? limits.statusExpirySecondsDefault,
                 ext: try readText(.ext, bytesMax: limits.extBytesMax),
                 audience: try readFlag(.onlineOnly) == false ? .everybody : .onlineOnly,
-                ownSessions: try readFlag(.sync) == false ? .notTold : .told))
+                ownSessions: try readFlag(.sync) == false ? .excluded : .included))
     }
 
     private func readClear() throws(Refusal) -> Command {

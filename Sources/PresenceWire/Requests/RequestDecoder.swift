@@ -1,4 +1,4 @@
-// Bytes of a frame → a typed request, or the fault to report.
+// Bytes of a frame → a typed request, or the error to report.
 //
 // simdjson parses the whole body, so that a body is either valid JSON throughout or rejected. The
 // shim lists the members of the request object and of `params`; the checks here use that list.
@@ -6,8 +6,8 @@
 // next one.
 //
 // Order of checks: JSON, request object (`jsonrpc`, `id`, `method`, duplicates), method, `params`.
-// The first fault is reported, with the `id` of the request if that could be decoded. For a
-// JSON-RPC notification only faults of the request object are reported, with `null`.
+// The first error is reported, with the `id` of the request if that could be decoded. For a
+// JSON-RPC notification only errors of the request object are reported, with `null`.
 
 internal import CSimdJSON
 public import PresenceCore
@@ -86,8 +86,8 @@ public struct RequestDecoder: ~Copyable {
     public mutating func decode(_ body: RawSpan) -> Result<Request, RequestError> {
         begin(textBytes: body.byteCount)
         if let reason = parse(body) {
-            let fault = EnvelopeError(reason)
-            return .failure(RequestError(id: .unknown, cause: .envelope(fault)))
+            let error = EnvelopeError(reason)
+            return .failure(RequestError(id: .unknown, cause: .envelope(error)))
         }
         let members = unsafe Members(document.envelope)
         let id = readID(members)
@@ -97,8 +97,8 @@ public struct RequestDecoder: ~Copyable {
         } catch {
             // An invalid request is answered with `null`, even if it looks like a notification.
             let isRequest = error.reason == .unknownMethod
-            let told = id == .some(.none) && !isRequest ? .unknown : id ?? .unknown
-            return .failure(RequestError(id: told, cause: .envelope(error)))
+            let answered = id == .some(.none) && !isRequest ? .unknown : id ?? .unknown
+            return .failure(RequestError(id: answered, cause: .envelope(error)))
         }
     }
 

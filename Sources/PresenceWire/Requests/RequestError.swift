@@ -9,7 +9,7 @@ public struct RequestError: Error, Hashable, Sendable {
     /// The method, if it could be decoded.
     public var method: MethodName?
 
-    /// A fault.
+    /// An error.
     public init(id: RequestID, cause: Cause, method: MethodName? = nil) {
         self.id = id
         self.cause = cause
@@ -27,12 +27,12 @@ public struct RequestError: Error, Hashable, Sendable {
 public struct EnvelopeError: Error, Hashable, Sendable {
     /// The fixed word for programs.
     public var reason: Reason
-    /// The member at fault.
+    /// The invalid member.
     public var field: Field?
     /// The limit that was exceeded.
     public var limit: Int?
 
-    /// A fault.
+    /// An error.
     public init(_ reason: Reason, field: Field? = nil, limit: Int? = nil) {
         self.reason = reason
         self.field = field

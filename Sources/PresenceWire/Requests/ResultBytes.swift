@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The bytes of a result of a `MethodCall`. They count as in use until the last reference to them
-/// is gone.
+/// is released.
 public final class ResultBytes: Sendable {
     /// The bytes.
     public let bytes: [UInt8]

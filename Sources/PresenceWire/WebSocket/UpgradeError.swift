@@ -1,7 +1,7 @@
-// Why a request for a WebSocket is refused, and the HTTP answer that says so. The texts are for
+// Why a request for a WebSocket is rejected, and the HTTP answer that says so. The texts are for
 // people: a browser shows them in its network panel, and curl on the terminal.
 
-/// Why an HTTP request on the clients' port is refused.
+/// Why an HTTP request on the clients' port is rejected.
 public enum UpgradeError: Error, Hashable, CaseIterable, Sendable {
     /// It is not HTTP, or has what a request for a WebSocket must not have.
     case malformed
@@ -98,7 +98,7 @@ extension UpgradeError {
 }
 
 extension [UInt8] {
-    /// Appends the HTTP answer to a request that is refused. The connection closes after it.
+    /// Appends the HTTP answer to a request that is rejected. The connection closes after it.
     public mutating func appendAnswer(_ error: UpgradeError) {
         append("HTTP/1.1 ", error.status)
         append(" ")

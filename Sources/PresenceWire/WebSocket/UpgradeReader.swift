@@ -1,6 +1,6 @@
 // Reads the head of an HTTP request, as it arrives, up to its empty line.
 //
-// What can be seen in a single byte is refused at that byte: so the result is the same however the
+// What can be seen in a single byte is rejected at that byte: so the result is the same however the
 // bytes are cut up, and a peer that speaks something else is answered at once and not after the
 // login timeout. The head is kept until it is complete; nothing is allocated for what has not
 // arrived.

@@ -1,5 +1,5 @@
 // A request for a WebSocket (RFC 6455, 4.2.1), read strictly (RFC 9112): what servers, proxies and
-// caches read differently is refused and not interpreted. Unknown fields are ignored.
+// caches read differently is rejected and not interpreted. Unknown fields are ignored.
 
 internal import Containers
 

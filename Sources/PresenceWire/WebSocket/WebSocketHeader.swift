@@ -72,6 +72,7 @@ struct WebSocketHeader {
     }
 
     private static func byte(_ offset: Int, of bytes: RawSpan) -> UInt8 {
-        unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
+        precondition(offset >= 0 && offset < bytes.byteCount, "a byte that has not arrived")
+        return unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)
     }
 }

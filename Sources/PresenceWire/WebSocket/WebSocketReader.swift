@@ -2,8 +2,8 @@
 // the native protocol: the chunk is the loop's, and only what is incomplete is kept.
 //
 // A message is given to the owner in a buffer of the owner's, without its mask. Fragments are put
-// together here; what they may have in all is the limit of a message. A frame is refused as soon as
-// its header is complete, before any byte of it is kept.
+// together here; what they may have in all is the limit of a message. A frame is rejected as soon
+// as its header is complete, before any byte of it is kept.
 
 /// What comes next in the bytes of a WebSocket.
 public enum WebSocketOutcome: Hashable, Sendable {
@@ -91,7 +91,9 @@ public struct WebSocketReader: Sendable {
         case .invalid: return .outcome(.violation(.protocolError))
         case .incomplete: break
         case .complete(let header):
-            if let code = fault(of: header, bodyBytesMax) { return .outcome(.violation(code)) }
+            if let code = violation(of: header, bodyBytesMax) {
+                return .outcome(.violation(code))
+            }
             let end = header.byteCount + header.payloadCount
             guard end <= rest.byteCount else { break }
             offset += end
@@ -112,7 +114,9 @@ public struct WebSocketReader: Sendable {
                     return .outcome(.needMore)
                 }
             case .complete(let header):
-                if let code = fault(of: header, bodyBytesMax) { return .outcome(.violation(code)) }
+                if let code = violation(of: header, bodyBytesMax) {
+                    return .outcome(.violation(code))
+                }
                 let count = header.byteCount + header.payloadCount
                 guard unread.has(count, orPullsFrom: chunk, at: &offset) else {
                     return .outcome(.needMore)
@@ -126,8 +130,8 @@ public struct WebSocketReader: Sendable {
         }
     }
 
-    /// Why a frame must not come here.
-    private func fault(
+    /// Which rule a frame breaks at this place; nil: none.
+    private func violation(
         of header: WebSocketHeader, _ bodyBytesMax: Int
     ) -> WebSocketCloseCode? {
         switch header.opcode {

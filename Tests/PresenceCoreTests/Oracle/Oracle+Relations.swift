@@ -359,6 +359,6 @@ extension Oracle {
         emit(
             topic, value: Int(statuses[topic]?.value ?? 1), cause: .changed,
             origin: "\(session.client):\(session.device)" + words(availability),
-            ownBut: session.client == .xmpp ? nil : connection, own: .told)
+            ownBut: session.client == .xmpp ? nil : connection, own: .included)
     }
 }

@@ -158,7 +158,7 @@ final class Oracle {
 
     func emit(
         _ topic: Topic, value: Int, cause: Cause, origin: String? = nil, ext: String? = nil,
-        gone: [Departure] = [], ownBut connection: ConnectionID? = nil, own: OwnSessions = .notTold
+        gone: [Departure] = [], ownBut connection: ConnectionID? = nil, own: OwnSessions = .excluded
     ) {
         var event = state(topic, cause: cause)
         event.value = value
@@ -176,7 +176,7 @@ final class Oracle {
             }
             told.formUnion((resources ?? []).compactMap(\.connection))
         }
-        if own == .told {
+        if own == .included {
             let others =
                 accounts[topic.publisher]?.sessions.filter { !$0.isReturning }
                 .compactMap(\.connection) ?? []

@@ -246,7 +246,7 @@ final class OracleRun {
         let seconds = pick([62, 310])
         let ext = pick([nil, "text"])
         let audience = pick([Audience.onlineOnly, .everybody])
-        let own = pick([OwnSessions.told, .notTold])
+        let own = pick([OwnSessions.included, .excluded])
         world.publish(
             connection, value, type: type, seconds: seconds, ext: ext, audience: audience, own: own)
         oracle.publish(

@@ -104,7 +104,7 @@ extension World {
 
     func publish(
         _ connection: ConnectionID, _ value: Int32, type: Int = 1, seconds: Int = 3_600,
-        ext: String? = nil, audience: Audience = .onlineOnly, own: OwnSessions = .told,
+        ext: String? = nil, audience: Audience = .onlineOnly, own: OwnSessions = .included,
         for account: String? = nil
     ) {
         handle(from: connection) { texts in

@@ -56,7 +56,7 @@ extension EngineHost {
         guard configuration.passwords != .none else {
             // The key is right; there is nothing that it could change.
             var refusal = Refusal(.forbidden)
-            refusal.fault = .passwordsNotTaken
+            refusal.credentialError = .passwordsNotTaken
             throw refusal
         }
         let goal: PasswordTask.Goal
