@@ -158,9 +158,9 @@ public struct ServiceControl: Sendable {
         mailbox.postStop()
     }
 
-    /// Replaces the configuration without disconnecting any client: limits, graces and keys.
-    /// Addresses, the data directory, the heartbeat and the sizes of clients' frames keep their
-    /// values from startup. Any thread.
+    /// Replaces the configuration without disconnecting any client. It has other limits, graces and
+    /// keys, and what was used at the start, or is told to clients at login, as it was then:
+    /// addresses, the data directory, loops, feed, heartbeat, sizes of frames. Any thread.
     public func apply(_ configuration: Configuration) {
         mailbox.post(configuration)
     }

@@ -16,13 +16,13 @@ extension ServiceSettings {
     func startHTTP(
         _ keys: KeyRing, _ certificates: TLSContext?, _ door: ServiceDoor
     ) throws -> HTTPServer? {
-        guard servesHTTP else { return nil }
+        guard startup.servesHTTP else { return nil }
         // With open authentication this machine needs no key here either; other machines do.
         var settings = HTTPConfiguration(
-            access: auth == .open ? .keysOrLocal(keys) : .keys(keys),
+            access: startup.auth == .open ? .keysOrLocal(keys) : .keys(keys),
             wallMilliseconds: { Loop.wallMilliseconds() })
-        settings.plain = http.map(Self.httpPlace)
-        if let address = tls.http, let certificates {
+        settings.plain = startup.http.map(Self.httpPlace)
+        if let address = startup.tls.http, let certificates {
             settings.secure = (Self.httpPlace(address), certificates)
         }
         let budget = DescriptorBudget(self)
@@ -34,7 +34,8 @@ extension ServiceSettings {
             guard let number = error.errorNumber else { throw CommandError(error.description) }
             // In the words of the native port.
             let cause = UVError(code: -number, operation: "bind")
-            let (address, flag) = error.isSecure ? (tls.http, "--http-tls") : (http, "--http")
+            let (address, flag) =
+                error.isSecure ? (startup.tls.http, "--http-tls") : (startup.http, "--http")
             throw CommandError(
                 "Cannot listen on \(address ?? "") (\(cause)); choose another address or port with "
                     + "\(flag).")

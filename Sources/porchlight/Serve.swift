@@ -37,7 +37,8 @@ struct Serve: ParsableCommand {
             let tickets = try TLSFiles.makeTicketKeys()
             return (inForce, try ServiceFiles(inForce.settings, tickets: tickets), tickets)
         }
-        AdjustableLog.setThreshold(inForce.settings.logLevel)
+        let settings = inForce.settings
+        AdjustableLog.setThreshold(settings.live.logLevel)
         LoggingSystem.bootstrap { AdjustableLog(label: $0) }
         let logger = Logger(label: "porchlight")
         files.keys.warn(logger)
@@ -45,23 +46,20 @@ struct Serve: ParsableCommand {
         let outgoing = OutgoingHTTP.onThreadOfItsOwn()
         defer { outgoing.loop.wait { await outgoing.stop() } }
         let authenticator = CredentialAuthenticator(
-            files.keys, inForce.settings.tokenRules, over: outgoing, logger: logger)
-        var configuration = inForce.settings.service
-        configuration.authenticator = authenticator
-        configuration.tls = files.tls.listening
-        configuration.xmpp?.contexts = files.tls.xmpp
+            files.keys, settings.tokenRules, over: outgoing, logger: logger)
         let door = ServiceDoor()
-        let http = try inForce.settings.startHTTP(authenticator.keys, files.tls.http, door)
+        let http = try settings.startHTTP(authenticator.keys, files.tls.http, door)
         defer { http?.stop() }
         let webhooks = Webhooks(
-            files.webhooks, over: outgoing, directory: configuration.dataDirectory,
+            files.webhooks, over: outgoing, directory: settings.dataDirectory,
             logger: logger)
         defer { outgoing.loop.wait { await webhooks.stop() } }
-        configuration.furtherMetrics = {
+        let furtherMetrics: @Sendable () -> [UInt8] = {
             AdjustableLog.output.metricsText() + webhooks.metricsText()
         }
         do throws(ServiceError) {
-            let service = try Service(configuration, logger: logger)
+            let service = try Service(
+                settings.configuration(files.tls, authenticator, furtherMetrics), logger: logger)
             let address =
                 "\(service.address)" + (service.tlsAddress.map { ", tls on \($0)" } ?? "")
                 + (service.xmppAddress.map { ", xmpp on \($0)" } ?? "")
@@ -69,8 +67,14 @@ struct Serve: ParsableCommand {
                 + (http?.address.map { ", http on \($0)" } ?? "")
                 + (http?.tlsAddress.map { ", https on \($0)" } ?? "")
             let reloading = Reloading(
-                sources, inForce: inForce, keys: files.keys, tls: files.tls, tickets: tickets,
-                authenticator: authenticator, of: service.control, http, logger: logger)
+                sources, ReloadedState(inForce, files), tickets: tickets, logger: logger
+            ) { [control = service.control] state in
+                let (settings, tls) = (state.settings, state.tls)
+                control.apply(settings.configuration(tls, authenticator, furtherMetrics))
+                if let context = tls.http { http?.replaceCertificates(with: context) }
+                authenticator.replace(with: state.keys)
+                AdjustableLog.setThreshold(settings.live.logLevel)
+            }
             let signals: [CInt: SignalMeaning] = [
                 SIGTERM: .stop, SIGINT: .stop, SIGHUP: .call { reloading.ask() },
             ]
@@ -79,7 +83,7 @@ struct Serve: ParsableCommand {
                 // Not before: a start that is refused is one sentence.
                 logger.notice(
                     "started",
-                    metadata: inForce.settings.logged.merging(files.keys.logged) { $1 })
+                    metadata: settings.logged.merging(files.keys.logged) { $1 })
                 // A full disk behind standard output must not stop the service.
                 try? announce("ready on \(address)")
                 Supervisor.tell(Supervisor.ready)
@@ -95,8 +99,8 @@ extension ServiceSettings {
     /// What the log says at the start: what a user may have meant otherwise.
     fileprivate var logged: Logger.Metadata {
         [
-            "version": "\(programVersion)", "auth": "\(auth.rawValue)",
-            "data": "\(absolutePath(configuration.dataDirectory))",
+            "version": "\(programVersion)", "auth": "\(startup.auth.rawValue)",
+            "data": "\(absolutePath(startup.dataDirectory))",
         ]
     }
 }

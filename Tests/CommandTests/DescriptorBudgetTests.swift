@@ -28,7 +28,7 @@ import Testing
 
     @Test func `has more for several loops`() {
         var settings = ServiceSettings()
-        settings.configuration.loops = 64
+        settings.loops = 64
         // As above, for clients, for keys, and for the loops.
         let least = 80 + 16 + 2 + 512
         let refused = DescriptorBudget(settings, descriptorsMax: least - 1)
@@ -37,7 +37,7 @@ import Testing
         #expect(text.contains("needs at least 610, 512 of them for several loops"), "\(text)")
         let budget = DescriptorBudget(settings, descriptorsMax: least)
         #expect(throws: Never.self) { try budget.check() }
-        settings.configuration.loops = 3
+        settings.loops = 3
         #expect(throws: Never.self) {
             try DescriptorBudget(settings, descriptorsMax: 256).check()
         }

@@ -79,7 +79,7 @@ final class TemporaryFile {
     @Test func `a file may be JSON, and its values quoted`() throws {
         let inForce = try read(#"{"heartbeat": 10, "rate-limits": "off", "durability": "full"}"#)
         #expect(inForce.settings.configuration.engine.heartbeatSeconds == 10)
-        #expect(!inForce.settings.areRatesLimited)
+        #expect(!inForce.settings.live.areRatesLimited)
     }
 
     @Test(arguments: [
@@ -87,7 +87,7 @@ final class TemporaryFile {
     ])
     func `an address is a number, or localhost`(text: String, host: String) throws {
         let settings = try read(flags: ["listen": text, "http": text]).settings
-        #expect(settings.service.host == host)
+        #expect(ServiceSettings.numericAddress(settings.listen).host == host)
         #expect(settings.http == text)
     }
 
@@ -111,7 +111,7 @@ final class TemporaryFile {
 
     @Test(arguments: ["off", "false", "no", "'off'"])
     func `a switch is a word or a truth value`(text: String) throws {
-        #expect(try read("rate-limits: \(text)").settings.areRatesLimited == false)
+        #expect(try read("rate-limits: \(text)").settings.live.areRatesLimited == false)
     }
 
     @Test(arguments: [

@@ -74,15 +74,20 @@ import Testing
         }
     }
 
+    /// What a path lies in says when a setting takes effect. Nothing of it is lost on the way to
+    /// the service: a field of the engine's settings, above all, that only a start may change.
     @Test func `changes at a reload if the table says so, and else at a restart`() {
         for setting in SettingTable.all {
             var new = ServiceSettings()
             setting.put(setting.otherValue, &new)
             var running = ServiceSettings()
-            running.reload(from: new)
+            running.live = new.live
             let expected = setting.takesEffect == .atReload ? new : ServiceSettings()
             let isAsMarked = "\(running)" == "\(expected)"
             #expect(isAsMarked, "\(setting.name) is marked \(setting.takesEffect.rawValue)")
+            let isOfEngine = "\(new.live.engine)" != "\(ServiceSettings().live.engine)"
+            let isLost = isOfEngine && "\(new.configuration)" == "\(Configuration())"
+            #expect(!isLost, "\(setting.name) does not reach the service")
         }
     }
 

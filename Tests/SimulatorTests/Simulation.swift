@@ -221,6 +221,11 @@ final class Simulation {
         new.access = configuration.access
         new.passwords = configuration.passwords
         new.xmpp = configuration.xmpp
+        new.engine.restartGraceSeconds = configuration.engine.restartGraceSeconds
+        new.engine.evenClockSeconds = configuration.engine.evenClockSeconds
+        new.engine.subscribersPerSlice = configuration.engine.subscribersPerSlice
+        new.engine.limits.statesPerFrameMax = configuration.engine.limits.statesPerFrameMax
+        new.connection.shares = configuration.connection.shares
         configuration = new
         let cap = new.engine.subscribersPerPublisherMax
         subscribersMax = subscribersMax.flatMap { old in cap.map { max($0, old) } }

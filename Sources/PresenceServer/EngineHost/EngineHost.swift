@@ -133,10 +133,10 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         if let log { goOnWithFeed(log, at: now.mono) }
     }
 
-    /// Applies what a reload may change of another configuration. Connections above a new limit are
-    /// kept.
+    /// Replaces the configuration by one with the same settings of the start. Connections above a
+    /// new limit are kept.
     mutating func apply(_ new: Configuration) {
-        configuration.reload(from: new)
+        configuration = new
         configuration.checkRelations()
         engine.apply(configuration.engine)
         output.appendToAll(.configure(configuration))

@@ -4,46 +4,54 @@
 import CommandSupport
 import Dispatch
 import Logging
-import PresenceHTTP
-import PresenceServer
-import PresenceTokens
 import Synchronization
 import TLSSessions
+
+/// Everything that SIGHUP reads again. It is replaced whole or not at all.
+struct ReloadedState: Sendable {
+    /// Those that need a restart stay as they were at the start.
+    let inForce: SettingsInForce
+    let settings: ServiceSettings
+    let keys: KeyFiles
+    let tls: TLSFiles
+
+    /// As it was read at a start.
+    init(_ inForce: SettingsInForce, _ files: ServiceFiles) {
+        self.inForce = inForce
+        settings = inForce.settings
+        keys = files.keys
+        tls = files.tls
+    }
+
+    /// Reads the files that the settings name.
+    init(_ inForce: SettingsInForce, _ tickets: TLSTicketKeys) throws(SettingsError) {
+        self.inForce = inForce
+        settings = inForce.settings
+        keys = try KeyFiles(settings, .reload)
+        tls = try TLSFiles(settings, tickets: tickets, .reload)
+    }
+}
 
 /// Reads the settings again on request, and applies them to the service.
 final class Reloading: Sendable {
     private let sources: SettingSources
+    /// Applies a state everywhere. This cannot fail.
+    private let apply: @Sendable (ReloadedState) -> Void
     private let logger: Logger
-    private let control: ServiceControl
-    private let authenticator: CredentialAuthenticator
-    private let http: HTTPServer?
     /// Kept over reloads, so that clients can continue their sessions.
     private let tickets: TLSTicketKeys
     private let queue = DispatchQueue(label: "porchlight.settings")
-    private let state: Mutex<State>
-
-    private struct State {
-        /// The settings in force. Those that need a restart stay as they were at the start.
-        var inForce: SettingsInForce
-        /// The keys in force for logins.
-        var keys: KeyFiles
-        /// The certificates in force.
-        var tls: TLSFiles
-        var isAsked = false
-    }
+    private let state: Mutex<(current: ReloadedState, isAsked: Bool)>
 
     init(
-        _ sources: SettingSources, inForce: SettingsInForce, keys: KeyFiles, tls: TLSFiles,
-        tickets: TLSTicketKeys, authenticator: CredentialAuthenticator,
-        of control: ServiceControl, _ http: HTTPServer?, logger: Logger
+        _ sources: SettingSources, _ current: ReloadedState, tickets: TLSTicketKeys,
+        logger: Logger, apply: @escaping @Sendable (ReloadedState) -> Void
     ) {
-        self.http = http
-        self.tickets = tickets
         self.sources = sources
-        self.control = control
-        self.authenticator = authenticator
+        self.apply = apply
+        self.tickets = tickets
         self.logger = logger
-        state = Mutex(State(inForce: inForce, keys: keys, tls: tls))
+        state = Mutex((current, false))
     }
 
     /// Requests a reload, without waiting. Requests before it has begun are merged.
@@ -56,38 +64,23 @@ final class Reloading: Sendable {
     }
 
     private func reload() {
-        let (before, keysBefore, tlsBefore) = state.withLock { state in
+        let before = state.withLock { state in
             state.isAsked = false
-            return (state.inForce, state.keys, state.tls)
+            return state.current
         }
         do throws(SettingsError) {
             let read = try sources.read(.reload)
-            let next = try before.reloaded(from: read)
-            var settings = before.settings
-            settings.reload(from: next.settings)
-            let keys = try KeyFiles(settings, .reload)
-            let tls = try TLSFiles(
-                settings.tls, settings.places,
-                xmppDomains: settings.xmpp.domainsOfCertificates, tickets: tickets, .reload)
-            // Nothing can fail from here on.
-            var configuration = settings.service
-            configuration.authenticator = authenticator
-            configuration.tls = tls.listening
-            configuration.xmpp?.contexts = tls.xmpp
-            control.apply(configuration)
-            if let context = tls.http { http?.replaceCertificates(with: context) }
-            authenticator.replace(with: keys)
-            AdjustableLog.setThreshold(settings.logLevel)
-            keys.warn(logger, before: keysBefore)
-            tls.warn(logger, before: tlsBefore)
-            state.withLock { ($0.inForce, $0.keys, $0.tls) = (next, keys, tls) }
-            let changes = before.changes(to: read)
+            let next = try ReloadedState(before.inForce.reloaded(from: read), tickets)
+            apply(next)
+            state.withLock { $0.current = next }
+            next.keys.warn(logger, before: before.keys)
+            next.tls.warn(logger, before: before.tls)
+            let changes = before.inForce.changes(to: read)
             if changes.contains(where: { $0.setting.takesEffect == .atRestart }) {
                 warnOfRestart(with: read.settings)
             }
-            report(
-                changes, keysBefore.changes(to: keys).map(\.text) + tlsBefore.changes(to: tls),
-                keys)
+            let ofFiles = before.keys.changes(to: next.keys).map(\.text)
+            report(changes, ofFiles + before.tls.changes(to: next.tls), next.keys)
         } catch {
             for fault in error.faults {
                 logger.error("settings refused, nothing was changed: \(fault)")

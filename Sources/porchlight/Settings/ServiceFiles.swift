@@ -19,9 +19,7 @@ struct ServiceFiles: Sendable {
             try WebhookSettings(settings.webhooks, settings.places)
         }
         let tls = Result { () throws(SettingsError) in
-            try TLSFiles(
-                settings.tls, settings.places,
-                xmppDomains: settings.xmpp.domainsOfCertificates, tickets: tickets, occasion)
+            try TLSFiles(settings, tickets: tickets, occasion)
         }
         let faults = keys.faults + webhooks.faults + tls.faults
         guard faults.isEmpty else { throw SettingsError(faults) }

@@ -6,8 +6,35 @@ import PresenceStore
 import PresenceTokens
 
 /// The settings of `serve`, as the table fills them in.
+@dynamicMemberLookup
 struct ServiceSettings: Sendable {
-    var configuration = Configuration()
+    var startup = StartupSettings()
+    var live = LiveSettings()
+    var places = SettingPlaces()
+
+    subscript<Value>(dynamicMember path: KeyPath<StartupSettings, Value>) -> Value {
+        startup[keyPath: path]
+    }
+
+    subscript<Value>(dynamicMember path: WritableKeyPath<StartupSettings, Value>) -> Value {
+        get { startup[keyPath: path] }
+        set { startup[keyPath: path] = newValue }
+    }
+}
+
+/// A part of the settings. A change of any of them takes effect at the same time.
+protocol SettingsPart: Sendable {
+    /// The defaults.
+    init()
+    static var place: any WritableKeyPath<ServiceSettings, Self> & Sendable { get }
+    static var takesEffect: Setting.TakesEffect { get }
+}
+
+/// What a start uses, and a reload leaves as it is.
+struct StartupSettings: SettingsPart {
+    static let takesEffect = Setting.TakesEffect.atRestart
+    static let place: any WritableKeyPath<ServiceSettings, Self> & Sendable = \.startup
+
     var listen = "127.0.0.1:7400"
     var tls = TLSChoices()
     /// Where the HTTP API listens, if at all.
@@ -26,10 +53,42 @@ struct ServiceSettings: Sendable {
     var serverKeyPath: String?
     var webhooks = WebhookChoices()
     var xmpp = XMPPChoices()
+    var dataDirectory = Configuration().dataDirectory
+    var durability = Configuration().durability
+    var loops = Configuration().loops
+    /// Its memory is allocated at the start.
+    var feed = FeedLimits()
+    // Clients are told them at login.
+    var heartbeatSeconds = Settings().heartbeatSeconds
+    var visibility = Settings().visibility
+    var restartGraceSeconds = Settings().restartGraceSeconds
+    // Buffers have these sizes, and the verifier of tokens uses the first.
+    var accountBytesMax = Limits().accountBytesMax
+    var frameBytesMax = Limits().frameBytesMax
+    var frameBytesBeforeLoginMax = Limits().frameBytesBeforeLoginMax
+    var serverFrameBytesMax = Limits().serverFrameBytesMax
+}
+
+/// What may change while clients are connected: a reload replaces all of it.
+struct LiveSettings: SettingsPart {
+    static let takesEffect = Setting.TakesEffect.atReload
+    static let place: any WritableKeyPath<ServiceSettings, Self> & Sendable = \.live
+
+    /// Those of the engine that are not in `StartupSettings`.
+    var engine = Settings()
+    var connection = ConnectionLimits()
+    var admission = AdmissionLimits()
+    /// As browsers send them; nil: see `Configuration`.
+    var origins: Set<[UInt8]>?
     var areRatesLimited = true
     /// The least severe level that is logged.
     var logLevel = Logger.Level.notice
-    var places = SettingPlaces()
+
+    /// A short path for the table.
+    var limits: Limits {
+        get { engine.limits }
+        set { engine.limits = newValue }
+    }
 }
 
 /// Where the settings were set, for errors about the files that they name.
@@ -48,7 +107,7 @@ struct SettingPlaces: Sendable {
 
 enum AuthenticationMode: String, CaseIterable { case open, jwt, password }
 
-extension ServiceSettings {
+extension StartupSettings {
     /// Whether accounts may log in with a password.
     var passwords: PasswordUse {
         switch auth {
@@ -57,48 +116,23 @@ extension ServiceSettings {
         case .password: .only
         }
     }
-}
 
-extension ServiceSettings {
     /// Whether there is an HTTP API, with or without TLS.
     var servesHTTP: Bool { http != nil || tls.http != nil }
 }
 
-// Short paths for the table.
-extension ServiceSettings {
-    var engine: Settings {
-        get { configuration.engine }
-        set { configuration.engine = newValue }
-    }
-
-    var limits: Limits {
-        get { configuration.engine.limits }
-        set { configuration.engine.limits = newValue }
-    }
-
-    var connection: ConnectionLimits {
-        get { configuration.connection }
-        set { configuration.connection = newValue }
-    }
-
-    var admission: AdmissionLimits {
-        get { configuration.admission }
-        set { configuration.admission = newValue }
-    }
-}
-
 // What a browser sends is compared byte by byte, so what is written here is made into that.
-extension ServiceSettings {
+extension LiveSettings {
     /// The origins of web pages that may connect, with commas between them.
     var webSocketOrigins: String? {
         get {
-            configuration.webSocketOrigins.map { origins in
+            origins.map { origins in
                 origins.map { String(decoding: $0, as: UTF8.self) }.sorted()
                     .joined(separator: ", ")
             }
         }
         set {
-            configuration.webSocketOrigins = newValue.map { text in
+            origins = newValue.map { text in
                 Set(
                     text.split { $0 == "," || $0 == " " }.map { word in
                         // An invalid one is kept as it is: a rule refuses it.
@@ -129,27 +163,46 @@ extension Pace? {
 }
 
 extension ServiceSettings {
-    /// Takes over what may change while clients are connected: see `Configuration.reload`. The rest
-    /// keeps its value from startup.
-    mutating func reload(from new: ServiceSettings) {
-        configuration.reload(from: new.configuration)
-        areRatesLimited = new.areRatesLimited
-        places = new.places
-        logLevel = new.logLevel
+    /// The service's configuration, without addresses and keys.
+    var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.loops = startup.loops
+        configuration.dataDirectory = startup.dataDirectory
+        configuration.durability = startup.durability
+        configuration.feed = startup.feed
+        configuration.webSocketOrigins = live.origins
+        configuration.connection = live.connection
+        configuration.admission = live.admission
+        configuration.engine = live.engine
+        configuration.engine.heartbeatSeconds = startup.heartbeatSeconds
+        configuration.engine.visibility = startup.visibility
+        configuration.engine.restartGraceSeconds = startup.restartGraceSeconds
+        configuration.engine.limits.accountBytesMax = startup.accountBytesMax
+        configuration.engine.limits.frameBytesMax = startup.frameBytesMax
+        configuration.engine.limits.frameBytesBeforeLoginMax = startup.frameBytesBeforeLoginMax
+        configuration.engine.limits.serverFrameBytesMax = startup.serverFrameBytesMax
+        return configuration
     }
 
-    /// The service's configuration, without keys.
-    var service: Configuration {
-        let address = Self.numericAddress(listen)
+    /// The same with addresses, certificates and keys.
+    func configuration(
+        _ tls: TLSFiles, _ authenticator: CredentialAuthenticator,
+        _ furtherMetrics: @escaping @Sendable () -> [UInt8]
+    ) -> Configuration {
+        let address = Self.numericAddress(startup.listen)
         var configuration = configuration
         configuration.host = address.host
         configuration.port = address.port
-        configuration.xmpp = xmppListening
+        configuration.tls = tls.listening
+        configuration.xmpp = startup.xmppListening
+        configuration.xmpp?.contexts = tls.xmpp
         configuration.version = programVersion
-        configuration.access = auth == .open ? .open : .credentials
-        configuration.passwords = passwords
+        configuration.access = startup.auth == .open ? .open : .credentials
+        configuration.passwords = startup.passwords
+        configuration.authenticator = authenticator
+        configuration.furtherMetrics = furtherMetrics
         configuration.admission.descriptorsElsewhere = DescriptorBudget(self).elsewhere
-        if !areRatesLimited { configuration.switchOffPace() }
+        if !live.areRatesLimited { configuration.switchOffPace() }
         return configuration
     }
 }
@@ -165,8 +218,8 @@ extension ServiceSettings {
 
     /// The requirements on tokens.
     var tokenRules: TokenRules {
-        var rules = TokenRules(audience: tokenAudience, issuer: tokenIssuer)
-        rules.accountBytesMax = configuration.engine.limits.accountBytesMax
+        var rules = TokenRules(audience: startup.tokenAudience, issuer: startup.tokenIssuer)
+        rules.accountBytesMax = startup.accountBytesMax
         return rules
     }
 }

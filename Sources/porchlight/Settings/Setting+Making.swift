@@ -1,104 +1,91 @@
 import PresenceServer
 
-// How the lines of the table are made. A setting is stored at a key path; its default is the value
-// at that path in fresh settings, so that it is written down once.
+// How the lines of the table are made. A setting is stored at a key path. Its default is the value
+// at that path in fresh settings, and when it takes effect follows from the part of the settings
+// that the path is of: so both are written down once.
 
 extension Setting {
-    typealias Path<Content> = any WritableKeyPath<ServiceSettings, Content> & Sendable
+    typealias Path<Part, Content> = any WritableKeyPath<Part, Content> & Sendable
+
+    /// Stores a `Content`, which is made of a value and into one. What is nil is not stored.
+    private init<Part: SettingsPart, Content>(
+        _ name: String, _ kind: Kind, _ help: String, _ path: Path<Part, Content>,
+        unset: String = "", isSecret: Bool = false, value: (Content) -> Value?,
+        content: @escaping @Sendable (Value) -> Content?
+    ) {
+        self.init(
+            name: name, kind: kind, help: help, standard: value(Part()[keyPath: path]),
+            unset: unset, takesEffect: Part.takesEffect, isSecret: isSecret
+        ) { value, settings in
+            guard let content = content(value) else { return }
+            settings[keyPath: Part.place][keyPath: path] = content
+        }
+    }
 
     /// A number of something.
-    static func count(
-        _ name: String, _ path: Path<Int>, _ range: ClosedRange<Int>, _ unit: Kind.Unit,
-        _ help: String, takesEffect: TakesEffect = .atReload
+    static func count<Part: SettingsPart>(
+        _ name: String, _ path: Path<Part, Int>, _ range: ClosedRange<Int>, _ unit: Kind.Unit,
+        _ help: String
     ) -> Setting {
-        Setting(
-            name: name, kind: .integer(range, unit), help: help,
-            standard: .integer(ServiceSettings()[keyPath: path]), takesEffect: takesEffect
-        ) { value, settings in
-            if case .integer(let number) = value { settings[keyPath: path] = number }
-        }
+        Setting(name, .integer(range, unit), help, path, value: { .integer($0) }) { $0.number }
     }
 
     /// A number that is optional.
-    static func count<Number: FixedWidthInteger & SendableMetatype>(
-        _ name: String, _ path: Path<Number?>, _ range: ClosedRange<Int>, _ unit: Kind.Unit,
-        unset: String, _ help: String, takesEffect: TakesEffect = .atReload
+    static func count<Part: SettingsPart, Number: FixedWidthInteger & SendableMetatype>(
+        _ name: String, _ path: Path<Part, Number?>, _ range: ClosedRange<Int>, _ unit: Kind.Unit,
+        unset: String, _ help: String
     ) -> Setting {
         Setting(
-            name: name, kind: .integer(range, unit), help: help,
-            standard: ServiceSettings()[keyPath: path].map { .integer(Int($0)) }, unset: unset,
-            takesEffect: takesEffect
-        ) { value, settings in
-            switch value {
-            case .integer(let number): settings[keyPath: path] = Number(number)
-            case .nothing: settings[keyPath: path] = nil
-            default: break
-            }
-        }
+            name, .integer(range, unit), help, path, unset: unset,
+            value: { $0.map { .integer(Int($0)) } },
+            content: { .some($0.number.map { Number($0) }) })
     }
 
     /// One of some words.
-    static func choice<Word: RawRepresentable<String> & CaseIterable & SendableMetatype>(
-        _ name: String, _ path: Path<Word>, _ help: String, takesEffect: TakesEffect = .atReload
-    ) -> Setting {
-        Setting(
-            name: name, kind: .choice(Word.allCases.map(\.rawValue)), help: help,
-            standard: .text(ServiceSettings()[keyPath: path].rawValue), takesEffect: takesEffect
-        ) { value, settings in
-            if let word = Word(rawValue: value.text) { settings[keyPath: path] = word }
-        }
+    static func choice<
+        Part: SettingsPart, Word: RawRepresentable<String> & CaseIterable & SendableMetatype
+    >(_ name: String, _ path: Path<Part, Word>, _ help: String) -> Setting {
+        choice(name, path, word: { $0.rawValue }, help)
     }
 
     /// One of some words that are no strings in code.
-    static func choice<Word: CaseIterable & SendableMetatype>(
-        _ name: String, _ path: Path<Word>, word: @escaping @Sendable (Word) -> String,
-        _ help: String, takesEffect: TakesEffect = .atReload
+    static func choice<Part: SettingsPart, Word: CaseIterable & SendableMetatype>(
+        _ name: String, _ path: Path<Part, Word>, word: @escaping @Sendable (Word) -> String,
+        _ help: String
     ) -> Setting {
         Setting(
-            name: name, kind: .choice(Word.allCases.map(word)), help: help,
-            standard: .text(word(ServiceSettings()[keyPath: path])), takesEffect: takesEffect
-        ) { value, settings in
-            if let found = Word.allCases.first(where: { word($0) == value.text }) {
-                settings[keyPath: path] = found
-            }
-        }
+            name, .choice(Word.allCases.map(word)), help, path, value: { .text(word($0)) }
+        ) { value in Word.allCases.first { word($0) == value.text } }
     }
 
     /// Something that is on or off.
-    static func onOff(
-        _ name: String, _ path: Path<Bool>, _ help: String, takesEffect: TakesEffect = .atReload
+    static func onOff<Part: SettingsPart>(
+        _ name: String, _ path: Path<Part, Bool>, _ help: String
     ) -> Setting {
-        Setting(
-            name: name, kind: .onOff, help: help,
-            standard: .isOn(ServiceSettings()[keyPath: path]), takesEffect: takesEffect
-        ) { value, settings in
-            settings[keyPath: path] = value == .isOn(true)
-        }
+        Setting(name, .onOff, help, path, value: { .isOn($0) }) { $0 == .isOn(true) }
     }
 
     /// A text, of whatever kind.
-    static func text(
-        _ name: String, _ path: Path<String>, _ kind: Kind, _ help: String,
-        takesEffect: TakesEffect
+    static func text<Part: SettingsPart>(
+        _ name: String, _ path: Path<Part, String>, _ kind: Kind, _ help: String
     ) -> Setting {
-        Setting(
-            name: name, kind: kind, help: help, standard: .text(ServiceSettings()[keyPath: path]),
-            takesEffect: takesEffect
-        ) { value, settings in
-            settings[keyPath: path] = value.text
-        }
+        Setting(name, kind, help, path, value: { .text($0) }) { $0.text }
     }
 
-    /// A text that is optional.
-    static func text(
-        _ name: String, _ path: Path<String?>, _ kind: Kind, unset: String, _ help: String,
-        takesEffect: TakesEffect, isSecret: Bool = false
+    /// A text that is optional; by default there is none.
+    static func text<Part: SettingsPart>(
+        _ name: String, _ path: Path<Part, String?>, _ kind: Kind, unset: String, _ help: String,
+        isSecret: Bool = false
     ) -> Setting {
         Setting(
-            name: name, kind: kind, help: help, standard: nil, unset: unset,
-            takesEffect: takesEffect, isSecret: isSecret
-        ) { value, settings in
-            settings[keyPath: path] = value == .nothing ? nil : value.text
-        }
+            name, kind, help, path, unset: unset, isSecret: isSecret, value: { _ in nil }
+        ) { .some($0 == .nothing ? nil : $0.text) }
+    }
+}
+
+extension Setting.Value {
+    /// Nil: not an integer.
+    fileprivate var number: Int? {
+        if case .integer(let number) = self { number } else { nil }
     }
 }

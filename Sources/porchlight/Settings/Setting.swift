@@ -17,8 +17,7 @@ struct Setting: Sendable {
     /// The word for nothing, for a setting whose default is nothing: it can be written wherever a
     /// value can. Empty for all others.
     var unset = ""
-    /// When a change in the settings file takes effect. The rule is `ServiceSettings.reload`; a
-    /// test compares every setting with it.
+    /// When a change in the settings file takes effect: that of the part of the settings it is in.
     let takesEffect: TakesEffect
     /// Whether its value is hidden.
     var isSecret = false

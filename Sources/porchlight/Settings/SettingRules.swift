@@ -60,8 +60,8 @@ struct SettingRule: Sendable {
         Self(
             names: ["websocket-origins"],
             holds: { settings in
-                guard let origins = settings.configuration.webSocketOrigins else { return true }
-                return !origins.isEmpty && origins.allSatisfy(ServiceSettings.isOrigin)
+                guard let origins = settings.live.origins else { return true }
+                return !origins.isEmpty && origins.allSatisfy(LiveSettings.isOrigin)
             },
             remedy: "An origin is a scheme, a host as browsers send it (xn--… for other letters "
                 + "than ASCII), and a port if it is not the usual one, without a path or a slash "
@@ -113,22 +113,26 @@ extension Configuration.Relation {
     }
 }
 
-extension ServiceSettings {
+extension StartupSettings {
     /// Whether only processes of this machine can reach the clients' ports.
     var isOnLoopback: Bool {
         [listen, tls.listen, tls.xmpp, tls.xmppOverTLS].allSatisfy {
-            $0.map(Self.isLoopback) ?? true
+            $0.map(ServiceSettings.isLoopback) ?? true
         }
     }
 
     /// The same for the HTTP API; also true without one.
-    var isHTTPOnLoopback: Bool { [http, tls.http].allSatisfy { $0.map(Self.isLoopback) ?? true } }
+    var isHTTPOnLoopback: Bool {
+        [http, tls.http].allSatisfy { $0.map(ServiceSettings.isLoopback) ?? true }
+    }
 
     /// Whether what is sent without TLS stays on this machine.
     var isPlainOnLoopback: Bool {
-        Self.isLoopback(listen) && http.map(Self.isLoopback) ?? true
+        ServiceSettings.isLoopback(listen) && http.map(ServiceSettings.isLoopback) ?? true
     }
+}
 
+extension ServiceSettings {
     static func isLoopback(_ address: String) -> Bool {
         guard let host = parseAddress(address)?.host else { return false }
         return host == "localhost" || host.hasPrefix("127.") || host == "::1"

@@ -6,24 +6,20 @@ extension SettingTable {
         settings: [
             // The URL may contain a secret.
             .text(
-                "webhook", \.webhooks.url, .text, unset: "none",
-                "The http or https URL that every change of state is posted to.",
-                takesEffect: .atRestart, isSecret: true),
+                "webhook", \Startup.webhooks.url, .text, unset: "none",
+                "The http or https URL that every change of state is posted to.", isSecret: true),
             .text(
-                "webhook-secret", \.webhooks.secretPath, .path, unset: "none",
-                "A file with the secret that signs the posts, 16 to 512 bytes.",
-                takesEffect: .atRestart),
+                "webhook-secret", \Startup.webhooks.secretPath, .path, unset: "none",
+                "A file with the secret that signs the posts, 16 to 512 bytes."),
             .text(
-                "webhooks", \.webhooks.listPath, .path, unset: "none",
-                "A JSON file with several webhooks: [{\"name\", \"url\", \"secret\": a file}].",
-                takesEffect: .atRestart),
+                "webhooks", \Startup.webhooks.listPath, .path, unset: "none",
+                "A JSON file with several webhooks: [{\"name\", \"url\", \"secret\": a file}]."),
             .count(
-                "webhook-timeout", \.webhooks.timeoutSeconds, 1...60, .seconds,
-                "Time within which a receiver must answer.", takesEffect: .atRestart),
+                "webhook-timeout", \Startup.webhooks.timeoutSeconds, 1...60, .seconds,
+                "Time within which a receiver must answer."),
             .count(
-                "webhook-retry-max", \.webhooks.retrySecondsMax, 1...3_600, .seconds,
-                "Longest time between two attempts, unless a receiver asks for more.",
-                takesEffect: .atRestart),
+                "webhook-retry-max", \Startup.webhooks.retrySecondsMax, 1...3_600, .seconds,
+                "Longest time between two attempts, unless a receiver asks for more."),
         ])
 }
 

@@ -7,33 +7,29 @@ extension SettingTable {
         title: "XMPP",
         settings: [
             .text(
-                "xmpp-listen", \.tls.xmpp, .address, unset: "none",
+                "xmpp-listen", \Startup.tls.xmpp, .address, unset: "none",
                 "The address that XMPP clients connect to, with a port, usually 5222; TLS begins "
-                    + "by STARTTLS.", takesEffect: .atRestart),
+                    + "by STARTTLS."),
             .text(
-                "xmpp-tls-listen", \.tls.xmppOverTLS, .address, unset: "none",
-                "The address that XMPP clients connect to over TLS, with a port, usually 5223.",
-                takesEffect: .atRestart),
+                "xmpp-tls-listen", \Startup.tls.xmppOverTLS, .address, unset: "none",
+                "The address that XMPP clients connect to over TLS, with a port, usually 5223."),
             .text(
-                "xmpp-domain", \.xmpp.domainList, .text, unset: "none",
+                "xmpp-domain", \Startup.xmpp.domainList, .text, unset: "none",
                 "The domain of the JIDs of accounts; several with commas between them, the first "
-                    + "for clients that name none. IP addresses are allowed.",
-                takesEffect: .atRestart),
+                    + "for clients that name none. IP addresses are allowed."),
             .onOff(
-                "xmpp-plaintext", \.xmpp.allowsPlaintext,
-                "Allow XMPP clients to authenticate without TLS.", takesEffect: .atRestart),
+                "xmpp-plaintext", \Startup.xmpp.allowsPlaintext,
+                "Allow XMPP clients to authenticate without TLS."),
             .onOff(
-                "xmpp-registration", \.xmpp.allowsRegistration,
-                "Allow any client to register an account with a password (XEP-0077).",
-                takesEffect: .atRestart),
+                "xmpp-registration", \Startup.xmpp.allowsRegistration,
+                "Allow any client to register an account with a password (XEP-0077)."),
             .count(
-                "xmpp-login-timeout", \.connection.xmppLoginSeconds, 1...300, .seconds,
+                "xmpp-login-timeout", \Live.connection.xmppLoginSeconds, 1...300, .seconds,
                 "Time within which an XMPP client must log in. Its user may be asked meanwhile "
                     + "about a certificate, or for a name to register."),
             .count(
-                "xmpp-stanza-bytes", \.xmpp.stanzaBytesMax, 10_000...1_048_576, .bytes,
-                "Bytes of a stanza after login; above, the stream is closed.",
-                takesEffect: .atRestart),
+                "xmpp-stanza-bytes", \Startup.xmpp.stanzaBytesMax, 10_000...1_048_576, .bytes,
+                "Bytes of a stanza after login; above, the stream is closed."),
         ])
 }
 
@@ -66,7 +62,7 @@ struct XMPPChoices: Sendable {
     }
 }
 
-extension ServiceSettings {
+extension StartupSettings {
     /// Whether XMPP clients are served.
     var servesXMPP: Bool { tls.xmpp != nil || tls.xmppOverTLS != nil }
 
@@ -75,7 +71,7 @@ extension ServiceSettings {
         guard servesXMPP else { return nil }
         func place(_ text: String?) -> XMPPListening.Place? {
             text.map {
-                let address = Self.numericAddress($0)
+                let address = ServiceSettings.numericAddress($0)
                 return XMPPListening.Place(host: address.host, port: address.port)
             }
         }

@@ -5,9 +5,10 @@
 // counts fit their integers, and lists fit into one turn of the loop. Rules between settings are
 // in `SettingRules.swift`.
 //
-// A new setting is a line here, with the path to a field of `ServiceSettings`, whose value there
-// is the default. A common one gets a flag: two lines in `SettingFlags.swift`. The tests say what
-// is missing; `porchlight config --example > packaging/porchlight.yml` writes the example.
+// A new setting is a line here, with the path to a field of `LiveSettings`, all of which a reload
+// replaces, or of `StartupSettings`. Its value there is the default. A common one gets a flag: two
+// lines in `SettingFlags.swift`. The tests say what is missing;
+// `porchlight config --example > packaging/porchlight.yml` writes the example.
 
 import Containers
 import PresenceCore
@@ -22,6 +23,9 @@ struct SettingGroup: Sendable {
 
 /// All settings.
 enum SettingTable {
+    typealias Startup = StartupSettings
+    typealias Live = LiveSettings
+
     static let groups = [
         serving, presence, pace, connections, names, requests, expiry, frames, feed, webhooks,
         xmpp,
@@ -39,162 +43,150 @@ enum SettingTable {
         title: "The service",
         settings: [
             .text(
-                "listen", \.listen, .address,
-                "The address that clients connect to, with a port; port 0 is any free one.",
-                takesEffect: .atRestart),
+                "listen", \Startup.listen, .address,
+                "The address that clients connect to, with a port; port 0 is any free one."),
             .text(
-                "listen-tls", \.tls.listen, .address, unset: "none",
-                "The address that clients connect to over TLS, with a port.",
-                takesEffect: .atRestart),
+                "listen-tls", \Startup.tls.listen, .address, unset: "none",
+                "The address that clients connect to over TLS, with a port."),
             // The files are read again.
             .text(
-                "tls-certificate", \.tls.certificatePaths, .path, unset: "none",
+                "tls-certificate", \Startup.tls.certificatePaths, .path, unset: "none",
                 "A PEM file with the certificate of the service and its chain, read again on "
                     + "SIGHUP; several with commas between them, chosen by the name that a client "
-                    + "asks for.",
-                takesEffect: .atRestart),
+                    + "asks for."),
             .text(
-                "tls-key", \.tls.keyPaths, .path, unset: "none",
+                "tls-key", \Startup.tls.keyPaths, .path, unset: "none",
                 "A PEM file with the private key, read again on SIGHUP; several in the order of "
-                    + "tls-certificate.",
-                takesEffect: .atRestart),
+                    + "tls-certificate."),
             .choice(
-                "tls-min", \.tls.minimum, "The oldest version of TLS that is accepted.",
-                takesEffect: .atRestart),
+                "tls-min", \Startup.tls.minimum, "The oldest version of TLS that is accepted."),
             .text(
-                "http", \.http, .address, unset: "none",
-                "The address of the HTTP API for app servers, with a port.",
-                takesEffect: .atRestart),
+                "http", \Startup.http, .address, unset: "none",
+                "The address of the HTTP API for app servers, with a port."),
             .text(
-                "http-tls", \.tls.http, .address, unset: "none",
-                "The address of the HTTP API over TLS, with a port; instead of http, or besides.",
-                takesEffect: .atRestart),
+                "http-tls", \Startup.tls.http, .address, unset: "none",
+                "The address of the HTTP API over TLS, with a port; instead of http, or besides."),
             .text(
-                "data", \.configuration.dataDirectory, .path, "The directory of the database.",
-                takesEffect: .atRestart),
+                "data", \Startup.dataDirectory, .path, "The directory of the database."),
             .choice(
-                "auth", \.auth,
+                "auth", \Startup.auth,
                 "Authentication. open: any client as any account; jwt: accounts by token; "
-                    + "password: accounts by password; app servers by server key.",
-                takesEffect: .atRestart),
+                    + "password: accounts by password; app servers by server key."),
             .onOff(
-                "passwords", \.takesPasswords,
-                "With --auth jwt, accept passwords of accounts besides tokens.",
-                takesEffect: .atRestart),
+                "passwords", \Startup.takesPasswords,
+                "With --auth jwt, accept passwords of accounts besides tokens."),
             .text(
-                "jwt-key", \.tokenKeyPlace, .text, unset: "none",
+                "jwt-key", \Startup.tokenKeyPlace, .text, unset: "none",
                 "The keys that tokens are checked with: a file with public keys in PEM, a JWK set "
-                    + "or a secret, read again on SIGHUP, or the https URL of a JWK set.",
-                takesEffect: .atRestart),
+                    + "or a secret, read again on SIGHUP, or the https URL of a JWK set."),
             .text(
-                "jwt-audience", \.tokenAudience, .text, unset: "none",
-                "The audience that tokens must name; with none, tokens must not have any.",
-                takesEffect: .atRestart),
+                "jwt-audience", \Startup.tokenAudience, .text, unset: "none",
+                "The audience that tokens must name; with none, tokens must not have any."),
             .text(
-                "jwt-issuer", \.tokenIssuer, .text, unset: "any",
-                "The issuer that tokens must name.", takesEffect: .atRestart),
+                "jwt-issuer", \Startup.tokenIssuer, .text, unset: "any",
+                "The issuer that tokens must name."),
             .onOff(
-                "i-know-this-is-open", \.isKnownToBeOpen,
-                "Allow --auth open on an address that other machines can reach.",
-                takesEffect: .atRestart),
+                "i-know-this-is-open", \Startup.isKnownToBeOpen,
+                "Allow --auth open on an address that other machines can reach."),
             .onOff(
-                "i-know-this-is-plain", \.isKnownToBePlain,
+                "i-know-this-is-plain", \Startup.isKnownToBePlain,
                 "Allow --auth jwt and password without TLS on an address that other machines can "
-                    + "reach.",
-                takesEffect: .atRestart),
+                    + "reach."),
             // The file is read again. Whether there is one decides at startup who may use HTTP.
             .text(
-                "server-key", \.serverKeyPath, .path, unset: "none",
+                "server-key", \Startup.serverKeyPath, .path, unset: "none",
                 "A file with the keys of app servers, a line each, as `porchlight key` prints; "
-                    + "read again on SIGHUP.",
-                takesEffect: .atRestart),
+                    + "read again on SIGHUP."),
             .text(
-                "websocket-origins", \.webSocketOrigins, .text, unset: "auto",
+                "websocket-origins", \Live.webSocketOrigins, .text, unset: "auto",
                 "Origins of the web pages that may connect, separated by commas. auto: with "
-                    + "--auth open those of this machine, otherwise all.", takesEffect: .atReload),
+                    + "--auth open those of this machine, otherwise all."),
             .count(
-                "loops", \.configuration.loops, 1...Configuration.loopsMax, .things, unset: "auto",
+                "loops", \Startup.loops, 1...Configuration.loopsMax, .things, unset: "auto",
                 "Connection loops; with two or more, each has a thread, and so has the engine. "
-                    + "auto: one for each processor, at most 8.",
-                takesEffect: .atRestart),
+                    + "auto: one for each processor, at most 8."),
             .choice(
-                "durability", \.configuration.durability,
-                "When a change is durable. full: it survives a power loss; relaxed: a crash.",
-                takesEffect: .atRestart),
-            .choice("log-level", \.logLevel, "The lowest level that is logged on standard error."),
+                "durability", \Startup.durability,
+                "When a change is durable. full: it survives a power loss; relaxed: a crash."),
+            .choice(
+                "log-level", \Live.logLevel, "The lowest level that is logged on standard error."),
         ])
 
     private static let presence = SettingGroup(
         title: "Presence",
         settings: [
             .count(
-                "disconnect-grace", \.engine.disconnectGraceSeconds, 0...300, .seconds,
+                "disconnect-grace", \Live.engine.disconnectGraceSeconds, 0...300, .seconds,
                 "Time between the loss of a connection and the disconnect event."),
             .count(
-                "restart-grace", \.engine.restartGraceSeconds, 0...600, .seconds,
-                "Time that sessions wait for their devices after a restart.",
-                takesEffect: .atRestart),
+                "restart-grace", \Startup.restartGraceSeconds, 0...600, .seconds,
+                "Time that sessions wait for their devices after a restart."),
             // Announced at login.
             .count(
-                "heartbeat", \.engine.heartbeatSeconds, 5...300, .seconds,
-                "Time within which a client must send a frame.", takesEffect: .atRestart),
+                "heartbeat", \Startup.heartbeatSeconds, 5...300, .seconds,
+                "Time within which a client must send a frame."),
             .choice(
-                "push-reachable", \.engine.pushReachable,
+                "push-reachable", \Live.engine.pushReachable,
                 "The state of a push-reachable device that has lost its connection."),
             .count(
-                "push-reachable-time", \.engine.pushReachableSeconds, 60...31_536_000, .seconds,
+                "push-reachable-time", \Live.engine.pushReachableSeconds, 60...31_536_000, .seconds,
                 "Time that a push-reachable device stays online without a connection."),
             .choice(
-                "visibility", \.engine.visibility, word: { $0.word.description },
+                "visibility", \Startup.visibility, word: { $0.word.description },
                 "The subscribers that see an account that has not set its visibility: all, those "
-                    + "that it has accepted, or none.",
-                takesEffect: .atRestart),
+                    + "that it has accepted, or none."),
             .count(
-                "subscribers-max", \.engine.subscribersPerPublisherMax, 1...1_000_000_000, .things,
+                "subscribers-max", \Live.engine.subscribersPerPublisherMax, 1...1_000_000_000,
+                .things,
                 unset: "unlimited", "Subscribers of one publisher and type."),
         ])
 
     private static let pace = SettingGroup(
         title: "Pace",
         settings: [
-            .onOff("rate-limits", \.areRatesLimited, "Rate limits; off is for load tests."),
+            .onOff("rate-limits", \Live.areRatesLimited, "Rate limits; off is for load tests."),
             .count(
-                "requests-per-second", \.admission.requestPace.ratePerSecond, 1...100_000,
+                "requests-per-second", \Live.admission.requestPace.ratePerSecond, 1...100_000,
                 .perSecond, "Requests of one client; above, it is read from more slowly."),
             .count(
-                "requests-burst", \.admission.requestPace.burstMax, 1...1_000_000, .things,
+                "requests-burst", \Live.admission.requestPace.burstMax, 1...1_000_000, .things,
                 "Requests of one client in a burst."),
             .count(
-                "app-server-requests-per-second", \.admission.appServerRequestPace.ratePerSecond,
+                "app-server-requests-per-second",
+                \Live.admission.appServerRequestPace.ratePerSecond,
                 1...100_000, .perSecond,
                 "Requests of one app server; above, it is read from more slowly."),
             .count(
-                "app-server-requests-burst", \.admission.appServerRequestPace.burstMax,
+                "app-server-requests-burst", \Live.admission.appServerRequestPace.burstMax,
                 1...1_000_000, .things, "Requests of one app server in a burst."),
             .count(
-                "publishes-per-second", \.engine.publishPace.ratePerSecond, 1...100_000, .perSecond,
+                "publishes-per-second", \Live.engine.publishPace.ratePerSecond, 1...100_000,
+                .perSecond,
                 "Publishes and clears of one account; above, error 416."),
             .count(
-                "publishes-burst", \.engine.publishPace.burstMax, 1...1_000_000, .things,
+                "publishes-burst", \Live.engine.publishPace.burstMax, 1...1_000_000, .things,
                 "Publishes and clears of one account in a burst."),
             .count(
-                "account-logins-per-second", \.engine.loginPace.ratePerSecond, 1...100_000,
+                "account-logins-per-second", \Live.engine.loginPace.ratePerSecond, 1...100_000,
                 .perSecond, "Logins of one account's devices; above, error 416."),
             .count(
-                "account-logins-burst", \.engine.loginPace.burstMax, 1...1_000_000, .things,
+                "account-logins-burst", \Live.engine.loginPace.burstMax, 1...1_000_000, .things,
                 "Logins of one account's devices in a burst."),
             .count(
-                "logins-per-second", \.admission.loginPace.ratePerSecond, 1...100_000, .perSecond,
+                "logins-per-second", \Live.admission.loginPace.ratePerSecond, 1...100_000,
+                .perSecond,
                 "Logins of all clients; above, close code 4504 with a time to retry."),
             .count(
-                "logins-burst", \.admission.loginPace.burstMax, 1...1_000_000, .things,
+                "logins-burst", \Live.admission.loginPace.burstMax, 1...1_000_000, .things,
                 "Logins of all clients in a burst."),
             .count(
-                "failed-logins-per-second", \.admission.failedLoginPace.ratePerSecond, 1...100_000,
+                "failed-logins-per-second", \Live.admission.failedLoginPace.ratePerSecond,
+                1...100_000,
                 .perSecond,
                 "Failed logins per address; beyond, tokens are verified while few others wait."),
             .count(
-                "failed-logins-burst", \.admission.failedLoginPace.burstMax, 1...1_000_000, .things,
+                "failed-logins-burst", \Live.admission.failedLoginPace.burstMax, 1...1_000_000,
+                .things,
                 "Failed logins per address in a burst."),
         ])
 }

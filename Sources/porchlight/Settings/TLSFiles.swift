@@ -49,10 +49,10 @@ struct TLSFiles: Sendable {
     ///
     /// - Throws: which file, and what would be right; never the content.
     init(
-        _ choices: TLSChoices, _ places: SettingPlaces, xmppDomains: [String],
-        tickets: TLSTicketKeys, _ occasion: ReadOccasion = .startup,
+        _ settings: ServiceSettings, tickets: TLSTicketKeys, _ occasion: ReadOccasion = .startup,
         at wallSeconds: Int64 = Int64(Date().timeIntervalSince1970)
     ) throws(SettingsError) {
+        let (choices, places) = (settings.tls, settings.places)
         guard choices.hasCertificates else {
             listening = nil
             http = nil
@@ -90,7 +90,7 @@ struct TLSFiles: Sendable {
         let ofCertificates = zip(pairs, ofClients.certificates).flatMap { pair, certificate in
             Self.warnings(certificate, in: pair.certificate, at: wallSeconds)
         }
-        let withoutCertificate = xmppDomains.filter {
+        let withoutCertificate = settings.xmpp.domainsOfCertificates.filter {
             servesXMPP && !ofClients.hasCertificate(for: $0)
         }
         warnings =
