@@ -165,8 +165,8 @@ let package = Package(
         .target(
             name: "PresenceHTTP",
             dependencies: [
-                "CEmbeddedFiles", "Containers", "PresenceCore", "PresenceGateway", "PresenceTokens",
-                "PresenceWire", "PrometheusText", "TLSSessions", "TaskLoops",
+                "CEmbeddedFiles", "Containers", "PresenceCore", "PresenceGateway", "PresenceServer",
+                "PresenceTokens", "PresenceWire", "PrometheusText", "TLSSessions", "TaskLoops",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -175,8 +175,8 @@ let package = Package(
         .target(
             name: "PresenceWebhooks",
             dependencies: [
-                "Containers", "OutgoingHTTP", "PresenceCore", "PresenceGateway", "PresenceWire",
-                "PrometheusText", "TaskLoops",
+                "Containers", "OutgoingHTTP", "PresenceCore", "PresenceGateway", "PresenceServer",
+                "PresenceWire", "PrometheusText", "TaskLoops",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -257,8 +257,8 @@ let package = Package(
         .testTarget(
             name: "PresenceHTTPTests",
             dependencies: [
-                "Containers", "PresenceCore", "PresenceGateway", "PresenceHTTP", "PresenceTokens",
-                "PresenceWire", "TaskLoops",
+                "Containers", "PresenceCore", "PresenceGateway", "PresenceHTTP", "PresenceServer",
+                "PresenceTokens", "PresenceWire", "TaskLoops",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
             ],

@@ -1,5 +1,5 @@
 public import NIOCore
-import PresenceServer
+public import PresenceServer
 public import PresenceWire
 
 /// A reader of the feed. It ends with the last reference.
@@ -24,7 +24,7 @@ public final class FeedReader: Sendable {
 
     /// The next item; nil if there is none within `time`. For one consumer at a time. If that is
     /// cancelled, the reader ends.
-    public func next(within time: TimeAmount) async throws -> FeedItem? {
+    public func next(within time: TimeAmount) async throws(InProcessError) -> FeedItem? {
         try await gateway.next(of: id, within: time)
     }
 

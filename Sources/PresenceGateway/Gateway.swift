@@ -1,6 +1,6 @@
 public import NIOCore
 import PresenceCore
-import PresenceServer
+public import PresenceServer
 public import PresenceWire
 
 /// Bounds of a gateway.
@@ -14,24 +14,30 @@ public struct GatewayLimits: Sendable {
     public init() {}
 }
 
-/// What a gateway has counted.
-public struct GatewayCounters: Hashable, Sendable {
-    /// Calls that the service is carrying out, and calls that wait for others.
-    public let inProgress: Int, waiting: Int
-    /// Since startup: calls rejected because too many were in progress, or their results in use,
-    /// and calls without a response in time.
-    public let refused: Int, timedOut: Int
-    /// Bytes of results that are in use.
-    public let resultBytes: Int
-}
-
 /// Calls the service in this process, for tasks on one event loop.
 ///
-/// What it throws is a `GatewayError` or a `CancellationError`. A call that is cancelled, or has no
+/// What the service hands over is received in a turn of that loop, and what calls have for the
+/// service is handed over once, at the end of the turn's tasks. A call that is cancelled, or has no
 /// response in time, may have been carried out.
 public final class Gateway: Sendable {
+    /// A call that can be given up: by a task that may be cancelled before the call begins.
+    private enum Ticket {
+        case none
+        case begun(InProcessClient.ID)
+        case cancelled
+    }
+
+    /// What is used on the event loop only.
+    private struct State {
+        /// Made when the first call finds the service open.
+        var client: InProcessClient?
+        /// Checks the deadlines of all calls, while there are any.
+        var timer: Scheduled<Void>?
+        var isClosed = false
+    }
+
     private let eventLoop: any EventLoop
-    private let client: NIOLoopBoundBox<LoopClient?>
+    private let state: NIOLoopBoundBox<State>
     private let door: ServiceDoor
     private let limits: GatewayLimits
 
@@ -42,92 +48,165 @@ public final class Gateway: Sendable {
         self.eventLoop = eventLoop
         self.door = door
         self.limits = limits
-        client = NIOLoopBoundBox.makeEmptyBox(valueType: LoopClient.self, eventLoop: eventLoop)
+        state = NIOLoopBoundBox.makeBoxSendingValue(State(), eventLoop: eventLoop)
     }
 
     /// Calls a method; returns its `result`, as JSON. Its bytes count as in use until it is gone.
     public func call(
         _ call: MethodCall, _ form: ResultForm = .whole
-    ) async throws -> ResultBytes {
+    ) async throws(InProcessError) -> ResultBytes {
         switch try await response(to: call, form) {
-        case .result(let bytes), .text(let bytes), .stats(_, let bytes): bytes
-        case .refused(let error): throw GatewayError.refused(error)
+        case .result(let bytes), .text(let bytes), .stats(_, let bytes): return bytes
         case .feed: preconditionFailure("a reader of the feed that has no owner")
         }
     }
 
     /// The service's numbers.
-    public func stats() async throws -> [StatsField] {
-        switch try await response(to: MethodCall(.stats), .whole) {
-        case .stats(let fields, _): return fields
-        case .refused(let error): throw GatewayError.refused(error)
-        case .result, .text, .feed: preconditionFailure("a response to another method")
+    public func stats() async throws(InProcessError) -> [StatsField] {
+        guard case .stats(let fields, _) = try await response(to: MethodCall(.stats), .whole) else {
+            preconditionFailure("a response to another method")
         }
+        return fields
     }
 
     /// Begins to read the feed after a cursor, or with a snapshot.
-    public func openFeed(from cursor: String?) async throws -> FeedReader {
+    public func openFeed(from cursor: String?) async throws(InProcessError) -> FeedReader {
         var call = MethodCall(.feed)
         if let cursor { call.arguments = [MethodCall.Argument(.cursor, .text(cursor))] }
-        switch try await response(to: call, .whole) {
-        case .feed(let start, let id): return FeedReader(start, id: id, of: self)
-        case .refused(let error): throw GatewayError.refused(error)
-        case .result, .text, .stats: preconditionFailure("a response to another method")
+        guard case .feed(let start, let id) = try await response(to: call, .whole) else {
+            preconditionFailure("a response to another method")
         }
+        return FeedReader(start, id: id, of: self)
     }
 
     /// The current counters.
-    public func counters() async -> GatewayCounters {
-        let counters = await withCheckedContinuation { continuation in
-            onLoop { continuation.resume(returning: $0.counters) }
+    public func counters() async -> InProcessCounters {
+        await withCheckedContinuation { continuation in
+            onLoop { [state] in
+                continuation.resume(
+                    returning: state.value.client?.counters ?? InProcessCounters())
+            }
         }
-        return GatewayCounters(
-            inProgress: counters.inProgress, waiting: counters.waiting, refused: counters.refused,
-            timedOut: counters.timedOut, resultBytes: counters.resultBytes)
     }
 
     /// Ends everything that is in progress, and refuses what follows.
     public func close() {
-        onLoop { $0.close() }
-    }
-
-    // MARK: On the loop
-
-    private func response(
-        to call: MethodCall, _ form: ResultForm
-    ) async throws -> InProcessResponse {
-        let ticket = NIOLoopBoundBox.makeBoxSendingValue(
-            LoopClient.Ticket.none, eventLoop: eventLoop)
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                onLoop { $0.call(call, form, ticket) { continuation.resume(with: $0) } }
-            }
-        } onCancel: {
-            eventLoop.execute { [self] in onLoop { $0.cancel(ticket) } }
+        onLoop { [state] in
+            state.value.isClosed = true
+            state.value.timer?.cancel()
+            state.value.client?.close()
+            state.value.client?.handOver()
+            state.value.client = nil
         }
     }
 
-    func next(of reader: InProcessClient.ID, within time: TimeAmount) async throws -> FeedItem? {
-        try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                onLoop { $0.next(of: reader, within: time) { continuation.resume(with: $0) } }
+    private func response(
+        to call: MethodCall, _ form: ResultForm
+    ) async throws(InProcessError) -> InProcessResponse {
+        let ticket = NIOLoopBoundBox.makeBoxSendingValue(Ticket.none, eventLoop: eventLoop)
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                onLoop { [self] in
+                    begin(call, form, ticket) { continuation.resume(returning: $0) }
+                }
+            }
+        } onCancel: {
+            eventLoop.execute { [self] in cancel(ticket) }
+        }
+        return try result.get()
+    }
+
+    /// The next item of a reader; nil if there is none within `time`.
+    func next(
+        of reader: InProcessClient.ID, within time: TimeAmount
+    ) async throws(InProcessError) -> FeedItem? {
+        let result = await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                onLoop { [self] in
+                    wait(for: reader, time) { continuation.resume(returning: $0) }
+                }
             }
         } onCancel: {
             close(reader)
         }
+        return try result.get()
     }
 
     func close(_ reader: InProcessClient.ID) {
-        eventLoop.execute { [self] in onLoop { $0.close(reader) } }
+        eventLoop.execute { [state] in state.value.client?.cancel(reader) }
     }
 
-    private func onLoop(_ body: @escaping @Sendable (LoopClient) -> Void) {
-        guard eventLoop.inEventLoop else {
-            return eventLoop.execute { [self] in onLoop(body) }
+    // MARK: On the loop
+
+    private func onLoop(_ body: @escaping @Sendable () -> Void) {
+        if eventLoop.inEventLoop { body() } else { eventLoop.execute(body) }
+    }
+
+    private func begin(
+        _ call: MethodCall, _ form: ResultForm, _ ticket: NIOLoopBoundBox<Ticket>,
+        _ completion: @escaping InProcessClient.Completion
+    ) {
+        if case .cancelled = ticket.value { return completion(.failure(.cancelled)) }
+        do throws(InProcessError) {
+            let client = try openClient()
+            let deadline = NIODeadline.now() + limits.requestTime
+            let id = client.call(call, form, deadline: deadline.uptimeNanoseconds, completion)
+            if let id { ticket.value = .begun(id) }
+            watchDeadlines()
+        } catch {
+            completion(.failure(error))
         }
-        if let client = client.value { return body(client) }
-        let client = LoopClient(on: eventLoop, door, limits)
-        self.client.value = client
-        body(client)
+    }
+
+    private func cancel(_ ticket: NIOLoopBoundBox<Ticket>) {
+        switch ticket.value {
+        case .begun(let id): state.value.client?.cancel(id)
+        case .none: ticket.value = .cancelled
+        case .cancelled: break
+        }
+    }
+
+    private func openClient() throws(InProcessError) -> InProcessClient {
+        guard !state.value.isClosed else { throw .ended }
+        if let client = state.value.client { return client }
+        let client = try door.makeClient(
+            limits.calls,
+            wake: { [state, eventLoop] in
+                eventLoop.execute { state.value.client?.receive() }
+            },
+            needsHandOver: { [state, eventLoop] in
+                eventLoop.execute { state.value.client?.handOver() }
+            })
+        state.value.client = client
+        return client
+    }
+
+    /// Gives the next item of a reader, or nil if there is none within `time`.
+    private func wait(
+        for reader: InProcessClient.ID, _ time: TimeAmount,
+        _ completion: @escaping @Sendable (Result<FeedItem?, InProcessError>) -> Void
+    ) {
+        guard let client = state.value.client else { return completion(.failure(.ended)) }
+        var timer: Scheduled<Void>?
+        let waits = client.next(of: reader) { result in
+            timer?.cancel()
+            completion(result.map { $0 })
+        }
+        guard waits else { return }
+        timer = eventLoop.scheduleTask(in: time) { [state] in
+            guard state.value.client?.stopWaiting(of: reader) == true else { return }
+            completion(.success(nil))
+        }
+    }
+
+    /// Checks deadlines now and then while there are calls: one timer for all of them.
+    private func watchDeadlines() {
+        guard state.value.timer == nil, state.value.client?.hasCalls == true else { return }
+        let interval = TimeAmount.nanoseconds(limits.requestTime.nanoseconds / 8)
+        state.value.timer = eventLoop.scheduleTask(in: interval) { [self] in
+            state.value.timer = nil
+            state.value.client?.timeOut(at: NIODeadline.now().uptimeNanoseconds)
+            watchDeadlines()
+        }
     }
 }

@@ -17,7 +17,7 @@ public final class ServiceDoor: Sendable {
     func makeClient(
         _ limits: InProcessLimits, wake: @escaping @Sendable () -> Void,
         needsHandOver: @escaping () -> Void
-    ) throws(GatewayError) -> InProcessClient {
+    ) throws(InProcessError) -> InProcessClient {
         guard let control = control.withLock({ $0 }) else { throw .starting }
         do throws(ServiceError) {
             return try control.makeClient(limits, wake: wake, needsHandOver: needsHandOver)

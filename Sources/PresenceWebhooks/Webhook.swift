@@ -1,7 +1,7 @@
 import Containers
 import Logging
 import NIOCore
-import PresenceGateway
+import PresenceServer
 import PresenceWire
 import Synchronization
 import TaskLoops
@@ -70,7 +70,7 @@ final class Webhook: Sendable {
                 let feed = try await openFeed(environment.positions.cursor(of: endpoint.name))
                 defer { feed.close() }
                 try await follow(feed, &backoff)
-            } catch GatewayError.refused(let error) {
+            } catch InProcessError.refused(let error) {
                 environment.logger.warning(
                     "webhook cannot read the feed; retrying",
                     metadata: ["webhook": "\(endpoint.name)", "error": "\(error.message)"])

@@ -73,7 +73,7 @@ private final class RunningService: Sendable {
     @Test func `says that the service starts, answers, and ends with it`() async throws {
         let door = ServiceDoor()
         let gateway = gateway(to: door)
-        await #expect(throws: GatewayError.starting) { try await gateway.call(query) }
+        await #expect(throws: InProcessError.starting) { try await gateway.call(query) }
         let service = RunningService(door)
         let state = try await gateway.call(query, .onlyState)
         #expect(
@@ -84,7 +84,7 @@ private final class RunningService: Sendable {
         #expect(
             String(decoding: metrics.bytes, as: UTF8.self).contains("porchlight_requests_total"))
         service.stop()
-        await #expect(throws: GatewayError.ended) { try await gateway.call(query) }
+        await #expect(throws: InProcessError.ended) { try await gateway.call(query) }
     }
 
     @Test func `passes on errors`() async throws {
@@ -94,16 +94,16 @@ private final class RunningService: Sendable {
         do {
             _ = try await gateway.call(MethodCall(.query))
             Issue.record("not refused")
-        } catch GatewayError.refused(let error) {
+        } catch InProcessError.refused(let error) {
             #expect(error.reason == "missing_field" && error.code == 414)
         }
         var call = query
         call.body = []
-        await #expect(throws: GatewayError.invalidBody(.invalidJSON)) {
+        await #expect(throws: InProcessError.invalidBody(.invalidJSON)) {
             try await gateway.call(call)
         }
         call.body = Array(repeating: 0x20, count: 70_000)
-        await #expect(throws: GatewayError.requestTooLarge(bytesMax: 65_536)) {
+        await #expect(throws: InProcessError.tooLong(bytesMax: 65_536)) {
             try await gateway.call(call)
         }
     }
@@ -122,7 +122,7 @@ private final class RunningService: Sendable {
                     do {
                         _ = try await gateway.call(query)
                         return false
-                    } catch GatewayError.overloaded {
+                    } catch InProcessError.overloaded {
                         return true
                     }
                 }
@@ -144,7 +144,7 @@ private final class RunningService: Sendable {
         do {
             let result = try await gateway.call(several)
             #expect(await gateway.counters().resultBytes == result.bytes.count)
-            await #expect(throws: GatewayError.overloaded) { try await gateway.call(several) }
+            await #expect(throws: InProcessError.overloaded) { try await gateway.call(several) }
             _ = try await gateway.call(query)
             withExtendedLifetime(result) {}
         }
@@ -177,7 +177,7 @@ private final class RunningService: Sendable {
             do {
                 _ = try await call.value
             } catch {
-                #expect(error is CancellationError)
+                #expect(error as? InProcessError == .cancelled)
             }
         }
         #expect(await gateway.counters().inProgress == 0)
@@ -186,7 +186,7 @@ private final class RunningService: Sendable {
             $0.requestTime = .nanoseconds(0)
             $0.calls.callsAtOnceMax = 0
         }
-        await #expect(throws: GatewayError.timedOut) { try await hasty.call(query) }
+        await #expect(throws: InProcessError.timedOut) { try await hasty.call(query) }
         #expect(await hasty.counters().timedOut == 1)
     }
 
@@ -212,12 +212,12 @@ private final class RunningService: Sendable {
         let other = try await gateway.openFeed(from: cursor.text)
         #expect(other.start == .resumed)
         other.close()
-        await #expect(throws: CancellationError.self) { try await other.next(within: .hours(1)) }
+        await #expect(throws: InProcessError.cancelled) { try await other.next(within: .hours(1)) }
         let waiting = Task { try await other.next(within: .hours(1)) }
         waiting.cancel()
-        await #expect(throws: CancellationError.self) { try await waiting.value }
+        await #expect(throws: InProcessError.cancelled) { try await waiting.value }
         let last = Task { try await reader.next(within: .hours(1)) }
         service.stop()
-        await #expect(throws: GatewayError.ended) { try await last.value }
+        await #expect(throws: InProcessError.ended) { try await last.value }
     }
 }

@@ -1,5 +1,5 @@
 import NIOCore
-import PresenceGateway
+import PresenceServer
 import PresenceWire
 import Synchronization
 import Testing
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func `tells a startup from a shutdown`() async {
-        func failure(at milliseconds: Int64, _ error: GatewayError) async -> HTTPError? {
+        func failure(at milliseconds: Int64, _ error: InProcessError) async -> HTTPError? {
             do {
                 try await readiness.check(at: at(milliseconds)) { throw error }
                 return nil
@@ -86,12 +86,12 @@ import Testing
     }
 
     @Test func `ignores a check whose client has disconnected`() async {
-        await #expect(throws: CancellationError.self) {
-            try await readiness.check(at: at(0)) { throw CancellationError() }
+        await #expect(throws: InProcessError.cancelled) {
+            try await readiness.check(at: at(0)) { throw InProcessError.cancelled }
         }
         #expect(await check(at: 1) == true)
-        await #expect(throws: CancellationError.self) {
-            try await readiness.check(at: at(2_000)) { throw CancellationError() }
+        await #expect(throws: InProcessError.cancelled) {
+            try await readiness.check(at: at(2_000)) { throw InProcessError.cancelled }
         }
         // Nor does it keep others from asking.
         #expect(await check(at: 2_001) == true)

@@ -35,11 +35,13 @@ private final class Caller {
 
     /// The result as JSON; or the reason of the error.
     func ask(_ method: MethodName, _ body: String) throws -> JSON {
-        switch try #require(call(.with(method, body))).get() {
-        case .result(let bytes), .text(let bytes), .stats(_, let bytes):
+        switch try #require(call(.with(method, body))) {
+        case .success(.result(let bytes)), .success(.text(let bytes)),
+            .success(.stats(_, let bytes)):
             return try JSON(parsing: bytes.bytes)
-        case .refused(let error): return .string("\(error.code) \(error.reason)")
-        case .feed: return "feed"
+        case .success(.feed): return "feed"
+        case .failure(.refused(let error)): return .string("\(error.code) \(error.reason)")
+        case .failure(let error): throw error
         }
     }
 
@@ -89,7 +91,7 @@ extension MethodCall {
             caller.run { bytes != nil }
             #expect(try JSON(parsing: bytes ?? [])["publisher"] == "bob")
             call.body = Array("[]".utf8)
-            #expect(throws: InProcessError.invalid(.body(.notAnObject))) {
+            #expect(throws: InProcessError.invalidBody(.notAnObject)) {
                 try caller.call(call)?.get()
             }
             withExtendedLifetime(bob) {}

@@ -1,6 +1,7 @@
 import NIOCore
 import PresenceCore
 import PresenceGateway
+import PresenceServer
 import PresenceWire
 
 extension API {
@@ -84,7 +85,7 @@ extension API {
         var text = ByteBuffer()
         do {
             text.writeBytes(try await gateway.call(MethodCall(.metrics)).bytes)
-        } catch GatewayError.refused {
+        } catch InProcessError.refused {
             // Those of the API are there all the same.
         }
         text.writeBytes(counters.metricsText(await gateway.counters(), certificates))

@@ -1,5 +1,6 @@
 import NIOCore
 import PresenceGateway
+import PresenceServer
 import PresenceWire
 
 extension API {
@@ -30,7 +31,7 @@ extension API {
                         try await writer.write(
                             item.map(ServerSentEvent.event) ?? ServerSentEvent.heartbeat)
                     }
-                } catch is GatewayError {
+                } catch let error as InProcessError where error != .cancelled {
                     // The service ends. The client reconnects by itself, with its last cursor.
                 }
             })

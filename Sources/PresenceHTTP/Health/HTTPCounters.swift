@@ -1,4 +1,4 @@
-import PresenceGateway
+import PresenceServer
 import PrometheusText
 import Synchronization
 import TLSSessions
@@ -69,7 +69,7 @@ final class HTTPCounters: Sendable {
 
     /// All metrics, and those of calls of the service, in the Prometheus text format.
     func metricsText(
-        _ calls: GatewayCounters, _ certificates: HTTPCertificates?
+        _ calls: InProcessCounters, _ certificates: HTTPCertificates?
     ) -> [UInt8] {
         let counts = counts.withLock { $0 }
         var text = MetricsText()
@@ -128,7 +128,7 @@ extension HTTPCounters.Counts {
 }
 
 extension MetricsText {
-    fileprivate mutating func add(_ calls: GatewayCounters) {
+    fileprivate mutating func add(_ calls: InProcessCounters) {
         add(
             .gauge, "porchlight_gateway_requests_in_progress",
             "HTTP requests that the service is carrying out.", calls.inProgress)

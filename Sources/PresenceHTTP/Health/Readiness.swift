@@ -1,5 +1,6 @@
 import NIOCore
 import PresenceGateway
+import PresenceServer
 import PresenceWire
 import Synchronization
 
@@ -44,10 +45,10 @@ final class Readiness: Sendable {
         let failure: HTTPError?
         do {
             failure = try await ask()
-        } catch is CancellationError {
+        } catch InProcessError.cancelled {
             // The client has disconnected. That says nothing about the service.
             state.withLock { $0.isAsking = false }
-            throw CancellationError()
+            throw InProcessError.cancelled
         } catch {
             failure = HTTPError(error)
         }

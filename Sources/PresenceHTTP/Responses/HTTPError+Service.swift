@@ -1,4 +1,4 @@
-import PresenceGateway
+import PresenceServer
 import PresenceWire
 
 // Errors of the service, and of calls that have no response.
@@ -36,28 +36,32 @@ extension HTTPError {
     init(_ error: any Error) {
         switch error {
         case let error as HTTPError: self = error
-        case GatewayError.refused(let content): self.init(content)
-        case GatewayError.starting: self = .startingUp
-        case GatewayError.overloaded:
+        case let error as InProcessError: self.init(error)
+        default: self = .notUnderstood
+        }
+    }
+
+    private init(_ error: InProcessError) {
+        switch error {
+        case .refused(let content): self.init(content)
+        case .starting: self = .startingUp
+        case .overloaded:
             self = HTTPError(
                 .serviceUnavailable, "overloaded", "Too many requests are pending; try again later."
             )
-            .with("retryAfter", 1).with(.retryAfter, "1")
-        case GatewayError.timedOut:
+            .retryingAfter(seconds: 1)
+        case .timedOut:
             self = HTTPError(
                 .gatewayTimeout, "timed_out",
                 "The request timed out; it may or may not have been carried out.")
-        case GatewayError.requestTooLarge(let bytesMax):
-            self = .bodyTooLarge(bytesMax: bytesMax)
-        case GatewayError.invalidBody(let fault):
-            self.init(fault)
-        case GatewayError.ended, is CancellationError:
+        case .tooLong(let bytesMax): self = .bodyTooLarge(bytesMax: bytesMax)
+        case .invalidBody(let fault): self.init(fault)
+        case .ended, .cancelled:
             self = HTTPError(
                 .serviceUnavailable, "shutting_down",
                 "The service is shutting down; try again later."
             )
             .retryingAfter(seconds: 1)
-        default: self = .notUnderstood
         }
     }
 

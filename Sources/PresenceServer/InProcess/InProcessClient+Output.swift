@@ -9,7 +9,8 @@ extension InProcessClient {
         case .answer(let connection, let index):
             answer(id(connection), shared.effects.answers[index], in: shared.effects)
         case .refuse(let connection, let refusal):
-            complete(id(connection), .refused(ErrorContent(refusal, in: shared.effects)))
+            complete(
+                id(connection), .failure(.refused(ErrorContent(refusal, in: shared.effects))))
         case .answerQuestion(let connection, let answer):
             self.answer(id(connection), answer, in: shared.effects)
         case .feed(let connection, let message):
@@ -31,9 +32,13 @@ extension InProcessClient {
     }
 
     private func complete(_ id: ID, _ response: InProcessResponse) {
+        complete(id, .success(response))
+    }
+
+    private func complete(_ id: ID, _ result: Result<InProcessResponse, InProcessError>) {
         guard case .asked(let pending) = slots.use(of: id) else { return }
         slots.free(id)
-        pending.completion(.success(response))
+        pending.completion(result)
     }
 
     private func answer(_ id: ID, _ answer: Answer, in effects: borrowing Effects) {

@@ -38,8 +38,8 @@ public final class InProcessClient {
     var decoder: RequestDecoder
     var settings: Settings
     var slots = InProcessSlots()
-    /// Calls that wait for others, the first first. Some may have been given up.
-    private var waiting = Queue<ID>()
+    /// Calls that wait for others, the first first: a few hundred. Some may have been given up.
+    private var waiting: [ID] = []
     private var isEnded = false
     private var counts = InProcessCounters()
     let meter = ResultMeter()
@@ -137,10 +137,14 @@ public final class InProcessClient {
                 inbound.append(method, of: &decoder, from: connection, at: nil)
             }
         } catch {
-            // As a connection does: the engine host reports a missing permission first.
-            guard case .refused(let refusal) = error else { return end(id, .invalid(error)) }
-            append { [connection = connection(id)] inbound, _ in
-                inbound.append(.invalid(connection, pending.call.method, refusal))
+            switch error {
+            case .body(let fault): return end(id, .invalidBody(fault))
+            case .tooLong(let bytesMax): return end(id, .tooLong(bytesMax: bytesMax))
+            case .refused(let refusal):
+                // As a connection does: the engine host reports a missing permission first.
+                append { [connection = connection(id)] inbound, _ in
+                    inbound.append(.invalid(connection, pending.call.method, refusal))
+                }
             }
         }
         slots.enter(id, .asked(asked))
@@ -152,7 +156,8 @@ public final class InProcessClient {
 
     /// Asks what has waited longest, as much as there is room for.
     private func askNext() {
-        while canAsk, let id = waiting.popFirst() {
+        while canAsk, !waiting.isEmpty {
+            let id = waiting.removeFirst()
             if case .waiting(let pending) = slots.use(of: id) { ask(id, pending) }
         }
     }
@@ -186,17 +191,22 @@ public final class InProcessClient {
 
     // MARK: The feed
 
-    /// Gives the next item of the feed to `consumer`, of which there is one at a time.
+    /// Gives the next item of the feed to `consumer`, of which there is one at a time. Returns
+    /// whether it waits.
+    @discardableResult
     public func next(
         of id: ID, _ consumer: @escaping (Result<FeedItem, InProcessError>) -> Void
-    ) {
+    ) -> Bool {
         guard case .reader(var reader) = slots.use(of: id) else {
-            return consumer(.failure(isEnded ? .ended : .cancelled))
+            consumer(.failure(isEnded ? .ended : .cancelled))
+            return false
         }
         precondition(reader.consumer == nil, "a reader of the feed with two consumers")
-        if let item = reader.items.popFirst() {
+        if !reader.items.isEmpty {
+            let item = reader.items.removeFirst()
             slots.enter(id, .reader(reader))
-            return consumer(.success(item))
+            consumer(.success(item))
+            return false
         }
         reader.consumer = consumer
         if !reader.hasAsked {
@@ -206,6 +216,7 @@ public final class InProcessClient {
             }
         }
         slots.enter(id, .reader(reader))
+        return true
     }
 
     /// Takes back the consumer that waits for the next item, if it still does. What comes is kept

@@ -14,7 +14,7 @@ struct PendingCall {
 /// A reader of the feed.
 struct InProcessReader {
     /// What has come and was not consumed: one share at most, which may have several items.
-    var items = Queue<FeedItem>()
+    var items: [FeedItem] = []
     /// Waits for the next item.
     var consumer: ((Result<FeedItem, InProcessError>) -> Void)?
     /// The engine host knows that the next share can follow.
@@ -113,35 +113,5 @@ struct InProcessSlots {
             statesAsked += difference * pending.states
         case .reader: readerCount += difference
         }
-    }
-}
-
-/// Elements in their order.
-struct Queue<Element> {
-    /// From `first` on.
-    private var elements: [Element] = []
-    private var first = 0
-
-    var isEmpty: Bool { first == elements.count }
-    var count: Int { elements.count - first }
-
-    mutating func append(_ element: Element) { elements.append(element) }
-
-    mutating func removeAll(where isUnwanted: (Element) -> Bool) {
-        elements.removeFirst(first)
-        first = 0
-        elements.removeAll(where: isUnwanted)
-    }
-
-    /// Removes the first. Amortised O(1).
-    mutating func popFirst() -> Element? {
-        guard !isEmpty else { return nil }
-        let element = elements[first]
-        first += 1
-        if first * 2 > elements.count {
-            elements.removeFirst(first)
-            first = 0
-        }
-        return element
     }
 }

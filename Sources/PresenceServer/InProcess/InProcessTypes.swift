@@ -19,7 +19,7 @@ public struct InProcessLimits: Sendable {
     public init() {}
 }
 
-/// What has become of a call that the service has carried out or refused.
+/// What has become of a call that the service has carried out.
 public enum InProcessResponse: Sendable {
     /// The `result`, as JSON.
     case result(ResultBytes)
@@ -29,20 +29,24 @@ public enum InProcessResponse: Sendable {
     case stats([StatsField], result: ResultBytes)
     /// The caller is a reader of the feed now.
     case feed(FeedStart, InProcessClient.ID)
-    /// An error.
-    case refused(ErrorContent)
 }
 
 /// Why a call has no response, or a reader nothing to read.
 public enum InProcessError: Error, Hashable, Sendable {
+    /// The service does not accept clients yet. Nothing was done.
+    case starting
     /// Too many calls, or readers, are in progress. Nothing was done.
     case overloaded
     /// There was no response in time. The request may or may not have been carried out.
     case timedOut
     /// The caller has given up.
     case cancelled
-    /// The call has invalid parameters. Nothing was done.
-    case invalid(MethodCallError)
+    /// The body is no object of parameters. Nothing was done.
+    case invalidBody(BodyFault)
+    /// The call is larger than the service accepts. Nothing was done.
+    case tooLong(bytesMax: Int)
+    /// The service has rejected it.
+    case refused(ErrorContent)
     /// The service has ended.
     case ended
 }
