@@ -35,7 +35,7 @@ import Testing
     func `says of each what the code says`(operation: PresenceHTTP.Operation) throws {
         let entry = try #require(
             try described()["\(operation.method.rawValue) \(operation.path)"])
-        #expect(entry["operationId"] as? String == operation.rawValue)
+        #expect(entry["operationId"] as? String == operation.name)
         #expect((entry["security"] as? [Any])?.isEmpty == (operation.isPublic ? true : nil))
         let body = entry["requestBody"] as? [String: Any]
         let content = body?["content"] as? [String: [String: Any]]

@@ -10,7 +10,7 @@ import Testing
         switch table.find(path, method) {
         case .found(let operation, let parameters):
             let names = ["account", "type", "device"].compactMap { parameters[$0] }
-            return "\(operation.rawValue) \(names.joined(separator: " "))"
+            return "\(operation.name) \(names.joined(separator: " "))"
         case .methodNotAllowed(let methods):
             return methods.map(\.rawValue).sorted().joined(separator: ",")
         case .notFound: return "nothing"
@@ -21,7 +21,7 @@ import Testing
     func `finds every operation by its own path`(operation: PresenceHTTP.Operation) {
         let path = operation.path.split(separator: "/").map { $0.first == "{" ? "x" : $0 }
             .joined(separator: "/")
-        #expect(find(operation.method, "/" + path).hasPrefix("\(operation.rawValue) "))
+        #expect(find(operation.method, "/" + path).hasPrefix("\(operation.name) "))
     }
 
     @Test func `takes names unchanged from the path`() {

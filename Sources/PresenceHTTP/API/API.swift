@@ -1,6 +1,7 @@
 import NIOCore
 import PresenceGateway
 import PresenceTokens
+import PresenceWire
 
 /// Answers requests.
 struct API {
@@ -46,13 +47,16 @@ struct API {
     func respond(to request: Request) async -> Response {
         do {
             let call = Call(
-                operation: request.operation, path: request.path,
-                query: try QueryParameters(request.head.target.query),
-                body: request.operation.bodyMembers == nil ? nil : request.body)
-            switch request.operation {
-            case .readFeed: return try await feed(call, request.head)
-            case .getSDKFile: return try sdkFile(call, request.head)
-            default: return try await carryOut(call)
+                path: request.path, query: try QueryParameters(request.head.target.query))
+            switch request.operation.action {
+            case .custom(let respond): return try await respond(self, call, request.head)
+            case .call(let native):
+                var methodCall = try call.methodCall(native)
+                if let members = request.operation.bodyMembers {
+                    methodCall.body = request.body
+                    methodCall.bodyMembers = members
+                }
+                return .json(.result(try await gateway.call(methodCall, native.form)))
             }
         } catch {
             return HTTPError(error).response

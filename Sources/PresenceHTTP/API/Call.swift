@@ -3,50 +3,37 @@ import PresenceWire
 
 /// A request, parsed as far as its operation needs.
 struct Call: Sendable {
-    let operation: Operation
     let path: PathParameters
     let query: QueryParameters
-    let body: [UInt8]?
 
-    /// The call of the service: names from the path, parameters from the query, and the members of
-    /// the body that the operation knows.
-    func call(
-        _ method: MethodName, path names: [PathName], query parameters: [QueryName] = []
-    ) throws(HTTPError) -> MethodCall {
-        var call = MethodCall(method)
-        for name in names { call.arguments.append(try name.argument(in: path)) }
-        for parameter in parameters {
+    /// The call of the service, without a body: names from the path, parameters from the query.
+    func methodCall(_ native: NativeCall) throws(HTTPError) -> MethodCall {
+        var call = MethodCall(native.method)
+        for (name, segment) in path.values {
+            guard let text = PercentEncoding.decode(segment, plus: .literal) else {
+                throw .invalidEncoding(in: name)
+            }
+            if let argument = try native.argument(name, text) { call.arguments.append(argument) }
+        }
+        for parameter in native.query {
             if let argument = try parameter.argument(in: query) { call.arguments.append(argument) }
         }
-        call.body = body
-        call.bodyMembers = operation.bodyMembers ?? []
+        call.arguments += native.fixed
         return call
     }
 }
 
-/// A path segment that becomes a parameter.
-enum PathName: Sendable {
-    /// A name, as this parameter.
-    case name(String, as: Refusal.Field)
-    /// An account, as the only element of a list.
-    case onlyAccount
-    /// The type.
-    case type
-
-    func argument(in path: PathParameters) throws(HTTPError) -> MethodCall.Argument {
-        switch self {
-        case .name(let name, let field):
-            MethodCall.Argument(field, .text(try decode(name, path)))
-        case .onlyAccount: MethodCall.Argument(.accounts, .texts([try decode("account", path)]))
-        case .type: try .integer(.type, try decode("type", path))
+extension NativeCall {
+    /// The parameter for a name in the path.
+    fileprivate func argument(
+        _ name: String, _ text: String
+    ) throws(HTTPError) -> MethodCall.Argument? {
+        switch (name, account) {
+        case ("account", .publisher): MethodCall.Argument(.publisher, .text(text))
+        case ("account", .onlyElement): MethodCall.Argument(.accounts, .texts([text]))
+        case ("type", _): try .integer(.type, text)
+        default: Refusal.Field(rawValue: name).map { MethodCall.Argument($0, .text(text)) }
         }
-    }
-
-    private func decode(_ name: String, _ path: PathParameters) throws(HTTPError) -> String {
-        guard let text = PercentEncoding.decode(path[name] ?? "", plus: .literal) else {
-            throw .invalidEncoding(in: name)
-        }
-        return text
     }
 }
 

@@ -20,7 +20,7 @@ final class HTTPCounters: Sendable {
     }
 
     private static let numbers = Dictionary(
-        uniqueKeysWithValues: Operation.allCases.enumerated().map { ($1, $0) })
+        uniqueKeysWithValues: Operation.allCases.enumerated().map { ($1.name, $0) })
 
     private let counts = Mutex(Counts())
 
@@ -31,7 +31,7 @@ final class HTTPCounters: Sendable {
 
     /// Counts the end of a request; the status is nil if the client had disconnected.
     func end(_ operation: Operation?, _ status: HTTPStatus?) {
-        let row = operation.flatMap { Self.numbers[$0] } ?? Operation.allCases.count
+        let row = operation.flatMap { Self.numbers[$0.name] } ?? Operation.allCases.count
         let column = status.map { min(max($0.rawValue / 100, 1), 5) } ?? 0
         counts.withLock {
             $0.inFlight -= 1

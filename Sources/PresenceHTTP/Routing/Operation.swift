@@ -1,72 +1,146 @@
+import NIOCore
 import PresenceCore
+import PresenceWire
 
-/// All operations. `docs/openapi.json` has the same names.
-enum Operation: String, CaseIterable, Sendable {
-    case queryStates, getState
-    case publishStatus, clearStatus
-    case listSubscriptions, subscribe, unsubscribe
-    case listSubscribers
-    case listContacts, relate, removeContact, setVisibility
-    case setPassword, removePassword
-    case listSessions, kickAccount, kickSession
-    case getStats, readFeed
-    case getMetrics, getLiveness, getReadiness, getDescription
-    case getSDKFile
-
+/// An operation of the API: a line of the table below.
+struct Operation: Sendable {
+    /// The name, which `docs/openapi.json` has, too.
+    let name: String
+    let method: HTTPMethod
     /// The path, with names in braces for the variable segments.
-    var path: String {
-        switch self {
-        case .queryStates: "/v1/states"
-        case .getState: "/v1/accounts/{account}/state"
-        case .publishStatus, .clearStatus: "/v1/accounts/{account}/statuses/{type}"
-        case .listSubscriptions, .subscribe, .unsubscribe: "/v1/accounts/{account}/subscriptions"
-        case .listSubscribers: "/v1/accounts/{account}/subscribers"
-        case .listContacts: "/v1/accounts/{account}/contacts"
-        case .relate, .removeContact: "/v1/accounts/{account}/contacts/{contact}"
-        case .setVisibility: "/v1/accounts/{account}/visibility"
-        case .setPassword, .removePassword: "/v1/accounts/{account}/password"
-        case .listSessions, .kickAccount: "/v1/accounts/{account}/sessions"
-        case .kickSession: "/v1/accounts/{account}/sessions/{device}"
-        case .getStats: "/v1/stats"
-        case .readFeed: "/v1/feed"
-        case .getMetrics: "/metrics"
-        case .getLiveness: "/livez"
-        case .getReadiness: "/readyz"
-        case .getDescription: "/openapi.json"
-        case .getSDKFile: "/sdk/{file}"
-        }
-    }
-
-    /// The method.
-    var method: HTTPMethod {
-        switch self {
-        case .queryStates, .subscribe, .relate: .post
-        case .publishStatus, .setVisibility, .setPassword: .put
-        case .clearStatus, .unsubscribe, .removeContact, .removePassword, .kickAccount,
-            .kickSession:
-            .delete
-        default: .get
-        }
-    }
-
-    /// Whether the operation needs no key.
-    var isPublic: Bool {
-        switch self {
-        case .getLiveness, .getReadiness, .getDescription, .getSDKFile: true
-        default: false
-        }
-    }
-
+    let path: String
+    let segments: [String]
+    /// Whether it needs no key.
+    let isPublic: Bool
     /// The members that the body may have; nil if there is no body.
-    var bodyMembers: [Refusal.Field]? {
-        switch self {
-        case .queryStates: [.type, .accounts]
-        case .publishStatus: [.value, .expiry, .ext, .onlineOnly, .sync]
-        case .subscribe: [.type, .expiry, .publishers, .sync]
-        case .relate: [.action, .text, .name, .groups]
-        case .setVisibility: [.visibility]
-        case .setPassword: [.password]
-        default: nil
-        }
+    let bodyMembers: [Refusal.Field]?
+    let action: Action
+
+    /// What it does.
+    enum Action: Sendable {
+        /// Calls the service; the response is the result.
+        case call(NativeCall)
+        /// Something of its own.
+        case custom(Responder)
     }
+
+    typealias Responder = @Sendable (API, Call, RequestHead) async throws -> Response
+}
+
+/// A method of the native protocol, and where its parameters are, besides the body.
+struct NativeCall: Sendable {
+    let method: MethodName
+    /// What the account in the path is. Other names in it are parameters of the same name.
+    let account: AccountUse
+    let query: [QueryName]
+    /// Parameters that are always the same.
+    let fixed: [MethodCall.Argument]
+    let form: ResultForm
+
+    enum AccountUse: Sendable {
+        case account, publisher
+        /// The only element of a list.
+        case onlyElement
+    }
+}
+
+extension Operation {
+    /// One that calls the service.
+    private init(
+        _ name: String, _ method: HTTPMethod, _ path: String, _ native: MethodName,
+        account: NativeCall.AccountUse = .account, query: [QueryName] = [],
+        body: [Refusal.Field]? = nil, fixed: [MethodCall.Argument] = [],
+        form: ResultForm = .whole
+    ) {
+        self.name = name
+        self.method = method
+        self.path = path
+        segments = path.split(separator: "/").map(String.init)
+        isPublic = false
+        bodyMembers = body
+        action = .call(
+            NativeCall(
+                method: native, account: account, query: query, fixed: fixed, form: form))
+    }
+
+    /// One of its own.
+    private init(
+        _ name: String, _ path: String, isPublic: Bool = true, _ respond: @escaping Responder
+    ) {
+        self.name = name
+        method = .get
+        self.path = path
+        segments = path.split(separator: "/").map(String.init)
+        self.isPublic = isPublic
+        bodyMembers = nil
+        action = .custom(respond)
+    }
+}
+
+extension Operation: CaseIterable {
+    /// All operations.
+    static let allCases = ofAccounts + ofService
+
+    private static let account = "/v1/accounts/{account}"
+
+    private static let ofAccounts = [
+        Operation("queryStates", .post, "/v1/states", .query, body: [.type, .accounts]),
+        Operation(
+            "getState", .get, account + "/state", .query, account: .onlyElement,
+            query: [.typeOfPresence], form: .onlyState),
+        Operation(
+            "publishStatus", .put, account + "/statuses/{type}", .publish,
+            body: [.value, .expiry, .ext, .onlineOnly, .sync]),
+        Operation("clearStatus", .delete, account + "/statuses/{type}", .clear),
+        Operation(
+            "listSubscriptions", .get, account + "/subscriptions", .subscriptions,
+            query: [.integer(.type), .publishers, .text(.cursor), .integer(.limit)]),
+        Operation(
+            "subscribe", .post, account + "/subscriptions", .subscribe,
+            body: [.type, .expiry, .publishers, .sync]),
+        Operation(
+            "unsubscribe", .delete, account + "/subscriptions", .unsubscribe,
+            query: [.integer(.type), .publishers]),
+        Operation(
+            "listSubscribers", .get, account + "/subscribers", .subscribers,
+            account: .publisher,
+            query: [.typeOfPresence, .text(.cursor), .integer(.limit)]),
+        Operation(
+            "listContacts", .get, account + "/contacts", .contacts,
+            query: [.text(.cursor), .integer(.limit)]),
+        Operation(
+            "relate", .post, account + "/contacts/{contact}", .relate,
+            body: [.action, .text, .name, .groups]),
+        Operation(
+            "removeContact", .delete, account + "/contacts/{contact}", .relate,
+            fixed: [MethodCall.Argument(.action, .text("remove"))]),
+        Operation(
+            "setVisibility", .put, account + "/visibility", .setVisibility, body: [.visibility]),
+        Operation("setPassword", .put, account + "/password", .setPassword, body: [.password]),
+        Operation("removePassword", .delete, account + "/password", .removePassword),
+        Operation("listSessions", .get, account + "/sessions", .sessions),
+        Operation("kickAccount", .delete, account + "/sessions", .kick, query: [.text(.reason)]),
+        Operation(
+            "kickSession", .delete, account + "/sessions/{device}", .kick,
+            query: [.text(.reason)]),
+    ]
+
+    private static let description = ByteBuffer(bytes: EmbeddedFile.description.bytes)
+
+    private static let ofService = [
+        Operation("getStats", .get, "/v1/stats", .stats),
+        Operation("readFeed", "/v1/feed", isPublic: false) { try await $0.feed($1, $2) },
+        Operation("getMetrics", "/metrics", isPublic: false) { api, _, _ in
+            try await api.metrics()
+        },
+        Operation("getLiveness", "/livez") { _, _, _ in
+            .json(.buffer(ByteBuffer(staticString: "{\"status\":\"alive\"}")))
+        },
+        Operation("getReadiness", "/readyz") { api, _, _ in
+            try await api.readiness.check(api.gateway)
+            return .json(.buffer(ByteBuffer(staticString: "{\"status\":\"ready\"}")))
+        },
+        Operation("getDescription", "/openapi.json") { _, _, _ in .json(.buffer(description)) },
+        Operation("getSDKFile", "/sdk/{file}") { try $0.sdkFile($1, $2) },
+    ]
 }

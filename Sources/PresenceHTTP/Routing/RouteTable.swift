@@ -19,44 +19,26 @@ struct PathParameters: Sendable {
 ///
 /// There are few of them, so they are compared one after the other.
 struct RouteTable: Sendable {
-    private struct Path: Sendable {
-        var segments: [String]
-        var operations: [Operation]
-    }
-
-    private let paths: [Path]
-
-    init() {
-        var paths: [String: Path] = [:]
-        for operation in Operation.allCases {
-            let segments = operation.path.split(separator: "/").map(String.init)
-            paths[operation.path, default: Path(segments: segments, operations: [])]
-                .operations.append(operation)
-        }
-        self.paths = Array(paths.values)
-    }
-
     /// Finds the operation. Segments are compared without decoding, so an account name may contain
     /// a slash, written `%2F`.
     func find(_ path: String, _ method: HTTPMethod) -> Routing {
         guard path.utf8.first == UInt8(ascii: "/") else { return .notFound }
         let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
-        for candidate in paths {
-            guard let parameters = match(candidate, segments) else { continue }
-            // HEAD is GET without the body.
-            let wanted = method == .head ? .get : method
-            if let operation = candidate.operations.first(where: { $0.method == wanted }) {
-                return .found(operation, parameters)
-            }
-            return .methodNotAllowed(candidate.operations.map(\.method))
+        // HEAD is GET without the body.
+        let wanted = method == .head ? .get : method
+        var methods: [HTTPMethod] = []
+        for operation in Operation.allCases {
+            guard let parameters = match(operation.segments, segments) else { continue }
+            guard operation.method != wanted else { return .found(operation, parameters) }
+            methods.append(operation.method)
         }
-        return .notFound
+        return methods.isEmpty ? .notFound : .methodNotAllowed(methods)
     }
 
-    private func match(_ path: Path, _ segments: [Substring]) -> PathParameters? {
-        guard path.segments.count == segments.count else { return nil }
+    private func match(_ path: [String], _ segments: [Substring]) -> PathParameters? {
+        guard path.count == segments.count else { return nil }
         var parameters = PathParameters()
-        for (wanted, segment) in zip(path.segments, segments) {
+        for (wanted, segment) in zip(path, segments) {
             if wanted.utf8.first == UInt8(ascii: "{") {
                 parameters.values.append((String(wanted.dropFirst().dropLast()), segment))
             } else if !wanted.utf8.elementsEqual(segment.utf8) {

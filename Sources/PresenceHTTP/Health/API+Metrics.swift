@@ -1,0 +1,21 @@
+import NIOCore
+import PresenceCore
+import PresenceGateway
+import PresenceServer
+import PresenceWire
+
+extension API {
+    /// The metrics of the service, if it responds, and those of the API.
+    func metrics() async throws -> Response {
+        var text = ByteBuffer()
+        do {
+            text.writeBytes(try await gateway.call(MethodCall(.metrics)).bytes)
+        } catch InProcessError.refused {
+            // Those of the API are there all the same.
+        }
+        text.writeBytes(counters.metricsText(await gateway.counters(), certificates))
+        return Response(
+            status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
+            body: .buffer(text))
+    }
+}
