@@ -15,8 +15,7 @@ extension SettingTable {
                 "Connections of the HTTP API; at most an eighth of the descriptors."),
             .count(
                 "connections-per-address-max", \Live.admission.connectionsPerAddressMax,
-                1...10_000_000,
-                .things, unset: "unlimited",
+                1...10_000_000, .things, unset: "unlimited",
                 "Connections from one address, at most three quarters of all; above, 4504."),
             .count(
                 "login-timeout", \Live.connection.loginSeconds, 1...300, .seconds,
@@ -101,8 +100,7 @@ extension SettingTable {
         settings: [
             .count(
                 "subscriptions-per-account-max", \Live.limits.subscriptionsPerAccountMax,
-                1...100_000,
-                .things, "Subscriptions of one account at a time, over all types."),
+                1...100_000, .things, "Subscriptions of one account at a time, over all types."),
             .count(
                 "sessions-per-account-max", \Live.limits.sessionsPerAccountMax, 1...250, .things,
                 "Sessions of one account at a time."),
@@ -117,8 +115,7 @@ extension SettingTable {
                 "Requests of contacts that one account has not answered."),
             .count(
                 "publishers-per-request-max", \Live.limits.publishersPerRequestMax, 1...1_000,
-                .things,
-                "Publishers in one request."),
+                .things, "Publishers in one request."),
             .count(
                 "accounts-per-query-max", \Live.limits.accountsPerQueryMax, 1...2_000, .things,
                 "Accounts in one query."),
@@ -135,12 +132,10 @@ extension SettingTable {
         settings: [
             .count(
                 "subscription-expiry-min", \Live.limits.subscriptionExpirySecondsMin,
-                1...315_360_000,
-                .seconds, "The shortest lifetime of a subscription."),
+                1...315_360_000, .seconds, "The shortest lifetime of a subscription."),
             .count(
                 "subscription-expiry-max", \Live.limits.subscriptionExpirySecondsMax,
-                1...315_360_000,
-                .seconds, "The longest lifetime of a subscription."),
+                1...315_360_000, .seconds, "The longest lifetime of a subscription."),
             .count(
                 "status-expiry-min", \Live.limits.statusExpirySecondsMin, 1...315_360_000, .seconds,
                 "The shortest lifetime of a status."),

@@ -58,16 +58,14 @@ enum SettingTable {
                 "tls-key", \Startup.tls.keyPaths, .path, unset: "none",
                 "A PEM file with the private key, read again on SIGHUP; several in the order of "
                     + "tls-certificate."),
-            .choice(
-                "tls-min", \Startup.tls.minimum, "The oldest version of TLS that is accepted."),
+            .choice("tls-min", \Startup.tls.minimum, "The oldest version of TLS that is accepted."),
             .text(
                 "http", \Startup.http, .address, unset: "none",
                 "The address of the HTTP API for app servers, with a port."),
             .text(
                 "http-tls", \Startup.tls.http, .address, unset: "none",
                 "The address of the HTTP API over TLS, with a port; instead of http, or besides."),
-            .text(
-                "data", \Startup.dataDirectory, .path, "The directory of the database."),
+            .text("data", \Startup.dataDirectory, .path, "The directory of the database."),
             .choice(
                 "auth", \Startup.auth,
                 "Authentication. open: any client as any account; jwt: accounts by token; "
@@ -153,16 +151,14 @@ enum SettingTable {
                 "Requests of one client in a burst."),
             .count(
                 "app-server-requests-per-second",
-                \Live.admission.appServerRequestPace.ratePerSecond,
-                1...100_000, .perSecond,
+                \Live.admission.appServerRequestPace.ratePerSecond, 1...100_000, .perSecond,
                 "Requests of one app server; above, it is read from more slowly."),
             .count(
                 "app-server-requests-burst", \Live.admission.appServerRequestPace.burstMax,
                 1...1_000_000, .things, "Requests of one app server in a burst."),
             .count(
                 "publishes-per-second", \Live.engine.publishPace.ratePerSecond, 1...100_000,
-                .perSecond,
-                "Publishes and clears of one account; above, error 416."),
+                .perSecond, "Publishes and clears of one account; above, error 416."),
             .count(
                 "publishes-burst", \Live.engine.publishPace.burstMax, 1...1_000_000, .things,
                 "Publishes and clears of one account in a burst."),
@@ -174,19 +170,16 @@ enum SettingTable {
                 "Logins of one account's devices in a burst."),
             .count(
                 "logins-per-second", \Live.admission.loginPace.ratePerSecond, 1...100_000,
-                .perSecond,
-                "Logins of all clients; above, close code 4504 with a time to retry."),
+                .perSecond, "Logins of all clients; above, close code 4504 with a time to retry."),
             .count(
                 "logins-burst", \Live.admission.loginPace.burstMax, 1...1_000_000, .things,
                 "Logins of all clients in a burst."),
             .count(
                 "failed-logins-per-second", \Live.admission.failedLoginPace.ratePerSecond,
-                1...100_000,
-                .perSecond,
+                1...100_000, .perSecond,
                 "Failed logins per address; beyond, tokens are verified while few others wait."),
             .count(
                 "failed-logins-burst", \Live.admission.failedLoginPace.burstMax, 1...1_000_000,
-                .things,
-                "Failed logins per address in a burst."),
+                .things, "Failed logins per address in a burst."),
         ])
 }
