@@ -77,7 +77,7 @@ import Testing
         }
 
         /// Time passes, in which the process runs only from `end` on, or until then.
-        mutating func sleep(until end: UInt64) { now = end }
+        mutating func suspend(until end: UInt64) { now = end }
 
         mutating func run(until end: UInt64, _ returns: [Return] = []) {
             var returns = returns.sorted { $0.time < $1.time }
@@ -128,7 +128,7 @@ import Testing
         world.run(until: begin + UInt64.random(in: 3_200...4_900, using: &random))
         #expect(world.disconnects == 0)
         // Suspended until every grace is over, or most of them are.
-        world.sleep(until: world.now + UInt64.random(in: 1_000...60_000, using: &random))
+        world.suspend(until: world.now + UInt64.random(in: 1_000...60_000, using: &random))
         let back = lost.filter { _ in Bool.random(using: &random) }
         let returns = back.map {
             Return(
@@ -142,7 +142,7 @@ import Testing
                 until: world.now + UInt64.random(in: 1..<1_500, using: &random), returns)
             let left = returns.filter { $0.time > world.now }
             let pause = UInt64.random(in: 200...60_000, using: &random)
-            world.sleep(until: world.now + pause)
+            world.suspend(until: world.now + pause)
             let later = left.map { Return(device: $0.device, time: $0.time + pause) }
             world.run(until: world.now + 3_000, later)
         } else {

@@ -251,8 +251,11 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     /// Hands the turn's writes to the store.
     mutating func submit() {
         guard !submissions.isEmpty else { return }
-        store.submit(submissions)
-        submissions.removeAll(keepingCapacity: true)
+        // Handed over whole: its memory is the store's now.
+        var batch: [Submission] = []
+        batch.reserveCapacity(submissions.count)
+        swap(&batch, &submissions)
+        store.submit(batch)
     }
 
     // MARK: The store
