@@ -196,6 +196,8 @@ let package = Package(
             ],
             swiftSettings: strict),
 
+        // What several of the test targets below need.
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: common),
         .testTarget(name: "ContainersTests", dependencies: ["Containers"], swiftSettings: common),
         .testTarget(
             name: "OutboxesTests", dependencies: ["Containers", "Outboxes"],
@@ -222,18 +224,21 @@ let package = Package(
             dependencies: ["Containers", "Passwords", "PresenceCore", "PresenceXMPP", "XML"],
             swiftSettings: common),
         .testTarget(
-            name: "TLSSessionsTests", dependencies: ["COpenSSL", "Containers", "TLSSessions"],
+            name: "TLSSessionsTests",
+            dependencies: ["COpenSSL", "Containers", "TLSSessions", "TestSupport"],
             swiftSettings: common),
         .testTarget(
             name: "XMLTests", dependencies: ["Containers", "XML"], swiftSettings: common),
         .testTarget(
             name: "SecureLoopTests",
-            dependencies: ["COpenSSL", "Containers", "EventLoop", "SecureLoop", "TLSSessions"],
+            dependencies: [
+                "COpenSSL", "Containers", "EventLoop", "SecureLoop", "TLSSessions", "TestSupport",
+            ],
             swiftSettings: common),
         .testTarget(
             name: "OutgoingHTTPTests",
             dependencies: [
-                "Containers", "OutgoingHTTP", "TLSSessions", "TaskLoops",
+                "Containers", "OutgoingHTTP", "TLSSessions", "TaskLoops", "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
@@ -272,7 +277,7 @@ let package = Package(
         .testTarget(
             name: "PresenceTokensTests",
             dependencies: [
-                "Containers", "OutgoingHTTP", "PresenceTokens", "TaskLoops",
+                "Containers", "OutgoingHTTP", "PresenceTokens", "TaskLoops", "TestSupport",
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -282,7 +287,7 @@ let package = Package(
             name: "CommandTests",
             dependencies: [
                 "CommandSupport", "PresenceClient", "PresenceCore", "PresenceServer",
-                "PresenceWebhooks", "porchlight", "porchlight-bench",
+                "PresenceWebhooks", "TestSupport", "porchlight", "porchlight-bench",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: common),
@@ -296,7 +301,7 @@ let package = Package(
             name: "PresenceWebhooksTests",
             dependencies: [
                 "Containers", "OutgoingHTTP", "PresenceCore", "PresenceWebhooks", "PresenceWire",
-                "TaskLoops",
+                "TaskLoops", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

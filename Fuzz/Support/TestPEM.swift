@@ -1,1 +1,1 @@
-../../Tests/TLSSessionsTests/Support/TestPEM.swift
+../../Tests/TestSupport/TestPEM.swift

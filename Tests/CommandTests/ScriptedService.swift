@@ -1,38 +1,24 @@
 import Foundation
 import PresenceClient
 import Synchronization
+import TestSupport
 
 /// Stands where a service would be, and lets a test say what is answered.
 final class ScriptedService: Sendable {
-    private let listener: CInt
-    let port: UInt16
+    private let listener: LoopbackListener
 
-    init() throws {
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = in_addr_t(INADDR_LOOPBACK).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let listener = listener
-        let failure = withUnsafeMutablePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(listener, $0, length) | listen(listener, 8)
-                    | getsockname(listener, $0, &length)
-            }
-        }
-        port = UInt16(bigEndian: address.sin_port)
-        guard failure == 0 else { throw ClientError.cannotConnect("loopback", "no port") }
-    }
+    init() throws { listener = try LoopbackListener(backlog: 8) }
 
-    deinit { close(listener) }
+    deinit { listener.close() }
 
+    var port: UInt16 { listener.port }
     var address: String { "127.0.0.1:\(port)" }
 
     /// The next who connects; what he sends is read, and he is answered, by the same protocol.
     func accept() throws -> Client {
-        var waiting = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
+        var waiting = pollfd(fd: listener.descriptor, events: Int16(POLLIN), revents: 0)
         guard poll(&waiting, 1, 30_000) == 1 else { throw ClientError.timedOut("accept") }
-        return Client(socket: Foundation.accept(listener, nil, nil))
+        return Client(socket: listener.accept())
     }
 }
 

@@ -1,24 +1,25 @@
 import Foundation
 import TLSSessions
+import TestSupport
 import Testing
 
 @testable import OutgoingHTTP
 
 @Suite struct `A request over TLS` {
     /// A server for `one.example` and 127.0.0.1, which answers with the same text.
-    private func server() throws -> Peer {
+    private func server() throws -> LoopbackServer {
         let files = TLSCertificateFiles(
             chain: Array(TestPEM.first.utf8), key: Array(TestPEM.firstKey.utf8))
         let context = try TLSContext(
             [files], tickets: try #require(TLSTicketKeys(at: 0)), at: 1_800_000_000,
             listener: .http)
-        return try Peer { connection in
+        return try LoopbackServer { connection in
             Self.serve(connection, context, "HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nsecret")
         }
     }
 
     private static func serve(
-        _ connection: PeerConnection, _ context: TLSContext, _ answer: String
+        _ connection: LoopbackConnection, _ context: TLSContext, _ answer: String
     ) {
         guard var session = TLSSession(context) else { return }
         let wire = TLSWire()
@@ -76,7 +77,7 @@ import Testing
         for (answer, why) in [
             ("HTTP/1.1 400 Bad\r\n\r\n", "wrong version number"), ("", "the connection was closed"),
         ] {
-            let peer = try Peer(answering: Array(answer.utf8))
+            let peer = try LoopbackServer(answering: Array(answer.utf8))
             defer { peer.stop() }
             let error = try await withHTTP {
                 try await $0.result(peer.url(scheme: "https")).error

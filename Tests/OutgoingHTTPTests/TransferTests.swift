@@ -2,6 +2,7 @@ import Containers
 import Foundation
 import NIOCore
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import OutgoingHTTP
@@ -11,7 +12,7 @@ private let empty = Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8)
 @Suite struct `A request` {
     @Test func `is sent byte for byte, with nothing else`() async throws {
         let (requests, arrived) = AsyncStream<String>.makeStream()
-        let peer = try Peer { connection in
+        let peer = try LoopbackServer { connection in
             while let request = connection.request() {
                 arrived.yield(request)
                 connection.send("HTTP/1.1 200 OK\r\nset-cookie: a=b\r\ncontent-length: 0\r\n\r\n")
@@ -44,7 +45,7 @@ private let empty = Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8)
     }
 
     @Test func `uses a new connection if the old one has ended`() async throws {
-        let peer = try Peer(answering: empty)
+        let peer = try LoopbackServer(answering: empty)
         defer { peer.stop() }
         try await withHTTP { http in
             for _ in 0..<3 {
@@ -57,7 +58,7 @@ private let empty = Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8)
 
     @Test(arguments: [301, 302, 303, 307, 308])
     func `does not follow redirects`(status: Int) async throws {
-        let peer = try Peer { connection in
+        let peer = try LoopbackServer { connection in
             while connection.request() != nil {
                 connection.send(
                     "HTTP/1.1 \(status) There\r\nlocation: /x\r\ncontent-length: 0\r\n\r\n")
@@ -71,7 +72,7 @@ private let empty = Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8)
     }
 
     @Test func `has a response of bounded length`() async throws {
-        let peer = try Peer { connection in
+        let peer = try LoopbackServer { connection in
             guard connection.request() != nil else { return }
             connection.send("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n")
             // Without an end, until the client has enough.
@@ -88,7 +89,7 @@ private let empty = Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8)
 
     @Test func `has a response that is not decoded`() async throws {
         let head = "HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 3\r\n\r\n"
-        let peer = try Peer(answering: Array("\(head)abc".utf8))
+        let peer = try LoopbackServer(answering: Array("\(head)abc".utf8))
         defer { peer.stop() }
         let response = try await withHTTP {
             try await $0.result(peer.url(), responseBytesMax: 3).get()
@@ -97,7 +98,7 @@ private let empty = Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8)
     }
 
     @Test func `is not sent with a header that could be two`() async throws {
-        let peer = try Peer(answering: empty)
+        let peer = try LoopbackServer(answering: empty)
         defer { peer.stop() }
         let result = try await withHTTP {
             try await $0.result(peer.url(), headers: [("a", "b\r\nc: d")])
@@ -128,7 +129,7 @@ private let empty = Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8)
         ("HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n", nil),
     ])
     func `is an error`(text: String, why: String?) async throws {
-        let peer = try Peer(answering: Array(text.utf8))
+        let peer = try LoopbackServer(answering: Array(text.utf8))
         defer { peer.stop() }
         let error = try await withHTTP { try await $0.result(peer.url()).error }
         if let why { #expect(error == .noResponse(why)) }
@@ -140,7 +141,7 @@ private let empty = Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8)
 
     @Test(arguments: ["http", "https"])
     func `may be a reset`(scheme: String) async throws {
-        let peer = try Peer { connection in
+        let peer = try LoopbackServer { connection in
             _ = connection.receive()
             connection.resetAtEnd()
         }
@@ -153,7 +154,7 @@ private let empty = Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8)
     // At `::1`, which is tried first, the connection is refused.
     @Test func `is not confused with an address that was tried before`() async throws {
         let head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n"
-        let peer = try Peer(answering: Array("\(head)zz\r\n".utf8))
+        let peer = try LoopbackServer(answering: Array("\(head)zz\r\n".utf8))
         defer { peer.stop() }
         let url = "http://localhost:\(peer.port)/"
         let error = try await withHTTP { try await $0.result(url).error }
@@ -162,7 +163,7 @@ private let empty = Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8)
 
     @Test(arguments: ["a: b\r\n", "\r\nHTTP/1.1 100 Continue\r\n", "a"])
     func `is not read without an end`(part: String) async throws {
-        let peer = try Peer { connection in
+        let peer = try LoopbackServer { connection in
             guard connection.request() != nil else { return }
             connection.send("HTTP/1.1 100 Continue\r\n")
             let parts = Array(String(repeating: part, count: 1_000).utf8)
@@ -191,7 +192,7 @@ private let empty = Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8)
                     let index = Int.random(in: 0..<answer.count, using: &random)
                     answer[index] = UInt8.random(in: 0...255, using: &random)
                 }
-                let peer = try Peer(answering: answer)
+                let peer = try LoopbackServer(answering: answer)
                 _ = try await http.result(peer.url())
                 peer.stop()
             }
@@ -204,7 +205,7 @@ private let empty = Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8)
 
     @Test(arguments: stalling)
     func `is its timeout`(text: String) async throws {
-        let peer = try Peer(answering: Array(text.utf8), then: .stalls)
+        let peer = try LoopbackServer(answering: Array(text.utf8), then: .stalls)
         defer { peer.stop() }
         let error = try await withHTTP {
             try await $0.result(peer.url(), timeoutSeconds: 1).error
@@ -215,7 +216,7 @@ private let empty = Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8)
     @Test(arguments: ["http", "https"])
     func `is that of its task, and its connection is closed`(scheme: String) async throws {
         let (events, happened) = AsyncStream<Bool>.makeStream()
-        let peer = try Peer { connection in
+        let peer = try LoopbackServer { connection in
             guard connection.receive() != nil else { return }
             happened.yield(true)
             connection.waitForEnd()
@@ -235,7 +236,7 @@ private let empty = Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8)
     }
 
     @Test func `comes at once in a task that is cancelled`() async throws {
-        let peer = try Peer(answering: [], then: .stalls)
+        let peer = try LoopbackServer(answering: [], then: .stalls)
         defer { peer.stop() }
         try await withHTTP { http in
             let url = peer.url()
@@ -250,7 +251,7 @@ private let empty = Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8)
 
     @Test func `is that of the client, after which there are no others`() async throws {
         let (events, happened) = AsyncStream<Void>.makeStream()
-        let peer = try Peer { connection in
+        let peer = try LoopbackServer { connection in
             guard connection.receive() != nil else { return }
             happened.yield()
             connection.waitForEnd()
@@ -269,7 +270,7 @@ private let empty = Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8)
     }
 
     @Test func `comes if TLS is not agreed on in the time to connect`() async throws {
-        let peer = try Peer(answering: [], then: .stalls)
+        let peer = try LoopbackServer(answering: [], then: .stalls)
         defer { peer.stop() }
         let error = try await withHTTP(TransferRules(connectSecondsMax: 1)) {
             try await $0.result(peer.url(scheme: "https")).error
@@ -307,7 +308,7 @@ private let empty = Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8)
     @Test(.timeLimit(.minutes(10)))
     func `are in flight at once, up to a limit`() async throws {
         let gate = Gate(8)
-        let peer = try Peer { connection in
+        let peer = try LoopbackServer { connection in
             while connection.request() != nil {
                 gate.enter()
                 gate.leave()
@@ -330,7 +331,7 @@ private let empty = Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8)
 
     @Test func `that wait for others can be cancelled, and have a timeout`() async throws {
         let (events, happened) = AsyncStream<Void>.makeStream()
-        let peer = try Peer { connection in
+        let peer = try LoopbackServer { connection in
             guard connection.receive() != nil else { return }
             happened.yield()
             connection.waitForEnd()

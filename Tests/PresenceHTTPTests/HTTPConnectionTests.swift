@@ -63,7 +63,7 @@ import Testing
             try send("\r\n\r\n" + request, channel)
             #expect(try statuses(channel) == ["200"])
         }
-        #expect(connection.input.capacity < 50_000)
+        #expect(connection.input.bytes.capacity < 50_000)
     }
 
     @Test func `reads many short chunks in turns, as long as they are`() throws {

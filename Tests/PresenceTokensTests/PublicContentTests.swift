@@ -1,3 +1,4 @@
+import Containers
 import Crypto
 import Foundation
 import Testing
@@ -146,17 +147,24 @@ import Testing
     }
 
     @Test func `random secrets are secrets`() {
+        let seed = UInt64.random(in: .min ... .max)
+        print("seed \(seed)")
+        var generator = SplitMix64(seed: seed)
+        func bytes(_ count: Int) -> [UInt8] {
+            (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        }
         for _ in 0..<20 {
             // Not 33 bytes and 65: they are a point by one chance in 256.
             for count in [16, 24, 32, 36, 40, 48, 64, 96, 128] {
-                let random = (0..<count).map { _ in UInt8.random(in: .min ... .max) }
+                let random = bytes(count)
                 #expect(PublicContent(in: random) == nil, "\(random)")
                 expect(nil, in: hex(random))
                 expect(nil, in: Data(random).base64EncodedString() + "\n")
                 expect(nil, in: Base64URL.encode(random))
             }
-            expect(nil, in: ServerKey.generate(name: "a").secret + "\n")
-            expect(nil, in: UUID().uuidString + UUID().uuidString)
+            // Two UUIDs.
+            let groups = [4, 2, 2, 2, 6, 4, 2, 2, 2, 6].map { hex(bytes($0)).uppercased() }
+            expect(nil, in: groups.joined(separator: "-"))
         }
     }
 

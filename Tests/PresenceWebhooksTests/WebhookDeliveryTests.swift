@@ -4,72 +4,10 @@ import NIOCore
 import NIOPosix
 import OutgoingHTTP
 import TaskLoops
+import TestSupport
 import Testing
 
 @testable import PresenceWebhooks
-
-/// A receiver on this machine that answers the first connection as it is told.
-private struct Receiver {
-    let port: UInt16
-    private let listener: CInt
-
-    /// Takes no connection yet.
-    init() throws {
-        let listener = socket(AF_INET, CInt(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = inet_addr("127.0.0.1")
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { name in
-                bind(listener, name, length) == 0
-                    && getsockname(listener, name, &length) == 0
-            }
-        }
-        try #require(isBound)
-        self.listener = listener
-        port = UInt16(bigEndian: address.sin_port)
-    }
-
-    /// Answers one connection, and returns the first line of its request. It listens when this
-    /// returns.
-    func firstLine() throws -> Task<String, Never> {
-        try #require(listen(listener, 1) == 0)
-        let lines = AsyncStream<String> { result in
-            Thread { [listener] in
-                let connection = accept(listener, nil, nil)
-                var buffer = [UInt8](repeating: 0, count: 8_192)
-                let count = connection < 0 ? 0 : max(0, recv(connection, &buffer, buffer.count, 0))
-                let answer = Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8)
-                _ = send(connection, answer, answer.count, CInt(MSG_NOSIGNAL))
-                Foundation.close(connection)
-                let text = String(decoding: buffer[..<count], as: UTF8.self)
-                result.yield(text.components(separatedBy: "\r\n")[0])
-                result.finish()
-            }.start()
-        }
-        return Task { await lines.first { _ in true } ?? "" }
-    }
-
-    /// Sends so much of an answer, and then nothing more.
-    func answer(_ text: String, then end: End) throws {
-        try #require(listen(listener, 1) == 0)
-        Thread { [listener] in
-            let connection = accept(listener, nil, nil)
-            var buffer = [UInt8](repeating: 0, count: 4_096)
-            guard connection >= 0, recv(connection, &buffer, buffer.count, 0) > 0 else { return }
-            let bytes = Array(text.utf8)
-            _ = send(connection, bytes, bytes.count, CInt(MSG_NOSIGNAL))
-            if end == .stalls { while recv(connection, &buffer, buffer.count, 0) > 0 {} }
-            Foundation.close(connection)
-        }.start()
-    }
-
-    /// How an answer ends: the connection is closed, or waits until the sender gives up.
-    enum End { case closes, stalls }
-
-    func close() { Foundation.close(listener) }
-}
 
 @Suite struct `A webhook delivery` {
     private func attempt(to url: String, timeoutSeconds: Int = 3_600) async throws
@@ -94,16 +32,21 @@ private struct Receiver {
                 "/-._~!$&'()*+,;=:@", "/?-._~!$&'()*+,;=:@/?", "/%7Ea?%7e", "/?x%5B%5D=p&token=%2B",
                 "/a?b?c//d", "/0", "/?%25zz",
             ] + randomTargets(seed: 7, count: 60)
+        let (requests, arrived) = AsyncStream<String>.makeStream()
+        let receiver = try LoopbackServer { connection in
+            guard let request = connection.request() else { return }
+            arrived.yield(request)
+            connection.send("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n")
+        }
+        defer { receiver.stop() }
+        var received = requests.makeAsyncIterator()
         for target in targets {
-            let receiver = try Receiver()
-            defer { receiver.close() }
-            let url = "http://127.0.0.1:\(receiver.port)\(target)"
-            let line = try receiver.firstLine()
-            let outcome = try await attempt(to: url)
+            let outcome = try await attempt(to: "http://127.0.0.1:\(receiver.port)\(target)")
             #expect(outcome.isAccepted, "\(target): \(outcome)")
-            // Without a connection there is no line.
+            // Without a connection there is no request.
             guard outcome.isAccepted else { return }
-            #expect(await line.value == "POST \(target) HTTP/1.1")
+            let line = await received.next()?.components(separatedBy: "\r\n")[0]
+            #expect(line == "POST \(target) HTTP/1.1")
         }
     }
 
@@ -121,20 +64,19 @@ private struct Receiver {
     }
 
     @Test func `has a timeout`() async throws {
-        let receiver = try Receiver()
-        defer { receiver.close() }
-        try receiver.answer("HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nx", then: .stalls)
+        let answer = "HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nx"
+        let receiver = try LoopbackServer(answering: Array(answer.utf8), then: .stalls)
+        defer { receiver.stop() }
         let outcome = try await attempt(to: "http://127.0.0.1:\(receiver.port)/", timeoutSeconds: 1)
         #expect(outcome == .noResponse("no response within 1 s"))
         #expect(!outcome.isAccepted)
     }
 
     @Test func `reads Retry-After`() async throws {
-        let receiver = try Receiver()
-        defer { receiver.close() }
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
-        try receiver.answer(
-            "HTTP/1.1 503 Busy\r\ncontent-length: 0\r\nretry-after: \(date)\r\n\r\n", then: .closes)
+        let answer = "HTTP/1.1 503 Busy\r\ncontent-length: 0\r\nretry-after: \(date)\r\n\r\n"
+        let receiver = try LoopbackServer(answering: Array(answer.utf8), then: .closes)
+        defer { receiver.stop() }
         let outcome = try await attempt(to: "http://127.0.0.1:\(receiver.port)/")
         #expect(outcome == .response(status: 503, .at(784_111_777)))
     }
@@ -142,9 +84,9 @@ private struct Receiver {
     // A client that tried by itself would do so for an hour.
     @Test(.timeLimit(.minutes(10)), arguments: ["127.0.0.1", "localhost"])
     func `fails immediately if the connection is refused`(host: String) async throws {
-        let receiver = try Receiver()
-        defer { receiver.close() }
-        let outcome = try await attempt(to: "http://\(host):\(receiver.port)/")
+        let closed = try LoopbackListener(listens: false)
+        defer { closed.close() }
+        let outcome = try await attempt(to: "http://\(host):\(closed.port)/")
         #expect(outcome == .noResponse("cannot connect: Connection refused"))
     }
 
@@ -154,17 +96,17 @@ private struct Receiver {
     }
 
     @Test func `fails if the connection is closed without a response`() async throws {
-        let receiver = try Receiver()
-        defer { receiver.close() }
-        try receiver.answer("", then: .closes)
+        let answer = ""
+        let receiver = try LoopbackServer(answering: Array(answer.utf8), then: .closes)
+        defer { receiver.stop() }
         let reason = try await attempt(to: "http://127.0.0.1:\(receiver.port)/").failureReason
         #expect(reason.hasPrefix("no response: "), "\(reason)")
     }
 
     @Test func `fails if the receiver does not support TLS`() async throws {
-        let receiver = try Receiver()
-        defer { receiver.close() }
-        try receiver.answer("HTTP/1.1 400 Bad Request\r\n\r\n", then: .stalls)
+        let answer = "HTTP/1.1 400 Bad Request\r\n\r\n"
+        let receiver = try LoopbackServer(answering: Array(answer.utf8), then: .stalls)
+        defer { receiver.stop() }
         let reason = try await attempt(to: "https://127.0.0.1:\(receiver.port)/").failureReason
         #expect(reason.hasPrefix("cannot connect: "), "\(reason)")
     }

@@ -1,5 +1,6 @@
 import Containers
 import EventLoop
+import TestSupport
 import Testing
 
 @testable import SecureLoop

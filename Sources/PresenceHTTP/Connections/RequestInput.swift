@@ -3,7 +3,7 @@ import NIOCore
 /// What a client has sent, up to the requests in it.
 struct RequestInput {
     private var reader: RequestReader
-    private var bytes = ByteBuffer()
+    private(set) var bytes = ByteBuffer()
     /// Whether the client will send no more.
     var hasEnded = false
 
@@ -42,9 +42,6 @@ struct RequestInput {
         get { reader.linesLeft }
         set { reader.linesLeft = newValue }
     }
-
-    /// Bytes of memory that it takes.
-    var capacity: Int { bytes.capacity }
 
     /// Takes the next event; nil: more has to arrive first, or no lines are left.
     mutating func next() throws(HTTPError) -> RequestReader.Event? {

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import TaskLoops
+import TestSupport
 
 @testable import OutgoingHTTP
 
@@ -48,7 +49,7 @@ extension Result where Success == OutgoingResponse, Failure == OutgoingError {
     }
 }
 
-extension Peer {
+extension LoopbackServer {
     func url(_ target: String = "/", scheme: String = "http") -> String {
         "\(scheme)://127.0.0.1:\(port)\(target)"
     }

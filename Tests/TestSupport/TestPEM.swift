@@ -1,9 +1,10 @@
 // Certificates for tests only: their keys are public. Made with openssl, valid until 2125 except
 // where it says so.
 
-enum TestPEM {
+/// Certificates and keys in PEM.
+public enum TestPEM {
     /// Signs all others.
-    static let root = """
+    public static let root = """
         -----BEGIN CERTIFICATE-----
         MIIBfzCCASWgAwIBAgIUL/R42PnWBmDcaeghT+rt+i1ca+UwCgYIKoZIzj0EAwIw
         FDESMBAGA1UEAwwJVGVzdCByb290MCAXDTI2MTEyMjA2MjYzOVoYDzIxMjYxMDI5
@@ -17,7 +18,7 @@ enum TestPEM {
         -----END CERTIFICATE-----
         """
     /// P-256, for `one.example` and 127.0.0.1.
-    static let first = """
+    public static let first = """
         -----BEGIN CERTIFICATE-----
         MIIBlTCCATugAwIBAgIJAPg/ZL8L8gaiMAoGCCqGSM49BAMCMBQxEjAQBgNVBAMM
         CVRlc3Qgcm9vdDAgFw0yNjAxMDEwMDAwMDBaGA8yMTI1MTIwODAwMDAwMFowEDEO
@@ -30,14 +31,16 @@ enum TestPEM {
         IEyd2M9luTVUC3f0xfKg5/JxYQfBXYyXmg==
         -----END CERTIFICATE-----
         """
-    static let firstKey = """
+    /// The key of `first`.
+    public static let firstKey = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgw2Af+JzwdXl/sj06
         s6OQvZTmumsMXIaQ58Pzn2YHQLmhRANCAATPLDgJ8y9V3aWm3vqR/eModyjt8QNp
         TaaDGAeifxIgRdFozwDuGF6jCusjIA0+033Fd8RvWU4oeOJpFpTLRDQH
         -----END PRIVATE KEY-----
         """
-    static let firstKeyEncrypted = """
+    /// A certificate.
+    public static let firstKeyEncrypted = """
         -----BEGIN ENCRYPTED PRIVATE KEY-----
         MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAjjyqo6R4gs6AICCAAw
         DAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEEIlrq4PS+TzK5koncTRTrP0EgZAr
@@ -47,7 +50,7 @@ enum TestPEM {
         -----END ENCRYPTED PRIVATE KEY-----
         """
     /// RSA, for `two.example` and `*.two.example`.
-    static let second = """
+    public static let second = """
         -----BEGIN CERTIFICATE-----
         MIICXDCCAgKgAwIBAgIIYx68uMBKMWwwCgYIKoZIzj0EAwIwFDESMBAGA1UEAwwJ
         VGVzdCByb290MCAXDTI2MDEwMTAwMDAwMFoYDzIxMjUxMjA4MDAwMDAwWjARMQ8w
@@ -64,7 +67,8 @@ enum TestPEM {
         qgM/YjCSS6cthMO13+0ZQttSdvMIrVZQkjFpaNxypB0=
         -----END CERTIFICATE-----
         """
-    static let secondKey = """
+    /// The key of `second`.
+    public static let secondKey = """
         -----BEGIN PRIVATE KEY-----
         MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQDaUUge7yxVobA5
         Uxx6iyoXbx01eNndZreBIJWut0weXrovcnq4NQ72XOoCmL1Z8Jb/kxQqQw5vOfdy
@@ -95,7 +99,7 @@ enum TestPEM {
         -----END PRIVATE KEY-----
         """
     /// P-256, for `three.example`, signed by the intermediate.
-    static let third = """
+    public static let third = """
         -----BEGIN CERTIFICATE-----
         MIIBizCCATKgAwIBAgIJAMDCbnd+eGeCMAoGCCqGSM49BAMCMBwxGjAYBgNVBAMM
         EVRlc3QgaW50ZXJtZWRpYXRlMCAXDTI2MDEwMTAwMDAwMFoYDzIxMjUxMjA4MDAw
@@ -108,7 +112,8 @@ enum TestPEM {
         a187fW+MJaI1nzAkT8Ge
         -----END CERTIFICATE-----
         """
-    static let intermediate = """
+    /// A certificate.
+    public static let intermediate = """
         -----BEGIN CERTIFICATE-----
         MIIBdDCCARqgAwIBAgIBAjAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAlUZXN0IHJv
         b3QwIBcNMjYxMTIyMDYyNjM5WhgPMjEyNjEwMjkwNjI2MzlaMBwxGjAYBgNVBAMM
@@ -120,7 +125,8 @@ enum TestPEM {
         PCV8pwaSAiArWyp7WmKZUiuXTxs6+yXPK/Tm9Q1khjwVbTrjzPtwqQ==
         -----END CERTIFICATE-----
         """
-    static let thirdKey = """
+    /// The key of `third`.
+    public static let thirdKey = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg7/NPIpT/u9nUZruC
         9cEPuArYdhCc7ltipTBjkHFTyhGhRANCAARzf014m05u2xf/9hH4ltN51AWOYUB4
@@ -128,7 +134,7 @@ enum TestPEM {
         -----END PRIVATE KEY-----
         """
     /// For `old.example`; expired in 2020.
-    static let expired = """
+    public static let expired = """
         -----BEGIN CERTIFICATE-----
         MIIBgTCCASigAwIBAgIJANlVKp8HIZzJMAoGCCqGSM49BAMCMBQxEjAQBgNVBAMM
         CVRlc3Qgcm9vdDAeFw0yMDAxMDEwMDAwMDBaFw0yMDEyMzEwMDAwMDBaMBIxEDAO
@@ -141,7 +147,8 @@ enum TestPEM {
         RR7gpPc=
         -----END CERTIFICATE-----
         """
-    static let expiredKey = """
+    /// The key of `expired`.
+    public static let expiredKey = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgB2/FfpbHJiFYKb52
         zxNWOB7KtbkqChSNbvnAS2M7IaWhRANCAAQU4PII/XCzZdeRJbNZFVh3JJo6rDSw
@@ -149,7 +156,7 @@ enum TestPEM {
         -----END PRIVATE KEY-----
         """
     /// RSA of 1,024 bits, for `weak.example`.
-    static let weak = """
+    public static let weak = """
         -----BEGIN CERTIFICATE-----
         MIIByDCCAW+gAwIBAgIJAMFuVw4hOPF2MAoGCCqGSM49BAMCMBQxEjAQBgNVBAMM
         CVRlc3Qgcm9vdDAgFw0yNjAxMDEwMDAwMDBaGA8yMTI1MTIwODAwMDAwMFowDzEN
@@ -163,7 +170,8 @@ enum TestPEM {
         8cB6KvaOz8hrrWKKyG0Sz8hKSEE70DlGb3FQDA==
         -----END CERTIFICATE-----
         """
-    static let weakKey = """
+    /// The key of `weak`.
+    public static let weakKey = """
         -----BEGIN PRIVATE KEY-----
         MIICeAIBADANBgkqhkiG9w0BAQEFAASCAmIwggJeAgEAAoGBAOZlJxSwkvDF2HMl
         unrtcOuZMTyyIrHhsQOvWpoDoefMYbYpWYBKREb2iYBa4y0gi6rU345c4YHYSsuK

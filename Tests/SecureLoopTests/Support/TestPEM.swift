@@ -1,1 +1,0 @@
-../../TLSSessionsTests/Support/TestPEM.swift
