@@ -263,9 +263,10 @@ let package = Package(
             name: "PresenceHTTPTests",
             dependencies: [
                 "Containers", "PresenceCore", "PresenceGateway", "PresenceHTTP", "PresenceServer",
-                "PresenceTokens", "PresenceWire", "TaskLoops",
+                "PresenceTokens", "PresenceWire", "TaskLoops", "TestSupport",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
             ],
             swiftSettings: common),
         .testTarget(

@@ -162,7 +162,6 @@ class Rough(Case):
 class Slow(Case):
     """Clients that read a large response slowly get all of it."""
 
-    weight = 40
     names = ["large-%d" % number for number in range(60)]
 
     @classmethod
@@ -210,16 +209,6 @@ class Slow(Case):
             self.read(stream, self.missing(stream))
             self.assertEqual(stream.recv(1), b"")
             stream.close()
-
-    def test_a_few_bytes_each_second(self):
-        """For longer than a client may read nothing. Its kernel takes few bytes ahead of it."""
-        stream = self.begin()
-        missing = self.missing(stream)
-        for _ in range(25):
-            time.sleep(1)
-            missing -= len(stream.recv(4096))
-        self.read(stream, missing)
-        stream.close()
 
 
 class FewDescriptors(unittest.TestCase):

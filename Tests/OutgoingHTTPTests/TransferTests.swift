@@ -250,12 +250,7 @@ private let empty = Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8)
     }
 
     @Test func `is that of the client, after which there are no others`() async throws {
-        let (events, happened) = AsyncStream<Void>.makeStream()
-        let peer = try LoopbackServer { connection in
-            guard connection.receive() != nil else { return }
-            happened.yield()
-            connection.waitForEnd()
-        }
+        let (peer, events) = try silentPeer()
         defer { peer.stop() }
         try await withHTTP { http in
             async let error = http.result(peer.url()).error
@@ -330,12 +325,7 @@ private let empty = Array("HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".utf8)
     }
 
     @Test func `that wait for others can be cancelled, and have a timeout`() async throws {
-        let (events, happened) = AsyncStream<Void>.makeStream()
-        let peer = try LoopbackServer { connection in
-            guard connection.receive() != nil else { return }
-            happened.yield()
-            connection.waitForEnd()
-        }
+        let (peer, events) = try silentPeer()
         defer { peer.stop() }
         var rules = TransferRules.patient
         rules.transfersMax = 1

@@ -1,5 +1,8 @@
+import Dispatch
 import NIOCore
 import NIOEmbedded
+import NIOPosix
+import TestSupport
 import Testing
 
 @testable import PresenceHTTP
@@ -51,6 +54,30 @@ import Testing
         client.unacknowledgedBytes -= 10
         loop.advanceTime(by: .seconds(1))
         #expect(client.isStalled)
+    }
+
+    /// More bytes than the kernel takes for two sockets.
+    @Test(.timeLimit(.minutes(10)))
+    func `is seen in what NIO and the kernel hold for a client`() async throws {
+        let byteCount = 64 << 20
+        let mayRead = DispatchSemaphore(value: 0)
+        let client = try LoopbackServer { connection in
+            mayRead.wait()
+            connection.waitForEnd()
+        }
+        defer { client.stop() }
+        let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connect(host: "127.0.0.1", port: Int(client.port)).get()
+        let written = channel.eventLoop.makePromise(of: Void.self)
+        channel.writeAndFlush(ByteBuffer(repeating: 0, count: byteCount), promise: written)
+        let held = { try await channel.eventLoop.submit { channel.unacknowledgedBytes }.get() }
+        let unread = try await held()
+        #expect(unread > 0 && unread <= byteCount)
+        mayRead.signal()
+        try await written.futureResult.get()
+        // The last bytes are acknowledged when the client has them.
+        while try await held() > 0 {}
+        try await channel.close()
     }
 
     @Test func `is not watched after its end`() {

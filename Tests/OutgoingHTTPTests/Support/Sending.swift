@@ -54,3 +54,14 @@ extension LoopbackServer {
         "\(scheme)://127.0.0.1:\(port)\(target)"
     }
 }
+
+/// A server that never answers, and an event for each connection that has sent something.
+func silentPeer() throws -> (LoopbackServer, AsyncStream<Void>) {
+    let (events, happened) = AsyncStream<Void>.makeStream()
+    let peer = try LoopbackServer { connection in
+        guard connection.receive() != nil else { return }
+        happened.yield()
+        connection.waitForEnd()
+    }
+    return (peer, events)
+}
