@@ -3,17 +3,6 @@ import PresenceCore
 public import PresenceServer
 public import PresenceWire
 
-/// Bounds of a gateway.
-public struct GatewayLimits: Sendable {
-    /// How many calls can be in progress, and readers of the feed.
-    var calls = InProcessLimits()
-    /// The longest duration of a call, its wait for others included. Checked eight times as often.
-    public var requestTime = TimeAmount.seconds(10)
-
-    /// The defaults.
-    public init() {}
-}
-
 /// Calls the service in this process, for tasks on one event loop.
 ///
 /// What the service hands over is received in a turn of that loop, and what calls have for the
@@ -39,15 +28,18 @@ public final class Gateway: Sendable {
     private let eventLoop: any EventLoop
     private let state: NIOLoopBoundBox<State>
     private let door: ServiceDoor
-    private let limits: GatewayLimits
+    private let limits: InProcessLimits
+    private let requestTime: TimeAmount
 
     /// A gateway to the service behind `door`, which need not be open yet.
     public init(
-        on eventLoop: any EventLoop, _ limits: GatewayLimits = GatewayLimits(), to door: ServiceDoor
+        on eventLoop: any EventLoop, _ limits: InProcessLimits = InProcessLimits(),
+        to door: ServiceDoor
     ) {
         self.eventLoop = eventLoop
         self.door = door
         self.limits = limits
+        requestTime = .milliseconds(Int64(limits.requestMilliseconds))
         state = NIOLoopBoundBox.makeBoxSendingValue(State(), eventLoop: eventLoop)
     }
 
@@ -149,7 +141,7 @@ public final class Gateway: Sendable {
         if case .cancelled = ticket.value { return completion(.failure(.cancelled)) }
         do throws(InProcessError) {
             let client = try openClient()
-            let deadline = NIODeadline.now() + limits.requestTime
+            let deadline = NIODeadline.now() + requestTime
             let id = client.call(call, form, deadline: deadline.uptimeNanoseconds, completion)
             if let id { ticket.value = .begun(id) }
             watchDeadlines()
@@ -170,7 +162,7 @@ public final class Gateway: Sendable {
         guard !state.value.isClosed else { throw .ended }
         if let client = state.value.client { return client }
         let client = try door.makeClient(
-            limits.calls,
+            limits,
             wake: { [state, eventLoop] in
                 eventLoop.execute { state.value.client?.receive() }
             },
@@ -199,10 +191,10 @@ public final class Gateway: Sendable {
         }
     }
 
-    /// Checks deadlines now and then while there are calls: one timer for all of them.
+    /// Checks deadlines eight times in the longest duration of a call, while there are calls.
     private func watchDeadlines() {
         guard state.value.timer == nil, state.value.client?.hasCalls == true else { return }
-        let interval = TimeAmount.nanoseconds(limits.requestTime.nanoseconds / 8)
+        let interval = TimeAmount.nanoseconds(requestTime.nanoseconds / 8)
         state.value.timer = eventLoop.scheduleTask(in: interval) { [self] in
             state.value.timer = nil
             state.value.client?.timeOut(at: NIODeadline.now().uptimeNanoseconds)

@@ -1,4 +1,3 @@
-public import PresenceGateway
 public import PresenceTokens
 public import TLSSessions
 
@@ -12,9 +11,6 @@ public struct HTTPConfiguration: Sendable {
     public var access: HTTPAccess
     /// The limits on what clients can use.
     public var limits = HTTPLimits()
-    /// The limits on concurrent calls of the service.
-    public var gateway = GatewayLimits()
-
     /// The wall clock: milliseconds since 1970 UTC.
     public var wallMilliseconds: @Sendable () -> Int64
 

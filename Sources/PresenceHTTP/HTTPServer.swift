@@ -35,7 +35,7 @@ public final class HTTPServer: Sendable {
     ) throws(HTTPStartError) {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         loop = group.next()
-        gateway = Gateway(on: loop, configuration.gateway, to: door)
+        gateway = Gateway(on: loop, to: door)
         certificates = configuration.secure.map { HTTPCertificates($0.context) }
         let limits = configuration.limits
         let counters = HTTPCounters()

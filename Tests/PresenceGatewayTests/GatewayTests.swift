@@ -56,10 +56,10 @@ private final class RunningService: Sendable {
     private static let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 
     private func gateway(
-        to door: ServiceDoor, _ adjust: (inout GatewayLimits) -> Void = { _ in }
+        to door: ServiceDoor, _ adjust: (inout InProcessLimits) -> Void = { _ in }
     ) -> Gateway {
-        var limits = GatewayLimits()
-        limits.requestTime = .hours(1)
+        var limits = InProcessLimits()
+        limits.requestMilliseconds = 3_600_000
         adjust(&limits)
         return Gateway(on: Self.group.next(), limits, to: door)
     }
@@ -112,8 +112,8 @@ private final class RunningService: Sendable {
         let service = RunningService()
         defer { service.stop() }
         let gateway = gateway(to: service.door) {
-            $0.calls.callsMax = 20
-            $0.calls.callsAtOnceMax = 4
+            $0.callsMax = 20
+            $0.callsAtOnceMax = 4
         }
         let query = query
         let refused = try await withThrowingTaskGroup(of: Bool.self) { tasks in
@@ -136,7 +136,7 @@ private final class RunningService: Sendable {
     @Test func `refuses calls for several states while too many results are in use`() async throws {
         let service = RunningService()
         defer { service.stop() }
-        let gateway = gateway(to: service.door) { $0.calls.resultBytesMax = 1 }
+        let gateway = gateway(to: service.door) { $0.resultBytesMax = 1 }
         var several = MethodCall(.query)
         several.arguments = [
             .init(.type, .integer(1)), .init(.accounts, .texts(["bob", "carol"])),
@@ -156,7 +156,7 @@ private final class RunningService: Sendable {
     @Test func `asks for so many states at once, and for the others later`() async throws {
         let service = RunningService()
         defer { service.stop() }
-        let gateway = gateway(to: service.door) { $0.calls.statesAtOnceMax = 1 }
+        let gateway = gateway(to: service.door) { $0.statesAtOnceMax = 1 }
         let query = query
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             for _ in 0..<100 { tasks.addTask { _ = try await gateway.call(query) } }
@@ -183,8 +183,8 @@ private final class RunningService: Sendable {
         #expect(await gateway.counters().inProgress == 0)
         // This one hands over no call, so nothing answers it.
         let hasty = self.gateway(to: service.door) {
-            $0.requestTime = .nanoseconds(0)
-            $0.calls.callsAtOnceMax = 0
+            $0.requestMilliseconds = 0
+            $0.callsAtOnceMax = 0
         }
         await #expect(throws: InProcessError.timedOut) { try await hasty.call(query) }
         #expect(await hasty.counters().timedOut == 1)

@@ -38,7 +38,7 @@ public final class InProcessClient {
     var decoder: RequestDecoder
     var settings: Settings
     var slots = InProcessSlots()
-    /// Calls that wait for others, the first first: a few hundred. Some may have been given up.
+    /// Calls that wait for others, the first first: a few hundred at most.
     private var waiting: [ID] = []
     private var isEnded = false
     private var counts = InProcessCounters()
@@ -103,10 +103,6 @@ public final class InProcessClient {
     public func cancel(_ id: ID) {
         end(id, .cancelled)
         askNext()
-        // Calls that were given up while they waited are still in the queue.
-        if waiting.count > 2 * limits.callsMax {
-            waiting.removeAll { [slots] in !slots.isInUse($0) }
-        }
     }
 
     /// Gives up calls whose deadline has come.
@@ -167,6 +163,7 @@ public final class InProcessClient {
         switch slots.use(of: id) {
         case .waiting(let pending):
             slots.free(id)
+            waiting.removeAll { $0 == id }
             pending.completion(.failure(error))
         case .asked(let pending):
             lose(id)

@@ -14,6 +14,8 @@ public struct InProcessLimits: Sendable {
     public var resultBytesMax = 64 << 20
     /// Readers of the feed.
     public var feedReadersMax = 64
+    /// The longest duration of a call that has a deadline, its wait for others included.
+    public var requestMilliseconds = 10_000
 
     /// The defaults.
     public init() {}
