@@ -44,13 +44,13 @@ extension Guarded {
 
 extension Guarded where Value == Bool {
     /// Makes it true, and wakes the threads that wait for that.
-    func set() {
+    public func set() {
         withLock { $0 = true }
         lock.wakeAll()
     }
 
-    /// Waits until it is true, at most so long. Returns whether it is.
-    func wait(withinMilliseconds milliseconds: UInt64) -> Bool {
+    /// Waits until it is true, at most this time. Returns whether it is.
+    public func wait(withinMilliseconds milliseconds: UInt64) -> Bool {
         let end = uv_hrtime() + milliseconds * 1_000_000
         lock.lock()
         defer { lock.unlock() }

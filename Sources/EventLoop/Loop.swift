@@ -105,10 +105,12 @@ import Glibc
         precondition(life == .ready, "run on a loop that runs or is closed")
         self.handler = handler
         life = .running
+        wakeup.beginTurns()
         unsafe uv_run(uvLoop, UV_RUN_DEFAULT)
         life = .ready
         // The turn in which stop() came has had its I/O, but no prepare after it.
         turnEnded()
+        wakeup.endTurns()
     }
 
     /// Makes `run` return after this turn; a no-op while the loop does not run.
@@ -145,6 +147,7 @@ import Glibc
         readBudget.beginTurn()
         handler?.turnEnded()
         applyTimer()
+        wakeup.endTurn()
     }
 
     fileprivate func wokenUp() {

@@ -44,19 +44,6 @@ public final class NamedThread: Sendable {
         return pthread_join(thread, nil) == 0
     }
 
-    /// Waits until the threads have ended, at most this time for all together. Returns the indices
-    /// of those that have not; for these it may be called again.
-    public static func join(
-        _ threads: [NamedThread], withinMilliseconds milliseconds: UInt64
-    ) -> [Int] {
-        let end = uv_hrtime() + milliseconds * 1_000_000
-        return threads.indices.filter { index in
-            let now = uv_hrtime()
-            return !threads[index].join(
-                withinMilliseconds: now < end ? (end - now) / 1_000_000 : 0)
-        }
-    }
-
     /// Leaves the thread alone: nothing waits for its end. `join` must not be called.
     public func detach() { pthread_detach(thread) }
 

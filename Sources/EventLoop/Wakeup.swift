@@ -11,6 +11,8 @@ import Synchronization
 public final class Wakeup: Sendable {
     /// Set until the loop has begun to react. Calls meanwhile need nothing else.
     private let isPending = Atomic(false)
+    /// Turns that the loop has ended, and one more while it runs; 0: it does not run.
+    private let turns = Atomic<UInt64>(0)
     // The lock keeps the descriptor open while it is written to: the loop may be closed between the
     // moment a thread decides to wake it and the system call. Negative: the loop is closed.
     private let descriptor: Guarded<CInt>
@@ -35,6 +37,23 @@ public final class Wakeup: Sendable {
             if descriptor >= 0 { _ = eventfd_write(descriptor, 1) }
         }
     }
+
+    /// A number that changes with each turn of the loop; nil: it does not run. Any thread.
+    public var turnNumber: UInt64? {
+        let number = turns.load(ordering: .relaxed)
+        return number == 0 ? nil : number
+    }
+
+    /// The loop begins to run. Its thread, as in the following.
+    func beginTurns() { turns.store(1, ordering: .relaxed) }
+
+    /// The loop has ended a turn, while it runs.
+    func endTurn() {
+        turns.store(turns.load(ordering: .relaxed) + 1, ordering: .relaxed)
+    }
+
+    /// The loop does not run any more.
+    func endTurns() { turns.store(0, ordering: .relaxed) }
 
     /// The descriptor that the loop polls.
     var polled: CInt { descriptor.withLock { $0 } }

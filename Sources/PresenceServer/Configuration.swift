@@ -31,6 +31,8 @@ public struct Configuration: Sendable {
     /// Origins of the web pages that may connect, such as `https://app.example.com`; nil: those of
     /// this machine where identities are claimed, and all where credentials are required.
     public var webSocketOrigins: Set<[UInt8]>?
+    /// Watches the loops; nil: nothing does.
+    public var watchdog: Watchdog?
     /// Verifies credentials; nil: all are invalid.
     public var authenticator: (any Authenticator)?
     /// The engine's settings: graces, and the limits of the protocol.

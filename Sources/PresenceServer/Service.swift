@@ -14,6 +14,8 @@ public final class Service {
     private let feedFile: FeedFile
     private let logger: Logger
     private let settings: Settings
+    private let watchdog: Watchdog?
+    private let loops: [(name: String, wakeup: Wakeup)]
     private let loopCount: Int
     /// When the service was made, by the machine's wall clock.
     private let wallMilliseconds: Int64
@@ -37,6 +39,7 @@ public final class Service {
         configuration.checkRelations()
         self.logger = logger
         settings = configuration.engine
+        watchdog = configuration.watchdog
         loopCount = configuration.loopCount
         do throws(StoreFileError) {
             store = try Store.open(
@@ -64,6 +67,7 @@ public final class Service {
             loops.close()
             throw error
         }
+        self.loops = loops.named
         wallMilliseconds = loops.first.wallMilliseconds
         feedFile = FeedFile(configuration)
         mailbox = Mailbox(loops.host.wakeup, others: loops.connections.map(\.wakeup))
@@ -111,6 +115,8 @@ public final class Service {
             answered: { [mailbox] in mailbox.post($0) }, becameIdle: { Loop.returnFreeMemory() })
         var failure: ServiceError?
         do throws(UVError) {
+            let watch = try watchdog?.watch(loops)
+            defer { watch?.stop() }
             try runner.run(signals, cleaning: cleaning, ready: ready)
         } catch {
             failure = .system(error)

@@ -8,19 +8,21 @@ import EventLoop
 import PresenceCore
 import PresenceGateway
 import PresenceHTTP
+import PresenceServer
 import PresenceTokens
 import TLSSessions
 
 extension ServiceSettings {
     /// Starts the API, if it is wanted.
     func startHTTP(
-        _ keys: KeyRing, _ certificates: TLSContext?, _ door: ServiceDoor
+        _ keys: KeyRing, _ certificates: TLSContext?, _ watchdog: Watchdog, _ door: ServiceDoor
     ) throws -> HTTPServer? {
         guard startup.servesHTTP else { return nil }
         // With open authentication this machine needs no key here either; other machines do.
         var settings = HTTPConfiguration(
             access: startup.auth == .open ? .keysOrLocal(keys) : .keys(keys),
             wallMilliseconds: { Loop.wallMilliseconds() })
+        settings.isResponsive = { watchdog.isResponsive }
         settings.plain = startup.http.map(Self.httpPlace)
         if let address = startup.tls.http, let certificates {
             settings.secure = (Self.httpPlace(address), certificates)

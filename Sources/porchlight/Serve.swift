@@ -47,8 +47,9 @@ struct Serve: ParsableCommand {
         defer { outgoing.loop.wait { await outgoing.stop() } }
         let authenticator = CredentialAuthenticator(
             files.keys, settings.tokenRules, over: outgoing, logger: logger)
+        let watchdog = Supervisor.watchdog(seconds: settings.startup.watchdogSeconds, logger)
         let door = ServiceDoor()
-        let http = try settings.startHTTP(authenticator.keys, files.tls.http, door)
+        let http = try settings.startHTTP(authenticator.keys, files.tls.http, watchdog, door)
         defer { http?.stop() }
         let webhooks = Webhooks(
             files.webhooks, over: outgoing, directory: settings.dataDirectory,
@@ -58,8 +59,10 @@ struct Serve: ParsableCommand {
             AdjustableLog.output.metricsText() + webhooks.metricsText()
         }
         do throws(ServiceError) {
-            let service = try Service(
-                settings.configuration(files.tls, authenticator, furtherMetrics), logger: logger)
+            var configuration = settings.configuration(
+                files.tls, authenticator, furtherMetrics)
+            configuration.watchdog = watchdog
+            let service = try Service(configuration, logger: logger)
             let address =
                 "\(service.address)" + (service.tlsAddress.map { ", tls on \($0)" } ?? "")
                 + (service.xmppAddress.map { ", xmpp on \($0)" } ?? "")

@@ -1,4 +1,7 @@
+import EventLoop
 import Foundation
+import Logging
+import PresenceServer
 
 /// Notifies systemd of the service's state, if asked to: `Type=notify`.
 ///
@@ -6,6 +9,42 @@ import Foundation
 enum Supervisor {
     /// Clients are accepted.
     static let ready = "READY=1"
+    /// All loops respond: `WatchdogSec`.
+    static let alive = "WATCHDOG=1"
+
+    /// The exit code of a process that the watchdog ends (EX_SOFTWARE).
+    private static let exitCode: CInt = 70
+
+    /// Watches the loops for the supervisor, and ends the process if one has ended no turn for this
+    /// time.
+    static func watchdog(seconds: Int, _ logger: Logger) -> Watchdog {
+        var limits = Watchdog.Limits()
+        limits.endSeconds = seconds
+        limits.supervisorMilliseconds = watchdogMilliseconds
+        let isSupervised = watchdogMilliseconds != nil
+        return Watchdog(
+            limits, whenResponsive: { if isSupervised { tell(alive) } },
+            end: { loop, seconds in
+                // The loop may hang because the log does.
+                let line = try? NamedThread(name: "last line") {
+                    logger.critical(
+                        "a loop has ended no turn: the process ends",
+                        metadata: ["loop": "\(loop)", "seconds": "\(seconds)"])
+                }
+                _ = line?.join(withinMilliseconds: 1_000)
+                _exit(exitCode)
+            })
+    }
+
+    /// Within which time the supervisor wants to be notified, if at all.
+    private static var watchdogMilliseconds: UInt64? {
+        let environment = ProcessInfo.processInfo.environment
+        if let process = environment["WATCHDOG_PID"], process != "\(getpid())" { return nil }
+        guard let text = environment["WATCHDOG_USEC"], let microseconds = UInt64(text),
+            microseconds > 0
+        else { return nil }
+        return microseconds / 1_000
+    }
 
     /// Sends a state if there is a supervisor; never blocks.
     static func tell(_ state: String) {

@@ -363,7 +363,8 @@ class Reload(Files):
         note = client.note()
         return note["params"]["events"] if note["method"] == "events" else []
 
-    def test_a_supervisor_is_notified_when_it_is_ready(self):
+    def notified(self, count, **environment):
+        """What the service sends to a supervisor: its first messages without repetitions."""
         path = os.path.join(self.folder, "notify")
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listener:
             listener.bind(path)
@@ -371,13 +372,26 @@ class Reload(Files):
             done = subprocess.Popen(
                 [BINARY, "serve", "--listen", "127.0.0.1:0", "--data", self.folder + "/d"],
                 stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                env=dict(os.environ, NOTIFY_SOCKET=path))
+                env=dict(os.environ, NOTIFY_SOCKET=path, **environment))
+            seen = set()
             try:
-                self.assertEqual(listener.recv(100), b"READY=1")
+                while len(seen) < count:
+                    seen.add(listener.recv(100))
             finally:
                 done.terminate()
                 done.communicate(timeout=15)
             self.assertEqual(done.returncode, 0)
+        return seen
+
+    def test_a_supervisor_is_notified_when_it_is_ready(self):
+        self.assertEqual(self.notified(1), {b"READY=1"})
+
+    def test_a_supervisor_is_notified_while_the_loops_respond(self):
+        self.assertEqual(self.notified(2, WATCHDOG_USEC="2000000"), {b"READY=1", b"WATCHDOG=1"})
+
+    def test_the_watchdog_of_another_process_is_not_notified(self):
+        self.assertEqual(
+            self.notified(1, WATCHDOG_USEC="20000", WATCHDOG_PID="1"), {b"READY=1"})
 
     def test_signals_while_it_stops(self):
         s = self.fresh()

@@ -56,7 +56,7 @@ import Testing
                 for _ in 0..<10_000 { work.add { unguarded.count += 1 } }
             }
         }
-        #expect(NamedThread.join(callers, withinMilliseconds: 60_000) == [])
+        for caller in callers { #expect(caller.join(withinMilliseconds: 60_000)) }
         // What was added after a caller's last look is carried out by the one that added it.
         #expect(unguarded.count == 40_000)
     }
@@ -89,39 +89,5 @@ import Testing
         #expect(done.isComplete.wait(withinMilliseconds: 30_000))
         let seen = threads.withLock { $0 }
         #expect(seen.first == pthread_self() && seen.last != pthread_self())
-    }
-}
-
-@Suite struct `Threads that are joined together` {
-    @Test func `are told apart: those that have ended, and those that have not`() throws {
-        let (mayEnd, hasEnded) = (Guarded(false), Guarded(false))
-        let threads = try (0..<3).map { number in
-            try NamedThread(name: "thread \(number)") {
-                let flag = number == 1 ? hasEnded : mayEnd
-                while !flag.wait(withinMilliseconds: 60_000) {}
-            }
-        }
-        #expect(NamedThread.join(threads, withinMilliseconds: 1) == [0, 1, 2])
-        hasEnded.set()
-        // The one that may end is waited for as long as it takes.
-        #expect(NamedThread.join([threads[1]], withinMilliseconds: 60_000) == [])
-        #expect(NamedThread.join([threads[0], threads[2]], withinMilliseconds: 1) == [0, 1])
-        mayEnd.set()
-        #expect(NamedThread.join([threads[0], threads[2]], withinMilliseconds: 60_000) == [])
-    }
-
-    @Test func `share the time`() throws {
-        let mayEnd = Guarded(false)
-        let threads = try (0..<8).map { number in
-            try NamedThread(name: "thread \(number)") {
-                while !mayEnd.wait(withinMilliseconds: 60_000) {}
-            }
-        }
-        let clock = ContinuousClock()
-        let begin = clock.now
-        #expect(NamedThread.join(threads, withinMilliseconds: 2_000).count == threads.count)
-        #expect(begin.duration(to: clock.now) < .seconds(8 * 2))
-        mayEnd.set()
-        #expect(NamedThread.join(threads, withinMilliseconds: 60_000) == [])
     }
 }

@@ -1,11 +1,14 @@
-"""Stalled connection loops: one thread is stopped as by a debugger, the others run."""
+"""Connection loops whose thread is stopped, as by a debugger, while the others run."""
 
 import contextlib
 import ctypes
+import http.client
 import os
+import re
 import signal
 import time
 
+from descriptors import free_port
 from support import Service, Skip, case, require, say
 
 PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH = 0x4206, 0x4207, 17
@@ -61,8 +64,8 @@ def loop_stalled():
         text, last = "x" * 1000, {}
         with held(names["loop 1"]):
             server = server if answers(server) else None
-            stuck = [client for client in watchers if not answers(client, 0.3)]
-            require(len(stuck) == 3, "%d of 9 watchers are not answered", len(stuck))
+            silent = [client for client in watchers if not answers(client, 0.3)]
+            require(len(silent) == 3, "%d of 9 watchers are not answered", len(silent))
             lively = [client for client in publishers if answers(client, 0.3)]
             require(len(lively) == 4, "%d of 6 publishers are answered", len(lively))
             before, slowest = service.memory_kibibytes(), 0
@@ -77,7 +80,7 @@ def loop_stalled():
             # 1,600 events of 2 KB to three connections would be 10 MB and more.
             require(more < 8 << 10, "%d KiB more", more)
             for client in watchers:
-                if client not in stuck:
+                if client not in silent:
                     seen = client.drain(0.3)
                     require(len([e for e in seen if e["value"] >= 10000]) == 1600,
                             "a watcher of another loop got %d events", len(seen))
@@ -89,11 +92,10 @@ def loop_stalled():
             took = time.monotonic() - begin
             require(took < 0.5, "metrics took %.1f s", took)
             require("porchlight_loops_stalled 1\n" in metrics, "no loop counts as stalled")
-            require('porchlight_loop_stale{loop="1"} 1\n' in metrics, "no value is old")
             require(asker.ok("stats")["loopsStalled"] == 1, "stats has no stalled loop")
-            why = asker.ok("why", {"subscriber": stuck[0].account, "publisher": "p0", "type": 1})
+            why = asker.ok("why", {"subscriber": silent[0].account, "publisher": "p0", "type": 1})
             require("bytesWaiting" not in why["subscriber"]["sessions"][0], "%s", why)
-        for client in stuck:
+        for client in silent:
             newest, end = {}, time.monotonic() + 10
             while time.monotonic() < end and any(newest.get(k) != v for k, v in last.items()):
                 for event in client.drain(0.2):
@@ -105,39 +107,76 @@ def loop_stalled():
         say("slowest publish %.2f s, %d KiB more; metrics within %.1f s", slowest, more, took)
 
 
-@case("a connection loop of an idle service is stalled: new clients are served by the others",
+def livez(port):
+    """The status of the health check."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=2)
+    try:
+        connection.request("GET", "/livez")
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+def ended(service, held_threads, wait):
+    """Waits until the service has ended by itself, with threads that are held; returns the code."""
+    end = time.monotonic() + wait
+    # The tracer has to reap its threads before the process can be.
+    for thread in held_threads:
+        while os.waitpid(thread, ALL | os.WNOHANG)[0] == 0:
+            require(time.monotonic() < end, "it did not end within %d s", wait)
+            time.sleep(0.05)
+    return service.wait(5)
+
+
+@case("a connection loop never comes back: back within the restart grace, nobody shown as away",
       quick=True)
-def loop_stalled_idle():
-    with Service("--rate-limits", "off", "--loops", "3") as service:
-        with held(threads(service)["loop 1"]):
-            early = [service.connect() for _ in range(3)]
-            for number, client in enumerate(early):
-                client.send("login", {"account": "e%d" % number, "device": "d1", "sync": "none"})
-            # Beyond what a loop may leave them waiting.
-            time.sleep(0.6)
-            begin = time.monotonic()
-            late = [service.login("n%d" % number) for number in range(12)]
-            require(all(answers(client) for client in late), "a new client is not answered")
-            # Those that it had been given before were given to others.
-            for client in early:
-                client.take()
-            took = time.monotonic() - begin
+def loop_hung():
+    options, port = {"PORCHLIGHT_WATCHDOG_SECONDS": "5"}, free_port()
+    with Service("--rate-limits", "off", "--loops", "3", "--restart-grace", "10", "--http",
+                 "127.0.0.1:%d" % port, env=options) as service:
+        names = ["a%d" % n for n in range(9)]
+        watcher = service.login("watcher")
+        watcher.subscribe(*names)
+        # No response waits for a session's write; a request that is answered later is stored later.
+        for name in names:
+            service.login(name).subscribe("nobody")
+        watcher.drain(0.3)
+        thread, begin = threads(service)["loop 1"], time.monotonic()
+        require(livez(port) == 200, "/livez before")
+        with held(thread):
+            while livez(port) == 200:
+                require(time.monotonic() < begin + 5, "/livez does not notice")
+                time.sleep(0.05)
+            require(livez(port) == 503, "/livez in between")
+            code = ended(service, [thread], 30)
+        took = time.monotonic() - begin
+        require(code == 70, "exit code %s", code)
+        require(re.search("a loop has ended no turn: the process ends.*loop 1", service.log_text()),
+                "the log: %s", service.log_text()[-300:])
+        require(took > 4, "it ended after %.1f s", took)
+        # As a supervisor does.
+        service.start()
+        watcher = service.login("watcher")
+        clients = [service.login(name) for name in names]
+        away = [event for event in watcher.drain(12) if event["value"] == 3]
+        require(not away, "shown as away: %s", away)
+        require(all(answers(client) for client in clients), "a client is not answered")
         service.stop()
-        say("15 clients logged in within %.2f s", took)
+        say("it ended after %.1f s", took)
 
 
-@case("the connection loop that accepts is stalled: the service says so, and accepts later",
-      quick=True)
-def accepting_loop_stalled():
-    with Service("--rate-limits", "off", "--loops", "2") as service:
-        askers = [service.server() for _ in range(2)]
-        with held(threads(service)["loop 0"]):
-            asker = next(asker for asker in askers if answers(asker))
-            require(asker.ok("stats")["accepting"] == 0, "it accepts, as it says")
-            waiting = service.connect()
-            waiting.send("login", {"account": "a", "device": "d1", "sync": "none"})
-        waiting.take()
-        require(asker.ok("stats")["accepting"] == 1, "it does not accept, as it says")
+@case("all loops hang while the service stops: the watchdog ends it")
+def loop_hung_at_the_end():
+    options = {"PORCHLIGHT_WATCHDOG_SECONDS": "3"}
+    with Service("--rate-limits", "off", "--loops", "3", env=options) as service:
+        names = threads(service)
+        hung = [names["loop %d" % number] for number in range(3)]
+        with contextlib.ExitStack() as stack:
+            for thread in hung:
+                stack.enter_context(held(thread))
+            service.signal(signal.SIGTERM)
+            require(ended(service, hung, 30) == 70, "it ended in another way")
+        service.start()
         service.stop()
 
 
@@ -166,33 +205,3 @@ def returned_while_stopped():
         lost = {event["publisher"] for event in watcher.drain(3) if event["value"] == 3}
         require(lost == {"a10", "a11"}, "told as lost: %s", sorted(lost))
         say("10 clients returned while the service was stopped, 2 did not and were told as lost")
-
-
-@case("connection loops are stalled and stay so: the service ends all the same")
-def loop_stalled_at_the_end():
-    with Service("--rate-limits", "off", "--loops", "5") as service:
-        clients = [service.login("c%d" % n) for n in range(10)]
-        names = threads(service)
-        stuck = [names["loop %d" % number] for number in (1, 2, 3, 4)]
-        with contextlib.ExitStack() as stack:
-            for thread in stuck:
-                stack.enter_context(held(thread))
-            begin = time.monotonic()
-            service.signal(signal.SIGTERM)
-            # The tracer has to reap its threads before the process can be.
-            for thread in stuck:
-                while os.waitpid(thread, ALL | os.WNOHANG)[0] == 0:
-                    require(time.monotonic() - begin < 20, "it did not end within 20 s")
-                    time.sleep(0.05)
-            code = service.wait(5)
-            took = time.monotonic() - begin
-            require(code == 0, "exit code %s", code)
-            require("are abandoned" in service.log_text(), "the log: %s", service.log_text()[-300:])
-        # As docs/OPERATIONS.md says, with some time for a busy machine.
-        require(took < 11, "it ended after %.1f s", took)
-        reasons = []
-        for client in clients:
-            with contextlib.suppress(TimeoutError, OSError):
-                reasons.append(client.reason(1))
-        require(reasons.count(4503) == 2, "the clients were told %s", reasons)
-        say("it ended within %.1f s", took)

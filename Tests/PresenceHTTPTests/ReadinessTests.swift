@@ -36,28 +36,30 @@ import Testing
         #expect(asked.withLock { $0 } == 2)
     }
 
-    @Test func `needs a database that accepts writes, and a loop that accepts connections`() {
-        func failure(_ retained: Int, _ accepting: Int) -> HTTPError? {
-            let stats = [
-                StatsField("storeRetained", retained), StatsField("accepting", accepting),
-            ]
-            return readiness.failure(in: stats, at: at(0))
-        }
-        #expect(failure(0, 1) == nil)
-        #expect(failure(1, 1)?.status == .serviceUnavailable)
-        #expect(failure(1, 1)?.reason == "store_unavailable")
-        #expect(failure(0, 0)?.status == .serviceUnavailable)
-        #expect(failure(0, 0)?.detail.contains("accepts connections") == true)
+    @Test func `needs a database that accepts writes`() {
+        let written = readiness.failure(in: [StatsField("storeRetained", 0)], at: at(0))
+        #expect(written == nil)
+        let kept = readiness.failure(in: [StatsField("storeRetained", 1)], at: at(0))
+        #expect(kept?.status == .serviceUnavailable && kept?.reason == "store_unavailable")
         // Not to be known is no sign of health.
         #expect(readiness.failure(in: [], at: at(0)) != nil)
+    }
+
+    @Test func `ends when the service does not respond for two seconds`() async throws {
+        #expect(await check(at: 0) == true)
+        try await readiness.check(at: at(1_000)) {
+            #expect(await check(at: 2_999) == true)
+            #expect(await check(at: 3_000) == false)
+            return nil
+        }
+        #expect(await check(at: 3_001) == true)
     }
 
     /// A disk that is full may accept small writes between larger ones that fail.
     @Test func `ends for ten seconds when a write has failed`() {
         func isReady(_ failures: Int, at milliseconds: Int64) -> Bool {
             let stats = [
-                StatsField("storeRetained", 0), StatsField("accepting", 1),
-                StatsField("storeFailures", failures),
+                StatsField("storeRetained", 0), StatsField("storeFailures", failures),
             ]
             return readiness.failure(in: stats, at: at(milliseconds)) == nil
         }

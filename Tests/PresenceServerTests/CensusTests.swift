@@ -17,20 +17,20 @@ import Testing
     }
 
     @Test func `chooses the loop with the fewest connections`() {
-        #expect(Census.choose([2, 1, 3], unresponsive: []) == 1)
-        #expect(Census.choose([1, 1], unresponsive: []) == 0)
+        #expect(Census.choose([2, 1, 3], stalled: []) == 1)
+        #expect(Census.choose([1, 1], stalled: []) == 0)
         let census = Census(loops: 3, seed: 1)
         let loops = (0..<6).map { _ in census.admit(network, limits(100))?.loop }
         #expect(loops == [0, 1, 2, 0, 1, 2])
     }
 
     @Test func `gives a stalled loop no new ones`() {
-        #expect(Census.choose([0, 1, 3], unresponsive: [0]) == 1)
-        #expect(Census.choose([2, 1], unresponsive: [0, 1]) == 1)
+        #expect(Census.choose([0, 1, 3], stalled: [0]) == 1)
+        #expect(Census.choose([2, 1], stalled: [0, 1]) == 1)
         let census = Census(loops: 2, seed: 1)
-        census.note(unresponsive: [0])
+        census.note(stalled: [0])
         #expect((0..<3).map { _ in census.admit(network, limits(100))?.loop } == [1, 1, 1])
-        census.note(unresponsive: [])
+        census.note(stalled: [])
         #expect(census.admit(network, limits(100))?.loop == 0)
     }
 
@@ -60,38 +60,5 @@ import Testing
         #expect(census.admit(network, limits(1)) == nil)
         census.leave(gone.address, of: gone.loop)
         #expect(census.admit(network, limits(1)) != nil)
-    }
-
-    @Test func `moves connections that a loop has not adopted`() throws {
-        let census = Census(loops: 3, seed: 1)
-        let places = (0..<3).map { _ in census.admit(network, limits(3, perAddress: 3)) }
-        #expect(places.map { $0?.loop } == [0, 1, 2])
-        #expect(census.move(from: 1, overdue: [1]) == 0)
-        // As many as before, in all and from the address.
-        #expect(census.admit(network, limits(4, perAddress: 3)) == nil)
-        #expect(census.admit(nil, limits(3), overdue: [1]) == nil)
-        // The second loop has none: it is chosen again as soon as it works.
-        #expect(census.admit(nil, limits(9), overdue: [1])?.loop == 2)
-        #expect(census.admit(nil, limits(9))?.loop == 1)
-    }
-
-    @Test func `counts an intake as overdue by its first arrival`() throws {
-        let loop = try Loop()
-        defer { loop.close() }
-        let intake = Intake(loop.wakeup)
-        let start = Mono(milliseconds: 1_000)
-        let late = start.advanced(byMilliseconds: Intake.overdueMilliseconds)
-        let arrival = Intake.Arrival(socket: -1, listener: 0, address: .none)
-        #expect(!intake.isOverdue(at: late))
-        intake.put(arrival, at: start)
-        intake.put(arrival, at: late)
-        #expect(!intake.isOverdue(at: Mono(milliseconds: late.milliseconds - 1)))
-        #expect(intake.isOverdue(at: late))
-        #expect(intake.takeBack().count == 2)
-        #expect(intake.isOverdue(at: late))
-        #expect(intake.take().isEmpty)
-        #expect(!intake.isOverdue(at: late))
-        intake.put(arrival, at: late)
-        #expect(!intake.isOverdue(at: late))
     }
 }

@@ -190,7 +190,7 @@ import Testing
         questions.append(question(first))
         questions.append(question(second))
         questions.forget(first)
-        let next = questions.next(askedOf: 1, at: start)
+        let next = questions.next(askedOf: 1)
         #expect(next?.question.connection == second)
         #expect(!questions.isWaiting)
     }
@@ -198,70 +198,55 @@ import Testing
     @Test func `are not answered when the connection ends while loops are asked`() {
         var questions = Questions()
         questions.append(question(first))
-        let number = questions.next(askedOf: 2, at: start)?.number ?? 0
+        let number = questions.next(askedOf: 2)?.number ?? 0
         #expect(questions.add(LoopReport(), for: number) == nil)
         questions.forget(first)
         questions.append(question(second))
         #expect(questions.add(LoopReport(loop: 1), for: number) == nil)
-        #expect(questions.next(askedOf: 1, at: start)?.question.connection == second)
+        #expect(questions.next(askedOf: 1)?.question.connection == second)
     }
 
     @Test func `are answered when every loop has reported`() {
         var questions = Questions()
         questions.append(question(first))
-        let number = questions.next(askedOf: 2, at: start)?.number ?? 0
+        let number = questions.next(askedOf: 2)?.number ?? 0
         #expect(questions.add(LoopReport(), for: number) == nil)
         let complete = questions.add(LoopReport(loop: 1), for: number)
         #expect(complete?.question.connection == first)
         #expect(complete?.reports.count == 2)
     }
 
-    @Test func `are answered without a loop that does not report`() {
+    @Test func `do not wait for stalled loops`() {
         var questions = Questions()
         questions.append(question(first))
-        let number = questions.next(askedOf: 2, at: start)?.number ?? 0
+        let number = questions.next(askedOf: 2)?.number ?? 0
         var known = LoopReport(loop: 1)
         known.measured.connections = 7
-        #expect(questions.add(known, for: number) == nil)
-        #expect(questions.add(LoopReport(loop: 0), for: number) != nil)
+        #expect(questions.add(known, for: number, without: [1]) == nil)
+        #expect(questions.add(LoopReport(loop: 0), for: number, without: [1]) != nil)
 
         questions.append(question(second))
-        let next = questions.next(askedOf: 2, at: start)?.number ?? 0
-        #expect(questions.add(LoopReport(loop: 0), for: next) == nil)
-        #expect(questions.giveUpWaiting(at: start) == nil)
-        let end = start.advanced(byMilliseconds: Questions.waitMilliseconds)
-        #expect(questions.deadline == end)
-        let late = questions.giveUpWaiting(at: end)
-        #expect(late?.question.connection == second)
-        #expect(late?.reports.map(\.measured.connections) == [0, 7])
+        let next = questions.next(askedOf: 2)?.number ?? 0
+        #expect(questions.endIfComplete(without: [1]) == nil)
+        let partial = questions.add(LoopReport(loop: 0), for: next, without: [1])
+        #expect(partial?.question.connection == second)
+        #expect(partial?.reports.map(\.measured.connections) == [0, 7])
         // It reports after all.
         #expect(questions.add(known, for: next) == nil)
-        #expect(questions.deadline == nil)
     }
 
-    @Test func `do not wait for stalled loops, and say which values are old`() {
+    @Test func `do not wait for loops that were stalled when they were asked`() {
         var questions = Questions()
         questions.append(question(first))
-        let number = questions.next(askedOf: 2, at: start)?.number ?? 0
-        var report = LoopReport(loop: 1)
-        report.measured.connections = 7
-        #expect(questions.add(report, for: number, without: [1]) == nil)
-        let complete = questions.add(LoopReport(loop: 0), for: number, without: [1])
-        #expect(complete?.reports.map(\.measured.isStale) == [false, false])
-
-        questions.append(question(second))
-        let next = questions.next(askedOf: 2, at: start)?.number ?? 0
-        #expect(questions.giveUpWaiting(at: start, without: [1]) == nil)
-        let partial = questions.add(LoopReport(loop: 0), for: next, without: [1])
-        #expect(partial?.reports.map(\.measured.isStale) == [false, true])
-        #expect(partial?.reports[1].measured.connections == 7)
+        let number = questions.next(askedOf: 2, without: [1])?.number ?? 0
+        #expect(questions.add(LoopReport(loop: 0), for: number)?.reports.count == 2)
     }
 
     @Test func `are answered at once when every loop is stalled`() {
         var questions = Questions()
         questions.append(question(first))
-        _ = questions.next(askedOf: 2, at: start)
-        #expect(questions.giveUpWaiting(at: start, without: [0]) == nil)
-        #expect(questions.giveUpWaiting(at: start, without: [0, 1])?.reports.count == 2)
+        _ = questions.next(askedOf: 2)
+        #expect(questions.endIfComplete(without: [0]) == nil)
+        #expect(questions.endIfComplete(without: [0, 1])?.reports.count == 2)
     }
 }

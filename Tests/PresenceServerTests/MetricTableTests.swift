@@ -61,7 +61,7 @@ import Testing
                 feedReaders feedEvents feedBytes feedOldestSeconds feedLagSeconds feedResets \
                 conflated fellBehind bytesBlocked bytesHeldBack outboxBytes poolBytesIdle \
                 storePending storeRetained storeCommits storeRows storeFailures \
-                storeLastCommitMicroseconds loopsStalled accepting
+                storeLastCommitMicroseconds loopsStalled
                 """)
     }
 

@@ -85,17 +85,4 @@ import Testing
         #expect(largest < 2 * Self.outputBytesMax)
         #expect(input.isEmpty && input.heardUpTo == now.mono.advanced(bySeconds: 1))
     }
-
-    /// While another loop is full, the reports of loops wait, too.
-    @Test func `is waited for before loops count as not responding`() {
-        var host = host()
-        host.questions.append(Question(connection: nil, subject: .rates))
-        host.advance(to: now, heardUpTo: now.mono)
-        #expect(host.questions.deadline != nil)
-        let later = Moment(mono: now.mono.advanced(bySeconds: 5), wall: now.wall)
-        host.advance(to: later, heardUpTo: now.mono)
-        #expect(host.questions.deadline != nil)
-        host.advance(to: later, heardUpTo: later.mono)
-        #expect(host.questions.deadline == nil)
-    }
 }

@@ -89,7 +89,7 @@ final class SimulatedService {
     private var deadlines: DeadlineGate
     /// No loop is taken for a stalled one.
     var isSteady = false {
-        didSet { if isSteady { hub.host.stalledLoops = [] } }
+        didSet { if isSteady { stall([]) } }
     }
     /// Which loop has a stream.
     private var loopOfStream: [StreamID: Int] = [:]
@@ -191,7 +191,7 @@ final class SimulatedService {
         var isBusy = true
         while isBusy {
             isBusy = false
-            hub.host.stalledLoops = []
+            stall([])
             for index in loops.indices {
                 while takeUp(index) { isBusy = true }
             }
@@ -226,7 +226,15 @@ final class SimulatedService {
             return
         }
         let bits = UInt64.random(in: 0..<1 << UInt64(loops.count), using: &random)
-        hub.host.stalledLoops = LoopSet(loops.indices.filter { bits & 1 << UInt64($0) != 0 })
+        stall(LoopSet(loops.indices.filter { bits & 1 << UInt64($0) != 0 }))
+    }
+
+    /// Makes these loops stalled, and no others.
+    private func stall(_ stalled: LoopSet) {
+        for index in loops.indices {
+            hub.host.stalled.release(index)
+            if stalled.contains(index) { hub.host.stalled.stall(index) }
+        }
     }
 
     private func hostTurn() {

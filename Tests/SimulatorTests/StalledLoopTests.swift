@@ -26,7 +26,7 @@ import Testing
             engine: Engine(settings: configuration.engine, at: now, seed: 1),
             heard: [HeardTable(), HeardTable()], store: SimulatedDisk(), resources: network,
             logger: Logger(label: "test"), seed: 1, at: now)
-        host.stalledLoops = [1]
+        host.stalled.stall(1)
         return host
     }
 
@@ -98,8 +98,8 @@ import Testing
         #expect(handed.closed == [still])
         #expect(handed.byteCount < 2 * Self.backlogBytesMax)
         // When the loop has continued, it keeps its clients' messages by itself.
-        host.stalledLoops = []
-        host.stalledLoops = [1]
+        host.stalled.release(1)
+        host.stalled.stall(1)
         carryOut(from: active, &host) { texts in
             .relate(account: nil, contact: texts.add(Array("carol".utf8)), .remove)
         }
@@ -178,5 +178,19 @@ import Testing
             #expect(parts[1].isEmpty)
         }
         #expect(others > 100)
+    }
+}
+
+extension StalledLoops {
+    /// Makes a loop stalled.
+    mutating func stall(_ loop: Int) {
+        let full = LinkBox.Backlog(unreleased: LinkBox.Amount(turns: Self.turnsMax, bytes: 0))
+        _ = note(full, of: loop, at: Mono(milliseconds: 0))
+        _ = note(full, of: loop, at: Mono(milliseconds: Self.stallMilliseconds))
+    }
+
+    /// Makes a loop work again.
+    mutating func release(_ loop: Int) {
+        _ = note(LinkBox.Backlog(), of: loop, at: Mono(milliseconds: 0))
     }
 }

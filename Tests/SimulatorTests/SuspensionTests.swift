@@ -76,7 +76,7 @@ import Testing
             host.take(inbound, at: moment)
         }
 
-        /// Time passes, in which the process runs only from `end` on, or until then.
+        /// The process does not run until `end`.
         mutating func suspend(until end: UInt64) { now = end }
 
         mutating func run(until end: UInt64, _ returns: [Return] = []) {

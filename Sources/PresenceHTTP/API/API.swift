@@ -14,6 +14,8 @@ struct API {
     let sdk = SDKFiles()
     /// Nil without TLS.
     let certificates: HTTPCertificates?
+    /// Whether all threads of the service respond.
+    let isResponsive: @Sendable () -> Bool
     private let routes = RouteTable()
 
     /// Says what becomes of a request, from its head. So what is refused keeps no body, and no

@@ -4,7 +4,7 @@ import PresenceServer
 import PresenceWire
 import Synchronization
 
-/// Whether the service is ready: it responds, accepts connections, and its database accepts writes.
+/// Whether the service is ready: all its loops respond, and its database accepts writes.
 ///
 /// Any client may ask without a key. The service counts all its connections for `stats`, so it is
 /// asked once a second at most, and other requests get the latest result.
@@ -17,11 +17,15 @@ final class Readiness: Sendable {
 
     private struct State {
         var latest: Check?
-        var isAsking = false
+        /// Since when the service is being asked.
+        var askedSince: NIODeadline?
         var writes = WriteFailures()
     }
 
     private let state = Mutex(State())
+
+    /// A service that has not responded for this time is not ready.
+    private static let patience = TimeAmount.seconds(2)
 
     /// Throws if the service is not ready.
     func check(_ gateway: Gateway) async throws {
@@ -32,10 +36,15 @@ final class Readiness: Sendable {
     /// The same, for a service that `ask` asks.
     func check(at now: NIODeadline, _ ask: () async throws -> HTTPError?) async throws {
         let known = state.withLock { state -> Check? in
-            if let latest = state.latest, state.isAsking || now - latest.time < .seconds(1) {
+            if let since = state.askedSince, now - since >= Self.patience {
+                return Check(time: now, failure: .notResponding)
+            }
+            if let latest = state.latest,
+                state.askedSince != nil || now - latest.time < .seconds(1)
+            {
                 return latest
             }
-            state.isAsking = true
+            state.askedSince = now
             return nil
         }
         if let known {
@@ -47,14 +56,14 @@ final class Readiness: Sendable {
             failure = try await ask()
         } catch InProcessError.cancelled {
             // The client has disconnected. That says nothing about the service.
-            state.withLock { $0.isAsking = false }
+            state.withLock { $0.askedSince = nil }
             throw InProcessError.cancelled
         } catch {
             failure = HTTPError(error)
         }
         state.withLock {
             $0.latest = Check(time: now, failure: failure)
-            $0.isAsking = false
+            $0.askedSince = nil
         }
         if let failure { throw failure }
     }
@@ -68,12 +77,6 @@ final class Readiness: Sendable {
             return HTTPError(
                 .serviceUnavailable, "store_unavailable",
                 "The database does not accept writes."
-            ).with(.retryAfter, "1")
-        }
-        guard value("accepting") == 1 else {
-            return HTTPError(
-                .serviceUnavailable, "overloaded",
-                "The loop that accepts connections does not respond."
             ).with(.retryAfter, "1")
         }
         return nil

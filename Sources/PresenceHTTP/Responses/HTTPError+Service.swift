@@ -32,6 +32,12 @@ extension HTTPError {
         }
     }
 
+    /// A thread of the service does not respond.
+    static var notResponding: HTTPError {
+        HTTPError(.serviceUnavailable, "overloaded", "A thread of the service does not respond.")
+            .with(.retryAfter, "1")
+    }
+
     /// The error for a request that could not be carried out.
     init(_ error: any Error) {
         switch error {

@@ -133,8 +133,9 @@ extension Operation: CaseIterable {
         Operation("getMetrics", "/metrics", isPublic: false) { api, _, _ in
             try await api.metrics()
         },
-        Operation("getLiveness", "/livez") { _, _, _ in
-            .json(.buffer(ByteBuffer(staticString: "{\"status\":\"alive\"}")))
+        Operation("getLiveness", "/livez") { api, _, _ in
+            guard api.isResponsive() else { throw HTTPError.notResponding }
+            return .json(.buffer(ByteBuffer(staticString: "{\"status\":\"alive\"}")))
         },
         Operation("getReadiness", "/readyz") { api, _, _ in
             try await api.readiness.check(api.gateway)

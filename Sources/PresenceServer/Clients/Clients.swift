@@ -213,8 +213,6 @@ enum LoopPhase: Equatable {
         switch (self, next) {
         case (.starting, .serving), (.starting, .stopped): true
         case (.serving, .farewell), (.farewell, .finished), (.finished, .stopped): true
-        // The engine host has abandoned a loop that is stalled, or slow to close.
-        case (.farewell, .stopped): true
         default: false
         }
     }

@@ -8,10 +8,10 @@ import PresenceWire
 
 extension EngineHost {
     /// Asks the loops for the question that has waited longest.
-    mutating func askNextQuestion(at now: Mono) {
-        guard let (question, number) = questions.next(askedOf: loops.count, at: now) else {
-            return
-        }
+    mutating func askNextQuestion() {
+        guard
+            let (question, number) = questions.next(askedOf: loops.count, without: stalledLoops)
+        else { return }
         let item = OutboundItem.measure(loopQuestion(for: question.subject), question: number)
         output.appendToAll(item, omitting: stalledLoops)
     }
@@ -34,13 +34,10 @@ extension EngineHost {
         answer(complete.question, from: complete.reports, at: now)
     }
 
-    /// Answers a question for which only stalled loops have not reported, or some have not
-    /// in time, with what they have reported last. A report that is not taken in yet may be in
-    /// time.
-    mutating func answerWithoutLateLoops(at now: Moment, heardUpTo: Mono) {
-        guard let complete = questions.giveUpWaiting(at: heardUpTo, without: stalledLoops) else {
-            return
-        }
+    /// Answers a question for which only stalled loops have not reported, with what they have
+    /// reported last.
+    mutating func answerWithoutStalledLoops(at now: Moment) {
+        guard let complete = questions.endIfComplete(without: stalledLoops) else { return }
         answer(complete.question, from: complete.reports, at: now)
     }
 
@@ -70,9 +67,9 @@ extension EngineHost {
     /// Samples the counters whose growth `top` shows, once a second while anything happens.
     mutating func noteRates(at now: Mono) {
         guard rates.isDue(at: now), phase == .serving else { return }
-        rates.begin(at: now)
+        rates.begin()
         questions.append(Question(connection: nil, subject: .rates))
-        askNextQuestion(at: now)
+        askNextQuestion()
     }
 
     // MARK: why
@@ -95,9 +92,9 @@ extension EngineHost {
             let entry = party.sessions[index].entry
             party.sessions[index].entry.lastHeard = lastHeard(of: entry, at: now)
             guard let connection = entry.connectionID, !connection.isInProcess else { continue }
-            let report = reports[loops.loop(of: connection.slot)]
+            let loop = loops.loop(of: connection.slot)
             party.sessions[index].bytesWaiting =
-                report.measured.isStale ? nil : report.bytesWaiting[connection] ?? 0
+                stalledLoops.contains(loop) ? nil : reports[loop].bytesWaiting[connection] ?? 0
         }
     }
 

@@ -27,11 +27,11 @@ extension EngineHost {
             guard stalledLoops.contains(loop),
                 let connection = engine.connection(inSlot: slot)
             else { continue }
-            let limits = PushBacklog.Limits(
+            let limits = StalledLoops.Limits(
                 perConnection: configuration.connection.backlogBytesMax,
                 perLoop: LoopNumber(index: loop, of: loops.count).share(
                     of: configuration.connection.outboxBytesInAllMax))
-            switch pushBacklog.add(byteCount, for: connection, ofLoop: loop, within: limits) {
+            switch stalled.keep(byteCount, for: connection, ofLoop: loop, within: limits) {
             case .waits:
                 output.shared.effects.receivers.append(slot)
             case .closes:

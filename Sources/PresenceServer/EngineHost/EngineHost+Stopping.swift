@@ -19,17 +19,13 @@ extension EngineHost {
     }
 
     /// Goes on with the end, as far as it can.
-    mutating func goOnStopping(at now: Mono) {
+    mutating func goOnStopping() {
         guard phase == .stopping, engine.changesInFlight == 0, passwords.storingCount == 0 else {
             return
         }
         enter(.farewell)
         feed?.endAll()
         output.appendToAll(.farewell)
-        if loops.count > 1 {
-            let seconds = configuration.connection.farewellSecondsAtStop + Self.patienceSeconds
-            farewellEnd = now.advanced(bySeconds: seconds)
-        }
         for box in boxesInProcess { output.append(.farewell, to: box.loop) }
     }
 
@@ -37,19 +33,6 @@ extension EngineHost {
     mutating func loopFinished() {
         finishedLoopCount += 1
         guard phase == .farewell, finishedLoopCount == loops.count else { return }
-        stop()
-    }
-
-    /// How long after their connections must have ended loops are waited for.
-    private static var patienceSeconds: Int { 2 }
-
-    /// Ends although loops have not finished: these are stalled, or slow to close.
-    mutating func abandonLoops() {
-        farewellEnd = nil
-        guard phase == .farewell else { return }
-        logger.error(
-            "stalled connection loops are abandoned",
-            metadata: ["loops": "\(loops.count - finishedLoopCount)"])
         stop()
     }
 

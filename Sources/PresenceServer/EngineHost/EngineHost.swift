@@ -30,12 +30,8 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     var output: HostOutput
     /// How the loops in process are reached.
     private(set) var boxesInProcess: [LinkBox] = []
-    /// The stalled connection loops: they are not handed events.
-    var stalledLoops: LoopSet = [] {
-        didSet { pushBacklog.keep(loops: stalledLoops) }
-    }
-    /// What waits for their connections all the same.
-    var pushBacklog = PushBacklog()
+    /// How far connection loops are behind.
+    var stalled: StalledLoops
     /// Whether large fan-outs wait until the loops have written more.
     var areFanOutsHeld = false
     /// Whether slices of them were carried out since the last end of a turn.
@@ -70,8 +66,6 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
 
     /// Loops that have no connections any more, at the end.
     var finishedLoopCount = 0
-    /// When loops that have not finished are abandoned.
-    var farewellEnd: Mono?
 
     private(set) var phase = Phase.starting
     var ready: () -> Void = {}
@@ -123,6 +117,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         self.heard = heard
         loops = LoopCount(heard.count)
         output = HostOutput(loops: heard.count)
+        stalled = StalledLoops(loops: heard.count)
         logins = LoginAdmission()
         passwords = PasswordTasks(seed: seed)
         failedLogins = NetworkBuckets(seed: seed)
@@ -172,6 +167,9 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
 
     // MARK: Turns
 
+    /// The stalled connection loops: they are not handed events.
+    var stalledLoops: LoopSet { stalled.loops }
+
     /// Does what is due, once the input of a turn has been taken in.
     mutating func advance(to now: Moment, heardUpTo: Mono) {
         guard phase != .stopped else { return }
@@ -187,11 +185,10 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         continueFanOuts(at: now)
         if let due = feed?.checkAt, due <= heardUpTo { lookAfterFeed(at: now.mono) }
         lookAfterMemory(at: now.mono, heardUpTo: heardUpTo)
-        askNextQuestion(at: now.mono)
-        answerWithoutLateLoops(at: now, heardUpTo: heardUpTo)
+        askNextQuestion()
+        answerWithoutStalledLoops(at: now)
         submit()
         wakeFeedReaders(at: now)
-        if let end = farewellEnd, end <= now.mono { abandonLoops() }
     }
 
     private mutating func continueFanOuts(at now: Moment) {
@@ -216,7 +213,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     mutating func endTurn(at now: Moment) {
         guard phase != .stopped else { return }
         submit()
-        goOnStopping(at: now.mono)
+        goOnStopping()
         // Reading the number of the last event copies the engine, so only if it is needed.
         if memory.isIdle { memory.schedule(at: now.mono, lastSeq: engine.lastSeq) }
         noteRates(at: now.mono)
@@ -237,8 +234,6 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         if let deadline = engineDeadline { next = min(next, deadline) }
         if let deadline = feed?.checkAt { next = min(next, deadline) }
         if let deadline = memory.nextDeadline { next = min(next, deadline) }
-        if let deadline = questions.deadline { next = min(next, deadline) }
-        if let deadline = farewellEnd { next = min(next, deadline) }
         return next.milliseconds == .max ? nil : next
     }
 

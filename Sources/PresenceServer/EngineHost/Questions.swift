@@ -47,29 +47,23 @@ struct Questions {
     private struct Asked {
         var question: Question
         var number: UInt64
-        /// By loop. One that is stalled is not asked.
+        /// By loop.
         var reports: [LoopReport?]
-        /// Loops that have not reported by then are not waited for.
-        var end: Mono
+        /// Loops that were stalled then.
+        let notAsked: LoopSet
         /// Its connection has ended.
         var isForgotten = false
 
         /// Whether every loop has reported, except those in `stalled`.
         func isComplete(without stalled: LoopSet) -> Bool {
             reports.enumerated().allSatisfy { loop, report in
-                report != nil || stalled.contains(loop)
+                report != nil || notAsked.contains(loop) || stalled.contains(loop)
             }
         }
     }
 
     /// By loop: its last report.
     private var lastReports: [LoopReport] = []
-
-    /// How long the reports of loops are waited for.
-    static let waitMilliseconds: UInt64 = 1_000
-
-    /// When loops are not waited for any longer.
-    var deadline: Mono? { asked?.end }
 
     /// Whether a question can be asked now.
     var isWaiting: Bool { asked == nil && first < waiting.count }
@@ -78,9 +72,10 @@ struct Questions {
         waiting.append(question)
     }
 
-    /// Takes the next question, for which `loopCount` loops will be asked; and its number.
+    /// Takes the next question, for which `loopCount` loops will be asked, except those in
+    /// `stalled`; and its number.
     mutating func next(
-        askedOf loopCount: Int, at now: Mono
+        askedOf loopCount: Int, without stalled: LoopSet = []
     ) -> (question: Question, number: UInt64)? {
         guard isWaiting else { return nil }
         lastNumber += 1
@@ -92,48 +87,33 @@ struct Questions {
         }
         asked = Asked(
             question: question, number: lastNumber,
-            reports: Array(repeating: nil, count: loopCount),
-            end: now.advanced(byMilliseconds: Self.waitMilliseconds))
+            reports: Array(repeating: nil, count: loopCount), notAsked: stalled)
         return (question, lastNumber)
     }
 
     /// Takes a loop's report. Returns the question and all reports once every loop has reported,
-    /// except those in `stalled`; nothing for a report that comes too late.
+    /// except those in `stalled`; nothing for a report that is not waited for any more.
     mutating func add(
         _ report: LoopReport, for number: UInt64, without stalled: LoopSet = []
     ) -> (question: Question, reports: [LoopReport])? {
         precondition(number <= lastNumber, "a report that was not asked for")
         guard asked?.number == number else { return nil }
         asked?.reports[report.loop] = report
+        return endIfComplete(without: stalled)
+    }
+
+    /// Ends the wait if only loops in `stalled` have not reported. Returns the question, and what
+    /// they have measured last: counters must not decrease.
+    mutating func endIfComplete(
+        without stalled: LoopSet = []
+    ) -> (question: Question, reports: [LoopReport])? {
         guard let complete = asked, complete.isComplete(without: stalled) else { return nil }
-        return end(complete)
-    }
-
-    /// Ends the wait for loops that have not reported in time, or if only loops in `stalled` have
-    /// not. Returns the question, and what they have measured last.
-    mutating func giveUpWaiting(
-        at now: Mono, without stalled: LoopSet = []
-    ) -> (question: Question, reports: [LoopReport])? {
-        guard let late = asked, late.end <= now || late.isComplete(without: stalled) else {
-            return nil
-        }
-        return end(late)
-    }
-
-    private mutating func end(
-        _ complete: Asked
-    ) -> (question: Question, reports: [LoopReport])? {
         asked = nil
-        let reports = complete.reports.enumerated().map { loop, report -> LoopReport in
-            if let report { return report }
-            var old = LoopReport(loop: loop)
-            // Counters must not decrease.
-            if loop < lastReports.count { old.measured = lastReports[loop].measured }
-            old.measured.isStale = true
-            return old
+        lastReports = complete.reports.enumerated().map { loop, report in
+            let last = loop < lastReports.count ? lastReports[loop].measured : nil
+            return report ?? LoopReport(loop: loop, measured: last ?? LoopMeasurements())
         }
-        lastReports = reports
-        return complete.isForgotten ? nil : (complete.question, reports)
+        return complete.isForgotten ? nil : (complete.question, lastReports)
     }
 
     /// Forgets the question of a connection that has ended; it has one at most.

@@ -28,8 +28,6 @@ struct Measurements: Sendable {
 
 /// What a loop of connections measures. Of several loops, everything can be added up.
 struct LoopMeasurements: Sendable {
-    /// The loop has not reported: these are the values of its last report.
-    var isStale = false
     var counters = ServiceCounters()
     /// Connections that are not completely closed.
     var connections = 0

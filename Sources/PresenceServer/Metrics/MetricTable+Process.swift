@@ -28,18 +28,10 @@ extension MetricTable {
             in: .microseconds
         ) { $0.count(\.inputHeldMilliseconds) * 1_000 },
         Metric(
-            ofLoops: .gauge, "porchlight_loop_stale",
-            "1 if a connection loop has not reported: its values are those of its last report."
-        ) { $0.isStale ? 1 : 0 },
-        Metric(
             .gauge, "porchlight_loops_stalled",
             "Connection loops that are stalled and not waited for.",
             stats: .loopsStalled, top: .gauge(.loopsStalled)
         ) { $0.host.stalledLoops },
-        Metric(
-            .gauge, "porchlight_accepting",
-            "1 if the loop that accepts connections responds, else 0.", stats: .accepting
-        ) { $0.loops.first?.isStale == true ? 0 : 1 },
         Metric(
             information: "porchlight_build_info", "Always 1; the label contains the version.",
             label: "version"

@@ -23,15 +23,13 @@ struct Rates {
 
     func isDue(at now: Mono) -> Bool { due <= now }
 
-    /// Notes that a sample is being taken.
-    mutating func begin(at now: Mono) {
-        due = now.advanced(byMilliseconds: Self.intervalMilliseconds)
-    }
+    /// Notes that a sample is being taken: another one is due after it.
+    mutating func begin() { due = Mono(milliseconds: .max) }
 
     mutating func note(_ counts: [Int], at now: Mono) {
         if samples.count == Self.samplesMax { samples.removeFirst() }
         samples.append(Sample(time: now, counts: counts))
-        begin(at: now)
+        due = now.advanced(byMilliseconds: Self.intervalMilliseconds)
     }
 
     /// The counters `age` milliseconds ago, or at startup if that is later.

@@ -16,7 +16,7 @@ enum StatsMember: String, CaseIterable, Sendable {
     case conflated, fellBehind, bytesBlocked, bytesHeldBack, outboxBytes, poolBytesIdle
     case storePending, storeRetained, storeCommits, storeRows, storeFailures
     case storeLastCommitMicroseconds
-    case loopsStalled, accepting
+    case loopsStalled
 }
 
 /// A member of the response to `top`.

@@ -11,8 +11,7 @@ final class Census: Sendable {
         var addresses: AddressBook
         /// By loop.
         var counts: [Int]
-        /// Loops that the engine host finds unresponsive.
-        var unresponsive: LoopSet = []
+        var stalled: LoopSet = []
         var total = 0
     }
 
@@ -31,38 +30,23 @@ final class Census: Sendable {
     }
 
     /// Admits a connection to the loop that has the fewest; nil: the limit in total or that of the
-    /// network is reached. Loops in `overdue`, which have not adopted what they were given, are not
-    /// chosen if there is another.
-    func admit(
-        _ network: ClientNetwork?, _ limits: AdmissionLimits, overdue: LoopSet = []
-    ) -> Place? {
+    /// network is reached.
+    func admit(_ network: ClientNetwork?, _ limits: AdmissionLimits) -> Place? {
         state.withLock { state in
             guard state.total < limits.connectionsMax,
                 let address = state.addresses.enter(network, max: limits.connectionsPerAddressMax)
             else { return nil }
-            let loop = Self.choose(
-                state.counts, unresponsive: state.unresponsive.union(overdue))
+            let loop = Self.choose(state.counts, stalled: state.stalled)
             state.counts[loop] += 1
             state.total += 1
             return Place(loop: loop, address: address)
         }
     }
 
-    /// Chooses another loop for a connection that one has not adopted.
-    func move(from loop: Int, overdue: LoopSet) -> Int {
-        state.withLock { state in
-            state.counts[loop] -= 1
-            let loop = Self.choose(
-                state.counts, unresponsive: state.unresponsive.union(overdue))
-            state.counts[loop] += 1
-            return loop
-        }
-    }
-
-    /// The loop with the fewest connections, of those that respond; if none does, of all.
-    static func choose(_ counts: [Int], unresponsive: LoopSet) -> Int {
-        let responsive = counts.indices.filter { !unresponsive.contains($0) }
-        let loops = responsive.isEmpty ? Array(counts.indices) : responsive
+    /// The loop with the fewest connections, of those that are not stalled; if all are, of all.
+    static func choose(_ counts: [Int], stalled: LoopSet) -> Int {
+        let working = counts.indices.filter { !stalled.contains($0) }
+        let loops = working.isEmpty ? Array(counts.indices) : working
         return loops.min { counts[$0] < counts[$1] } ?? 0
     }
 
@@ -81,9 +65,9 @@ final class Census: Sendable {
         state.withLock { $0.addresses.network(address) }
     }
 
-    /// Notes which loops the engine host finds unresponsive.
-    func note(unresponsive: LoopSet) {
-        state.withLock { $0.unresponsive = unresponsive }
+    /// Notes which loops are stalled.
+    func note(stalled: LoopSet) {
+        state.withLock { $0.stalled = stalled }
     }
 
     /// Networks with connections now.

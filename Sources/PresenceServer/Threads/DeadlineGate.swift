@@ -38,17 +38,19 @@ struct DeadlineGate {
         lastTurn = now
     }
 
-    /// Begins a turn.
-    mutating func beginTurn(at now: Mono) {
+    /// Begins a turn. Returns how much of the time since the last one does not count, since the
+    /// process may have been suspended.
+    @discardableResult
+    mutating func beginTurn(at now: Mono) -> UInt64 {
         let elapsed = now.milliseconds - min(now.milliseconds, lastTurn.milliseconds)
         let late = now.milliseconds - min(now.milliseconds, awaited?.milliseconds ?? .max)
         let isLate = late >= Self.lateMilliseconds
+        let ran = isLate ? min(elapsed, Self.lateMilliseconds) : elapsed
         defer { lastTurn = now }
         guard var current = hold else {
             if isLate { hold = Hold(since: now, limit: lastTurn) }
-            return
+            return elapsed - ran
         }
-        let ran = isLate ? min(elapsed, Self.lateMilliseconds) : elapsed
         current.millisecondsLeft -= min(current.millisecondsLeft, ran)
         current.isLateAgain = current.isLateAgain || isLate
         if current.millisecondsLeft > 0 {
@@ -57,6 +59,7 @@ struct DeadlineGate {
             // What was due when this hold began has waited long enough.
             hold = current.isLateAgain ? Hold(since: now, limit: current.since) : nil
         }
+        return elapsed - ran
     }
 
     /// Ends a turn that has taken in everything that had arrived by `time`.

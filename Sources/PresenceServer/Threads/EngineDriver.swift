@@ -22,7 +22,6 @@ final class EngineDriver: LoopHandler {
     private let boxes: [LinkBox]
     private var input: LoopInput
     private var outcomes = OutcomeQueue()
-    private var backlogs: LoopBacklogs
     private let census: Census
     private var deadlines: DeadlineGate
     /// Since when a loop has been full, so that no input is taken.
@@ -38,7 +37,6 @@ final class EngineDriver: LoopHandler {
         self.mailbox = mailbox
         self.boxes = boxes
         self.census = census
-        backlogs = LoopBacklogs(loops: boxes.count)
         let now = Mono(milliseconds: clock.shifted(loop.monotonicMilliseconds))
         input = LoopInput(loops: boxes.count, at: now)
         deadlines = DeadlineGate(at: now)
@@ -53,17 +51,17 @@ final class EngineDriver: LoopHandler {
         guard host.phase != .stopped else { return }
         let now = now()
         noteHeldInput(at: now.mono)
+        host.stalled.skip(milliseconds: deadlines.beginTurn(at: now.mono))
         measureBacklogs(at: now.mono)
-        deadlines.beginTurn(at: now.mono)
         takeMail(at: now)
         takeInput(at: now)
-        host.areFanOutsHeld = !backlogs.mayContinueFanOuts
+        host.areFanOutsHeld = !host.stalled.mayContinueFanOuts
         host.advance(to: now, heardUpTo: deadlines.heardUpTo)
         host.endTurn(at: now)
         handOver()
         guard host.phase != .stopped else { return loop.stop() }
         if let heard = input.heardUpTo { deadlines.endTurn(heardUpTo: heard) }
-        heldSince = backlogs.mayTakeInput ? nil : now.mono
+        heldSince = host.stalled.mayTakeInput ? nil : now.mono
         awaitReleases()
         armTimer(at: host.nextDeadline(at: now), now.mono)
     }
@@ -72,7 +70,7 @@ final class EngineDriver: LoopHandler {
 
     /// Takes in what the loops have handed over, in turns, while none of them is full.
     private func takeInput(at now: Moment) {
-        guard backlogs.mayTakeInput else { return }
+        guard host.stalled.mayTakeInput else { return }
         host.takeInProcess(at: now)
         takeRest(at: now)
         guard input.isEmpty else { return }
@@ -81,7 +79,7 @@ final class EngineDriver: LoopHandler {
     }
 
     private func takeRest(at now: Moment) {
-        while backlogs.mayTakeInput, let (inbound, first) = input.next() {
+        while host.stalled.mayTakeInput, let (inbound, first) = input.next() {
             let next = host.take(
                 inbound, from: first, outputBytesMax: Self.outputBytesMax, at: now)
             if let next { input.putBack((inbound, first: next)) }
@@ -99,28 +97,25 @@ final class EngineDriver: LoopHandler {
     }
 
     /// Whether input has to wait for a loop.
-    private var isInputHeld: Bool { !backlogs.mayTakeInput || !input.isEmpty }
+    private var isInputHeld: Bool { !host.stalled.mayTakeInput || !input.isEmpty }
 
     /// Measures how far each loop is behind.
     private func measureBacklogs(at now: Mono) {
-        let before = backlogs.unresponsive
-        defer {
-            if backlogs.unresponsive != before { census.note(unresponsive: backlogs.unresponsive) }
-        }
+        host.stalled.isHoldingFanOuts = isHoldingFanOuts
         for (index, box) in boxes.enumerated() {
-            guard backlogs.note(box.backlog(), of: index, at: now) else { continue }
-            host.stalledLoops = backlogs.stalled
-            let isStalled = backlogs.stalled.contains(index)
+            guard host.stalled.note(box.backlog(), of: index, at: now) else { continue }
+            census.note(stalled: host.stalledLoops)
             host.logger.warning(
-                isStalled ? "a connection loop is stalled" : "a stalled connection loop continues",
+                host.stalledLoops.contains(index)
+                    ? "a connection loop is stalled" : "a stalled connection loop continues",
                 metadata: ["loop": "\(index)"])
         }
     }
 
     /// Has the loops wake this thread when they have released something that it waits for.
     private func awaitReleases() {
-        guard !backlogs.mayTakeInput || isHoldingFanOuts else { return }
-        for (box, releasedTurns) in zip(boxes, backlogs.releasedTurns) {
+        guard !host.stalled.mayTakeInput || isHoldingFanOuts else { return }
+        for (box, releasedTurns) in zip(boxes, host.stalled.releasedTurns) {
             // What it has released since it was measured is measured again.
             if !box.awaitRelease(after: releasedTurns) { loop.wakeup.wake() }
         }
@@ -132,7 +127,7 @@ final class EngineDriver: LoopHandler {
     private func takeMail(at now: Moment) {
         let mail = mailbox.take()
         outcomes.append(mail.outcomes)
-        while backlogs.mayTakeInput, !outcomes.isEmpty {
+        while host.stalled.mayTakeInput, !outcomes.isEmpty {
             outcomes.report(to: &host, at: now)
             guard host.output.byteCount > Self.outputBytesMax else { continue }
             handOver()
@@ -152,9 +147,8 @@ final class EngineDriver: LoopHandler {
         var next: Mono?
         // While input is held, deadlines wait for it, and a release wakes this thread.
         if !isInputHeld { next = host.isBusy ? now : deadlines.wake(for: deadline) }
-        if let stuckFrom = backlogs.nextDeadline(holdingFanOuts: isHoldingFanOuts) {
-            next = min(next ?? stuckFrom, stuckFrom)
-        }
+        host.stalled.isHoldingFanOuts = isHoldingFanOuts
+        if let stall = host.stalled.nextDeadline { next = min(next ?? stall, stall) }
         deadlines.wait(until: next)
         guard let next else { return loop.disarmTimer() }
         loop.armTimer(atMonotonicMilliseconds: clock.unshifted(next.milliseconds))

@@ -1,6 +1,5 @@
 import Connections
 import EventLoop
-import PresenceCore
 
 /// Connected sockets that are handed to a loop.
 final class Intake: Sendable {
@@ -12,16 +11,7 @@ final class Intake: Sendable {
         var address: AddressBook.Entry
     }
 
-    private struct State {
-        var arrivals: [Arrival] = []
-        /// When the first one came that the loop has not taken; nil: it has taken all.
-        var since: Mono?
-    }
-
-    /// A loop that has adopted nothing for this time is given no more connections.
-    static let overdueMilliseconds: UInt64 = 500
-
-    private let state = Guarded(State())
+    private let arrivals = Guarded<[Arrival]>([])
     private let wakeup: Wakeup
 
     init(_ wakeup: Wakeup) {
@@ -29,34 +19,19 @@ final class Intake: Sendable {
     }
 
     /// Leaves a socket for the loop. Any thread.
-    func put(_ arrival: Arrival, at now: Mono) {
-        let isFirst = state.withLock { state in
-            state.since = state.since ?? now
-            state.arrivals.append(arrival)
-            return state.arrivals.count == 1
+    func put(_ arrival: Arrival) {
+        let isFirst = arrivals.withLock { arrivals in
+            arrivals.append(arrival)
+            return arrivals.count == 1
         }
         if isFirst { wakeup.wake() }
     }
 
     /// Takes all of them. The loop's thread.
     func take() -> [Arrival] {
-        state.withLock { state in
-            defer { state = State() }
-            return state.arrivals
+        arrivals.withLock { arrivals in
+            defer { arrivals = [] }
+            return arrivals
         }
-    }
-
-    /// Takes them back. The loop stays overdue until it takes what there is. Any thread.
-    func takeBack() -> [Arrival] {
-        state.withLock { state in
-            defer { state.arrivals = [] }
-            return state.arrivals
-        }
-    }
-
-    /// Whether the loop has taken nothing for a while, although there was something. Any thread.
-    func isOverdue(at now: Mono) -> Bool {
-        guard let since = state.withLock({ $0.since }) else { return false }
-        return since.advanced(byMilliseconds: Self.overdueMilliseconds) <= now
     }
 }

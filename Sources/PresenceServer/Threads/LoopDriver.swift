@@ -33,40 +33,15 @@ final class LoopDriver: LoopHandler {
     func socketAccepted(_ socket: CInt, listener: Int) -> Bool {
         connections.beginTurn()
         let network = Loop.peerNetwork(ofSocket: socket)
-        let now = connections.now().mono
-        let overdue = takeBackOverdue(at: now)
         let limits = connections.configuration.admission
-        guard let place = census.admit(network, limits, overdue: overdue) else {
+        guard let place = census.admit(network, limits) else {
             connections.refuse(
                 connections.loop.adopt(socket, listener: listener), on: kind(of: listener))
             return true
         }
-        give(
-            Intake.Arrival(socket: socket, listener: listener, address: place.address),
-            to: place.loop, at: now)
+        let arrival = Intake.Arrival(socket: socket, listener: listener, address: place.address)
+        if place.loop == box.loop { adopt(arrival) } else { intakes[place.loop].put(arrival) }
         return true
-    }
-
-    /// Gives the connections that other loops have not adopted in time to those that work. Returns
-    /// the former.
-    private func takeBackOverdue(at now: Mono) -> LoopSet {
-        let overdue = LoopSet(intakes.indices.filter { intakes[$0].isOverdue(at: now) })
-        guard !overdue.isEmpty else { return overdue }
-        for loop in intakes.indices where overdue.contains(loop) {
-            for arrival in intakes[loop].takeBack() {
-                give(arrival, to: census.move(from: loop, overdue: overdue), at: now)
-            }
-        }
-        return overdue
-    }
-
-    /// Gives a connection to a loop, which may be this one.
-    private func give(_ arrival: Intake.Arrival, to loop: Int, at now: Mono) {
-        if loop == box.loop {
-            adopt(arrival)
-        } else {
-            intakes[loop].put(arrival, at: now)
-        }
     }
 
     private func adopt(_ arrival: Intake.Arrival) {

@@ -49,6 +49,12 @@ struct ServiceLoops {
     /// The engine host's.
     var host: Loop { engine ?? first }
 
+    /// All of them, by the names of their threads.
+    var named: [(name: String, wakeup: Wakeup)] {
+        let loops = connections.enumerated().map { (name: "loop \($0)", wakeup: $1.wakeup) }
+        return loops + (engine.map { [(name: "engine", wakeup: $0.wakeup)] } ?? [])
+    }
+
     /// Closes all of them, before they have run.
     func close() {
         for loop in connections { loop.close() }

@@ -10,8 +10,6 @@ final class ThreadedRunner: ServiceRunner {
     private let drivers: [LoopDriver]
     private let boxes: [LinkBox]
     private let intakes: [Intake]
-    /// Loops that were stalled at the end.
-    private var abandoned: Set<Int> = []
 
     /// What a thread runs, on the way to it.
     private struct Handed: @unchecked Sendable {
@@ -55,20 +53,11 @@ final class ThreadedRunner: ServiceRunner {
         wait(for: threads)
     }
 
-    /// Waits for the engine host's thread, which is the last, and then for all others together, at
-    /// most `patienceMilliseconds`. Threads that have not ended by then, since their loops are
-    /// stalled, are left alone until the process ends.
     private func wait(for threads: [NamedThread]) {
-        guard let last = threads.last else { return }
-        while !last.join(withinMilliseconds: 60_000) {}
-        abandoned = Set(
-            NamedThread.join(
-                threads.dropLast(), withinMilliseconds: Self.patienceMilliseconds))
-        // What their threads still use stays.
-        if !abandoned.isEmpty { _ = unsafe Unmanaged.passRetained(self) }
+        for thread in threads {
+            while !thread.join(withinMilliseconds: 60_000) {}
+        }
     }
-
-    private static let patienceMilliseconds: UInt64 = 2_000
 
     func close() -> ServiceEnd {
         engine.host.closeBoxes()
@@ -76,9 +65,7 @@ final class ThreadedRunner: ServiceRunner {
         for intake in intakes {
             for arrival in intake.take() { Descriptors.close(arrival.socket) }
         }
-        for (index, driver) in drivers.enumerated() where !abandoned.contains(index) {
-            driver.connections.loop.close()
-        }
+        for driver in drivers { driver.connections.loop.close() }
         loops.host.close()
         let time = engine.now()
         return ServiceEnd(

@@ -56,6 +56,8 @@ struct StartupSettings: SettingsPart {
     var dataDirectory = Configuration().dataDirectory
     var durability = Configuration().durability
     var loops = Configuration().loops
+    /// Seconds in which each loop must end a turn; 0: there is no limit.
+    var watchdogSeconds = 30
     /// Its memory is allocated at the start.
     var feed = FeedLimits()
     // Clients are told them at login.

@@ -103,6 +103,10 @@ enum SettingTable {
                 "loops", \Startup.loops, 1...Configuration.loopsMax, .things, unset: "auto",
                 "Connection loops; with two or more, each has a thread, and so has the engine. "
                     + "auto: one for each processor, at most 8."),
+            .count(
+                "watchdog-seconds", \Startup.watchdogSeconds, 0...3_600, .seconds,
+                "The process ends if one of its loops ends no turn for this time, for a "
+                    + "supervisor to restart it; 0: it does not."),
             .choice(
                 "durability", \Startup.durability,
                 "When a change is durable. full: it survives a power loss; relaxed: a crash."),
