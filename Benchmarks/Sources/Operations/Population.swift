@@ -48,7 +48,7 @@ public struct Population: ~Copyable {
     }
 
     private mutating func handle(
-        _ command: Command, _ texts: TextSource, from connection: ConnectionID
+        _ command: consuming Command, _ texts: TextSource, from connection: ConnectionID
     ) {
         engine.handle(command, texts, from: connection, at: now, into: &effects)
         for case .persist(let ticket?, _) in effects.items {

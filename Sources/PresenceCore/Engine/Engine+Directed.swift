@@ -68,6 +68,7 @@ extension Engine {
         var gone: [UInt32] = []
         var isToSubscribers = false
         let withdrawn = directed.remove(scope, of: session)
+        guard !withdrawn.isEmpty else { return false }
         let kept = directed[session].flatMap { receivers(at: $0) }
         for receiver in withdrawn.flatMap({ receivers(at: $0) }) {
             if isSentEnd(of: session, receiver) {

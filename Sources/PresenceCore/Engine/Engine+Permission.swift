@@ -54,16 +54,18 @@ extension Engine {
     }
 
     /// Rejects a method that the peer of `connection` has no permission for.
-    public func authorise(
+    ///
+    /// It changes nothing, as the next: it is mutating so that the engine is not copied for a call.
+    public mutating func authorise(
         _ method: MethodName, from connection: ConnectionID
     ) throws(Refusal) {
-        if let refusal = refusal(of: method, from: connection) { throw refusal }
+        if let refusal = Self.refusal(of: method, by: caller(of: connection)) { throw refusal }
     }
 
     /// A command, if the peer of `connection` has permission for it and for the account that it
     /// names. To be called before limits are compared. Interns nothing.
-    public func authorise(
-        _ command: Command, _ texts: TextSource, from connection: ConnectionID
+    public mutating func authorise(
+        _ command: consuming Command, _ texts: TextSource, from connection: ConnectionID
     ) throws(Refusal) -> AuthorisedCommand {
         let caller = caller(of: connection)
         if let refusal = Self.refusal(of: command.name, by: caller) { throw refusal }
@@ -109,7 +111,7 @@ public struct AuthorisedCommand {
     public let connection: ConnectionID
     let caller: Caller
 
-    fileprivate init(command: Command, connection: ConnectionID, caller: Caller) {
+    fileprivate init(command: consuming Command, connection: ConnectionID, caller: Caller) {
         self.command = command
         self.connection = connection
         self.caller = caller

@@ -191,6 +191,7 @@ public struct Engine: ~Copyable {
     }
 
     /// What needs an account that is not known yet interns its name; what only asks does not.
+    @inline(__always)
     private mutating func carryOut(
         _ request: AuthorisedCommand, _ texts: TextSource, at now: Moment,
         into effects: inout Effects

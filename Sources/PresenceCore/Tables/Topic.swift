@@ -49,7 +49,7 @@ struct Slab<Element> {
 
     /// Removes an element; its number may be reused. O(1).
     mutating func remove(_ number: UInt32) {
-        precondition(Int(number) < elements.count && count > 0, "an element that is not here")
+        precondition(Int(number) < elements.count, "an element that is not here")
         free.append(number)
     }
 
