@@ -27,6 +27,8 @@ struct Connection {
     var silence = Silence()
     /// When the token of its session expires.
     var token = TokenExpiry()
+    /// Bytes of `gapText`, so that a delivery need not look at it.
+    var gapTextBytes: UInt16 = 0
     /// Its address, in the address book.
     var address = AddressBook.Entry.none
     /// Its rate limit.
@@ -119,7 +121,7 @@ extension Connection {
         guard phase == .serving, !list.isConflated, !output.isBlocked,
             output.outbox.count < outboxBytesMax
         else { return .notSimple }
-        frames.share(frame, with: &output.outbox, textBytes: gapText.count)
+        frames.share(frame, with: &output.outbox, textBytes: Int(gapTextBytes))
         return output.markDirty() ? .takenFirst : .taken
     }
 }

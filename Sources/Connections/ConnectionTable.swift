@@ -146,8 +146,10 @@ public struct ConnectionTable: ~Copyable {
         of slot: Int, _ variant: EventVariant, gapText: [UInt8] = []
     ) {
         precondition(Int(variant.number) < framesOfVariants.count, "a variant without a place")
+        precondition(gapText.count <= UInt16.max, "a text that is too long for a frame")
         slots[slot].variant = variant
         slots[slot].gapText = gapText
+        slots[slot].gapTextBytes = UInt16(gapText.count)
     }
 
     /// What fills the gaps of frames that a connection shares.

@@ -62,6 +62,24 @@ enum ClientProtocol {
         self = .native(splitter, awaiting: id)
     }
 
+    /// Nothing is read any more: what waits is dropped.
+    mutating func end() {
+        switch self {
+        case .none: break
+        case .native: self = .undecided
+        case .xmpp(let client): client.awaiting = nil
+        }
+    }
+
+    /// Bytes that the client has sent and that were not carried out.
+    var bytesBuffered: Int {
+        switch self {
+        case .none: 0
+        case .native(let splitter, _): splitter.bytesBuffered
+        case .xmpp(let client): client.bytesBuffered
+        }
+    }
+
     /// No request is in progress any more.
     mutating func stopWaiting() {
         switch self {

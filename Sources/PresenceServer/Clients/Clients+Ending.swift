@@ -38,7 +38,7 @@ extension Clients {
     ) {
         count(ending, of: slot)
         loseSession(of: slot, sessionEnd)
-        protocols[slot].stopWaiting()
+        protocols[slot].end()
         table.beginClosing(slot)
         switch closing {
         case .whenWritten(let code, let word):
@@ -62,11 +62,12 @@ extension Clients {
                     unsentBytes: table.bytesUnsent(of: slot))))
     }
 
-    /// Whether the engine may know the connection: it has logged in, or its login is in progress.
+    /// Whether the engine host may know the connection: it has logged in, its login is in progress,
+    /// or it may have proved to be an account, which precedes the login of an XMPP client.
     private func mayHaveSession(_ slot: Int) -> Bool {
         switch table.phase(of: slot) {
         case .free, .closing: false
-        case .anonymous: protocols[slot].isWaiting
+        case .anonymous: protocols[slot].isWaiting || protocols[slot].client != nil
         case .serving, .ending: true
         }
     }

@@ -29,29 +29,22 @@ extension Clients {
     mutating func readNext(
         _ chunk: RawSpan, from offset: inout Int, in slot: Int
     ) -> InputStep {
-        switch protocols[slot] {
-        case .none: .ended
-        case .native: readMessage(chunk, from: &offset, in: slot)
-        case .xmpp(let client): client.readStanza(chunk, from: &offset, &self)
+        if let client = protocols[slot].client {
+            return client.readStanza(chunk, from: &offset, &self)
         }
+        return readMessage(chunk, from: &offset, in: slot)
     }
 
     /// Bytes that a client has sent and that were not carried out.
-    func bytesBuffered(_ slot: Int) -> Int {
-        switch protocols[slot] {
-        case .none: 0
-        case .native: protocols[slot].splitter.bytesBuffered
-        case .xmpp(let client): client.bytesBuffered
-        }
-    }
+    func bytesBuffered(_ slot: Int) -> Int { protocols[slot].bytesBuffered }
 
     /// Keeps what a client has sent, since it is not carried out now.
     mutating func keep(_ chunk: RawSpan, from offset: inout Int, of slot: Int) {
-        switch protocols[slot] {
-        case .none: break
-        case .native: protocols[slot].splitter.keep(chunk, from: &offset)
-        case .xmpp(let client): client.keep(chunk, from: &offset)
+        // Not in a switch, where the splitter would have two owners and be copied.
+        if let client = protocols[slot].client {
+            return client.keep(chunk, from: &offset)
         }
+        protocols[slot].splitter.keep(chunk, from: &offset)
     }
 
     /// Whether what a client has sent can be kept as it is.

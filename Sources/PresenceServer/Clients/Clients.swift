@@ -33,6 +33,8 @@ struct Clients: ~Copyable {
     var decoder: RequestDecoder
     /// Reused for messages that cannot be read where they arrived: those of a WebSocket are masked.
     var unmasked: [UInt8] = []
+    /// Reused for presences that many are sent.
+    var stanzas = DividedStanzas()
     /// What may still be carried out in this turn.
     var budget = TurnBudget()
     var admission: Admission
@@ -189,7 +191,9 @@ struct Clients: ~Copyable {
     mutating func endMismatched(_ slot: Int) {
         guard table.phase(of: slot) != .closing else { return }
         counters.answersMismatched += 1
-        logger.error("an answer to no request; the connection is closed")
+        logger.log(
+            .error, "an answer to no request; the connection is closed",
+            times: counters.answersMismatched, metadata: [:])
         close(slot, .overloaded)
     }
 }

@@ -7,7 +7,7 @@ import PresenceCore
 extension ConnectionLoop where Link: ~Copyable {
     /// Writes outboxes that have something, and gives lists their next share.
     mutating func flush(at now: Moment) {
-        var listBytesLeft = configuration.connection.listBytesPerTurn
+        var listBytesLeft = clients.configuration.connection.listBytesPerTurn
         var listed: [Int] = []
         for _ in 0..<clients.table.beginWriting() {
             let slot = clients.table.takeDirty()
@@ -30,7 +30,7 @@ extension ConnectionLoop where Link: ~Copyable {
     private mutating func flush(
         _ slot: Int, _ listBytesLeft: inout Int, at now: Moment
     ) -> ListShare {
-        let framesMax = configuration.connection.listFramesPerTurn
+        let framesMax = clients.configuration.connection.listFramesPerTurn
         var framesLeft = framesMax
         while write(slot, at: now) {
             switch clients.table.phase(of: slot) {
@@ -82,7 +82,7 @@ extension ConnectionLoop where Link: ~Copyable {
         if clients.table.phase(of: slot) == .ending {
             // It has taken what there was, so it has as long for the next share of its list.
             clients.setDeadline(
-                of: slot, afterSeconds: configuration.connection.farewellSeconds)
+                of: slot, afterSeconds: clients.configuration.connection.farewellSeconds)
             clients.table.noteProgress(of: slot, at: now.mono)
         }
         clients.table.updateList(of: slot) { $0.ask() }

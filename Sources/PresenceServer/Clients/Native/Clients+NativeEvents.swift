@@ -106,7 +106,7 @@ extension Clients {
             let slot = Int(receiver)
             if accepts(topic, seq, in: slot, at: now) { push(body, to: slot) }
         }
-        table.giveBack(unshared)
+        table.giveBack(consume unshared)
     }
 
     /// Whether a client is sent a copy of an event. If it has no room, that it misses the event is

@@ -10,7 +10,6 @@ extension XMPPClient {
     /// Answers what the client waits for.
     func answer(_ answer: Answer, in effects: borrowing Effects, _ clients: inout Clients) {
         guard let request = awaiting else { return clients.endMismatched(slot) }
-        awaiting = nil
         paced.changeEnded()
         switch (request, answer) {
         case (.bind, .loggedIn(let login)): beginServing(login, &clients)
@@ -72,7 +71,6 @@ extension XMPPClient {
         guard case .password(let head, let remark) = awaiting, case .passwordSet = answer else {
             return clients.endMismatched(slot)
         }
-        awaiting = nil
         if let sender { send(&clients) { $0.appendPasswordChanged(head, to: sender, remark) } }
         clients.settle(slot)
     }
@@ -83,10 +81,8 @@ extension XMPPClient {
         if keep(request, after: refusal, &clients) {
             // A change is waited for until it is tried again.
             guard paced.change == nil else { return }
-            awaiting = nil
             return clients.settle(slot)
         }
-        awaiting = nil
         paced.changeEnded()
         clients.count(refusal, of: slot)
         switch request {

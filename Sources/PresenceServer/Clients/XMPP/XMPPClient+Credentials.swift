@@ -29,7 +29,6 @@ extension XMPPClient {
     func take(_ answer: CredentialAnswer, _ clients: inout Clients) {
         guard clients.table.phase(of: slot) != .closing else { return }
         guard let request = awaiting else { return clients.endMismatched(slot) }
-        awaiting = nil
         switch (request, answer) {
         case (.authentication, .claimed): authenticated(.claimed, &clients)
         case (.authentication, .token(let term)):

@@ -14,6 +14,8 @@ extension Clients {
     ) {
         guard let domains = xmpp?.domains else { return }
         var divided = DividedStanzas()
+        swap(&divided, &stanzas)
+        divided.removeAll()
         table.share(with: receivers) { variant, frames in
             guard let domain = variant.domain else { return nil }
             divided.divideOnce(template, at: domains[domain])
@@ -29,14 +31,16 @@ extension Clients {
             divided.divideOnce(template, at: domains[domain])
             push(divided, to: slot)
         }
-        table.giveBack(unshared)
+        table.giveBack(consume unshared)
+        swap(&divided, &stanzas)
     }
 
     /// Sends an XMPP client presences that it has not asked for.
     mutating func push(_ presences: borrowing DividedStanzas, to slot: Int) {
         let before = table.ownBytes(of: slot)
+        let bareJID = table.gapText(of: slot)
         var outbox = table.beginAppending(to: slot)
-        outbox.append(presences, to: table.gapText(of: slot))
+        outbox.append(presences, to: bareJID)
         table.endAppending(outbox, to: slot)
         countHeldBack(slot, since: before)
     }
