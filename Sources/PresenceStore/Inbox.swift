@@ -1,5 +1,5 @@
 internal import Dispatch
-internal import Synchronization
+internal import Foundation
 
 /// The queue of submissions for the store's thread.
 ///
@@ -31,13 +31,27 @@ final class Inbox: Sendable {
         var sleep = Sleep.awake
     }
 
+    /// The state behind a lock of pthread. The thread sanitizer does not see that what a `Mutex`
+    /// guards is guarded, nor what is handed over by it: it would report every submission.
+    private final class Locked: @unchecked Sendable {
+        // SAFETY: `state` is touched only in `withLock`, by one thread at a time.
+        private var state = State()
+        private let lock = NSLock()
+
+        func withLock<Result>(_ body: (inout State) -> Result) -> Result {
+            lock.lock()
+            defer { lock.unlock() }
+            return body(&state)
+        }
+    }
+
     fileprivate enum Sleep {
         case awake
         case untilAnything
         case untilUrgent
     }
 
-    private let state = Mutex(State())
+    private let state = Locked()
     private let wakeUp = DispatchSemaphore(value: 0)
 
     func add(_ batch: consuming [Submission]) {
