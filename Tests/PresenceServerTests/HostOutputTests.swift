@@ -13,18 +13,17 @@ import Testing
         let slots = (0..<5).flatMap { slot in numbers.map { $0.engineSlot(UInt32(slot)) } }
         output.shared.effects.receivers = slots
         let topic = TopicHandle(index: 7)
-        output.append(to: 0..<slots.count) {
-            .deliver(body: 0, seq: 9, topic: topic, receivers: $0)
-        }
+        let body = output.shared.add { bytes, _ in bytes += [1] }
+        output.append(.deliver(seq: 9, body, topic), to: 0..<slots.count)
         let parts = output.take().prefix(loopCount)
         #expect(parts.count == loopCount)
         for part in parts {
             #expect(part.own.items.count == 1)
-            guard case .deliver(0, 9, topic, let range) = part.own.items[0] else {
+            guard case .fanOut(.deliver(9, body, topic), let receivers) = part.own.items[0] else {
                 Issue.record("another item")
                 continue
             }
-            #expect(Array(part.own.receivers[range]) == [0, 1, 2, 3, 4])
+            #expect(Array(part.own[receivers]) == [0, 1, 2, 3, 4])
         }
     }
 
@@ -52,7 +51,7 @@ import Testing
         let numbers = (0..<3).map { LoopNumber(index: $0, of: 3) }
         var output = HostOutput(loops: 3)
         let connection = numbers[2].connection(StreamID(slot: 5, generation: 1))
-        output.append(.caughtUp(connection), for: connection)
+        output.append(.caughtUp, for: connection)
         #expect(output.take().map(\.isEmpty) == [true, true, false, true, true, true, true])
         #expect(numbers[2].stream(connection) == StreamID(slot: 5, generation: 1))
         #expect(numbers[2].has(connection) && !numbers[1].has(connection))
@@ -65,10 +64,11 @@ import Testing
             let slot = LoopCount.engineSlot(9, ofLoopInProcess: number)
             let caller = ConnectionID(slot: slot, generation: 3)
             #expect(caller.isInProcess)
-            output.append(.caughtUp(caller), for: caller)
+            output.append(.close(nil, retryAfterSeconds: nil), for: caller)
             #expect(!output.isForFirstOnly)
             let parts = output.take()
             #expect(parts.indices.filter { !parts[$0].isEmpty } == [loopCount + number])
+            #expect(parts[loopCount + number].own.items.isEmpty)
         }
     }
 
@@ -83,19 +83,22 @@ import Testing
             ByteRange(start: 0, count: 5), ByteRange(start: 7, count: 3),
         ]
         output.shared.effects.receivers = connections.map(\.slot)
-        output.append(to: 0..<2) { .expired(.presence, .unsubscribed, names: 1..<2, receivers: $0) }
-        for connection in connections { output.append(.missed(connection), for: connection) }
+        output.append(
+            .expired(.presence, .unsubscribed, names: BatchRange(1..<2)), to: 0..<2)
+        for connection in connections { output.append(.missed, for: connection) }
         let parts = output.take(stalled: [1])
         #expect(parts[0].byteCount > 100_000)
         #expect(parts[1].byteCount < 1_000)
         for part in parts.prefix(2) {
-            guard case .expired(.presence, .unsubscribed, let names, 0..<1) = part.own.items[0]
+            guard
+                case .fanOut(.expired(.presence, .unsubscribed, let places), let receivers) =
+                    part.own.items[0],
+                let name = part.shared.effects.names[places].first
             else {
                 Issue.record("another item")
                 continue
             }
-            #expect(names.count == 1)
-            let name = part.shared.effects.names[names.lowerBound]
+            #expect(places.range.count == 1 && part.own[receivers] == [5])
             let bytes = part.shared.effects.bytes[Int(name.start)...].prefix(Int(name.count))
             #expect(Array(bytes) == Array("bob".utf8))
         }
@@ -108,17 +111,15 @@ import Testing
         let brief = output.shared.add { bytes, _ in bytes += [4] }
         let connection = LoopNumber(index: 1, of: 2).connection(StreamID(slot: 5, generation: 1))
         output.shared.effects.receivers = [connection.slot]
-        output.append(to: 0..<1) { .direct(body: body, .end(brief: brief), receivers: $0) }
-        output.append(to: 0..<1) {
-            .direct(body: body, .endForSubscribers(brief: body), receivers: $0)
-        }
-        output.append(to: 0..<1) { .direct(body: body, .beginning, receivers: $0) }
+        output.append(.direct(body, .end(brief: brief)), to: 0..<1)
+        output.append(.direct(body, .endForSubscribers(brief: body)), to: 0..<1)
+        output.append(.direct(body, .beginning), to: 0..<1)
         let part = output.take(stalled: [1])[1]
         #expect(part.byteCount < 1_000)
         let copied = part.own.items.map { item -> [[UInt8]?] in
-            guard case .direct(let body, let delivery, _) = item else { return [] }
-            return [body, delivery.brief].map { number in
-                number.map { Array(part.shared.bytes[part.shared.range(of: $0)]) }
+            guard case .fanOut(.direct(let body, let delivery), _) = item else { return [] }
+            return [body, delivery.brief].map { body in
+                body.map { Array(part.shared.bytes[part.shared.range(of: $0)]) }
             }
         }
         #expect(copied == [[[1, 2, 3], [4]], [[1, 2, 3], [1, 2, 3]], [[1, 2, 3], nil]])
@@ -141,9 +142,7 @@ import Testing
         }
         let connection = LoopNumber(index: 1, of: 2).connection(StreamID(slot: 5, generation: 1))
         output.shared.effects.receivers = [connection.slot]
-        for notice in [1, 0] {
-            output.append(to: 0..<1) { .contact(notice: notice, receivers: $0) }
-        }
+        for notice in [1, 0] { output.append(.contact(BatchIndex(notice)), to: 0..<1) }
         let part = output.take(stalled: [1])[1]
         #expect(part.byteCount < 1_000)
         let effects = part.shared.effects
@@ -152,7 +151,7 @@ import Testing
             return String(decoding: effects.bytes[start..<start + Int(range.count)], as: UTF8.self)
         }
         let copied = part.own.items.map { item -> [String?] in
-            guard case .contact(let notice, _) = item else { return [] }
+            guard case .fanOut(.contact(let notice), _) = item else { return [] }
             let contact = effects.notices[notice].contact
             #expect(contact.requestText.map(text) == contact.requestExtra.map(text))
             return [text(contact.account), contact.requestText.map(text)]
@@ -170,7 +169,7 @@ import Testing
 
     /// They are appended and copied for every request and every event that is missed.
     @Test func `and its input have small items`() {
-        #expect(MemoryLayout<OutboundItem>.size <= 48)
+        #expect(MemoryLayout<OutboundItem>.stride <= 32)
         #expect(MemoryLayout<InboundItem>.size <= 160)
         print("items: \(MemoryLayout<InboundItem>.size) and \(MemoryLayout<OutboundItem>.size) B")
     }

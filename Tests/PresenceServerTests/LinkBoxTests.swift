@@ -58,7 +58,7 @@ import Testing
     @Test func `takes nothing when the engine host has ended, but gives what is left`() {
         let wakes = Wakes()
         let box = wakes.box()
-        box.hand(SealedOutbound(items: [.caughtUp(connection)]))
+        box.hand(SealedOutbound(items: [.client(connection, .caughtUp)]))
         box.close()
         var turn = inbound(1)
         #expect(!box.hand(&turn))
@@ -73,7 +73,8 @@ import Testing
         SealedOutbound(
             SealedOutbound.Shared(SharedOutput()),
             LoopOutput(
-                items: [.caughtUp(connection)], receivers: Array(repeating: 1, count: 100)))
+                items: [.client(connection, .caughtUp)],
+                receivers: Array(repeating: 1, count: 100)))
     }
 
     @Test func `gives turns in parts, and knows what was not carried out`() {

@@ -72,7 +72,7 @@ import Testing
 
         mutating func take(_ parts: ArraySlice<SealedOutbound>) {
             byteCount += parts[1].byteCount
-            for case .close(let connection, .tooSlow, _) in parts[1].own.items {
+            for case .caller(let connection, .close(.tooSlow, _)) in parts[1].own.items {
                 closed.append(connection)
             }
         }
@@ -105,7 +105,7 @@ import Testing
         }
         let items = host.handOver()[1].own.items
         #expect(items.count == 1)
-        if case .close = items.first { Issue.record("closed again") }
+        if case .caller(_, .close) = items.first { Issue.record("closed again") }
     }
 
     /// A stranger presents itself and takes leave, again and again.
@@ -173,7 +173,7 @@ import Testing
             host.advance(to: now, heardUpTo: now.mono)
             host.endTurn(at: now)
             let parts = host.handOver()
-            for case .trim in parts[0].own.items { others += 1 }
+            for case .loop(.trim) in parts[0].own.items { others += 1 }
             handed.take(parts)
             #expect(parts[1].isEmpty)
         }

@@ -87,13 +87,12 @@ struct Clients: ~Copyable {
         table.slot(of: number.stream(connection))
     }
 
-    /// The slot of a connection that is still sent what it has asked for. One that is closing has
-    /// been sent its last frame.
-    func servedSlot(of connection: ConnectionID) -> Int? {
-        guard let slot = slot(of: connection) else { return nil }
+    /// Whether a connection is still sent what it has asked for. One that is closing has been sent
+    /// its last frame.
+    func isServed(_ slot: Int) -> Bool {
         switch table.phase(of: slot) {
-        case .serving, .ending: return slot
-        case .free, .anonymous, .closing: return nil
+        case .serving, .ending: true
+        case .free, .anonymous, .closing: false
         }
     }
 

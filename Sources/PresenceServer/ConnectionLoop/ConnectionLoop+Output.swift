@@ -11,114 +11,105 @@ extension ConnectionLoop where Link: ~Copyable {
         _ item: OutboundItem, of batch: borrowing Outbound, at now: Moment
     ) {
         switch item {
-        case .answer, .refuse, .answerQuestion, .states, .synced, .caughtUp, .missed, .feed, .close,
-            .relay, .credentials:
-            carryOut(ofClient: item, of: batch.shared, at: now)
-        case .deliver, .deliverStanzas, .deliverAlways, .direct, .contact, .expired:
-            carryOut(ofMany: item, of: batch, at: now)
-        case .measure, .configure, .trim, .startListening, .serve, .stopListening, .farewell, .stop:
-            carryOut(ofTheService: item)
+        case .caller(let connection, let item):
+            guard let slot = clients.slot(of: connection) else { return }
+            carryOut(item, for: slot, of: batch.shared)
+        case .client(let connection, let item):
+            guard let slot = clients.slot(of: connection) else { return }
+            carryOut(item, for: slot, of: batch.shared, at: now)
+        case .fanOut(let item, let receivers):
+            carryOut(item, to: batch.own[receivers], of: batch.shared, at: now)
+        case .loop(let item): carryOut(item)
         }
     }
 
-    /// What is for one client.
+    /// What a client has asked for, or its end.
     private mutating func carryOut(
-        ofClient item: OutboundItem, of shared: borrowing SharedOutput, at now: Moment
+        _ item: CallerItem, for slot: Int, of shared: borrowing SharedOutput
     ) {
         switch item {
-        case .answer(let connection, let index):
-            guard let slot = clients.slot(of: connection) else { return }
+        case .answer(let index):
             clients.answer(slot, shared.effects.answers[index], in: shared.effects)
-        case .refuse(let connection, let refusal):
-            guard let slot = clients.slot(of: connection) else { return }
+        case .refuse(let refusal):
             clients.refuse(slot, refusal, in: shared.effects)
-        case .answerQuestion(let connection, let answer):
-            guard let slot = clients.slot(of: connection) else { return }
+        case .answerQuestion(let answer):
             clients.answerQuestion(slot, answer, in: shared.effects)
-        case .credentials(let connection, let answer):
-            guard let slot = clients.slot(of: connection) else { return }
-            clients.protocols[slot].client?.take(answer, &clients)
-        case .states(let connection, let range, let kind):
-            guard let slot = clients.servedSlot(of: connection) else { return }
+        case .states(let states, let kind):
+            guard clients.isServed(slot) else { return }
             clients.table.updateList(of: slot) { $0.pieceArrived() }
-            clients.sendStates(range, of: kind.list, to: slot, in: shared.effects)
+            clients.sendStates(states.range, of: kind.list, to: slot, in: shared.effects)
             clients.table.markDirty(slot)
-        case .synced(let connection, let count):
-            guard let slot = clients.servedSlot(of: connection) else { return }
-            clients.table.updateList(of: slot) { $0.listEnded() }
-            clients.sendSynced(to: slot, count: count)
-            clients.endIfServed(slot)
-        case .caughtUp(let connection):
-            guard let slot = clients.slot(of: connection) else { return }
-            clients.table.updateList(of: slot) { $0.caughtUp() }
-            // There may be more to ask for.
-            clients.table.markDirty(slot)
-        case .missed(let connection):
-            guard let slot = clients.slot(of: connection),
-                clients.table.phase(of: slot) == .serving
-            else { return }
-            clients.table.missed(slot)
-        case .feed(let connection, let message):
-            guard let slot = clients.servedSlot(of: connection) else { return }
+        case .feed(let message):
+            guard clients.isServed(slot) else { return }
             clients.send(message, to: slot, from: shared)
-        case .relay(let body, let connection):
-            guard let slot = clients.slot(of: connection) else { return }
-            clients.relay(
-                shared.bytes.span.extracting(shared.range(of: body)), to: slot, at: now.mono)
-        case .close(let connection, let reason, let seconds):
-            guard let slot = clients.slot(of: connection) else { return }
+        case .close(let reason, let seconds):
             if reason == .tooSlow, clients.table.phase(of: slot) != .closing {
                 clients.counters.closedTooSlow += 1
             }
             clients.close(slot, reason, retryAfterSeconds: seconds)
-        default: preconditionFailure("an item that is not for one client")
+        }
+    }
+
+    /// What only a client has.
+    private mutating func carryOut(
+        _ item: ClientItem, for slot: Int, of shared: borrowing SharedOutput, at now: Moment
+    ) {
+        switch item {
+        case .credentials(let answer):
+            clients.protocols[slot].client?.take(answer, &clients)
+        case .relay(let body):
+            clients.relay(
+                shared.bytes.span.extracting(shared.range(of: body)), to: slot, at: now.mono)
+        case .synced(let count):
+            guard clients.isServed(slot) else { return }
+            clients.table.updateList(of: slot) { $0.listEnded() }
+            clients.sendSynced(to: slot, count: count)
+            clients.endIfServed(slot)
+        case .caughtUp:
+            clients.table.updateList(of: slot) { $0.caughtUp() }
+            // There may be more to ask for.
+            clients.table.markDirty(slot)
+        case .missed:
+            guard clients.table.phase(of: slot) == .serving else { return }
+            clients.table.missed(slot)
         }
     }
 
     /// What is for many clients.
     private mutating func carryOut(
-        ofMany item: OutboundItem, of batch: borrowing Outbound, at now: Moment
+        _ item: FanOutItem, to receivers: ArraySlice<UInt32>, of shared: borrowing SharedOutput,
+        at now: Moment
     ) {
         switch item {
-        case .deliver(let body, let seq, let topic, let receivers):
-            let range = batch.shared.range(of: body)
+        case .deliver(let seq, let body, let topic):
+            let range = shared.range(of: body)
             clients.budget.spendDelivery(byteCount: range.count, receivers: receivers.count)
             clients.deliver(
-                batch.shared.bytes.span.extracting(range), seq, of: topic,
-                to: batch.own.receivers[receivers], at: now.mono)
-        case .deliverStanzas(let body, let seq, let topic, let receivers):
-            let range = batch.shared.range(of: body)
+                shared.bytes.span.extracting(range), seq, of: topic, to: receivers, at: now.mono)
+        case .deliverStanzas(let seq, let body, let topic):
+            let range = shared.range(of: body)
             clients.budget.spendDelivery(byteCount: range.count, receivers: receivers.count)
             clients.deliverStanzas(
-                batch.shared.bytes.span.extracting(range), seq, of: topic,
-                to: batch.own.receivers[receivers], at: now.mono)
-        case .deliverAlways(let body, let receivers):
-            clients.deliverAll(
-                Array(batch.shared.bytes[batch.shared.range(of: body)]),
-                to: batch.own.receivers[receivers])
-        case .direct(let body, let delivery, let receivers):
-            clients.deliverDirected(
-                body, delivery, of: batch.shared, to: batch.own.receivers[receivers],
-                at: now.mono)
-        case .contact(let notice, let receivers):
-            clients.notify(
-                batch.shared.effects.notices[notice], to: batch.own.receivers[receivers],
-                in: batch.shared.effects)
-        case .expired(let type, let cause, let names, let receivers):
-            var rest = names
+                shared.bytes.span.extracting(range), seq, of: topic, to: receivers, at: now.mono)
+        case .deliverAlways(let body):
+            clients.deliverAll(Array(shared.bytes[shared.range(of: body)]), to: receivers)
+        case .direct(let body, let delivery):
+            clients.deliverDirected(body, delivery, of: shared, to: receivers, at: now.mono)
+        case .contact(let notice):
+            clients.notify(shared.effects.notices[notice], to: receivers, in: shared.effects)
+        case .expired(let type, let cause, let names):
+            var rest = names.range
             while !rest.isEmpty {
                 var body: [UInt8] = []
                 rest = body.appendExpiredBody(
-                    type, cause, rest, in: batch.shared.effects,
-                    limits: configuration.engine.limits)
-                clients.deliverAll(body, to: batch.own.receivers[receivers])
+                    type, cause, rest, in: shared.effects, limits: configuration.engine.limits)
+                clients.deliverAll(body, to: receivers)
             }
-        default: preconditionFailure("an item that is not for many clients")
         }
     }
 
     /// What is about the loop as a whole.
-    private mutating func carryOut(ofTheService item: OutboundItem) {
+    private mutating func carryOut(_ item: LoopItem) {
         switch item {
         case .measure(let measurement, let question):
             var report = clients.report(measurement)
@@ -134,7 +125,6 @@ extension ConnectionLoop where Link: ~Copyable {
         case .stop:
             enter(.stopped)
             loop.stop()
-        default: preconditionFailure("an item about a connection")
         }
     }
 

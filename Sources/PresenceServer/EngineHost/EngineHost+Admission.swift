@@ -14,9 +14,8 @@ extension EngineHost {
         counters.loginsDelayed += 1
         let seconds = retryDelay.seconds(waitMilliseconds: wait)
         output.append(
-            .refuse(connection, Refusal(.overloaded, retryAfterSeconds: seconds)), for: connection)
-        output.append(
-            .close(connection, .overloaded, retryAfterSeconds: seconds), for: connection)
+            .refuse(Refusal(.overloaded, retryAfterSeconds: seconds)), for: connection)
+        output.append(.close(.overloaded, retryAfterSeconds: seconds), for: connection)
         return false
     }
 

@@ -29,7 +29,7 @@ extension EngineHost {
         if feed == nil { beginFeed(at: now) }
         let goesOn = feed?.begin(connection, after: cursor, at: now.mono) ?? false
         if !goesOn { counters.feedResets += 1 }
-        output.append(.feed(connection, .began(after: goesOn ? cursor : nil)), for: connection)
+        output.append(.feed(.began(after: goesOn ? cursor : nil)), for: connection)
     }
 
     private mutating func beginFeed(at now: Moment) {
@@ -79,7 +79,7 @@ extension EngineHost {
         case .reset:
             feed?.reset(place)
             counters.feedResets += 1
-            output.append(.feed(connection, .reset), for: connection)
+            output.append(.feed(.reset), for: connection)
         case .changes: sendChanges(toReader: place, at: now)
         case .states: sendStates(toReader: place, at: now)
         case nil: break
@@ -101,8 +101,7 @@ extension EngineHost {
             reader.cursor.isComplete ? FeedCursor(epoch: log.epoch, seq: share.seq) : nil
         let events = FeedShare(
             list: list, count: share.count, firstTime: share.firstTime.map { now.wall(at: $0) })
-        output.append(
-            .feed(reader.connection, .events(events, cursor)), for: reader.connection)
+        output.append(.feed(.events(events, cursor)), for: reader.connection)
     }
 
     private static var stretchesPerTurn: Int { 8 }
@@ -132,7 +131,6 @@ extension EngineHost {
         sort(at: now)
         guard cursor.isComplete else { return }
         output.append(
-            .feed(reader.connection, .synced(FeedCursor(epoch: epoch, seq: reader.seq))),
-            for: reader.connection)
+            .feed(.synced(FeedCursor(epoch: epoch, seq: reader.seq))), for: reader.connection)
     }
 }

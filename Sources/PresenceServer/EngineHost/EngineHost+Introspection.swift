@@ -12,7 +12,7 @@ extension EngineHost {
         guard
             let (question, number) = questions.next(askedOf: loops.count, without: stalledLoops)
         else { return }
-        let item = OutboundItem.measure(loopQuestion(for: question.subject), question: number)
+        let item = LoopItem.measure(loopQuestion(for: question.subject), question: number)
         output.appendToAll(item, omitting: stalledLoops)
     }
 
@@ -61,7 +61,7 @@ extension EngineHost {
         guard let connection = question.connection else {
             preconditionFailure("an answer for no connection")
         }
-        output.append(.answerQuestion(connection, answer), for: connection)
+        output.append(.answerQuestion(answer), for: connection)
     }
 
     /// Samples the counters whose growth `top` shows, once a second while anything happens.

@@ -46,9 +46,8 @@ extension EngineHost {
             let (native, xmpp) = output.divide(receivers)
             if !native.isEmpty {
                 let body = output.body(of: event)
-                output.append(to: native, omitting: stalledLoops) {
-                    .deliver(body: body, seq: seq, topic: topic, receivers: $0)
-                }
+                output.append(
+                    .deliver(seq: seq, body, topic), to: native, omitting: stalledLoops)
             }
             if !xmpp.isEmpty {
                 deliverStanzas(output.stanzas(of: event), seq, of: topic, to: xmpp)
@@ -58,7 +57,7 @@ extension EngineHost {
             if case .sessions(let entries) = output.shared.effects.answers[index] {
                 fillInLastHeard(of: entries, at: now)
             }
-            output.append(.answer(connection, index: index), for: connection)
+            output.append(.answer(BatchIndex(index)), for: connection)
         case .refuse(let connection, let refusal):
             refuse(connection, refusal)
         case .keep(let id, let event):
@@ -73,9 +72,7 @@ extension EngineHost {
             }
             let (native, xmpp) = output.divide(receivers)
             let body = output.shared.add { output, _ in output += event.body }
-            output.append(to: native, omitting: stalledLoops) {
-                .deliver(body: body, seq: id.seq, topic: topic, receivers: $0)
-            }
+            output.append(.deliver(seq: id.seq, body, topic), to: native, omitting: stalledLoops)
             if !xmpp.isEmpty { deliver(event, id.seq, topic, toXMPP: xmpp, at: now.wall) }
             if !stalledLoops.isEmpty { withhold(topic, id.seq, from: receivers, at: now.wall) }
         case .drop(let id):
@@ -83,25 +80,24 @@ extension EngineHost {
         case .feed(let event, let topic):
             addToFeed(event, topic, at: now.mono)
         case .states(let connection, let range, let kind):
-            output.append(.states(connection, range, kind), for: connection)
+            output.append(.states(BatchRange(range), kind), for: connection)
         case .synced(let connection, let count):
-            output.append(.synced(connection, count: count), for: connection)
+            output.append(.synced(count: count), for: connection)
         case .caughtUp(let connection):
-            output.append(.caughtUp(connection), for: connection)
+            output.append(.caughtUp, for: connection)
         case .expired(let type, let cause, let names, let receivers):
             push(
-                to: receivers, byteCount: output.shared.effects.byteCount(ofNames: names)
-            ) { .expired(type, cause, names: names, receivers: $0) }
+                .expired(type, cause, names: BatchRange(names)), to: receivers,
+                byteCount: output.shared.effects.byteCount(ofNames: names))
         case .contact(let notice, let receivers):
-            tell(notice, to: receivers)
+            tell(BatchIndex(notice), to: receivers)
         case .direct(let index, let receivers):
             direct(index, to: receivers, at: now.mono)
         case .persist(let ticket, let index):
             let record = output.shared.effects.records[index]
             submissions.append(Submission(ticket: ticket?.number, write: write(for: record)))
         case .close(let connection, let reason):
-            output.append(
-                .close(connection, reason, retryAfterSeconds: nil), for: connection)
+            output.append(.close(reason, retryAfterSeconds: nil), for: connection)
         }
     }
 
@@ -121,7 +117,7 @@ extension EngineHost {
                 let connection = engine.connection(inSlot: slot)
             else { continue }
             engine.missed(topic, seq: seq, by: connection, at: now)
-            output.append(.missed(connection), for: connection)
+            output.append(.missed, for: connection)
         }
     }
 

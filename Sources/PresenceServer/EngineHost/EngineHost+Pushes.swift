@@ -8,16 +8,16 @@ extension EngineHost {
     /// Appends a message for receivers that may not keep up. Each is sent about `byteCount`
     /// bytes.
     mutating func push(
-        to receivers: Range<Int>, byteCount: Int, _ item: (Range<Int>) -> OutboundItem
+        _ item: FanOutItem, to receivers: Range<Int>, byteCount: Int
     ) {
-        output.append(to: receivers, omitting: stalledLoops, item)
-        pushToStalled(receivers, byteCount: byteCount, item)
+        output.append(item, to: receivers, omitting: stalledLoops)
+        pushToStalled(item, receivers, byteCount: byteCount)
     }
 
     /// Appends a message for those of its receivers that are on stalled loops, as far as
     /// they may have more; the others are closed when their loop continues.
     mutating func pushToStalled(
-        _ receivers: Range<Int>, byteCount: Int, _ item: (Range<Int>) -> OutboundItem
+        _ item: FanOutItem, _ receivers: Range<Int>, byteCount: Int
     ) {
         guard !stalledLoops.isEmpty else { return }
         let start = output.shared.effects.receivers.count
@@ -35,30 +35,29 @@ extension EngineHost {
             case .waits:
                 output.shared.effects.receivers.append(slot)
             case .closes:
-                output.append(
-                    .close(connection, .tooSlow, retryAfterSeconds: nil), for: connection)
+                output.append(.close(.tooSlow, retryAfterSeconds: nil), for: connection)
             case .dropped: break
             }
         }
         let waiting = start..<output.shared.effects.receivers.count
-        if !waiting.isEmpty { output.append(to: waiting, item) }
+        if !waiting.isEmpty { output.append(item, to: waiting) }
     }
 
     /// Hands a change of a contact to the sessions of an account.
-    mutating func tell(_ notice: Int, to receivers: Range<Int>) {
+    mutating func tell(_ notice: BatchIndex<ContactNotice>, to receivers: Range<Int>) {
         let (native, xmpp) = output.divide(receivers)
         if !native.isEmpty {
             let body = output.shared.add { bytes, effects in
                 bytes.appendContactBody(effects.notices[notice], in: effects)
             }
-            push(to: native, byteCount: output.shared.range(of: body).count) {
-                .deliverAlways(body: body, receivers: $0)
-            }
+            push(
+                .deliverAlways(body), to: native,
+                byteCount: output.shared.range(of: body).count)
         }
         if !xmpp.isEmpty {
-            push(to: xmpp, byteCount: output.shared.effects.stanzaByteCount(ofNotice: notice)) {
-                .contact(notice: notice, receivers: $0)
-            }
+            push(
+                .contact(notice), to: xmpp,
+                byteCount: output.shared.effects.stanzaByteCount(of: notice))
         }
     }
 
@@ -71,9 +70,7 @@ extension EngineHost {
             let admitted = admitted(presence, receivers, now)
             guard !admitted.isEmpty else { return }
             let body = add(presence)
-            output.append(to: admitted, omitting: stalledLoops) {
-                .direct(body: body, .beginning, receivers: $0)
-            }
+            output.append(.direct(body, .beginning), to: admitted, omitting: stalledLoops)
         case .unavailable:
             deliver(endOf: presence, to: receivers) { .end(brief: $0) }
         case .unavailableToSubscribers:
@@ -88,7 +85,7 @@ extension EngineHost {
 
     private mutating func deliver(
         endOf presence: DirectedPresence, to receivers: Range<Int>,
-        _ delivery: (Int) -> DirectedDelivery
+        _ delivery: (BatchIndex<Body>) -> DirectedDelivery
     ) {
         guard !receivers.isEmpty else { return }
         let body = add(presence)
@@ -98,15 +95,13 @@ extension EngineHost {
             briefly.device.availability = nil
             brief = add(briefly)
         }
-        output.append(to: receivers, omitting: stalledLoops) {
-            .direct(body: body, delivery(brief), receivers: $0)
-        }
-        pushToStalled(receivers, byteCount: output.shared.range(of: brief).count) {
-            .direct(body: brief, delivery(brief), receivers: $0)
-        }
+        output.append(.direct(body, delivery(brief)), to: receivers, omitting: stalledLoops)
+        pushToStalled(
+            .direct(brief, delivery(brief)), receivers,
+            byteCount: output.shared.range(of: brief).count)
     }
 
-    private mutating func add(_ presence: DirectedPresence) -> Int {
+    private mutating func add(_ presence: DirectedPresence) -> BatchIndex<Body> {
         output.shared.add { bytes, effects in bytes.appendStanzas(of: presence, in: effects) }
     }
 
@@ -131,7 +126,7 @@ extension Effects {
     private static let stanzaBytes = 256
 
     /// About how many bytes an XMPP client is sent of a notice.
-    fileprivate func stanzaByteCount(ofNotice notice: Int) -> Int {
+    fileprivate func stanzaByteCount(of notice: BatchIndex<ContactNotice>) -> Int {
         let contact = notices[notice].contact
         return Self.stanzaBytes + Int(contact.account.count + contact.label.count)
             + Int(contact.requestText?.count ?? 0) + Int(contact.requestExtra?.count ?? 0)

@@ -128,7 +128,7 @@ extension EngineHost {
     /// Refuses the request that a connection waits for.
     mutating func refuse(_ connection: ConnectionID, _ refusal: Refusal) {
         if connection.isInProcess { counters.refusals.count(refusal.reason) }
-        output.append(.refuse(connection, refusal), for: connection)
+        output.append(.refuse(refusal), for: connection)
     }
 
     private mutating func drained(_ connection: ConnectionID, at now: Moment) {

@@ -26,7 +26,7 @@ extension EngineHost {
         enter(.farewell)
         feed?.endAll()
         output.appendToAll(.farewell)
-        for box in boxesInProcess { output.append(.farewell, to: box.loop) }
+        for box in boxesInProcess { output.append(.farewell, toLoopInProcess: box.loop) }
     }
 
     /// A loop has no connections any more.

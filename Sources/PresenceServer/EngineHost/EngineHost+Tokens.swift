@@ -40,7 +40,7 @@ extension EngineHost {
             do throws(Refusal) {
                 try proceed(with: result, at: now)
             } catch {
-                output.append(.refuse(result.connection, error), for: result.connection)
+                output.append(.refuse(error), for: result.connection)
             }
             sort(at: now)
         }

@@ -75,7 +75,7 @@ extension EngineHost {
         _ connection: ConnectionID, as account: [UInt8], _ answer: CredentialAnswer, at now: Mono
     ) {
         noteAuthenticated(account, at: now)
-        output.append(.credentials(connection, answer), for: connection)
+        output.append(.credentials(answer), for: connection)
     }
 
     /// Counts an authentication: its client may never bind, which the engine would count as a
@@ -151,17 +151,16 @@ extension EngineHost {
         output.shared.effects.answer(sender, .done)
         guard !stalledLoops.contains(loops.loop(of: receiver.slot)) else { return }
         let body = output.shared.add { output, _ in output += stanza.bytes }
-        output.append(.relay(body: body, receiver), for: receiver)
+        output.append(.relay(body), for: receiver)
     }
 
     /// Hands an event to those of its receivers that are XMPP clients.
     mutating func deliverStanzas(
-        _ body: Int?, _ seq: UInt64, of topic: TopicHandle, to receivers: Range<Int>
+        _ body: BatchIndex<Body>?, _ seq: UInt64, of topic: TopicHandle, to receivers: Range<Int>
     ) {
         guard let body else { return }
-        output.append(to: receivers, omitting: stalledLoops) {
-            .deliverStanzas(body: body, seq: seq, topic: topic, receivers: $0)
-        }
+        output.append(
+            .deliverStanzas(seq: seq, body, topic), to: receivers, omitting: stalledLoops)
     }
 
     /// Hands an event of a large fan-out to XMPP clients. Those that have come since it was encoded
@@ -179,7 +178,7 @@ extension EngineHost {
             let slot = output.shared.effects.receivers[place]
             guard let connection = engine.connection(inSlot: slot) else { continue }
             engine.missed(topic, seq: seq, by: connection, at: now)
-            output.append(.missed(connection), for: connection)
+            output.append(.missed, for: connection)
         }
     }
 }

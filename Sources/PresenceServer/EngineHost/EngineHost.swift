@@ -135,7 +135,9 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         configuration.checkRelations()
         engine.apply(configuration.engine)
         output.appendToAll(.configure(configuration))
-        for box in boxesInProcess { output.append(.configure(configuration), to: box.loop) }
+        for box in boxesInProcess {
+            output.append(.configure(configuration), toLoopInProcess: box.loop)
+        }
     }
 
     /// Adds a loop in process, for as long as the service lives.
@@ -143,7 +145,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         guard phase != .stopped else { return box.close() }
         boxesInProcess.append(box)
         // There may have been a reload since its configuration was copied.
-        output.append(.configure(configuration), to: box.loop)
+        output.append(.configure(configuration), toLoopInProcess: box.loop)
     }
 
     /// The service has ended: nothing is taken from loops in process any more.
@@ -308,7 +310,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     private mutating func letIn() {
         guard phase == .starting else { return }
         enter(.listening)
-        output.append(.startListening, to: 0)
+        output.appendToFirst(.startListening)
     }
 
     /// The port accepts connections, or why it does not.

@@ -10,7 +10,7 @@ struct HostOutput: Sendable {
     /// Whether a loop in process has something to do.
     private var isForLoopsInProcess = false
     /// The event of `shared.effects` that was encoded last, and its body.
-    private var encoded: (event: Int, body: Int)?
+    private var encoded: (event: Int, body: BatchIndex<Body>)?
     /// The slots of XMPP clients.
     var stanzaReceivers = SlotSet()
 
@@ -19,26 +19,43 @@ struct HostOutput: Sendable {
         loops = LoopCount(count)
     }
 
-    /// Appends something for the loop of a connection.
-    mutating func append(_ item: OutboundItem, for connection: ConnectionID) {
-        append(item, to: loops.loop(of: connection.slot))
+    /// Appends something for a caller: a client, or a call or a feed reader in process.
+    mutating func append(_ item: CallerItem, for caller: ConnectionID) {
+        let loop = loops.loop(of: caller.slot)
+        if loop < loops.count {
+            parts[loop].items.append(.caller(caller, item))
+        } else {
+            append(.caller(caller, item), toLoopInProcess: loop)
+        }
     }
 
-    /// Appends something for a loop.
-    mutating func append(_ item: OutboundItem, to loop: Int) {
-        parts[loop].items.append(item)
-        if loop >= loops.count { isForLoopsInProcess = true }
+    /// Appends something for a client.
+    mutating func append(_ item: ClientItem, for client: ConnectionID) {
+        precondition(!client.isInProcess, "an item for a connection")
+        parts[loops.loop(of: client.slot)].items.append(.client(client, item))
+    }
+
+    /// Appends something for a loop in process.
+    mutating func append(_ item: InProcessItem, toLoopInProcess loop: Int) {
+        precondition(loop >= loops.count, "an item for a caller in process")
+        parts[loop].calls.append(item)
+        isForLoopsInProcess = true
+    }
+
+    /// Appends something for the connection loop that accepts.
+    mutating func appendToFirst(_ item: LoopItem) {
+        parts[0].items.append(.loop(item))
     }
 
     /// Appends something for every connection loop, but those in `omitted`.
-    mutating func appendToAll(_ item: OutboundItem, omitting omitted: LoopSet = []) {
+    mutating func appendToAll(_ item: LoopItem, omitting omitted: LoopSet = []) {
         for index in 0..<loops.count where !omitted.contains(index) {
-            parts[index].items.append(item)
+            parts[index].items.append(.loop(item))
         }
     }
 
     /// The body of an event; encoded once.
-    mutating func body(of event: Int) -> Int {
+    mutating func body(of event: Int) -> BatchIndex<Body> {
         if let encoded, encoded.event == event { return encoded.body }
         let body = shared.add { bytes, effects in
             bytes.appendEventBody(effects.events[event], in: effects)
@@ -47,8 +64,8 @@ struct HostOutput: Sendable {
         return body
     }
 
-    /// The number of the stanzas of an event; nil if there are none.
-    mutating func stanzas(of event: Int) -> Int? {
+    /// The stanzas of an event; nil if there are none.
+    mutating func stanzas(of event: Int) -> BatchIndex<Body>? {
         let before = shared.bytes.count
         let body = shared.add { bytes, effects in
             bytes.appendStanzas(of: effects.events[event], in: effects)
@@ -84,29 +101,24 @@ struct HostOutput: Sendable {
 
     /// Appends an item for the receivers of each loop that has any.
     ///
-    /// `receivers` is a range of `shared.effects.receivers`; `item` gets that of the loop's own.
-    /// Loops in `omitted` are left out.
+    /// `receivers` is a range of `shared.effects.receivers`. Loops in `omitted` are left out.
     mutating func append(
-        to receivers: Range<Int>, omitting omitted: LoopSet = [],
-        _ item: (Range<Int>) -> OutboundItem
+        _ item: FanOutItem, to receivers: Range<Int>, omitting omitted: LoopSet = []
     ) {
         guard loops.count > 1 else {
-            let start = parts[0].receivers.count
+            parts[0].beginFanOut()
             parts[0].receivers.append(contentsOf: shared.effects.receivers[receivers])
-            parts[0].items.append(item(start..<parts[0].receivers.count))
+            parts[0].endFanOut(item)
             return
         }
-        for index in 0..<loops.count { parts[index].receiversBefore = parts[index].receivers.count }
+        for index in 0..<loops.count { parts[index].beginFanOut() }
         for place in receivers {
             let slot = shared.effects.receivers[place]
             let loop = loops.loop(of: slot)
             guard !omitted.contains(loop) else { continue }
             parts[loop].receivers.append(loops.local(slot))
         }
-        for index in 0..<loops.count {
-            let receivers = parts[index].receiversBefore..<parts[index].receivers.count
-            if !receivers.isEmpty { parts[index].items.append(item(receivers)) }
-        }
+        for index in 0..<loops.count { parts[index].endFanOut(item) }
     }
 
     /// Forgets the effects that have been sorted. What items refer to stays.

@@ -4,30 +4,26 @@ import PresenceWire
 // What the engine host has for a client: responses, and items of the feed.
 
 extension InProcessClient {
-    func carryOut(_ item: OutboundItem, of shared: borrowing SharedOutput) {
+    func carryOut(_ item: InProcessItem, of shared: borrowing SharedOutput) {
         switch item {
-        case .answer(let connection, let index):
-            answer(id(connection), shared.effects.answers[index], in: shared.effects)
-        case .refuse(let connection, let refusal):
-            complete(
-                id(connection), .failure(.refused(ErrorContent(refusal, in: shared.effects))))
-        case .answerQuestion(let connection, let answer):
-            self.answer(id(connection), answer, in: shared.effects)
-        case .feed(let connection, let message):
-            take(message, for: id(connection), from: shared)
-        case .states(let connection, let range, _):
-            takeStates(range, for: id(connection), in: shared.effects)
-        case .close(let connection, _, _):
-            end(id(connection), .ended)
+        case .caller(let caller, let item): carryOut(item, for: id(caller), of: shared)
         case .configure(let configuration):
             settings = configuration.engine
             decoder.apply(settings.limits)
-        case .farewell:
-            end()
-        case .deliver, .deliverAlways, .deliverStanzas, .relay, .direct, .contact, .credentials,
-            .expired, .synced, .caughtUp, .missed, .measure, .trim, .startListening,
-            .serve, .stopListening, .stop:
-            preconditionFailure("an item for a connection")
+        case .farewell: end()
+        }
+    }
+
+    private func carryOut(_ item: CallerItem, for id: ID, of shared: borrowing SharedOutput) {
+        switch item {
+        case .answer(let index):
+            answer(id, shared.effects.answers[index], in: shared.effects)
+        case .refuse(let refusal):
+            complete(id, .failure(.refused(ErrorContent(refusal, in: shared.effects))))
+        case .answerQuestion(let answer): self.answer(id, answer, in: shared.effects)
+        case .states(let states, _): takeStates(states.range, for: id, in: shared.effects)
+        case .feed(let message): take(message, for: id, from: shared)
+        case .close: end(id, .ended)
         }
     }
 

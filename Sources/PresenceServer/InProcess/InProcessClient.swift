@@ -245,7 +245,7 @@ public final class InProcessClient {
     public func receive() {
         let hasEnded = box.isClosed
         for outbound in box.takeAndReleaseOutbound() {
-            for item in outbound.own.items { carryOut(item, of: outbound.shared) }
+            for item in outbound.own.calls { carryOut(item, of: outbound.shared) }
         }
         if hasEnded { end() }
         askNext()

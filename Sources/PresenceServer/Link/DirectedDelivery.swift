@@ -2,15 +2,15 @@
 enum DirectedDelivery: Sendable {
     /// A device is there: to those that keep up.
     case beginning
-    /// A device is gone: to those that were sent that it is there. The body with the number `brief`
-    /// says only that it is gone, and is for those that do not keep up.
-    case end(brief: Int)
+    /// A device is gone: to those that were sent that it is there. The body `brief` says only
+    /// that it is gone, and is for those that do not keep up.
+    case end(brief: BatchIndex<Body>)
     /// A device is gone for those that see it as subscribers, or are of its account. As `.end`, but
     /// whether or not they were sent one before.
-    case endForSubscribers(brief: Int)
+    case endForSubscribers(brief: BatchIndex<Body>)
 
-    /// The number of the body that says only that a device is gone; nil: it is not.
-    var brief: Int? {
+    /// The body that says only that a device is gone; nil: it is not.
+    var brief: BatchIndex<Body>? {
         switch self {
         case .beginning: nil
         case .end(let brief), .endForSubscribers(let brief): brief
@@ -18,7 +18,7 @@ enum DirectedDelivery: Sendable {
     }
 
     /// With another brief body.
-    func with(brief: Int) -> Self {
+    func with(brief: BatchIndex<Body>) -> Self {
         switch self {
         case .beginning: .beginning
         case .end: .end(brief: brief)

@@ -36,27 +36,8 @@ struct SealedOutbound: Sendable {
         }
         var (copied, items) = (SharedOutput(), own.items)
         for index in items.indices {
-            switch items[index] {
-            case .expired(let type, let cause, let names, let receivers):
-                let start = copied.effects.names.count
-                for name in names { copied.copyName(name, from: sealed.output) }
-                items[index] = .expired(
-                    type, cause, names: start..<copied.effects.names.count, receivers: receivers)
-            case .deliverAlways(let body, let receivers):
-                let copy = copied.copyBytes(body, from: sealed.output)
-                items[index] = .deliverAlways(body: copy, receivers: receivers)
-            case .contact(let notice, let receivers):
-                let copy = copied.copyNotice(notice, from: sealed.output)
-                items[index] = .contact(notice: copy, receivers: receivers)
-            case .direct(let body, var delivery, let receivers):
-                let copy = copied.copyBytes(body, from: sealed.output)
-                if let brief = delivery.brief {
-                    delivery = delivery.with(
-                        brief: brief == body ? copy : copied.copyBytes(brief, from: sealed.output))
-                }
-                items[index] = .direct(body: copy, delivery, receivers: receivers)
-            default: break
-            }
+            guard case .fanOut(let item, let receivers) = items[index] else { continue }
+            items[index] = .fanOut(item.copied(from: sealed.output, into: &copied), receivers)
         }
         self.init(Shared(copied), LoopOutput(items: items, receivers: own.receivers))
     }
@@ -67,7 +48,7 @@ struct SealedOutbound: Sendable {
     }
 
     /// Whether there is nothing.
-    var isEmpty: Bool { own.items.isEmpty }
+    var isEmpty: Bool { own.isEmpty }
 
     /// What the items of several loops refer to.
     var shared: SharedOutput { sealed.output }
@@ -77,4 +58,25 @@ struct SealedOutbound: Sendable {
 
     /// For the connection loop.
     var outbound: Outbound { Outbound(shared: sealed.output, own: own) }
+}
+
+extension FanOutItem {
+    /// The same, with a copy of what it refers to if it is pushed.
+    fileprivate func copied(
+        from shared: borrowing SharedOutput, into output: inout SharedOutput
+    ) -> Self {
+        switch self {
+        // They are not handed over with copies: `OutboundItem.refersToAnswers`.
+        case .deliver, .deliverStanzas: return self
+        case .deliverAlways(let body): return .deliverAlways(output.copy(body, from: shared))
+        case .contact(let notice): return .contact(output.copy(notice, from: shared))
+        case .expired(let type, let cause, let names):
+            return .expired(type, cause, names: output.copy(names, from: shared))
+        case .direct(let body, let delivery):
+            let copied = output.copy(body, from: shared)
+            guard let brief = delivery.brief else { return .direct(copied, delivery) }
+            let copyOfBrief = brief == body ? copied : output.copy(brief, from: shared)
+            return .direct(copied, delivery.with(brief: copyOfBrief))
+        }
+    }
 }

@@ -46,7 +46,7 @@ final class ThreadedRunner: ServiceRunner {
             threads.append(try NamedThread(name: "engine") { handed.run() })
         } catch {
             // Those that run have no connection yet.
-            for box in boxes { box.hand(SealedOutbound(items: [.stop])) }
+            for box in boxes { box.hand(SealedOutbound(items: [.loop(.stop)])) }
             wait(for: threads)
             throw error
         }

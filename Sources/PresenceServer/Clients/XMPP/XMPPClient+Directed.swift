@@ -37,12 +37,12 @@ extension XMPPClient {
         }
     }
 
-    /// Which of the presences of a device that is presented to an address the client is sent: the
-    /// number of a body, all of it or the brief one; nil: none.
+    /// Which of the presences of a device that is presented to an address the client is sent: all
+    /// of it, or the brief one; nil: none.
     fileprivate func body(
-        _ all: Int, _ delivery: DirectedDelivery, of device: Int, _ clients: inout Clients,
-        at now: Mono
-    ) -> Int? {
+        _ all: BatchIndex<Body>, _ delivery: DirectedDelivery, of device: Int,
+        _ clients: inout Clients, at now: Mono
+    ) -> BatchIndex<Body>? {
         var isBriefOnly = false
         switch delivery {
         case .beginning: break
@@ -53,10 +53,10 @@ extension XMPPClient {
         }
         let takesAll = takesRelayed(&clients, at: now) && !isBriefOnly
         guard clients.table.phase(of: slot) == .serving,
-            let number = takesAll ? all : delivery.brief
+            let body = takesAll ? all : delivery.brief
         else { return nil }
         if case .beginning = delivery { presented.begin(device) }
-        return number
+        return body
     }
 }
 
@@ -65,22 +65,22 @@ extension Clients {
     /// at least the brief one, which says only that the device is gone. Strangers get the end only
     /// if they got the beginning, which was rate-limited.
     mutating func deliverDirected(
-        _ body: Int, _ delivery: DirectedDelivery, of shared: borrowing SharedOutput,
+        _ body: BatchIndex<Body>, _ delivery: DirectedDelivery, of shared: borrowing SharedOutput,
         to receivers: ArraySlice<UInt32>, at now: Mono
     ) {
         // Divided again only for a receiver that is sent the other one, or has another domain.
         var divided = DividedStanzas()
-        var dividedNumber: Int?
+        var dividedBody: BatchIndex<Body>?
         let sender = shared.bytes.span.extracting(shared.range(of: body)).hashOfSender
         for receiver in receivers where table.phase(of: Int(receiver)) == .serving {
             let slot = Int(receiver)
             guard let client = protocols[slot].client,
-                let number = client.body(body, delivery, of: sender, &self, at: now)
+                let body = client.body(body, delivery, of: sender, &self, at: now)
             else { continue }
-            if dividedNumber != number || divided.domain != client.stream.domain {
-                let bytes = shared.bytes.span.extracting(shared.range(of: number))
+            if dividedBody != body || divided.domain != client.stream.domain {
+                let bytes = shared.bytes.span.extracting(shared.range(of: body))
                 divided.divide(bytes, at: client.stream.domain)
-                dividedNumber = number
+                dividedBody = body
             }
             push(divided, to: slot)
         }

@@ -33,8 +33,7 @@ extension EngineHost {
         guard let number = passwords.begin(task) else {
             // Another is about to register it.
             if case .register = task.goal {
-                return output.append(
-                    .credentials(task.connection, .nameTaken), for: task.connection)
+                return output.append(.credentials(.nameTaken), for: task.connection)
             }
             throw transientRefusal(.overloaded)
         }
@@ -137,22 +136,21 @@ extension EngineHost {
         case .logIn(let typed, _):
             derive(.compare(typed: typed, keys(in: row, of: task)), number, hadKeys: row != nil)
         case .challenge:
-            answer(number, .credentials(task.connection, .keys(keys(in: row, of: task))))
+            answer(number, .keys(keys(in: row, of: task)))
         case .register(let password):
             // The new client would have the contacts and statuses of another user.
             guard row == nil, !engine.belongsToSomebody(task.account.span) else {
-                return answer(number, .credentials(task.connection, .nameTaken))
+                return answer(number, .nameTaken)
             }
             guard passwords.storedCount < configuration.admission.passwordsMax else {
-                return answer(number, .credentials(task.connection, .registrationsFull))
+                return answer(number, .registrationsFull)
             }
             derive(.derive(password), number, hadKeys: false)
         case .set(let password):
             derive(.derive(password), number, hadKeys: row != nil)
         case .remove:
             guard row != nil else {
-                return answer(
-                    number, .answerQuestion(task.connection, .passwordRemoved(false)))
+                return answer(number, .passwordRemoved(false))
             }
             store(.removeCredential(account: task.account), number, hadKeys: true)
         }
@@ -191,12 +189,11 @@ extension EngineHost {
             passwords.proofs.passwordChanged(of: task.account)
             switch task.goal {
             case .register:
-                answer(number, .credentials(task.connection, .registered))
+                answer(number, .registered)
             case .remove:
-                answer(number, .answerQuestion(task.connection, .passwordRemoved(true)))
+                answer(number, .passwordRemoved(true))
             default:
-                answer(
-                    number, .answerQuestion(task.connection, .passwordSet(replaced: hadKeys)))
+                answer(number, .passwordSet(replaced: hadKeys))
             }
         case .failed(let fault):
             noteStoreFailure(.write, fault)
@@ -231,10 +228,17 @@ extension EngineHost {
     }
 
     /// Ends a task with an answer, if its connection waits for one.
-    private mutating func answer(_ number: UInt64, _ item: OutboundItem) {
+    private mutating func answer(_ number: UInt64, _ answer: QuestionAnswer) {
         let connection = passwords.running(number).task.connection
         guard passwords.end(number) else { return }
-        output.append(item, for: connection)
+        output.append(.answerQuestion(answer), for: connection)
+    }
+
+    /// Ends a task with the answer to the credentials of an XMPP client, if it waits for one.
+    private mutating func answer(_ number: UInt64, _ answer: CredentialAnswer) {
+        let connection = passwords.running(number).task.connection
+        guard passwords.end(number) else { return }
+        output.append(.credentials(answer), for: connection)
     }
 
     /// Ends a task with a refusal, if its connection waits for an answer.
