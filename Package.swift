@@ -332,7 +332,7 @@ let package = Package(
             name: "PresenceServerTests",
             dependencies: [
                 "Connections", "Containers", "EventLoop", "PresenceClient", "PresenceCore",
-                "PresenceServer", "PresenceStore", "PresenceWire",
+                "PresenceServer", "PresenceStore", "PresenceWire", "PresenceXMPP",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: common),

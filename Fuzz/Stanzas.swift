@@ -117,11 +117,13 @@ private func checkContact(_ account: [UInt8], _ label: ContactLabel) {
 
 private func checkRelayed(_ bytes: [UInt8]) {
     guard let element = try? reader.readStanza(bytes.span.bytes, in: .standard) else { return }
-    var relayed: [UInt8] = []
-    guard relayed.appendRelayed(element, from: sender, bytesMax: 65_536) else {
-        return require(relayed.isEmpty, "something is written of what is too long")
+    var template = StanzaTemplate()
+    guard template.appendRelayed(element, from: sender, bytesMax: 65_536) else {
+        return require(template.isEmpty, "something is written of what is too long")
     }
-    require(relayed.count <= 65_536, "relayed above the limit")
+    require(template.whole.byteCount <= 65_536, "relayed above the limit")
+    var relayed: [UInt8] = []
+    template.append(to: [], at: domain, into: &relayed)
     do throws(XMLError) {
         let again = try reader.readStanza(relayed.span.bytes, in: .standard)
         let from = again.attribute("from").flatMap { JID($0) }

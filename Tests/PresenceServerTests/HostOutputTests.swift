@@ -1,4 +1,5 @@
 import EventLoop
+import PresenceXMPP
 import Testing
 
 @testable import PresenceCore
@@ -107,22 +108,39 @@ import Testing
     @Test func `copies directed presences for a stalled loop`() {
         var output = HostOutput(loops: 2)
         _ = output.shared.add { bytes, _ in bytes += Array(repeating: 1, count: 100_000) }
-        let body = output.shared.add { bytes, _ in bytes += [1, 2, 3] }
-        let brief = output.shared.add { bytes, _ in bytes += [4] }
+        output.shared.effects.bytes = Array("bob/phone".utf8)
+        output.shared.effects.availabilities = [Availability(text: Array("Bye".utf8))]
+        var presence = DirectedPresence(
+            sender: ByteRange(start: 0, count: 3),
+            device: DeviceEntry(
+                client: .ios, name: ByteRange(start: 4, count: 5), reach: .connection),
+            kind: .unavailable)
+        let brief = output.shared.addStanzas { $0.append(presence, in: $1) }
+        presence.device.availability = 0
+        let all = output.shared.addStanzas { $0.append(presence, in: $1) }
         let connection = LoopNumber(index: 1, of: 2).connection(StreamID(slot: 5, generation: 1))
         output.shared.effects.receivers = [connection.slot]
-        output.append(.direct(body, .end(brief: brief)), to: 0..<1)
-        output.append(.direct(body, .endForSubscribers(brief: body)), to: 0..<1)
-        output.append(.direct(body, .beginning), to: 0..<1)
+        output.append(.direct(all, .end(brief: brief)), to: 0..<1)
+        output.append(.direct(all, .endForSubscribers(brief: all)), to: 0..<1)
+        output.append(.direct(all, .beginning), to: 0..<1)
         let part = output.take(stalled: [1])[1]
         #expect(part.byteCount < 1_000)
-        let copied = part.own.items.map { item -> [[UInt8]?] in
-            guard case .fanOut(.direct(let body, let delivery), _) = item else { return [] }
-            return [body, delivery.brief].map { body in
-                body.map { Array(part.shared.bytes[part.shared.range(of: $0)]) }
-            }
+        let copied = part.own.items.map { item -> [String?] in
+            guard case .fanOut(.direct(let all, let delivery), _) = item else { return [] }
+            return [all, delivery.brief].map { $0.map { written($0, of: part.shared) } }
         }
-        #expect(copied == [[[1, 2, 3], [4]], [[1, 2, 3], [1, 2, 3]], [[1, 2, 3], nil]])
+        let start = "<presence from='bob@e.org/phone' to='a@e.org' type='unavailable'"
+        let (whole, end) = (start + "><status>Bye</status></presence>", start + "/>")
+        #expect(copied == [[whole, end], [whole, whole], [whole, nil]])
+    }
+
+    /// Stanzas as a receiver gets them.
+    private func written(_ stanzas: BatchIndex<Stanzas>, of shared: SharedOutput) -> String {
+        var filled = DomainStanzas()
+        filled.fill(shared.part(of: stanzas), of: shared.stanzas, at: Array("e.org".utf8))
+        var output: [UInt8] = []
+        output.append(filled, to: Array("a@e.org".utf8))
+        return String(decoding: output, as: UTF8.self)
     }
 
     /// An account on another loop can cause one with each change of its list.

@@ -38,28 +38,33 @@ private final class Stage {
         return event
     }
 
+    /// Stanzas as their receiver gets them.
+    private func written(_ template: StanzaTemplate) -> [UInt8] {
+        var output: [UInt8] = []
+        template.append(
+            to: bytes("alice@example.org"), at: bytes("example.org"), into: &output)
+        return output
+    }
+
     /// A presence for one address, as its receiver gets it.
     func written(_ presence: DirectedPresence) -> String {
-        var template = PresenceTemplate()
-        template.append(presence, in: effects, at: bytes("example.org"))
-        var output: [UInt8] = []
-        template.append(to: bytes("alice@example.org"), into: &output)
-        return text(output)
+        var template = StanzaTemplate()
+        template.append(presence, in: effects)
+        return text(written(template))
     }
 
     /// The presences of an event, as one receiver gets them.
     func presences(_ event: Event) throws -> [String] {
-        var template = PresenceTemplate()
-        template.append(event, in: effects, at: bytes("example.org"))
-        var output: [UInt8] = []
-        template.append(to: bytes("alice@example.org"), into: &output)
-        // The parts are what is written around the receivers.
-        #expect(template.parts.map(\.count).reduce(0, +) == template.bytes.count)
-        #expect(Array(template.parts).count == template.gaps.count + 1)
+        var template = StanzaTemplate()
+        template.append(event, in: effects)
         let reader = XMLReader(hashSalt: 1)
-        let all = bytes("<all>") + output + bytes("</all>")
+        let all = bytes("<all>") + written(template) + bytes("</all>")
         let stanzas = try reader.readStanza(all.span.bytes, in: .standard)
-        #expect(stanzas.elements.map { _ in 1 }.count == template.gaps.count)
+        // The domain of the sender, and the receiver.
+        let gaps = Array(stanzas.elements).flatMap { _ in
+            [StanzaTemplate.Filling.domain, .receiver]
+        }
+        #expect(template.gaps.map(\.filling) == gaps)
         return stanzas.elements.map { stanza in
             #expect(stanza.attribute("to").map(Array.init) == bytes("alice@example.org"))
             let device = stanza.attribute("from").flatMap { JID($0) }?.resource ?? []
@@ -162,15 +167,15 @@ private final class Stage {
     }
 
     @Test func `begin again with the memory that they have`() throws {
-        var template = PresenceTemplate()
+        var template = StanzaTemplate()
         let phone = stage.device("phone")
         let event = stage.event(.login, origin: phone, online: [phone])
-        template.append(event, in: stage.effects, at: bytes("example.org"))
-        #expect(!template.bytes.isEmpty && template.gaps.count == 1)
+        template.append(event, in: stage.effects)
+        #expect(!template.isEmpty && template.gaps.count == 2)
         template.removeAll()
-        #expect(template == PresenceTemplate())
+        #expect(template == StanzaTemplate() && template.isEmpty)
         var output: [UInt8] = []
-        template.append(to: bytes("a@b"), into: &output)
+        template.append(to: bytes("a@b"), at: bytes("b"), into: &output)
         #expect(output.isEmpty)
     }
 

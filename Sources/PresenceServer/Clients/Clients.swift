@@ -15,6 +15,7 @@ import Logging
 import Outboxes
 import PresenceCore
 import PresenceWire
+import PresenceXMPP
 
 /// The clients of a loop, on the loop's thread.
 struct Clients: ~Copyable {
@@ -34,7 +35,7 @@ struct Clients: ~Copyable {
     /// Reused for messages that cannot be read where they arrived: those of a WebSocket are masked.
     var unmasked: [UInt8] = []
     /// Reused for presences that many are sent.
-    var stanzas = DividedStanzas()
+    var stanzas = DomainStanzas()
     /// What may still be carried out in this turn.
     var budget = TurnBudget()
     var admission: Admission

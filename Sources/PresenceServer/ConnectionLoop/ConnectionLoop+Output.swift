@@ -3,6 +3,7 @@ import EventLoop
 import Outboxes
 import PresenceCore
 import PresenceWire
+import PresenceXMPP
 
 // Carries out what the engine host has for the loop.
 
@@ -57,9 +58,8 @@ extension ConnectionLoop where Link: ~Copyable {
         switch item {
         case .credentials(let answer):
             clients.protocols[slot].client?.take(answer, &clients)
-        case .relay(let body):
-            clients.relay(
-                shared.bytes.span.extracting(shared.range(of: body)), to: slot, at: now.mono)
+        case .relay(let stanza):
+            clients.relay(shared.part(of: stanza), of: shared.stanzas, to: slot, at: now.mono)
         case .synced(let count):
             guard clients.isServed(slot) else { return }
             clients.table.updateList(of: slot) { $0.listEnded() }
@@ -86,15 +86,15 @@ extension ConnectionLoop where Link: ~Copyable {
             clients.budget.spendDelivery(byteCount: range.count, receivers: receivers.count)
             clients.deliver(
                 shared.bytes.span.extracting(range), seq, of: topic, to: receivers, at: now.mono)
-        case .deliverStanzas(let seq, let body, let topic):
-            let range = shared.range(of: body)
-            clients.budget.spendDelivery(byteCount: range.count, receivers: receivers.count)
+        case .deliverStanzas(let seq, let stanzas, let topic):
+            let part = shared.part(of: stanzas)
+            clients.budget.spendDelivery(byteCount: part.byteCount, receivers: receivers.count)
             clients.deliverStanzas(
-                shared.bytes.span.extracting(range), seq, of: topic, to: receivers, at: now.mono)
+                part, of: shared.stanzas, seq, of: topic, to: receivers, at: now.mono)
         case .deliverAlways(let body):
             clients.deliverAll(Array(shared.bytes[shared.range(of: body)]), to: receivers)
-        case .direct(let body, let delivery):
-            clients.deliverDirected(body, delivery, of: shared, to: receivers, at: now.mono)
+        case .direct(let stanzas, let delivery):
+            clients.deliverDirected(stanzas, delivery, of: shared, to: receivers, at: now.mono)
         case .contact(let notice):
             clients.notify(shared.effects.notices[notice], to: receivers, in: shared.effects)
         case .expired(let type, let cause, let names):

@@ -1,5 +1,6 @@
 import PresenceCore
 import PresenceWire
+import PresenceXMPP
 
 // Messages that connections have not asked for and that must not be lost, since no later state says
 // the same: expired subscriptions, changes of contacts, the ends of directed presence.
@@ -69,8 +70,8 @@ extension EngineHost {
         case .available:
             let admitted = admitted(presence, receivers, now)
             guard !admitted.isEmpty else { return }
-            let body = add(presence)
-            output.append(.direct(body, .beginning), to: admitted, omitting: stalledLoops)
+            let all = add(presence)
+            output.append(.direct(all, .beginning), to: admitted, omitting: stalledLoops)
         case .unavailable:
             deliver(endOf: presence, to: receivers) { .end(brief: $0) }
         case .unavailableToSubscribers:
@@ -85,24 +86,24 @@ extension EngineHost {
 
     private mutating func deliver(
         endOf presence: DirectedPresence, to receivers: Range<Int>,
-        _ delivery: (BatchIndex<Body>) -> DirectedDelivery
+        _ delivery: (BatchIndex<Stanzas>) -> DirectedDelivery
     ) {
         guard !receivers.isEmpty else { return }
-        let body = add(presence)
-        var brief = body
+        let all = add(presence)
+        var brief = all
         if presence.device.availability != nil {
             var briefly = presence
             briefly.device.availability = nil
             brief = add(briefly)
         }
-        output.append(.direct(body, delivery(brief)), to: receivers, omitting: stalledLoops)
+        output.append(.direct(all, delivery(brief)), to: receivers, omitting: stalledLoops)
         pushToStalled(
             .direct(brief, delivery(brief)), receivers,
-            byteCount: output.shared.range(of: brief).count)
+            byteCount: output.shared.part(of: brief).byteCount)
     }
 
-    private mutating func add(_ presence: DirectedPresence) -> BatchIndex<Body> {
-        output.shared.add { bytes, effects in bytes.appendStanzas(of: presence, in: effects) }
+    private mutating func add(_ presence: DirectedPresence) -> BatchIndex<Stanzas> {
+        output.shared.addStanzas { $0.append(presence, in: $1) }
     }
 
     /// Those receivers that have not been sent too much of others, moved to the front of the range.

@@ -1,6 +1,7 @@
 import Containers
 import PresenceCore
 import PresenceWire
+import PresenceXMPP
 
 // XMPP connections: their logins, in two steps, and what they are sent.
 
@@ -29,15 +30,15 @@ struct RelayedStanza: Sendable {
     var id: [UInt8]
     /// Whether the receiver is to answer it.
     var isRequest: Bool
-    /// As the receiver is sent it.
-    var bytes: [UInt8]
+    /// As the receiver is sent it, whatever its domain is.
+    var stanza: StanzaTemplate
 }
 
 /// An event of a large fan-out in progress, encoded.
 struct KeptEvent: Sendable {
     var body: [UInt8]
     /// As stanzas; nil: there was no XMPP client.
-    var stanzas: [UInt8]?
+    var stanzas: StanzaTemplate?
 }
 
 extension EngineHost {
@@ -150,17 +151,17 @@ extension EngineHost {
         if stanza.isRequest { relayedRequests.add(stanza.id, from: sender, to: receiver) }
         output.shared.effects.answer(sender, .done)
         guard !stalledLoops.contains(loops.loop(of: receiver.slot)) else { return }
-        let body = output.shared.add { output, _ in output += stanza.bytes }
-        output.append(.relay(body), for: receiver)
+        output.append(.relay(output.shared.add(stanza.stanza)), for: receiver)
     }
 
     /// Hands an event to those of its receivers that are XMPP clients.
     mutating func deliverStanzas(
-        _ body: BatchIndex<Body>?, _ seq: UInt64, of topic: TopicHandle, to receivers: Range<Int>
+        _ stanzas: BatchIndex<Stanzas>?, _ seq: UInt64, of topic: TopicHandle,
+        to receivers: Range<Int>
     ) {
-        guard let body else { return }
+        guard let stanzas else { return }
         output.append(
-            .deliverStanzas(seq: seq, body, topic), to: receivers, omitting: stalledLoops)
+            .deliverStanzas(seq: seq, stanzas, topic), to: receivers, omitting: stalledLoops)
     }
 
     /// Hands an event of a large fan-out to XMPP clients. Those that have come since it was encoded
@@ -171,8 +172,7 @@ extension EngineHost {
     ) {
         if let stanzas = event.stanzas {
             guard !stanzas.isEmpty else { return }
-            let body = output.shared.add { output, _ in output += stanzas }
-            return deliverStanzas(body, seq, of: topic, to: receivers)
+            return deliverStanzas(output.shared.add(stanzas), seq, of: topic, to: receivers)
         }
         for place in receivers {
             let slot = output.shared.effects.receivers[place]

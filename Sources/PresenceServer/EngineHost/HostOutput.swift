@@ -1,6 +1,7 @@
 import Containers
 import PresenceCore
 import PresenceWire
+import PresenceXMPP
 
 /// What the engine host has for the loops: what all share, and a part for each.
 struct HostOutput: Sendable {
@@ -65,19 +66,18 @@ struct HostOutput: Sendable {
     }
 
     /// The stanzas of an event; nil if there are none.
-    mutating func stanzas(of event: Int) -> BatchIndex<Body>? {
-        let before = shared.bytes.count
-        let body = shared.add { bytes, effects in
-            bytes.appendStanzas(of: effects.events[event], in: effects)
+    mutating func stanzas(of event: Int) -> BatchIndex<Stanzas>? {
+        let stanzas = shared.addStanzas { template, effects in
+            template.append(effects.events[event], in: effects)
         }
-        return shared.bytes.count > before ? body : nil
+        return shared.part(of: stanzas).byteCount > 0 ? stanzas : nil
     }
 
     /// The stanzas of an event.
-    func copyOfStanzas(of event: Int) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.appendStanzas(of: shared.effects.events[event], in: shared.effects)
-        return bytes
+    func copyOfStanzas(of event: Int) -> StanzaTemplate {
+        var template = StanzaTemplate()
+        template.append(shared.effects.events[event], in: shared.effects)
+        return template
     }
 
     /// Divides receivers, a range of `shared.effects.receivers`, into native clients and XMPP

@@ -24,8 +24,11 @@ struct BatchRange<Element>: Hashable, Sendable {
     var range: Range<Int> { Int(start)..<Int(end) }
 }
 
-/// What `SharedOutput.bytes` consists of: an event, a stanza, or a list of events, encoded.
+/// What `SharedOutput.bytes` consists of: an event, or a list of events, encoded.
 enum Body {}
+
+/// What `SharedOutput.stanzas` consists of: an event as presences, or another stanza.
+enum Stanzas {}
 
 /// What `LoopOutput.receivers` consists of: the slots of connections of the loop.
 enum Receiver {}

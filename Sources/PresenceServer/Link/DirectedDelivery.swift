@@ -2,23 +2,23 @@
 enum DirectedDelivery: Sendable {
     /// A device is there: to those that keep up.
     case beginning
-    /// A device is gone: to those that were sent that it is there. The body `brief` says only
-    /// that it is gone, and is for those that do not keep up.
-    case end(brief: BatchIndex<Body>)
+    /// A device is gone: to those that were sent that it is there. `brief` says only that it is
+    /// gone, and is for those that do not keep up.
+    case end(brief: BatchIndex<Stanzas>)
     /// A device is gone for those that see it as subscribers, or are of its account. As `.end`, but
     /// whether or not they were sent one before.
-    case endForSubscribers(brief: BatchIndex<Body>)
+    case endForSubscribers(brief: BatchIndex<Stanzas>)
 
-    /// The body that says only that a device is gone; nil: it is not.
-    var brief: BatchIndex<Body>? {
+    /// The presence that says only that a device is gone; nil: it is not.
+    var brief: BatchIndex<Stanzas>? {
         switch self {
         case .beginning: nil
         case .end(let brief), .endForSubscribers(let brief): brief
         }
     }
 
-    /// With another brief body.
-    func with(brief: BatchIndex<Body>) -> Self {
+    /// With another brief presence.
+    func with(brief: BatchIndex<Stanzas>) -> Self {
         switch self {
         case .beginning: .beginning
         case .end: .end(brief: brief)

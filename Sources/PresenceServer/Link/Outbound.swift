@@ -2,6 +2,7 @@ import Containers
 import Passwords
 import PresenceCore
 import PresenceWire
+import PresenceXMPP
 
 /// What the engine host has for a connection loop, in order. Its owner reuses the buffer.
 struct Outbound: Sendable {
@@ -32,19 +33,22 @@ struct SharedOutput: Sendable {
     /// Bodies of events, each encoded once; and lists of events for readers of the feed.
     private(set) var bytes: [UInt8] = []
     private var ends: [Int] = []
+    /// Events and other stanzas for XMPP clients, each encoded once for all of its receivers.
+    private(set) var stanzas = StanzaTemplate()
+    private var stanzaEnds: [StanzaTemplate.End] = []
 
     private static let bytesKeptMax = 1 << 18
     private static let eventsKeptMax = 4_096
 
     /// Whether there is nothing.
     var isEmpty: Bool {
-        ends.isEmpty && effects.bytes.isEmpty && effects.events.isEmpty && effects.answers.isEmpty
-            && effects.names.isEmpty
+        ends.isEmpty && stanzaEnds.isEmpty && effects.bytes.isEmpty && effects.events.isEmpty
+            && effects.answers.isEmpty && effects.names.isEmpty
     }
 
     /// About how much memory it takes.
     var byteCount: Int {
-        bytes.count + effects.byteCount
+        bytes.count + stanzas.byteCount + effects.byteCount
     }
 
     /// Where a body is in `bytes`.
@@ -72,6 +76,40 @@ struct SharedOutput: Sendable {
     private mutating func endBody() -> BatchIndex<Body> {
         ends.append(bytes.count)
         return BatchIndex(ends.count - 1)
+    }
+
+    /// Where stanzas are in `stanzas`.
+    func part(of number: BatchIndex<Stanzas>) -> StanzaTemplate.Part {
+        let index = number.index
+        return StanzaTemplate.Part(
+            from: index == 0 ? .none : stanzaEnds[index - 1], to: stanzaEnds[index])
+    }
+
+    /// Adds the stanzas that `encode` appends.
+    mutating func addStanzas(
+        _ encode: (inout StanzaTemplate, borrowing Effects) -> Void
+    ) -> BatchIndex<Stanzas> {
+        encode(&stanzas, effects)
+        return endStanzas()
+    }
+
+    /// Adds stanzas that have been encoded before.
+    mutating func add(_ encoded: borrowing StanzaTemplate) -> BatchIndex<Stanzas> {
+        stanzas.append(encoded.whole, of: encoded)
+        return endStanzas()
+    }
+
+    /// Copies stanzas of another output.
+    mutating func copy(
+        _ number: BatchIndex<Stanzas>, from other: borrowing SharedOutput
+    ) -> BatchIndex<Stanzas> {
+        stanzas.append(other.part(of: number), of: other.stanzas)
+        return endStanzas()
+    }
+
+    private mutating func endStanzas() -> BatchIndex<Stanzas> {
+        stanzaEnds.append(stanzas.end)
+        return BatchIndex(stanzaEnds.count - 1)
     }
 
     /// Copies names of another output.
@@ -113,7 +151,7 @@ struct SharedOutput: Sendable {
     /// Forgets everything and keeps the memory, unless this was a large turn.
     mutating func removeAll() {
         guard bytes.count <= Self.bytesKeptMax, effects.events.count <= Self.eventsKeptMax,
-            effects.bytes.count <= Self.bytesKeptMax
+            effects.bytes.count <= Self.bytesKeptMax, stanzas.byteCount <= Self.bytesKeptMax
         else {
             self = SharedOutput()
             return
@@ -121,6 +159,8 @@ struct SharedOutput: Sendable {
         effects.removeAll()
         bytes.clear()
         ends.clear()
+        stanzas.removeAll()
+        stanzaEnds.clear()
     }
 }
 

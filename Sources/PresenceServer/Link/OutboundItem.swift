@@ -47,8 +47,8 @@ enum CallerItem: Sendable {
 enum ClientItem: Sendable {
     /// What has become of the credentials of an XMPP client.
     indirect case credentials(CredentialAnswer)
-    /// Send the body to an XMPP client that keeps up.
-    case relay(BatchIndex<Body>)
+    /// Send the stanza to an XMPP client that keeps up.
+    case relay(BatchIndex<Stanzas>)
     /// Its login list is complete.
     case synced(count: Int)
     /// It has been sent the states of all topics that it had missed.
@@ -63,11 +63,11 @@ enum FanOutItem: Sendable {
     /// Send the body of an event.
     case deliver(seq: UInt64, BatchIndex<Body>, TopicHandle)
     /// Send the stanzas of an event to XMPP clients.
-    case deliverStanzas(seq: UInt64, BatchIndex<Body>, TopicHandle)
+    case deliverStanzas(seq: UInt64, BatchIndex<Stanzas>, TopicHandle)
     /// Send the body also to those that do not keep up.
     case deliverAlways(BatchIndex<Body>)
     /// Send a presence for one address to XMPP clients.
-    case direct(BatchIndex<Body>, DirectedDelivery)
+    case direct(BatchIndex<Stanzas>, DirectedDelivery)
     /// Notify XMPP clients of `effects.notices[index]`.
     case contact(BatchIndex<ContactNotice>)
     /// Notify them that their subscriptions to `effects.names[range]` have ended.

@@ -72,10 +72,10 @@ extension FanOutItem {
         case .contact(let notice): return .contact(output.copy(notice, from: shared))
         case .expired(let type, let cause, let names):
             return .expired(type, cause, names: output.copy(names, from: shared))
-        case .direct(let body, let delivery):
-            let copied = output.copy(body, from: shared)
+        case .direct(let all, let delivery):
+            let copied = output.copy(all, from: shared)
             guard let brief = delivery.brief else { return .direct(copied, delivery) }
-            let copyOfBrief = brief == body ? copied : output.copy(brief, from: shared)
+            let copyOfBrief = brief == all ? copied : output.copy(brief, from: shared)
             return .direct(copied, delivery.with(brief: copyOfBrief))
         }
     }

@@ -1,55 +1,16 @@
 // Events and states as presences. A subscriber of XMPP sees the devices of a publisher one by one,
 // so one event can be several presences: of the device that caused it, or of each that is online.
 //
-// They are encoded once for all receivers. Only the value of `to` differs, and it is left out: the
-// places where it belongs are kept beside the bytes.
+// They are encoded once for all receivers: see `StanzaTemplate`.
 
 public import PresenceCore
 internal import XML
 
-/// Presences for any number of receivers: XML without the values of `to`.
-public struct PresenceTemplate: Hashable, Sendable {
-    /// The presences, one after the other.
-    public private(set) var bytes: [UInt8] = []
-    /// Where the bare or full JID of the receiver belongs, in rising order.
-    public private(set) var gaps: [Int] = []
-
-    /// No presences.
-    public init() {}
-
-    /// Forgets the presences, and keeps the memory.
-    public mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: true)
-        gaps.removeAll(keepingCapacity: true)
-    }
-
-    /// The shared parts, with a gap between each two.
-    public var parts: some Sequence<Range<Int>> {
-        (0...gaps.count).lazy.map { [gaps, end = bytes.count] number in
-            (number == 0 ? 0 : gaps[number - 1])..<(number == gaps.count ? end : gaps[number])
-        }
-    }
-
-    /// Appends the presences as one receiver gets them. The JID is written as it is.
-    public func append(to receiver: [UInt8], into output: inout [UInt8]) {
-        var place = 0
-        for gap in gaps {
-            output += bytes[place..<gap]
-            output += receiver
-            place = gap
-        }
-        output += bytes[place...]
-    }
-
-    // MARK: - Encoding
-
-    /// Appends what an event or a state is for subscribers, with JIDs of `domain`. Nothing if its
-    /// type is not presence.
-    public mutating func append(
-        _ event: Event, in effects: borrowing Effects, at domain: [UInt8]
-    ) {
+extension StanzaTemplate {
+    /// Appends what an event or a state is for subscribers. Nothing if its type is not presence.
+    public mutating func append(_ event: Event, in effects: borrowing Effects) {
         guard event.type == .presence else { return }
-        let source = Source(event, effects, domain)
+        let source = Source(event, effects)
         switch event.cause {
         case .login, .changed:
             guard let origin = event.origin else { return append(state: event, source, effects) }
@@ -74,10 +35,8 @@ public struct PresenceTemplate: Hashable, Sendable {
 
     /// Appends a presence for receivers that need not subscribe. It says what its sender has said:
     /// the status of the account is for subscribers.
-    public mutating func append(
-        _ presence: DirectedPresence, in effects: borrowing Effects, at domain: [UInt8]
-    ) {
-        var source = Source(account: effects.text(presence.sender), domain: domain)
+    public mutating func append(_ presence: DirectedPresence, in effects: borrowing Effects) {
+        var source = Source(account: effects.text(presence.sender))
         source.addressed = presence.addressed.map { effects.text($0) }
         switch presence.kind {
         case .available: appendAvailable(presence.device, source, effects)
@@ -93,22 +52,19 @@ public struct PresenceTemplate: Hashable, Sendable {
     /// What all presences of an event have in common.
     private struct Source {
         let account: ArraySlice<UInt8>
-        let domain: [UInt8]
         let status: StatusContent?
         /// When it was so, if the receiver did not see that happen.
         var since: Wall?
         /// The device to which it was addressed.
         var addressed: ArraySlice<UInt8>?
 
-        init(account: ArraySlice<UInt8>, domain: [UInt8]) {
+        init(account: ArraySlice<UInt8>) {
             self.account = account
-            self.domain = domain
             status = nil
         }
 
-        init(_ event: Event, _ effects: borrowing Effects, _ domain: [UInt8]) {
+        init(_ event: Event, _ effects: borrowing Effects) {
             account = effects.text(event.publisher)
-            self.domain = domain
             if let status = event.status {
                 var ext: [UInt8] = []
                 if let range = status.ext { ext += effects.text(range) }
@@ -162,8 +118,10 @@ public struct PresenceTemplate: Hashable, Sendable {
     ) {
         var name: ArraySlice<UInt8>?
         if let device { name = effects.text(device.name) }
-        bytes.appendPresenceStart(from: source.account, device: name, at: source.domain)
-        gaps.append(bytes.count)
+        bytes.append(literal: "<presence from='")
+        appendJID(of: source.account, device: name)
+        bytes.append(literal: "' to='")
+        appendGap(for: .receiver)
         guard let device = source.addressed else { return }
         bytes.append(UInt8(ascii: "/"))
         bytes.appendResource(of: device)

@@ -1,57 +1,60 @@
 public import XML
 
-extension [UInt8] {
+extension StanzaTemplate {
     /// Appends a stanza for another client: as its sender has written it, but from the sender, with
-    /// both addresses at its domain.
+    /// both addresses at the domain of the receiver.
     ///
     /// It is written from its tree. Of its attributes, those of stanzas go through, and of its
     /// elements those that are not the service's to say. Appends nothing
-    /// and returns false if that would be more than `bytesMax`: prefixes that are used often are
-    /// short in the input and long in the output.
+    /// and returns false if that would be more than `bytesMax`, without the domains: prefixes that
+    /// are used often are short in the input and long in the output.
     public mutating func appendRelayed(
         _ stanza: XMLElement, from sender: StanzaSender, bytesMax: Int
     ) -> Bool {
-        let start = count
-        append(literal: "<")
-        append(contentsOf: stanza.name)
-        append(literal: " from='")
-        appendJID(of: sender.account, at: sender.domain, device: sender.device)
-        append(literal: "'")
-        appendReceiver(of: stanza, at: sender.domain)
+        let start = end
+        let isWhole = appendParts(of: stanza, from: sender, bytesMax: bytesMax)
+        if !isWhole { removeAll(after: start) }
+        return isWhole
+    }
+
+    private mutating func appendParts(
+        of stanza: XMLElement, from sender: StanzaSender, bytesMax: Int
+    ) -> Bool {
+        let start = bytes.count
+        bytes.append(literal: "<")
+        bytes.append(contentsOf: stanza.name)
+        bytes.append(literal: " from='")
+        appendJID(of: sender.account, device: sender.device)
+        bytes.append(literal: "'")
+        appendReceiver(of: stanza)
         for name: StaticString in ["type", "id"] {
-            if let value = stanza.attribute(name) { appendXML(attribute: name, value) }
+            if let value = stanza.attribute(name) { bytes.appendXML(attribute: name, value) }
         }
         if let language = stanza.attribute("lang", in: Namespace.xml) {
-            appendXML(attribute: "xml:lang", language)
+            bytes.appendXML(attribute: "xml:lang", language)
         }
-        append(literal: ">")
+        bytes.append(literal: ">")
         let isPresence = stanza.name.isEqual(to: "presence")
         for child in stanza.elements where !(isPresence && child.isOfService) {
-            let rest = Swift.max(0, bytesMax - (count - start))
-            guard appendXML(child, in: Namespace.client, bytesMax: rest) else {
-                removeLast(count - start)
+            let rest = max(0, bytesMax - (bytes.count - start))
+            guard bytes.appendXML(child, in: Namespace.client, bytesMax: rest) else {
                 return false
             }
         }
-        append(literal: "</")
-        append(contentsOf: stanza.name)
-        append(literal: ">")
-        guard count - start <= bytesMax else {
-            removeLast(count - start)
-            return false
-        }
-        return true
+        bytes.append(literal: "</")
+        bytes.append(contentsOf: stanza.name)
+        bytes.append(literal: ">")
+        return bytes.count - start <= bytesMax
     }
 
     /// Appends the address in the form that clients are sent of every JID, not as it was written:
     /// one that refuses it may drop its connection.
-    private mutating func appendReceiver(of stanza: XMLElement, at domain: [UInt8]) {
+    private mutating func appendReceiver(of stanza: XMLElement) {
         guard let jid = stanza.attribute("to").flatMap({ JID($0) }),
             let account = jid.localpart.flatMap({ Localpart.account(of: $0) })
         else { return }
-        append(literal: " to='")
-        appendJID(
-            of: account, at: domain, device: jid.resource.flatMap { Resource.device(of: $0) })
-        append(literal: "'")
+        bytes.append(literal: " to='")
+        appendJID(of: account, device: jid.resource.flatMap { Resource.device(of: $0) })
+        bytes.append(literal: "'")
     }
 }

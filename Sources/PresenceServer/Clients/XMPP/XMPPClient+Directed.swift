@@ -39,10 +39,10 @@ extension XMPPClient {
 
     /// Which of the presences of a device that is presented to an address the client is sent: all
     /// of it, or the brief one; nil: none.
-    fileprivate func body(
-        _ all: BatchIndex<Body>, _ delivery: DirectedDelivery, of device: Int,
+    fileprivate func stanzas(
+        _ all: BatchIndex<Stanzas>, _ delivery: DirectedDelivery, of device: Int,
         _ clients: inout Clients, at now: Mono
-    ) -> BatchIndex<Body>? {
+    ) -> BatchIndex<Stanzas>? {
         var isBriefOnly = false
         switch delivery {
         case .beginning: break
@@ -53,10 +53,10 @@ extension XMPPClient {
         }
         let takesAll = takesRelayed(&clients, at: now) && !isBriefOnly
         guard clients.table.phase(of: slot) == .serving,
-            let body = takesAll ? all : delivery.brief
+            let sent = takesAll ? all : delivery.brief
         else { return nil }
         if case .beginning = delivery { presented.begin(device) }
-        return body
+        return sent
     }
 }
 
@@ -65,24 +65,23 @@ extension Clients {
     /// at least the brief one, which says only that the device is gone. Strangers get the end only
     /// if they got the beginning, which was rate-limited.
     mutating func deliverDirected(
-        _ body: BatchIndex<Body>, _ delivery: DirectedDelivery, of shared: borrowing SharedOutput,
+        _ all: BatchIndex<Stanzas>, _ delivery: DirectedDelivery, of shared: borrowing SharedOutput,
         to receivers: ArraySlice<UInt32>, at now: Mono
     ) {
-        // Divided again only for a receiver that is sent the other one, or has another domain.
-        var divided = DividedStanzas()
-        var dividedBody: BatchIndex<Body>?
-        let sender = shared.bytes.span.extracting(shared.range(of: body)).hashOfSender
+        // Filled again only for a receiver that is sent the other one, or has another domain.
+        var filled = DomainStanzas()
+        var filledWith: BatchIndex<Stanzas>?
+        let sender = shared.stanzas.hashOfSender(in: shared.part(of: all))
         for receiver in receivers where table.phase(of: Int(receiver)) == .serving {
             let slot = Int(receiver)
             guard let client = protocols[slot].client,
-                let body = client.body(body, delivery, of: sender, &self, at: now)
+                let sent = client.stanzas(all, delivery, of: sender, &self, at: now)
             else { continue }
-            if dividedBody != body || divided.domain != client.stream.domain {
-                let bytes = shared.bytes.span.extracting(shared.range(of: body))
-                divided.divide(bytes, at: client.stream.domain)
-                dividedBody = body
+            if filledWith != sent || filled.domain != client.stream.domain {
+                filled.fill(shared.part(of: sent), of: shared.stanzas, at: client.stream.domain)
+                filledWith = sent
             }
-            push(divided, to: slot)
+            push(filled, to: slot)
         }
     }
 }

@@ -7,20 +7,19 @@ import PresenceXMPP
 // where each receiver has its bare JID; what it cannot share is copied.
 
 extension Clients {
-    /// Sends an event to XMPP clients: a body with places for what differs by receiver.
+    /// Sends an event to XMPP clients.
     mutating func deliverStanzas(
-        _ template: Span<UInt8>, _ seq: UInt64, of topic: TopicHandle,
-        to receivers: ArraySlice<UInt32>, at now: Mono
+        _ part: StanzaTemplate.Part, of template: borrowing StanzaTemplate, _ seq: UInt64,
+        of topic: TopicHandle, to receivers: ArraySlice<UInt32>, at now: Mono
     ) {
         guard let domains = xmpp?.domains else { return }
-        var divided = DividedStanzas()
-        swap(&divided, &stanzas)
-        divided.removeAll()
+        var filled = DomainStanzas()
+        swap(&filled, &stanzas)
+        filled.removeAll()
         table.share(with: receivers) { variant, frames in
             guard let domain = variant.domain else { return nil }
-            divided.divideOnce(template, at: domains[domain])
-            return frames.add(
-                divided.bytes.span, gaps: divided.gaps.span, for: receivers.count)
+            filled.fillOnce(part, of: template, at: domains[domain])
+            return frames.add(filled.bytes.span, gaps: filled.gaps.span, for: receivers.count)
         }
         let unshared = table.takeUnshared()
         for receiver in unshared {
@@ -28,15 +27,15 @@ extension Clients {
             guard accepts(topic, seq, in: slot, at: now),
                 let domain = table.variant(of: slot).domain
             else { continue }
-            divided.divideOnce(template, at: domains[domain])
-            push(divided, to: slot)
+            filled.fillOnce(part, of: template, at: domains[domain])
+            push(filled, to: slot)
         }
         table.giveBack(consume unshared)
-        swap(&divided, &stanzas)
+        swap(&filled, &stanzas)
     }
 
     /// Sends an XMPP client presences that it has not asked for.
-    mutating func push(_ presences: borrowing DividedStanzas, to slot: Int) {
+    mutating func push(_ presences: borrowing DomainStanzas, to slot: Int) {
         let before = table.ownBytes(of: slot)
         let bareJID = table.gapText(of: slot)
         var outbox = table.beginAppending(to: slot)
@@ -55,13 +54,16 @@ extension Clients {
     }
 
     /// Sends an XMPP client a stanza of another one, if it keeps up.
-    mutating func relay(_ template: Span<UInt8>, to slot: Int, at now: Mono) {
+    mutating func relay(
+        _ part: StanzaTemplate.Part, of template: borrowing StanzaTemplate, to slot: Int,
+        at now: Mono
+    ) {
         guard table.phase(of: slot) == .serving, let client = protocols[slot].client,
             client.takesRelayed(&self, at: now)
         else { return }
-        var divided = DividedStanzas()
-        divided.divide(template, at: client.stream.domain)
-        push(divided.bytes.span, to: slot)
+        var filled = DomainStanzas()
+        filled.fill(part, of: template, at: client.stream.domain)
+        push(filled, to: slot)
     }
 }
 
@@ -84,11 +86,11 @@ extension XMPPClient {
         _ states: Range<Int>, in effects: borrowing Effects, _ clients: inout Clients
     ) {
         let bareJID = clients.table.gapText(of: slot)
-        var presences = PresenceTemplate()
+        var presences = StanzaTemplate()
         for index in states {
             presences.removeAll()
-            presences.append(effects.events[index], in: effects, at: stream.domain)
-            send(&clients) { presences.append(to: bareJID, into: &$0) }
+            presences.append(effects.events[index], in: effects)
+            send(&clients) { presences.append(to: bareJID, at: stream.domain, into: &$0) }
         }
     }
 

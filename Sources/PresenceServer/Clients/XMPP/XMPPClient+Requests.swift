@@ -51,8 +51,8 @@ extension XMPPClient {
         _ stanza: XMLElement, _ head: StanzaHead, of sender: StanzaSender, to account: [UInt8],
         _ device: [UInt8], _ wantsAnswer: Bool, _ clients: inout Clients
     ) {
-        var bytes: [UInt8] = []
-        guard bytes.appendIQ(stanza, from: sender, bytesMax: Self.relayedBytesMax) else {
+        var relayed = StanzaTemplate()
+        guard relayed.appendRelayed(stanza, from: sender, bytesMax: Self.relayedBytesMax) else {
             return refuseLong(head, &clients)
         }
         wait(for: .relay(wantsAnswer ? head : nil))
@@ -60,7 +60,7 @@ extension XMPPClient {
             .relay(
                 RelayedStanza(
                     connection: clients.connectionID(slot), account: account, device: device,
-                    id: head.id ?? [], isRequest: wantsAnswer, bytes: bytes)))
+                    id: head.id ?? [], isRequest: wantsAnswer, stanza: relayed)))
     }
 
     /// Refuses to relay a stanza.
