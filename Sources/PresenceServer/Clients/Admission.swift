@@ -103,7 +103,7 @@ extension Clients {
         precondition(table.phase(of: slot) == .anonymous)
         table.setPeer(of: slot, .dismissed)
         admission.reject(as: .dismissed)
-        if let client = protocols[slot].client {
+        if let client = protocols.span[slot].client {
             let words = client.lastWords(reason, &self)
             table.writeLast(to: slot) { $0 += words }
         } else {

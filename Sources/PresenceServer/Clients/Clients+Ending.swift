@@ -25,7 +25,7 @@ extension Clients {
         case .free, .closing: return
         case .anonymous, .serving, .ending: break
         }
-        if let client = protocols[slot].client { return client.close(reason, &self) }
+        if let client = protocols.span[slot].client { return client.close(reason, &self) }
         closeNative(slot, reason, retryAfterSeconds: retryAfterSeconds, by: message)
     }
 
@@ -67,7 +67,7 @@ extension Clients {
     private func mayHaveSession(_ slot: Int) -> Bool {
         switch table.phase(of: slot) {
         case .free, .closing: false
-        case .anonymous: protocols[slot].isWaiting || protocols[slot].client != nil
+        case .anonymous: protocols.span[slot].isWaiting || protocols.span[slot].client != nil
         case .serving, .ending: true
         }
     }
@@ -77,7 +77,7 @@ extension Clients {
         // Unless it has ended before.
         loseSession(of: slot, .lost)
         admission.leave(table.address(of: slot), table.peer(of: slot))
-        if protocols[slot].client != nil { xmpp?.clientCount -= 1 }
+        if protocols.span[slot].client != nil { xmpp?.clientCount -= 1 }
         protocols[slot] = .none
         table.free(slot)
         inbound.append(.closed)
@@ -89,7 +89,7 @@ extension Clients {
         case .free: break
         case .anonymous: close(slot, .loginTimeout)
         case .serving:
-            guard let client = protocols[slot].client else {
+            guard let client = protocols.span[slot].client else {
                 return close(slot, .protocolViolation)
             }
             client.periodEnded(&self)
@@ -100,12 +100,12 @@ extension Clients {
     /// A connection has been silent for long, perhaps too long.
     mutating func silenceSuspected(of slot: Int, at now: Moment) {
         let outcome = table.checkSilence(
-            of: slot, patience(of: slot), isWaiting: protocols[slot].isWaiting, at: now.mono)
+            of: slot, patience(of: slot), isWaiting: protocols.span[slot].isWaiting, at: now.mono)
         switch outcome {
         case .waits: break
         case .close: close(slot, .idleTimeout)
         case .ask:
-            if let client = protocols[slot].client { return client.sendPing(&self) }
+            if let client = protocols.span[slot].client { return client.sendPing(&self) }
             sendPing(to: slot)
         }
     }

@@ -21,7 +21,7 @@ extension Clients {
     /// Whether the next message may be read: not while a request waits for its response, nor while
     /// the client does not read its responses or is throttled.
     func isListening(_ slot: Int) -> Bool {
-        !protocols[slot].isWaiting && table.hasOutboxRoom(slot) && !table.isThrottled(slot)
+        !protocols.span[slot].isWaiting && table.hasOutboxRoom(slot) && !table.isThrottled(slot)
     }
 
     /// Takes the next part of what a client has sent. What the engine host is asked is in `inbound`
@@ -29,19 +29,19 @@ extension Clients {
     mutating func readNext(
         _ chunk: RawSpan, from offset: inout Int, in slot: Int
     ) -> InputStep {
-        if let client = protocols[slot].client {
+        if let client = protocols.span[slot].client {
             return client.readStanza(chunk, from: &offset, &self)
         }
         return readMessage(chunk, from: &offset, in: slot)
     }
 
     /// Bytes that a client has sent and that were not carried out.
-    func bytesBuffered(_ slot: Int) -> Int { protocols[slot].bytesBuffered }
+    func bytesBuffered(_ slot: Int) -> Int { protocols.span[slot].bytesBuffered }
 
     /// Keeps what a client has sent, since it is not carried out now.
     mutating func keep(_ chunk: RawSpan, from offset: inout Int, of slot: Int) {
         // Not in a switch, where the splitter would have two owners and be copied.
-        if let client = protocols[slot].client {
+        if let client = protocols.span[slot].client {
             return client.keep(chunk, from: &offset)
         }
         protocols[slot].splitter.keep(chunk, from: &offset)
@@ -49,18 +49,19 @@ extension Clients {
 
     /// Whether what a client has sent can be kept as it is.
     func canWait(_ slot: Int, _ chunk: RawSpan, _ offset: Int) -> Bool {
-        switch protocols[slot] {
+        switch protocols.span[slot] {
         case .none, .xmpp: true
-        case .native: protocols[slot].splitter.canPause(before: chunk, at: offset)
+        case .native: protocols.span[slot].splitter.canPause(before: chunk, at: offset)
         }
     }
 
     /// Whether a message has begun that is not complete.
     private func isInMessage(_ slot: Int) -> Bool {
-        switch protocols[slot] {
+        switch protocols.span[slot] {
         case .none: false
         case .native:
-            protocols[slot].splitter.bytesBuffered > 0 || protocols[slot].splitter.isInMessage
+            protocols.span[slot].splitter.bytesBuffered > 0
+                || protocols.span[slot].splitter.isInMessage
         case .xmpp(let client): client.isInStanza
         }
     }
@@ -83,7 +84,7 @@ extension Clients {
 
     /// Resumes reading from a client that has read its responses.
     mutating func resumeIfPaused(_ slot: Int) {
-        guard table.phase(of: slot).isOpen, !protocols[slot].isWaiting else { return }
+        guard table.phase(of: slot).isOpen, !protocols.span[slot].isWaiting else { return }
         if table.isPaused(slot) || table.hasInputEnded(slot) || bytesBuffered(slot) > 0 {
             postpone(slot)
         }
@@ -157,11 +158,11 @@ extension Clients {
     /// Ends a connection whose peer sends no more, once it has been sent the response to its
     /// request and its login list.
     mutating func endIfServed(_ slot: Int) {
-        guard table.phase(of: slot) == .ending, !protocols[slot].isWaiting,
+        guard table.phase(of: slot) == .ending, !protocols.span[slot].isWaiting,
             !table.list(of: slot).isListing
         else { return }
         // The close frame of a WebSocket is answered with its own code.
-        let code = protocols[slot].client == nil ? protocols[slot].splitter.endCode : nil
+        let code = protocols.span[slot].client == nil ? protocols.span[slot].splitter.endCode : nil
         end(slot, .lost, .lost, .whenWritten(code: code))
     }
 }

@@ -5,21 +5,21 @@ extension Clients {
     func checkInvariants() {
         table.checkInvariants()
         for slot in table.indices { check(slot) }
-        let count = table.indices.count { protocols[$0].client != nil }
+        let count = table.indices.count { protocols.span[$0].client != nil }
         precondition(counters.answersMismatched == 0, "an answer to no request")
         precondition(count == xmpp?.clientCount ?? 0, "miscounted XMPP clients")
     }
 
     private func check(_ slot: Int) {
-        let isWaiting = protocols[slot].isWaiting
+        let isWaiting = protocols.span[slot].isWaiting
         switch table.phase(of: slot) {
         case .free:
-            guard case .none = protocols[slot] else {
+            guard case .none = protocols.span[slot] else {
                 preconditionFailure("a free slot that is used")
             }
         case .anonymous: break
         case .serving:
-            let isXMPP = protocols[slot].client != nil
+            let isXMPP = protocols.span[slot].client != nil
             precondition(isXMPP == (table.variant(of: slot).domain != nil), "a client's variant")
         case .ending:
             precondition(isWaiting || table.list(of: slot).isListing, "nothing to do")

@@ -28,6 +28,9 @@ struct Clients: ~Copyable {
     var phase = LoopPhase.starting
     var table: ConnectionTable
     /// By slot: the protocol that a client speaks. The table knows none.
+    ///
+    /// It is read by its span: a value that is read by the array's subscript may be retained and
+    /// released, which would be done for each write of each connection.
     var protocols: [ClientProtocol] = []
     /// What the engine host has not been handed yet.
     var inbound = Inbound()
@@ -124,7 +127,7 @@ struct Clients: ~Copyable {
     /// Reads from a new connection, and sets the time within which it must log in.
     mutating func listenForLogin(of slot: Int) {
         let limits = configuration.connection
-        let isXMPP = protocols[slot].client != nil
+        let isXMPP = protocols.span[slot].client != nil
         setDeadline(
             of: slot, afterSeconds: isXMPP ? limits.xmppLoginSeconds : limits.loginSeconds)
         table.startReading(slot)
@@ -146,7 +149,7 @@ struct Clients: ~Copyable {
 
     /// How long a client may be silent.
     func patience(of slot: Int) -> Patience {
-        if protocols[slot].client != nil { return .ofXMPP }
+        if protocols.span[slot].client != nil { return .ofXMPP }
         let silence = configuration.engine.silenceMillisecondsMax
         guard isWebSocket(slot) else {
             return Patience(milliseconds: silence, millisecondsMax: silence, canAsk: false)
