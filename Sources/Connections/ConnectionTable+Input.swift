@@ -35,7 +35,7 @@ extension ConnectionTable {
     /// Whether the input of a connection waits for a later turn.
     public func isResumable(_ slot: Int) -> Bool { slots[slot].input.isResumable }
 
-    /// Has a later turn go on with a connection. Returns false if one will already.
+    /// Has a later turn go on with a connection, unless one will already.
     public mutating func postpone(_ slot: Int, isLight: Bool) {
         precondition(slots[slot].phase.isOpen, "input of a connection that is not read from")
         if slots[slot].input.markResumable() { resumable.append(slot, isLight: isLight) }
@@ -44,12 +44,13 @@ extension ConnectionTable {
     /// Connections that wait and have sent little.
     public var lightCount: Int { resumable.light.count }
 
-    /// Takes the first of those that have sent little; nil: none. `slot` is nil if it has ended.
+    /// Takes the first of those that have sent little, and whether it is still to be resumed; nil:
+    /// none.
     public mutating func takeLight() -> (slot: Int, isDue: Bool)? {
         resumable.takeLight().map { ($0, slots[$0].input.unmarkResumable()) }
     }
 
-    /// Takes the first of those that have sent much.
+    /// Takes the first of those that have sent much, as `takeLight`.
     public mutating func takeHeavy() -> (slot: Int, isDue: Bool)? {
         resumable.takeHeavy().map { ($0, slots[$0].input.unmarkResumable()) }
     }
