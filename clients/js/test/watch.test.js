@@ -116,7 +116,10 @@ test("a loop ends with its watch", async () => {
   assert.equal(watch.size, 0);
 });
 
-test("a watch that is closed is freed, also with a loop that never ended", async () => {
+// It has V8's collector run at once. Bun has another, which need not free anything by then.
+const inV8 = { skip: "Bun" in globalThis };
+
+test("a watch that is closed is freed, also with a loop that never ended", inV8, async () => {
   setFlagsFromString("--expose-gc");
   const gc = runInNewContext("gc");
   const begin = () => {
