@@ -1,4 +1,4 @@
-@testable import PresenceCore
+import PresenceCore
 
 extension Engine {
     /// A command as the service has it handled: once its peer has permission, or refused.
