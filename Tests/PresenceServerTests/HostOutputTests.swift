@@ -24,7 +24,7 @@ import Testing
                 Issue.record("another item")
                 continue
             }
-            #expect(Array(part.own[receivers]) == [0, 1, 2, 3, 4])
+            #expect(Array(part.own.receivers[receivers.range]) == [0, 1, 2, 3, 4])
         }
     }
 
@@ -99,7 +99,7 @@ import Testing
                 Issue.record("another item")
                 continue
             }
-            #expect(places.range.count == 1 && part.own[receivers] == [5])
+            #expect(places.range.count == 1 && part.own.receivers[receivers.range] == [5])
             let bytes = part.shared.effects.bytes[Int(name.start)...].prefix(Int(name.count))
             #expect(Array(bytes) == Array("bob".utf8))
         }

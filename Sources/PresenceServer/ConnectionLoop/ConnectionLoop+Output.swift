@@ -19,7 +19,7 @@ extension ConnectionLoop where Link: ~Copyable {
             guard let slot = clients.slot(of: connection) else { return }
             carryOut(item, for: slot, of: batch.shared, at: now)
         case .fanOut(let item, let receivers):
-            carryOut(item, to: batch.own[receivers], of: batch.shared, at: now)
+            carryOut(item, to: batch.own.receivers[receivers.range], of: batch.shared, at: now)
         case .loop(let item): carryOut(item)
         }
     }

@@ -153,6 +153,6 @@ struct ConnectionLoop<Network: Transport, Link: EngineLink & ~Copyable>: ~Copyab
         for item in batch.own.items { carryOut(item, of: batch, at: now) }
         guard Link.reusesOutput else { return }
         batch.removeAll()
-        spareOutbound = batch
+        spareOutbound = consume batch
     }
 }

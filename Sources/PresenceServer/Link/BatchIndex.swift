@@ -35,8 +35,10 @@ enum Receiver {}
 
 extension Array {
     subscript(place: BatchIndex<Element>) -> Element {
-        _read { yield self[place.index] }
+        @inline(__always) _read { yield self[place.index] }
     }
 
-    subscript(places: BatchRange<Element>) -> ArraySlice<Element> { self[places.range] }
+    subscript(places: BatchRange<Element>) -> ArraySlice<Element> {
+        @inline(__always) get { self[places.range] }
+    }
 }

@@ -188,9 +188,6 @@ struct LoopOutput: Sendable {
     private static let receiversKeptMax = 1 << 16
     private static let itemsKeptMax = 4_096
 
-    /// The slots of the receivers of an item.
-    subscript(range: BatchRange<Receiver>) -> ArraySlice<UInt32> { receivers[range.range] }
-
     /// The receivers of an item are added next.
     mutating func beginFanOut() { receiversBefore = receivers.count }
 
