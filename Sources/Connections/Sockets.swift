@@ -3,7 +3,11 @@ public import EventLoop
 /// The sockets that a `ConnectionTable` reads from and writes to, by the ids of their streams.
 ///
 /// No method may call its caller before it returns. A stale id is ignored.
-public protocol Sockets: AnyObject {
+///
+/// It is not restricted to classes, although sockets are one: a table that holds a value of an
+/// unknown type stays where it is. Else each question to a table copies all of it, which was done
+/// five times for each write.
+public protocol Sockets {
     /// Has what the peer sends arrive.
     func startReading(_ id: StreamID)
     /// Leaves what the peer sends in the kernel.

@@ -10,7 +10,7 @@ import TLSSessions
 // caller before it returns.
 
 /// Sockets and clocks.
-protocol Transport: ThreadClock, Sockets {
+protocol Transport: AnyObject, ThreadClock, Sockets {
     /// Milliseconds of a clock that never jumps.
     var monotonicMilliseconds: UInt64 { get }
     /// The same clock in nanoseconds.
