@@ -268,6 +268,18 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         sort(at: now)
     }
 
+    /// Passes the answers of the store to those who asked.
+    mutating func report(_ outcomes: [ReadOutcome], at now: Moment) {
+        for outcome in outcomes {
+            switch ReadPurpose(token: outcome.token) {
+            case .password(let task): reportKeys(outcome.result, of: task)
+            // Nothing asks for messages yet.
+            case .messages: break
+            }
+            sort(at: now)
+        }
+    }
+
     private mutating func note(_ outcome: Outcome, at now: Moment) {
         if let number = PasswordTasks.number(of: outcome.ticket) {
             return reportPassword(number, outcome.result)

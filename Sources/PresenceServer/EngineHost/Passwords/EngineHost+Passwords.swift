@@ -37,7 +37,8 @@ extension EngineHost {
             }
             throw transientRefusal(.overloaded)
         }
-        store.submit(.credential(account: task.account), token: number)
+        store.submit(
+            .credential(account: task.account), token: ReadPurpose.password(task: number).token)
     }
 
     private mutating func noteGuesses(from origin: ConnectionOrigin) {
@@ -73,13 +74,10 @@ extension EngineHost {
 
     // MARK: Steps
 
-    /// Goes on with tasks whose keys have been read.
-    mutating func report(_ outcomes: [ReadOutcome], at now: Moment) {
-        for outcome in outcomes {
-            carryOut(outcome.token) { host throws(Refusal) in
-                try host.proceed(outcome.token, with: outcome.result)
-            }
-            sort(at: now)
+    /// Goes on with a task whose keys have been read.
+    mutating func reportKeys(_ result: ReadOutcome.Result, of number: UInt64) {
+        carryOut(number) { host throws(Refusal) in
+            try host.proceed(number, with: result)
         }
     }
 

@@ -1,0 +1,20 @@
+import PresenceCore
+import Testing
+
+@testable import PresenceServer
+
+@Suite struct `The purpose of a read` {
+    @Test(arguments: [0, 1, 5, 1 << 32, (1 << 63) - 1] as [UInt64])
+    func `is known by the token of a password`(task: UInt64) {
+        let purpose = ReadPurpose.password(task: task)
+        #expect(ReadPurpose(token: purpose.token) == purpose)
+    }
+
+    @Test(
+        arguments: [0, 7, ConnectionID.inProcessSlotMin - 1] as [UInt32], [0, 1, .max] as [UInt32])
+    func `is known by the token of messages`(slot: UInt32, generation: UInt32) {
+        let connection = ConnectionID(slot: slot, generation: generation)
+        let purpose = ReadPurpose.messages(connection)
+        #expect(ReadPurpose(token: purpose.token) == purpose)
+    }
+}
