@@ -89,6 +89,19 @@ private struct Spelled: Equatable {
             text(availability.text, 0...1_024)
         case .show, .hide, .direct, .probe, .lastSeen, .sees:
             require(false, "a command of another protocol")
+        case .send(let account, let request):
+            name(account, decoder)
+            list(request.accounts, 1...100, decoder)
+            name(request.device, decoder, bytesMax: 64)
+            require(request.device == nil || request.accounts.count == 1, "a device of several")
+            text(request.body, 1...49_152, decoder)
+            text(request.ext, 0...49_151, decoder)
+            text(request.ref, 1...64, decoder)
+            number(request.expirySeconds, 60...2_592_000)
+        case .take(let message):
+            numbers.append(Int64(bitPattern: message.number))
+        case .discard(let account):
+            name(account, decoder)
         case .query(let type, let accounts):
             self.type(type)
             list(accounts, 1...500, decoder)
@@ -135,7 +148,7 @@ private struct Spelled: Equatable {
         name(login.device, decoder, bytesMax: 64)
         numbers += [
             Int64(login.client.rawValue), Int64(login.reach.rawValue), Int64(login.sync.rawValue),
-            Int64(login.hears.rawValue),
+            Int64(login.hears.rawValue), Int64(login.messages.rawValue),
         ]
     }
 
@@ -232,6 +245,16 @@ private func checkEvent(_ spelled: Spelled) {
     var told: [UInt8] = []
     Framing.native.append(to: &told) { $0.appendContactBody(notice, in: effects) }
     checkReadable(told)
+    let text = spelled.texts.compactMap { $0 }.last ?? []
+    let message = DeliveredMessage(
+        id: MessageID(number: .max), from: text, fromDevice: text, time: Wall(milliseconds: .max),
+        body: text, ext: text, ref: text)
+    var delivered: [UInt8] = []
+    Framing.native.append(to: &delivered) {
+        let rest = $0.appendMessagesBody([message, message], limits: Limits())
+        require(rest.isEmpty || text.count > 1_000, "a short message without room")
+    }
+    checkReadable(delivered)
 }
 
 private func decode(_ body: [UInt8]) -> Result<Spelled, RequestError> {

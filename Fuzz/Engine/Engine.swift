@@ -16,6 +16,8 @@ func fuzzEngine(_ bytes: [UInt8]) {
     settings.limits.statesPerFrameMax = input.pick([1, 2, 100])
     settings.limits.contactsPerAccountMax = input.pick([1_000, 3])
     settings.limits.requestsPerAccountMax = input.pick([200, 2])
+    settings.limits.messagesPerAccountMax = 8
+    settings.limits.messagesPerSenderMax = 12
     settings.visibility = input.pick([.open, .open, .approved, .hidden])
     settings.disconnectGraceSeconds = input.pick([5, 0, 20])
     settings.restartGraceSeconds = input.pick([30, 0, 5])
@@ -35,9 +37,9 @@ func fuzzEngine(_ bytes: [UInt8]) {
 extension Owner {
     /// Lets one thing happen.
     func step(_ input: inout Input) {
-        // Most inputs of the corpus are older than the commands from 32 on.
+        // Most inputs of the corpus are older than the commands from 32 on, and those from 40 on.
         let choice = input.byte()
-        switch choice < 160 ? choice % 32 : 32 + choice % 8 {
+        switch choice < 160 ? choice % 32 : choice < 224 ? 32 + choice % 8 : 40 + choice % 8 {
         case 0...3: login(&input)
         case 4: logInAppServer(&input)
         case 5: drop(anyConnection(&input))
@@ -61,6 +63,11 @@ extension Owner {
         case 32...36: relate(&input)
         case 37: setVisibility(&input)
         case 38: setAvailability(&input)
+        case 40...42: send(&input)
+        case 43, 44: take(&input)
+        case 45: read(.committed)
+        case 46: read(.failed)
+        case 47: command(&input) { input, texts in .discard(account: texts.add(name(&input))) }
         default: drainedOrSilent(&input)
         }
     }
@@ -126,7 +133,8 @@ extension Owner {
             account: name(&input), device: [UInt8(ascii: "x") + choice % 4],
             client: choice & 4 == 0 ? .ios : .web, reach: choice & 8 == 0 ? .connection : .push,
             sync: [.all, .online, .none, .all][Int(choice >> 4) % 4],
-            hears: input.below(2) == 0 ? .all : .timed, address: [choice])
+            hears: input.below(2) == 0 ? .all : .timed, address: [choice],
+            messages: choice & 64 == 0 ? .on : .off)
         // Mostly on a connection of its own.
         logIn(login, on: choice & 128 == 0 ? connect() : anyConnection(&input) ?? connect())
     }
@@ -211,6 +219,29 @@ extension Owner {
                     priority: Int8(bitPattern: choice & 24),
                     text: choice & 64 == 0 ? nil : [choice]))
         }
+    }
+
+    private func send(_ input: inout Input) {
+        let choice = input.byte()
+        command(&input) { input, texts in
+            let names = choice & 1 == 0 ? [name(&input)] : names(&input)
+            return .send(
+                account: subject(&input, &texts),
+                Send(
+                    accounts: texts.add(names: names),
+                    device: names.count == 1 && choice & 2 != 0
+                        ? texts.add([UInt8(ascii: "x") + choice % 4]) : nil,
+                    body: texts.add(
+                        [UInt8](repeating: choice, count: choice & 4 == 0 ? 1 : 30_000)),
+                    expirySeconds: choice & 8 == 0 ? 60 : 2_592_000))
+        }
+    }
+
+    /// A connection takes what it was sent last, or what it was not sent.
+    private func take(_ input: inout Input) {
+        let other = MessageID(number: UInt64(input.byte()))
+        guard let connection = anyConnection(&input) else { return }
+        give(.take(sent[connection] ?? other), RequestTexts().ofLast, to: connection)
     }
 
     private func kick(_ input: inout Input) {

@@ -40,6 +40,7 @@ extension Owner {
         effects.removeAll()
         if !storeWaits, queue.contains(where: { $0.ticket != nil }) { settle(.committed) }
         if !fanOutsWait, !kept.isEmpty { continueFanOuts() }
+        if !storeWaits, !reads.isEmpty { read(.committed) }
         if !listsWait, let connection = listing.min(by: { $0.slot < $1.slot }) {
             continueList(of: connection)
         }
@@ -89,6 +90,9 @@ extension Owner {
             }
         case .persist(let ticket, let index):
             queue.append((ticket, spell(effects.records[index])))
+        case .fetch(let connection, let messages):
+            require(!messages.isEmpty, "a read of nothing")
+            reads.append((connection, Array(effects.messages[messages])))
         case .close(let connection, _):
             if open[connection.slot] == connection { forget(connection) }
         }
@@ -231,6 +235,20 @@ extension Owner {
                 })
         case .putVisibility(let account, let visibility):
             return .putVisibility(name(account), visibility)
+        case .putMessage(let message):
+            let device = message.device.map(text)
+            return .putMessages(
+                message.recipients.enumerated().map { place, recipient in
+                    (
+                        WaitingKey(message: message.message, place: UInt16(place)),
+                        Rows.Message(
+                            account: name(recipient.account), sender: message.sender.map(name),
+                            device: device, byteCount: message.byteCount,
+                            isOfStranger: recipient.isOfStranger, expires: message.expires)
+                    )
+                })
+        case .removeMessages(let keys):
+            return .removeMessages(keys)
         case .reserveSequence(let end):
             return .reserve(end)
         }

@@ -21,6 +21,8 @@ extension Owner {
         for (_, write) in queue { rows.carryOut(write) }
         queue = []
         engine.checkInvariants()
+        require(reads.isEmpty, "messages that are not read")
+        require(engine.messages.waiting == rows.messages.count, "messages miscounted")
         compare()
     }
 

@@ -21,6 +21,11 @@ final class Owner {
     var kept: [FanOutID: Told] = [:]
     var peers: [ConnectionID: Peer] = [:]
 
+    /// Messages whose contents are to be read, in order.
+    var reads: [(ConnectionID, [MessageID])] = []
+    /// What each connection was sent last.
+    var sent: [ConnectionID: MessageID] = [:]
+
     var rows = Rows()
     /// What has been written and not been reported, in order.
     var queue: [(ticket: Ticket?, write: RowWrite)] = []
@@ -36,6 +41,7 @@ final class Owner {
     struct Peer {
         /// Of a client that has a whole view: it asked for all states and has kept watching.
         var account: [UInt8]?
+        var device: [UInt8] = []
         var isLoggedIn = false
         var isWhole = false
         /// By which leases it is sent events.
@@ -105,6 +111,7 @@ final class Owner {
         request("\(login)", from: connection) {
             if peers[connection]?.isLoggedIn == false {
                 peers[connection]?.account = login.account
+                peers[connection]?.device = login.device
                 peers[connection]?.hears = login.hears
                 peers[connection]?.isWhole = login.sync == .all
             }
@@ -153,6 +160,7 @@ final class Owner {
         listing.remove(connection)
         conflated.remove(connection)
         peers[connection] = nil
+        sent[connection] = nil
     }
 
     func pass(milliseconds: UInt64) {
@@ -231,6 +239,33 @@ final class Owner {
         carryOut()
     }
 
+    /// The contents of messages have been read, or could not be.
+    func read(_ report: Report) {
+        guard !reads.isEmpty else { return }
+        let (connection, ids) = reads.removeFirst()
+        trace("\(mono) \(connection.slot): read \(ids) \(report)")
+        switch report {
+        case .committed:
+            let stored = Set(rows.messages.keys.map(\.message))
+            let handed = engine.handOut(
+                ids.filter { stored.contains($0) }, to: connection, into: &effects)
+            for id in handed { note(id, for: connection) }
+        case .failed: engine.fetchFailed(for: connection, at: now)
+        }
+        carryOut()
+    }
+
+    /// A connection is sent a message that is for it.
+    private func note(_ id: MessageID, for connection: ConnectionID) {
+        guard let peer = peers[connection], open[connection.slot] == connection else {
+            return require(false, "a message for nobody")
+        }
+        let row = rows.messages.first { $0.key.message == id && $0.value.account == peer.account }
+        require(row != nil, "a message that does not wait")
+        if let device = row?.value.device { require(device == peer.device, "another device's") }
+        sent[connection] = id
+    }
+
     /// The connection has not taken an event.
     func missed(_ topic: TopicHandle, by connection: ConnectionID) {
         trace("\(mono) \(connection.slot): missed \(topic.index)")
@@ -254,6 +289,8 @@ final class Owner {
         conflated = []
         kept = [:]
         peers = [:]
+        reads = []
+        sent = [:]
         topicsSeen = 0
         mono = 5_000
         engine = Engine.restored(from: rows, settings, at: now)
@@ -265,6 +302,7 @@ final class Owner {
                 deadline: min(now.mono(at: $0.expires), now.mono.advanced(bySeconds: 2_592_000)))
         }
         rows.statuses = rows.statuses.filter { now.wall < $0.value.expires }
+        rows.messages = rows.messages.filter { now.wall < $0.value.expires }
         rows.statuses = rows.statuses.mapValues {
             var row = $0
             row.deadline = min(

@@ -50,6 +50,15 @@ struct Rows {
 
     typealias Relation = PairSide
 
+    struct Message: Hashable {
+        var account: [UInt8]
+        var sender: [UInt8]?
+        var device: [UInt8]?
+        var byteCount: Int
+        var isOfStranger: Bool
+        var expires: Wall
+    }
+
     /// What a list says of a contact, or of an account that asks.
     struct Line: Hashable {
         var seen: RelationState
@@ -67,6 +76,7 @@ struct Rows {
     var accounts: [[UInt8]: (value: Int32, lastSeen: Wall)] = [:]
     var relations: [PairKey: Relation] = [:]
     var visibilities: [[UInt8]: Visibility] = [:]
+    var messages: [WaitingKey: Message] = [:]
     var reserved: UInt64 = 0
 
     /// The list of an account, from both rows of each of its pairs.
@@ -107,6 +117,8 @@ struct Rows {
         case .removeAccount(let name): accounts[name] = nil
         case .putRelations(let pairs): for (key, row) in pairs { relations[key] = row }
         case .putVisibility(let account, let visibility): visibilities[account] = visibility
+        case .putMessages(let rows): for (key, row) in rows { messages[key] = row }
+        case .removeMessages(let keys): for key in keys { messages[key] = nil }
         case .reserve(let end): reserved = max(reserved, end)
         }
     }
@@ -125,6 +137,8 @@ enum RowWrite {
     case removeAccount([UInt8])
     case putRelations([(Rows.PairKey, Rows.Relation?)])
     case putVisibility([UInt8], Visibility?)
+    case putMessages([(WaitingKey, Rows.Message)])
+    case removeMessages([WaitingKey])
     case reserve(UInt64)
 }
 
@@ -156,6 +170,16 @@ extension Engine {
             engine.restoreRelation(
                 of: engine.restoreName(key.owner.span),
                 to: engine.restoreName(key.contact.span), row, at: now)
+        }
+        let inOrder = rows.messages.sorted {
+            ($0.key.message, $0.key.place) < ($1.key.message, $1.key.place)
+        }
+        for (key, row) in inOrder {
+            engine.restoreMessage(
+                key.message, place: key.place, for: engine.restoreName(row.account.span),
+                of: row.sender.map { engine.restoreName($0.span) }, device: row.device,
+                byteCount: row.byteCount, isOfStranger: row.isOfStranger, expires: row.expires,
+                at: now)
         }
         for (key, row) in rows.sessions.sorted(by: { $0.value.id.ordinal < $1.value.id.ordinal }) {
             engine.restoreSession(

@@ -25,6 +25,8 @@ extension Configuration {
         case backlog
         /// One state with all its sessions fits into a frame.
         case states
+        /// One message fits into a frame.
+        case messages
     }
 
     /// Whether a relation holds.
@@ -45,6 +47,7 @@ extension Configuration {
         case .backlog:
             connection.backlogBytesMax >= connection.outboxBytesMax + limits.serverFrameBytesMax
         case .states: limits.serverFrameBytesMax >= limits.stateBytesMax
+        case .messages: limits.serverFrameBytesMax >= limits.deliveredMessageBytesMax
         }
     }
 
@@ -63,5 +66,10 @@ extension Limits {
         1_024 + 2 * 6 * extBytesMax + 6 * accountBytesMax
             + (sessionsPerAccountMax + 1) * (64 + 6 * deviceBytesMax)
             + sessionsPerAccountMax * (60 + 6 * availabilityTextBytesMax)
+    }
+
+    /// The maximum size of the notification with one message.
+    fileprivate var deliveredMessageBytesMax: Int {
+        512 + 6 * (messageBytesMax + accountBytesMax + deviceBytesMax + refBytesMax)
     }
 }

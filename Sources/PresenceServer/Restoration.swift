@@ -72,6 +72,15 @@ struct EngineReader: ~Copyable, StoreReader {
             at: now)
     }
 
+    mutating func message(_ row: MessageRow) {
+        engine.restoreMessage(
+            MessageID(number: UInt64(clamping: row.id)), place: row.place,
+            for: engine.restoreName(row.account.span),
+            of: row.sender.isEmpty ? nil : engine.restoreName(row.sender.span),
+            device: row.device.isEmpty ? nil : row.device, byteCount: row.bytes,
+            isOfStranger: row.isOfStranger, expires: Wall(milliseconds: row.expires), at: now)
+    }
+
     mutating func passwords(count: Int, secret: [UInt8]) {
         passwords = StoredPasswords(count: count, secret: secret)
     }

@@ -5,6 +5,8 @@
 public enum Read: Sendable, Hashable {
     /// What is kept of the password of an account.
     case credential(account: [UInt8])
+    /// The contents of messages.
+    case messages(ids: [Int64])
 }
 
 /// The answer to a `Read`.
@@ -13,6 +15,8 @@ public struct ReadOutcome: Sendable, Equatable {
     public enum Result: Sendable, Equatable {
         /// The row; nil: the account has none.
         case credential(CredentialRow?)
+        /// Those that are stored, in the order of the question.
+        case messages([MessageContentRow])
         /// It could not be read now.
         case failed(StoreError)
     }

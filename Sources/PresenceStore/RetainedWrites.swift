@@ -39,15 +39,18 @@ struct RetainedWrites {
     private var sequence: Int64?
     private var newest: [Key: Write] = [:]
     private var groups: [GroupKey: Group] = [:]
+    /// Messages that are to be removed. None is put again.
+    private var messages: Set<MessageKey> = []
 
     var isEmpty: Bool {
         expiredBefore == nil && sequence == nil && newest.isEmpty && groups.isEmpty
+            && messages.isEmpty
     }
 
     /// The number of retained keys.
     var keyCount: Int {
         groups.values.reduce(newest.count) { $0 + $1.rows.count + ($1.isCleared ? 1 : 0) }
-            + (sequence == nil ? 0 : 1) + (expiredBefore == nil ? 0 : 1)
+            + messages.count + (sequence == nil ? 0 : 1) + (expiredBefore == nil ? 0 : 1)
     }
 
     /// Adds a write that is newer than all retained ones.
@@ -88,6 +91,10 @@ struct RetainedWrites {
             newest[.credential(row.account)] = write
         case .removeCredential(let account):
             newest[.credential(account)] = write
+        case .putMessage:
+            preconditionFailure("a message without a ticket")
+        case .removeMessages(let keys):
+            messages.formUnion(keys)
         case .reserveSequence(let upTo):
             sequence = max(sequence ?? upTo, upTo)
         case .removeExpired(let before):
@@ -113,8 +120,18 @@ struct RetainedWrites {
         for (key, group) in groups {
             group.append(to: &writes, subscriber: key.subscriber, type: key.type)
         }
+        appendRemovals(to: &writes)
         self = RetainedWrites()
         return writes
+    }
+
+    /// Several in a write, but not all: a write is never divided among transactions.
+    private func appendRemovals(to writes: inout [Submission]) {
+        var rest = messages.sorted { ($0.id, $0.place) < ($1.id, $1.place) }[...]
+        while !rest.isEmpty {
+            writes.append(Submission(write: .removeMessages(Array(rest.prefix(1_000)))))
+            rest = rest.dropFirst(1_000)
+        }
     }
 }
 

@@ -138,6 +138,9 @@ public protocol StoreReader: ~Copyable {
     /// How many accounts have a password, and a secret that no other database has. Keys are read
     /// when they are needed (`Read.credential`).
     mutating func passwords(count: Int, secret: [UInt8])
+    /// A message that a recipient has not taken, in the order of the keys. Contents are read when
+    /// they are needed (`Read.messages`).
+    mutating func message(_ row: MessageRow)
     /// The subscriptions that follow are this subscriber's. Called once for each subscriber,
     /// so that the reader looks its name up once and not for every row.
     mutating func beginSubscriber(_ name: Span<UInt8>)
@@ -149,4 +152,7 @@ public protocol StoreReader: ~Copyable {
 extension StoreReader where Self: ~Copyable {
     /// A reader that has no use for passwords ignores them.
     public mutating func passwords(count: Int, secret: [UInt8]) {}
+
+    /// A reader that has no use for messages ignores them.
+    public mutating func message(_ row: MessageRow) {}
 }

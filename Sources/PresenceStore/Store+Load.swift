@@ -14,6 +14,7 @@ extension Store {
             try loadVisibilities(db, &reader)
             try loadRelations(db, &reader)
             try loadPasswords(db, &reader)
+            try loadMessages(db, &reader)
             try loadSubscriptions(db, &reader)
         }
     }

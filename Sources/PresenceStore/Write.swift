@@ -33,15 +33,20 @@ public enum Write: Sendable {
     case putCredential(CredentialRow)
     /// Removes what is kept of the password of an account.
     case removeCredential(account: [UInt8])
+    /// Stores a message for its recipients, of whom there is at least one. Always has a ticket.
+    case putMessage(MessageContentRow, recipients: [MessageRow])
+    /// Removes messages of recipients, and the content with its last one; missing ones are ignored.
+    case removeMessages([MessageKey])
     /// Reserves the sequence numbers up to this one. The reservation never goes down.
     case reserveSequence(upTo: Int64)
-    /// Removes the subscriptions and statuses that expired before this time.
+    /// Removes the subscriptions, statuses and messages that expired before this time.
     ///
-    /// Reads both tables from end to end, for the start only: the running service removes what
+    /// Reads their tables from end to end, for the start only: the running service removes what
     /// expires by key.
     case removeExpired(before: Int64)
 
-    /// The number of rows, for the limit on a transaction's size.
+    /// The number of rows, for the limit on a transaction's size. The texts of a message count one
+    /// per 512 bytes, so that a transaction has at most 10 MB of them, or one message.
     var rowCount: Int {
         switch self {
         case .putSubscriptions(_, _, let publishers, _, _),
@@ -51,12 +56,19 @@ public enum Write: Sendable {
             100
         case .putRelations(let rows):
             rows.count
+        case .putMessage(let content, let recipients):
+            recipients.count + (content.byteCount + Self.rowBytes - 1) / Self.rowBytes
+        case .removeMessages(let keys):
+            keys.count
         case .putStatus, .removeStatus, .putSession, .updateSession, .removeSession, .putAccount,
             .removeAccount, .putVisibility, .putCredential, .removeCredential, .reserveSequence,
             .removeExpired:
             1
         }
     }
+
+    /// The bytes of text that count as a row.
+    private static let rowBytes = 512
 }
 
 /// A write and its ticket.
@@ -71,6 +83,7 @@ public struct Submission: Sendable {
 
     /// Creates a submission.
     public init(ticket: UInt64? = nil, write: Write) {
+        if case .putMessage = write { precondition(ticket != nil, "a message without a ticket") }
         self.ticket = ticket
         self.write = write
     }
@@ -78,11 +91,13 @@ public struct Submission: Sendable {
 
 extension Submission {
     /// Whether it may wait for others: a lazy status or an availability, of which a publisher makes
-    /// many. Sessions do not wait: after a crash the service must know which accounts were online.
+    /// many, or the removal of messages, which a reader takes one by one; after a crash they are
+    /// sent again. Sessions do not wait: after a crash the service must know which accounts were
+    /// online.
     var canWait: Bool {
         guard ticket == nil else { return false }
         switch write {
-        case .putStatus, .updateSession: return true
+        case .putStatus, .updateSession, .removeMessages: return true
         default: return false
         }
     }

@@ -131,13 +131,13 @@ internal import GRDBSQLite
         if let failure { throw failure }
     }
 
-    /// What is kept of the password of an account.
-    func credential(of account: [UInt8]) throws(StoreError) -> CredentialRow? {
-        let result: Result<CredentialRow?, StoreError> = queue.inDatabase { _ in
+    /// The answer to a question, by what is stored.
+    func answer(_ read: Read) throws(StoreError) -> ReadOutcome.Result {
+        let result: Result<ReadOutcome.Result, StoreError> = queue.inDatabase { _ in
             guard let statements else { preconditionFailure("read on a closed connection") }
             do throws(StoreError) {
                 try faults?.check(.read)
-                return .success(try statements.writes.credentials.credential(of: account))
+                return .success(try statements.writes.answer(read))
             } catch {
                 return .failure(error)
             }

@@ -15,7 +15,8 @@ struct WriteStatements {
     private let removeRelation: PreparedStatement
     private let putVisibility: PreparedStatement
     private let removeVisibility: PreparedStatement
-    let credentials: CredentialStatements
+    private let credentials: CredentialStatements
+    private let messages: MessageStatements
     private let reserveSequence: PreparedStatement
     private let removeExpiredSubscriptions: PreparedStatement
     private let removeExpiredStatuses: PreparedStatement
@@ -67,6 +68,7 @@ struct WriteStatements {
             db, "INSERT OR REPLACE INTO visibility (account, value) VALUES (?1, ?2)")
         removeVisibility = try PreparedStatement(db, "DELETE FROM visibility WHERE account = ?1")
         credentials = try CredentialStatements(db)
+        messages = try MessageStatements(db)
         reserveSequence = try PreparedStatement(
             db,
             """
@@ -116,6 +118,10 @@ struct WriteStatements {
             try credentials.put(row)
         case .removeCredential(let account):
             try credentials.remove(account)
+        case .putMessage(let content, let recipients):
+            try messages.put(content, recipients)
+        case .removeMessages(let keys):
+            try messages.remove(keys)
         case .reserveSequence(let upTo):
             reserveSequence.bind(1, upTo)
             try reserveSequence.run()
@@ -124,6 +130,17 @@ struct WriteStatements {
             try removeExpiredSubscriptions.run()
             removeExpiredStatuses.bind(1, before)
             try removeExpiredStatuses.run()
+            try messages.removeExpired(before: before)
+        }
+    }
+
+    /// The answer to a question.
+    func answer(_ read: Read) throws(StoreError) -> ReadOutcome.Result {
+        switch read {
+        case .credential(let account):
+            .credential(try credentials.credential(of: account))
+        case .messages(let ids):
+            .messages(try messages.contents(ids))
         }
     }
 

@@ -131,21 +131,22 @@ final class Writer {
 
     // MARK: Reading
 
-    /// Answers questions. Lazy writes that could not be stored yet count as stored.
+    /// Answers questions. Keys of a password that could not be stored or removed yet count as if
+    /// they were. A content that could not be removed yet is still read: the caller knows which
+    /// messages were taken.
     func answer(_ requests: [ReadRequest]) -> [ReadOutcome] {
         requests.map { ReadOutcome(token: $0.token, result: result(of: $0.read)) }
     }
 
     private func result(of read: Read) -> ReadOutcome.Result {
-        switch read {
-        case .credential(let account):
-            if let row = retained.credential(of: account) { return .credential(row) }
-            do throws(StoreError) {
-                return .credential(try openConnection().credential(of: account))
-            } catch {
-                if error.discreditsConnection { closeConnection() }
-                return .failed(error)
-            }
+        if case .credential(let account) = read, let row = retained.credential(of: account) {
+            return .credential(row)
+        }
+        do throws(StoreError) {
+            return try openConnection().answer(read)
+        } catch {
+            if error.discreditsConnection { closeConnection() }
+            return .failed(error)
         }
     }
 

@@ -309,6 +309,7 @@ final class TemporaryFile {
         ["outbox-bytes-max": "67108864", "outbox-bytes-in-all-max": "1048576"],
         ["backlog-bytes-max": "1048576"], ["server-frame-bytes-max": "67108864"],
         ["ext-bytes-max": "32768", "server-frame-bytes-max": "65536"],
+        ["server-frame-bytes-max": "262144"],
         ["listen": "0.0.0.0:7400"], ["listen": "[::]:0"],
         ["listen": "0.0.0.0:7400", "auth": "jwt"], ["http": "0.0.0.0:7401", "auth": "jwt"],
         ["listen": "127.0.0.1:7400", "http": "127.0.0.1:7400"],

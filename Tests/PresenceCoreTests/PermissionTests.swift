@@ -11,7 +11,7 @@ import Testing
 
     static let forbiddenToClients: Set<MethodName> = [
         .query, .subscribers, .sessions, .kick, .setPassword, .removePassword, .stats, .metrics,
-        .why, .top, .feed,
+        .why, .top, .feed, .discard,
     ]
     static let namesAnAccount: Set<MethodName> = [
         .subscribe, .unsubscribe, .subscriptions, .publish, .clear, .relate, .contacts,
@@ -28,7 +28,7 @@ import Testing
             return Self.forbiddenToClients.contains(method) ? .forbidden : nil
         case .appServer:
             if method == .login { return .alreadyLoggedIn }
-            return [.refresh, .setAvailability].contains(method) ? .forbidden : nil
+            return [.refresh, .setAvailability, .take].contains(method) ? .forbidden : nil
         }
     }
 
@@ -63,6 +63,9 @@ import Testing
             }
         case .sessions: world.handle(from: connection) { .sessions(account: $0.add(bob)) }
         case .kick: world.kick(connection, "bob")
+        case .send: world.send(connection, to: "bob", body: "hello")
+        case .take: world.handle(.take(MessageID(number: 1)), from: connection)
+        case .discard: world.discard(connection, "bob")
         case .setPassword, .removePassword, .stats, .metrics, .why, .top, .feed:
             Issue.record("not for the engine")
         }

@@ -54,7 +54,8 @@ import Testing
                 accounts accountsOnline sessions sessionsConnected appServers subscriptions \
                 statuses relationshipsActive relationshipsPending deadlines awaitingStore \
                 deferred events deliveries eventsConflated \
-                fanOuts expiries accountsForgotten subscriptionBytes nameBytes connections \
+                fanOuts expiries accountsForgotten subscriptionBytes nameBytes \
+                messagesWaiting messageBytes messagesTaken connections \
                 connectionsAccepted acceptFailures requests violations closedTooSlow turnedAway \
                 loginsDelayed refusedForMemory refusedForStore throttled inquiries \
                 inquiriesUnderWay refusedForInquiries tokensRefused tokensExpired addresses \

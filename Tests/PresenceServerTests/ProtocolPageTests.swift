@@ -98,6 +98,8 @@ private final class Conversation {
     private var received: [String: [String]] = [:]
     /// The last place in the feed that each was told.
     private var cursors: [String: String] = [:]
+    /// The last message that each was sent.
+    private var messages: [String: String] = [:]
 
     init(with service: RunningService) {
         self.service = service
@@ -108,15 +110,19 @@ private final class Conversation {
         switch step.kind {
         case .send(let body):
             if clients[step.name] == nil { clients[step.name] = try service.connect() }
-            // The cursor on the page stands for the one that was sent.
+            // The cursor on the page stands for the one that was sent, and so does the message.
             let whole = body.replacing(
-                /[0-9A-Z]{26}/, with: cursors[step.name] ?? "none", maxReplacements: 1)
+                /[0-9A-Z]{26}/, with: cursors[step.name] ?? "none", maxReplacements: 1
+            ).replacing(#/"id":"[0-9A-Z]{13}"/#, with: messages[step.name] ?? "none")
             try client(step.name).sendFrame(Array(whole.utf8))
         case .receive(let shown):
             let sent = try next(step.name)
             #expect(isShown(sent, as: shown), "\(place): \(sent)")
             if let match = sent.firstMatch(of: /"cursor":"([0-9A-Z]{26})"/) {
                 cursors[step.name] = String(match.1)
+            }
+            if let match = sent.matches(of: /"messages":\[\{("id":"[0-9A-Z]{13}")/).last {
+                messages[step.name] = String(match.1)
             }
         case .isClosed:
             #expect(try client(step.name).end(), place)

@@ -360,7 +360,7 @@ import Testing
             for (sent, condition) in [
                 ("<iq type='get' id='1'><q xmlns='unknown'/></iq>", "service-unavailable"),
                 ("<presence to='alice@localhost' type='subscribe' id='1'/>", "bad-request"),
-                ("<message to='bob@localhost' id='1'><body>x</body></message>", "service-unav"),
+                ("<message to='b@localhost' id='1' type='groupchat'/>", "service-unavailable"),
                 (
                     "<iq type='set' id='1'><query xmlns='jabber:iq:roster'>"
                         + "<item jid='x@localhost' subscription='remove'/></query></iq>",

@@ -1,8 +1,6 @@
 import Containers
-import Dispatch
 import GRDB
 import PresenceStore
-import Synchronization
 import Testing
 
 /// What is kept of passwords, and how it is read while the store runs.
@@ -11,22 +9,6 @@ import Testing
     private let outcomes = Outcomes()
     private let answers = Answers()
     private let faults = InjectedFaults()
-
-    /// Collects the answers to questions.
-    private final class Answers: Sendable {
-        private let all = Mutex<[ReadOutcome]>([])
-        private let arrived = DispatchSemaphore(value: 0)
-
-        func report(_ outcomes: [ReadOutcome]) {
-            all.withLock { $0 += outcomes }
-            for _ in outcomes { arrived.signal() }
-        }
-
-        func next() throws -> ReadOutcome {
-            try #require(arrived.wait(timeout: .now() + 30) == .success, "no answer came")
-            return all.withLock { $0.removeFirst() }
-        }
-    }
 
     private func start(_ change: (inout StoreTuning) -> Void = { _ in }) throws -> Store {
         var tuning = StoreTuning(faults)

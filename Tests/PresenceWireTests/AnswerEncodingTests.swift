@@ -4,19 +4,27 @@ import Testing
 @testable import PresenceCore
 
 @Suite struct AnswerEncodingTests {
-    private static let limits =
+    private static let limits = limits(accountsPerSendMax: 10)
+
+    private static func limits(accountsPerSendMax: Int) -> String {
         #""heartbeat":30,"restartGraceSeconds":30,"limits":{"accountBytesMax":128,"#
-        + #""deviceBytesMax":64,"extBytesMax":4096,"#
-        + #""kickReasonBytesMax":256,"publishersPerRequestMax":100,"accountsPerQueryMax":500,"#
-        + #""subscriptionsPerAccountMax":3000,"sessionsPerAccountMax":10,"#
-        + #""statusesPerAccountMax":100,"contactsPerAccountMax":1000,"requestsPerAccountMax":200,"#
-        + #""requestTextBytesMax":512,"availabilityTextBytesMax":1024,"pageEntriesMax":1000,"#
-        + #""pageEntriesDefault":100,"subscriptionExpirySecondsMin":60,"#
-        + #""subscriptionExpirySecondsMax":2592000,"statusExpirySecondsMin":60,"#
-        + #""statusExpirySecondsMax":604800,"statusExpirySecondsDefault":604800,"#
-        + #""customTypeMin":100,"customTypeMax":65535,"customValueMin":10000,"#
-        + #""customValueMax":2147483647,"frameBytesMax":65536,"frameBytesBeforeLoginMax":16384,"#
-        + #""serverFrameBytesMax":1048576,"requestIDBytesMax":128}}"#
+            + #""deviceBytesMax":64,"extBytesMax":4096,"#
+            + #""kickReasonBytesMax":256,"publishersPerRequestMax":100,"accountsPerQueryMax":500,"#
+            + #""subscriptionsPerAccountMax":3000,"sessionsPerAccountMax":10,"#
+            + #""statusesPerAccountMax":100,"contactsPerAccountMax":1000,"#
+            + #""requestsPerAccountMax":200,"#
+            + #""requestTextBytesMax":512,"availabilityTextBytesMax":1024,"messageBytesMax":49152,"#
+            + #""messageExpirySecondsMin":60,"messageExpirySecondsMax":2592000,"#
+            + #""messageExpirySecondsDefault":604800,"refBytesMax":64,"#
+            + #""accountsPerSendMax":\#(accountsPerSendMax),"pageEntriesMax":1000,"#
+            + #""pageEntriesDefault":100,"subscriptionExpirySecondsMin":60,"#
+            + #""subscriptionExpirySecondsMax":2592000,"statusExpirySecondsMin":60,"#
+            + #""statusExpirySecondsMax":604800,"statusExpirySecondsDefault":604800,"#
+            + #""customTypeMin":100,"customTypeMax":65535,"customValueMin":10000,"#
+            + #""customValueMax":2147483647,"frameBytesMax":65536,"#
+            + #""frameBytesBeforeLoginMax":16384,"#
+            + #""serverFrameBytesMax":1048576,"requestIDBytesMax":128}}"#
+    }
 
     private static let state =
         #"{"type":1,"publisher":"p","value":0,"cause":"sync","id":"0000000000000","#
@@ -47,7 +55,8 @@ import Testing
             (.loggedOut, "{}"), (.pong(time: time), #"{"time":1763700000000}"#),
             (
                 .loggedInAppServer(SessionID(ordinal: 33), time: time),
-                #"{"session":"0000000000011","time":1763700000000,\#(limits)"#
+                #"{"session":"0000000000011","time":1763700000000,"#
+                    + limits(accountsPerSendMax: 100)
             ),
             (
                 .subscribed(expires: later, count: 3, states: nil),
@@ -93,10 +102,11 @@ import Testing
         var fixture = Fixture()
         let login = LoggedIn(
             account: fixture.text("a"), session: SessionID(ordinal: 32), time: Self.time,
-            subscriptions: 5, term: TokenTerm(expires: Self.later, honouredUntil: Self.time))
+            subscriptions: 5, term: TokenTerm(expires: Self.later, honouredUntil: Self.time),
+            waiting: 3)
         let json =
             #"{"account":"a","session":"0000000000010","time":1763700000000,"#
-            + #""subscriptions":5,"expires":1763700060000,"# + Self.limits
+            + #""subscriptions":5,"waiting":3,"expires":1763700060000,"# + Self.limits
         #expect(result(.loggedIn(login), fixture.effects) == expected(json))
     }
 

@@ -36,6 +36,10 @@ import Testing
         RefusedCase("subscribers", #"{"type":1}"#, Refusal(.missingField, field: .publisher)),
         RefusedCase("sessions", "{}", Refusal(.missingField, field: .account)),
         RefusedCase("kick", "{}", Refusal(.missingField, field: .account)),
+        RefusedCase("send", "{}", Refusal(.missingField, field: .accounts)),
+        RefusedCase("send", #"{"accounts":["a"]}"#, Refusal(.missingField, field: .body)),
+        RefusedCase("take", "{}", Refusal(.missingField, field: .id)),
+        RefusedCase("discard", "{}", Refusal(.missingField, field: .account)),
     ])
     func `what is missing or does not go together`(refused: RefusedCase) {
         #expect(Decoded.params(refused.method, refused.params).refusal == refused.refusal)
@@ -96,6 +100,8 @@ import Testing
     func `cursors that nobody gave`(cursor: String) {
         let decoded = Decoded.params("subscriptions", #"{"cursor":"\#(cursor)"}"#)
         #expect(decoded.refusal == Refusal(.outOfRange, field: .cursor))
+        let message = Decoded.params("take", #"{"id":"\#(cursor)"}"#)
+        #expect(message.refusal == Refusal(.outOfRange, field: .id))
     }
 
     @Test(arguments: [
@@ -114,7 +120,7 @@ import Testing
 
     @Test(arguments: Slot.lists)
     func `bounds of a list`(slot: Slot) {
-        let most = slot.field == .accounts ? 500 : 100
+        let most = slot.method == "query" ? 500 : 100
         let many = (0..<most).map { "\"n\($0)\"" }
         func decode(_ names: [String]) -> Decoded {
             slot.decode("[\(names.joined(separator: ","))]")

@@ -67,6 +67,24 @@ import Testing
             #""field":"ext","limit":4096,"count":5000"#
         ),
         (
+            Refusal(.tooLong, field: .body, limit: 49_152, count: 50_000),
+            "`body` and `ext` have 50000 bytes; at most 49152 are allowed.",
+            #""field":"body","limit":49152,"count":50000"#
+        ),
+        (
+            Refusal(.outOfRange, field: .ref, min: 1, max: 64),
+            "`ref` must be 1 to 64 bytes.", #""field":"ref","min":1,"max":64"#
+        ),
+        (
+            Refusal(.outOfRange, field: .device),
+            "`device` is possible only with exactly one account in `accounts`.",
+            #""field":"device""#
+        ),
+        (
+            Refusal(.outOfRange, field: .id),
+            "`id` must be the `id` of a message that was sent to this session.", #""field":"id""#
+        ),
+        (
             Refusal(.duplicateField, field: .type), "`type` appears more than once.",
             #""field":"type""#
         ),
@@ -116,6 +134,16 @@ import Testing
         (
             Refusal(.subscriberQuota), 419, "The publisher has reached its limit of subscribers.",
             ""
+        ),
+        (
+            Refusal(.senderQuota, limit: 1_000, count: 995), 419,
+            "The account may have 1000 messages that are not taken and has 995.",
+            #","limit":1000,"count":995"#
+        ),
+        (
+            Refusal(.senderQuota, field: .body, limit: 16_777_216, count: 16_777_000), 419,
+            "The account may have 16777216 bytes in messages that are not taken and has 16777000.",
+            #","field":"body","limit":16777216,"count":16777000"#
         ),
         (Refusal(.internal), 500, "Internal error; nothing was changed.", ""),
         (

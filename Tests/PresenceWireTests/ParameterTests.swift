@@ -61,6 +61,12 @@ struct Slot: CustomTestStringConvertible, Sendable {
         Slot("setVisibility", "", .visibility),
         Slot("setVisibility", #""visibility":"open","#, .account),
         Slot("setAvailability", "", .show), Slot("setAvailability", "", .text),
+        Slot("send", #""accounts":["a"],"body":"x","#, .account),
+        Slot("send", #""accounts":["a"],"body":"x","#, .device),
+        Slot("send", #""accounts":["a"],"#, .body),
+        Slot("send", #""accounts":["a"],"body":"x","#, .ext),
+        Slot("send", #""accounts":["a"],"body":"x","#, .ref),
+        Slot("take", "", .id), Slot("discard", "", .account),
     ]
     static let integers = [
         Slot("subscribe", #""expiry":60,"publishers":["a"],"#, .type),
@@ -72,9 +78,11 @@ struct Slot: CustomTestStringConvertible, Sendable {
         Slot("clear", "", .type), Slot("query", #""accounts":["a"],"#, .type),
         Slot("subscribers", #""publisher":"a","#, .type),
         Slot("subscribers", #""type":1,"publisher":"a","#, .limit),
+        Slot("send", #""accounts":["a"],"body":"x","#, .expiry),
     ]
     static let flags = [
         Slot("login", #""account":"a","device":"d","#, .pushReachable),
+        Slot("login", #""account":"a","device":"d","#, .messages),
         Slot("subscribe", #""type":1,"expiry":60,"publishers":["a"],"#, .sync),
         Slot("publish", #""type":1,"value":10000,"#, .onlineOnly),
         Slot("publish", #""type":1,"value":10000,"#, .sync),
@@ -82,7 +90,7 @@ struct Slot: CustomTestStringConvertible, Sendable {
     static let lists = [
         Slot("subscribe", #""type":1,"expiry":60,"#, .publishers),
         Slot("unsubscribe", #""type":1,"#, .publishers), Slot("subscriptions", "", .publishers),
-        Slot("query", #""type":1,"#, .accounts),
+        Slot("query", #""type":1,"#, .accounts), Slot("send", #""body":"x","#, .accounts),
     ]
     static let names = strings.filter { [.account, .publisher, .device].contains($0.field) }
 }

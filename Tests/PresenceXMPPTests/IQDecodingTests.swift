@@ -178,11 +178,10 @@ import Testing
 
 @Suite struct `Decoding stanzas` {
     @Test func `refuses messages that are not delivered`() throws {
-        for type in ["", " type='chat'", " type='normal'", " type='groupchat'"] {
-            #expect(
-                try refusal("<message to='bob@example.org'\(type)><body>Hi</body></message>")
-                    == .serviceUnavailable)
-        }
+        #expect(
+            try refusal(
+                "<message to='bob@example.org' type='groupchat'><body>Hi</body></message>")
+                == .serviceUnavailable)
         for type in ["headline", "error"] {
             let message = "<message to='bob@example.org' type='\(type)'><body>Hi</body></message>"
             #expect(try request(message) == .ignore)
@@ -204,7 +203,8 @@ import Testing
         if isIgnored {
             #expect(try request(message) == .ignore)
         } else {
-            #expect(try refusal(message) == .serviceUnavailable)
+            let request = try request(message)
+            if case .send? = request {} else { Issue.record("not sent: \(message)") }
         }
     }
 

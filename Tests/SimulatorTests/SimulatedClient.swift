@@ -5,6 +5,14 @@ import PresenceClient
 final class SimulatedClient: SimulatedPeer {
     /// A backend that reads the feed, rather than somebody's device.
     let isReader: Bool
+    private let ledger: MessageLedger
+    /// Whether its session is sent messages, those that it was sent and has not taken, and when
+    /// its connection was opened, by the ledger.
+    private(set) var readsMessages = false
+    private(set) var untaken: [(id: String, body: String)] = []
+    private var opened = 0
+    /// Whether its device has set its priority, and so may be sent messages out of order, or none.
+    private(set) var hasSetPriority = false
     /// What a reader keeps.
     private(set) var table = SimulatedTable()
     private var received: [UInt8] = []
@@ -34,8 +42,9 @@ final class SimulatedClient: SimulatedPeer {
     private(set) var status: (value: Int64, expires: Int64)?
     private(set) var isStatusCertain = true
 
-    init(account: String, device: String, isReader: Bool = false) {
+    init(account: String, device: String, isReader: Bool = false, ledger: MessageLedger) {
         self.isReader = isReader
+        self.ledger = ledger
         super.init(account: account, device: device)
     }
 
@@ -48,6 +57,8 @@ final class SimulatedClient: SimulatedPeer {
         lastID += 1
         asked.append((lastID, method, params))
         doubt(method, params)
+        if method == "login" { opened = ledger.tick() }
+        if method == "setAvailability", params["priority"] != nil { hasSetPriority = true }
         let body = Array(
             JSON.object([
                 "jsonrpc": "2.0", "id": .integer(lastID), "method": .string(method),
@@ -102,6 +113,8 @@ final class SimulatedClient: SimulatedPeer {
         unseen = []
         current = []
         isSynced = false
+        readsMessages = false
+        untaken = []
     }
 
     override func receive(_ bytes: [UInt8]) {
@@ -130,7 +143,9 @@ final class SimulatedClient: SimulatedPeer {
                 meet(first.method)
                 succeed(first.method, first.params, result)
             } else {
-                meet(message["error"]?["data"]?["reason"]?.string ?? "")
+                let reason = message["error"]?["data"]?["reason"]?.string ?? ""
+                meet(reason)
+                if first.method == "send" { noteSend(first.params, .refused) }
             }
             // Those that are still under way may change what this one has made certain.
             for request in asked { doubt(request.method, request.params) }
@@ -156,6 +171,9 @@ final class SimulatedClient: SimulatedPeer {
             note(params["contact"] ?? [:])
         case "synced":
             isSynced = true
+        case "messages":
+            meet("messages")
+            for sent in params["messages"]?.array ?? [] { take(in: sent) }
         case "close":
             meet("close \(params["reason"]?.string ?? "")")
         case "feed":
@@ -170,9 +188,16 @@ final class SimulatedClient: SimulatedPeer {
         case "login":
             isLoggedIn = true
             hearsContacts = params["contacts"] == true
+            readsMessages = params["messages"] == true
             tokenEnds = result["expires"]?.integer
         case "refresh":
             tokenEnds = result["expires"]?.integer
+        case "send":
+            noteSend(params, .accepted(id: result["id"]?.string ?? ""))
+        case "take":
+            noteTaken(params["id"]?.string ?? "")
+        case "discard":
+            break
         case "relate":
             note(result["contact"] ?? [:])
         case "contacts":
@@ -201,6 +226,29 @@ final class SimulatedClient: SimulatedPeer {
             status = nil
         default: break
         }
+    }
+
+    private func noteSend(_ params: JSON, _ outcome: MessageLedger.Outcome) {
+        ledger.note(outcome, of: params["body"]?.string ?? "")
+    }
+
+    private func noteTaken(_ id: String) {
+        guard let place = untaken.firstIndex(where: { $0.id == id }) else { return }
+        ledger.noteDone(untaken[...place].map(\.body), by: account)
+        untaken.removeFirst(place + 1)
+    }
+
+    /// It is sent a message.
+    private func take(in message: JSON) {
+        let (id, body) = (message["id"]?.string ?? "", message["body"]?.string ?? "")
+        if !readsMessages { violations.append("sent \(body) unasked") }
+        let fault = ledger.fault(body, id: id, to: account, device, opened: opened)
+        if let fault { violations.append(fault) }
+        if let last = untaken.last, last.id >= id, !hasSetPriority {
+            violations.append("\(body) is out of order")
+        }
+        if untaken.contains(where: { $0.id == id }) { violations.append("\(body) comes twice") }
+        untaken.append((id, body))
     }
 
     private func note(_ contact: JSON) {

@@ -25,6 +25,8 @@ final class SimulatedDisk: Persistence {
         /// By owner and contact.
         var relations: [Key: RelationRow] = [:]
         var visibilities: [Key: UInt8] = [:]
+        var messages: [MessageKey: MessageRow] = [:]
+        var contents: [Int64: MessageContentRow] = [:]
     }
 
     private(set) var durable = Tables()
@@ -56,6 +58,9 @@ final class SimulatedDisk: Persistence {
             case .credential(let account):
                 let row = durable.credentials[Key(account: account)]
                 return ReadOutcome(token: token, result: .credential(row))
+            case .messages(let ids):
+                let rows = ids.compactMap { durable.contents[$0] }
+                return ReadOutcome(token: token, result: .messages(rows))
             }
         }
     }
@@ -128,12 +133,28 @@ final class SimulatedDisk: Persistence {
             durable.credentials[Key(account: row.account)] = row
         case .removeCredential(let account):
             durable.credentials[Key(account: account)] = nil
+        case .putMessage(let content, let recipients):
+            durable.contents[content.id] = content
+            for row in recipients {
+                durable.messages[MessageKey(id: row.id, place: row.place)] = row
+            }
+        case .removeMessages(let keys):
+            for key in keys { durable.messages[key] = nil }
+            removeUnusedContents()
         case .reserveSequence(let end):
             durable.sequence = max(durable.sequence, end)
         case .removeExpired(let before):
             durable.statuses = durable.statuses.filter { $0.value.expires > before }
             durable.subscriptions = durable.subscriptions.filter { $0.value.expires > before }
+            durable.messages = durable.messages.filter { $0.value.expires >= before }
+            removeUnusedContents()
         }
+    }
+
+    /// Removes the contents of messages that no recipient has still to take.
+    private func removeUnusedContents() {
+        let used = Set(durable.messages.keys.map(\.id))
+        durable.contents = durable.contents.filter { used.contains($0.key) }
     }
 
     /// Gives everything to a reader, as the store does, in an order that depends on nothing else.
@@ -165,6 +186,13 @@ final class SimulatedDisk: Persistence {
             reader.relation(row)
         }
         reader.passwords(count: durable.credentials.count, secret: [])
+        for (key, row) in durable.messages.sorted(by: {
+            ($0.key.id, $0.key.place) < ($1.key.id, $1.key.place)
+        }) {
+            var message = row
+            message.sender = durable.contents[key.id]?.sender ?? []
+            reader.message(message)
+        }
         for (key, row) in durable.subscriptions.sorted(by: { before($0.key, $1.key) }) {
             reader.beginSubscriber(key.account.span)
             reader.subscription(

@@ -20,7 +20,9 @@ extension Simulation {
             if !client.isDead, client.asked.isEmpty { logIn(client) }
             return
         }
-        switch Int.random(in: 0..<60, using: &random) {
+        switch Int.random(in: 0..<75, using: &random) {
+        case 60..<67: sendMessage(client)
+        case 67..<73: takeMessages(client)
         case 0: finish(id)
         case 1: vanish(client, id)
         case 2: client.isDead = true
@@ -52,6 +54,8 @@ extension Simulation {
         case 2: client.isDead = true
         case 3 where client.asked.isEmpty: readFeed(client)
         case 4..<12: client.isStalled.toggle()
+        case 20: discardMessages(client)
+        case 21...23: sendMessage(client)
         case 12..<20 where configuration.passwords != .none: changePassword(client)
         default: ask(client, "ping", [:])
         }
@@ -66,7 +70,7 @@ extension Simulation {
         let list = ["all", "online", "none"].randomElement(using: &random) ?? "all"
         var params: [String: JSON] = [
             "device": .string(client.device), "sync": .string(client.isOwner ? "all" : list),
-            "contacts": .bool(chance(2)),
+            "contacts": .bool(chance(2)), "messages": .bool(!chance(3)),
         ]
         // Where a token is needed, the name is refused.
         if chance(configuration.access == .open ? 2 : 15) {

@@ -33,6 +33,10 @@ extension Simulation {
         checkWatchers(auditor)
         checkDelivery()
         checkFarewell(auditor)
+        // Contents of messages that could not be read are read again after a second.
+        pass(milliseconds: 1_000)
+        settle()
+        checkMessages()
     }
 
     func settle() {

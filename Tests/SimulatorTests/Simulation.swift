@@ -30,6 +30,7 @@ import XML
 //     presence for one address is as it was sent, and ends once           DirectedSight
 //     no device that has gone is shown at an address                      checkDirected
 //     the right password is accepted and no other, by every mechanism     SimulatedPasswords
+//     what was accepted waits until it is taken, and nothing else          MessageLedger
 //     the table of a backend that reads the feed is the truth                   checkTable
 //     no outbox holds more than the formula says; the counters add up           checkMemory
 
@@ -54,6 +55,8 @@ final class Simulation {
     private(set) var xmppClients: [SimulatedXMPPClient] = []
     /// What XMPP clients have sent to single addresses.
     let ledger = DirectedLedger()
+    /// What clients have sent to accounts.
+    let messageLedger = MessageLedger()
     private(set) var violations: [String] = []
     private(set) var commandCount = 0
     private var turnCount = 0
@@ -76,21 +79,24 @@ final class Simulation {
         begin()
         for account in accounts {
             for device in ["x", "y"] {
-                clients.append(SimulatedClient(account: account, device: device))
+                clients.append(
+                    SimulatedClient(account: account, device: device, ledger: messageLedger))
             }
         }
         for name in ["backend-1", "backend-2"] {
-            clients.append(SimulatedClient(account: name, device: "r", isReader: true))
+            clients.append(
+                SimulatedClient(
+                    account: name, device: "r", isReader: true, ledger: messageLedger))
         }
         // Devices of both kinds, and two clients that take one from each other.
-        clients.append(SimulatedClient(account: "ann", device: "p"))
+        clients.append(SimulatedClient(account: "ann", device: "p", ledger: messageLedger))
         let reader = XMLReader(hashSalt: 1)
         let salted = SaltedPasswords()
         let names = ["ann/p", "ann/q", "ben/p", "cid/p", "dot/p", "dot/p"]
         xmppClients = names.enumerated().map { number, name in
             SimulatedXMPPClient(
                 account: String(name.prefix(3)), device: String(name.suffix(1)), number: number,
-                reader: reader, ledger: ledger, salted: salted)
+                reader: reader, ledger: ledger, salted: salted, messages: messageLedger)
         }
         peers = clients + xmppClients
     }
@@ -312,6 +318,7 @@ final class Simulation {
         switch end {
         case .afterCrash:
             disk.crash()
+            messageLedger.crash()
             // How a device is shown is not durable.
             for client in xmppClients { client.sight.forgetOrder() }
         case .inOrder:

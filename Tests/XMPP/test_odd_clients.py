@@ -85,8 +85,8 @@ class Children(Apps, unittest.TestCase):
                                 + PING % "after")
                     said = stream.until("id='after'")
                     self.assertIn("<iq type='error' id='o%d'" % number, said)
-            stream.send("<message to='other@localhost' id='m%d'><body>Hi</body>%s</message>"
-                        % (number, odd))
+            stream.send("<message to='other@localhost' id='m%d' type='groupchat'><body>Hi</body>"
+                        "%s</message>" % (number, odd))
             self.assertIn("<service-unavailable ", stream.until("</message>"))
         self.assertNotIn("<x", self.heard(other, "end"))
 

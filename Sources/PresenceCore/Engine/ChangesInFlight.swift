@@ -18,14 +18,20 @@ struct ChangesInFlight {
 
     /// Adds the change of an account that has none in flight. Returns its ticket.
     mutating func add(_ change: PendingChange) -> Ticket {
-        lastNumber += 1
-        changes[lastNumber] = change
+        let ticket = nextTicket()
+        changes[ticket.number] = change
         let earlier = numbers.updateValue(lastNumber, forKey: change.account.index)
         precondition(earlier == nil, "two changes of an account in flight")
         if let contact = change.change.contact {
             let other = pairs.updateValue(change.account, forKey: pair(change.account, contact))
             precondition(other == nil, "two changes of a pair in flight")
         }
+        return ticket
+    }
+
+    /// A new ticket; for what is not a change of an account, too.
+    mutating func nextTicket() -> Ticket {
+        lastNumber += 1
         return Ticket(number: lastNumber)
     }
 

@@ -146,7 +146,7 @@ extension Engine {
             || account.visibility != nil || relations.mention(AccountHandle(index: number))
             || account.presenceTopic != none || account.customTopicCount > 0
             || firstSession[Int(number)] != none || hidden[number] != nil
-            || index.count(of: AccountHandle(index: number)) > 0
+            || index.count(of: AccountHandle(index: number)) > 0 || inboxes.mention(number)
     }
 
     /// Keeps the accounts that a change needs, until `release`.

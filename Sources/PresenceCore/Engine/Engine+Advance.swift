@@ -38,6 +38,8 @@ extension Engine {
                 statusExpired(number, at: now, into: &effects)
             case .session(let number):
                 phaseEnded(number, at: now, into: &effects)
+            case .inbox(let number):
+                inboxTimerFired(of: AccountHandle(index: number), at: now, into: &effects)
             case .accountRetention:
                 forgetUnusedAccounts(at: now, into: &effects)
             }

@@ -65,11 +65,13 @@ extension Engine {
             hidden[account.index, default: []].append(session)
         }
         attach(session, to: connection, login, at: now)
+        beginReading(session, login)
         sessions[session].isInterested = false
         withholdList(of: session)
         effects.answer(
             connection, loggedIn(session, of: account, term: login.term, at: now, into: &effects))
         effects.items.append(.synced(connection, count: 0))
+        openReader(of: session, into: &effects)
     }
 
     /// Others see the session for a while longer, as after the loss of its connection; not any

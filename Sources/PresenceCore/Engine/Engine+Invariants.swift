@@ -18,6 +18,7 @@ extension Engine {
             checkTopics(of: AccountHandle(index: number))
         }
         checkHolds()
+        checkMessages()
         checkDirected()
         for (session, conflation) in conflations {
             precondition(sessions[session].phase == .connected, "behind and not shown")
@@ -44,13 +45,24 @@ extension Engine {
     /// Every hold is that of a change that waits.
     private func checkHolds() {
         var counts: [AccountHandle: UInt32] = [:]
-        for held in inFlight.held + deferred.held {
+        for held in inFlight.held + deferred.held + sendsInFlight.all.map(\.accounts) {
             for account in [held.account] + held.others { counts[account, default: 0] += 1 }
         }
         for number in accounts.indices {
             let held = counts[AccountHandle(index: UInt32(number)), default: 0]
             precondition(accounts[number].holdCount == held, "an account that nothing holds")
             precondition(held == 0 || names.contains(UInt32(number)), "forgotten while held")
+        }
+    }
+
+    /// What waits is counted, and read by sessions that are connected.
+    private func checkMessages() {
+        inboxes.checkInvariants(sendsInFlight.all)
+        for number in inboxes.boxes.keys {
+            precondition(names.contains(number), "forgotten, and messages wait for it")
+        }
+        for session in readers.keys {
+            precondition(connectionID(of: session) != nil, "a reader without a connection")
         }
     }
 

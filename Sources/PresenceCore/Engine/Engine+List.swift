@@ -38,7 +38,8 @@ extension Engine {
             }
             sessions[session].listedCount = .max
             sessions[session].listedSeq = sequence.last
-            return effects.items.append(.synced(connection, count: 0))
+            effects.items.append(.synced(connection, count: 0))
+            return openReader(of: session, into: &effects)
         }
         let start = effects.events.count
         let (next, known) = appendList(
@@ -51,6 +52,7 @@ extension Engine {
         if next == nil {
             sessions[session].listedSeq = sequence.last
             effects.items.append(.synced(connection, count: Int(sessions[session].listedCount)))
+            openReader(of: session, into: &effects)
         }
     }
 

@@ -25,6 +25,7 @@ extension Engine {
         sessions[session].isInterested = login.hears.contains(.approved)
         let topic = makeTopic(.presence, of: account)
         attach(session, to: connection, login, at: now)
+        beginReading(session, login)
         persist(session, into: &effects)
         effects.answer(
             connection, loggedIn(session, of: account, term: login.term, at: now, into: &effects))
@@ -46,7 +47,8 @@ extension Engine {
             LoggedIn(
                 account: effects.copyName(of: account.index, from: self),
                 session: sessions[session].id, time: now.wall,
-                subscriptions: index.timedCount(of: account), term: term))
+                subscriptions: index.timedCount(of: account), term: term,
+                waiting: readers[session] == nil ? nil : waitingCount(for: session)))
     }
 
     /// Whether a login changes what subscribers see.

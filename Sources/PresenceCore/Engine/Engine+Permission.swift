@@ -50,7 +50,7 @@ extension Engine {
     ///
     /// To be checked before the parameters: a peer without permission learns nothing about them.
     public func refusal(of method: MethodName, from connection: ConnectionID) -> Refusal? {
-        Self.refusal(of: method, by: caller(of: connection))
+        refusal(of: method, by: caller(of: connection))
     }
 
     /// Rejects a method that the peer of `connection` has no permission for.
@@ -59,7 +59,7 @@ extension Engine {
     public mutating func authorise(
         _ method: MethodName, from connection: ConnectionID
     ) throws(Refusal) {
-        if let refusal = Self.refusal(of: method, by: caller(of: connection)) { throw refusal }
+        if let refusal = refusal(of: method, by: caller(of: connection)) { throw refusal }
     }
 
     /// A command, if the peer of `connection` has permission for it and for the account that it
@@ -68,7 +68,7 @@ extension Engine {
         _ command: consuming Command, _ texts: TextSource, from connection: ConnectionID
     ) throws(Refusal) -> AuthorisedCommand {
         let caller = caller(of: connection)
-        if let refusal = Self.refusal(of: command.name, by: caller) { throw refusal }
+        if let refusal = refusal(of: command.name, by: caller) { throw refusal }
         if case .account(let name) = command.subject {
             if case .client(_, let own) = caller {
                 if let name, find(name, texts) != own { throw Refusal(.forbidden, field: .account) }
@@ -77,6 +77,12 @@ extension Engine {
             }
         }
         return AuthorisedCommand(command: command, connection: connection, caller: caller)
+    }
+
+    @inline(__always)
+    private func refusal(of method: MethodName, by caller: Caller) -> Refusal? {
+        if let refusal = Self.refusal(of: method, by: caller) { return refusal }
+        return method.isAboutMessages && settings.messages == .off ? Refusal(.forbidden) : nil
     }
 
     private static func refusal(of method: MethodName, by caller: Caller) -> Refusal? {
@@ -115,6 +121,12 @@ public struct AuthorisedCommand {
         self.command = command
         self.connection = connection
         self.caller = caller
+    }
+
+    /// Whether it is of a session of an account, and not of an app server.
+    var isOfClient: Bool {
+        if case .client = caller { return true }
+        return false
     }
 
     /// The session that requests it, and not an app server.

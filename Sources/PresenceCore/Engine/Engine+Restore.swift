@@ -31,7 +31,7 @@ extension Engine {
     }
 
     /// When the monotonic clock will show the wall time `end`, at most `secondsMax` from now.
-    private func deadline(at end: Wall, secondsMax: Int, _ now: Moment) -> Mono {
+    func deadline(at end: Wall, secondsMax: Int, _ now: Moment) -> Mono {
         min(now.mono(at: end), now.mono.advanced(bySeconds: secondsMax))
     }
 

@@ -86,6 +86,7 @@ extension Engine {
             links[Int(session)].connection = none
             links[Int(session)].cursor = .complete
             dropConflation(of: session)
+            readers[session] = nil
             stats.sessionsConnected -= 1
         } else {
             stats.appServers -= 1

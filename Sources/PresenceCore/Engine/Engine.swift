@@ -67,6 +67,14 @@ public struct Engine: ~Copyable {
     var stats = Stats()
     /// Counters by kind.
     public internal(set) var tallies = Tallies()
+    /// Messages that wait.
+    var inboxes = Inboxes()
+    /// What sessions have been sent of them; by session, of those that asked for messages.
+    var readers: [UInt32: MessageReader] = [:]
+    /// Messages that wait for the store.
+    var sendsInFlight = SendsInFlight()
+    var messageStats = MessageStats()
+
     /// Recent history.
     var history: History
 
@@ -244,6 +252,12 @@ public struct Engine: ~Copyable {
         case .sees(let name):
             _ = try seen(find(name, texts), by: request.client)
             return effects.answer(connection, .done)
+        case .send(let name, let send):
+            return try self.send(send, from: name, texts, of: request, at: now, into: &effects)
+        case .take(let message):
+            return take(message, try request.client, at: now, into: &effects)
+        case .discard(let name):
+            return discard(find(name, texts), from: connection, into: &effects)
         case .query(let type, let names):
             return query(type, names, texts, from: connection, at: now, into: &effects)
         case .subscribers(let list):

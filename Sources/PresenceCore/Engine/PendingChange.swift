@@ -57,7 +57,7 @@ struct PendingChange {
 
 extension Engine {
     /// How many changes wait for the store.
-    public var changesInFlight: Int { inFlight.count }
+    public var changesInFlight: Int { inFlight.count + sendsInFlight.count }
 
     /// Passes a record to the store; the change follows when it is durable.
     mutating func propose(
@@ -79,6 +79,10 @@ extension Engine {
         _ ticket: Ticket, at now: Moment, into effects: inout Effects
     ) {
         forgetRetired(after: effects)
+        if let send = sendsInFlight.take(ticket) {
+            applySend(send, at: now, into: &effects)
+            return reserveSequence(into: &effects)
+        }
         guard let change = inFlight.take(ticket) else { return }
         switch change.change {
         case .subscribe(let request):
@@ -105,6 +109,7 @@ extension Engine {
         _ ticket: Ticket, at now: Moment, into effects: inout Effects
     ) {
         forgetRetired(after: effects)
+        if let send = sendsInFlight.take(ticket) { return cancelSend(send, into: &effects) }
         guard let change = inFlight.take(ticket) else { return }
         effects.items.append(.refuse(change.connection, Refusal(.storeUnavailable)))
         for removal in change.removalsOnFailure { effects.persist(removal) }

@@ -8,6 +8,8 @@ enum Deadline {
     case session(UInt32)
     /// Unused accounts are to be checked.
     case accountRetention
+    /// Some message for this account may have expired.
+    case inbox(UInt32)
 
     var payload: UInt64 {
         switch self {
@@ -15,6 +17,7 @@ enum Deadline {
         case .status(let number): 1 << 32 | UInt64(number)
         case .session(let number): 2 << 32 | UInt64(number)
         case .accountRetention: 3 << 32
+        case .inbox(let number): 4 << 32 | UInt64(number)
         }
     }
 
@@ -25,6 +28,7 @@ enum Deadline {
         case 1: self = .status(number)
         case 2: self = .session(number)
         case 3: self = .accountRetention
+        case 4: self = .inbox(number)
         default: preconditionFailure("a payload that no deadline has made")
         }
     }

@@ -32,6 +32,12 @@ public enum Answer: Hashable, Sendable {
     case shown(Shown)
     /// To `lastSeen`; nil: the account is online.
     case lastSeen(Wall?)
+    /// To `send`.
+    case sent(Sent)
+    /// To `take`: how many messages are left for the session.
+    case taken(waiting: Int)
+    /// To `discard`: how many there were.
+    case discarded(Int)
     /// Carried out; there is nothing to say.
     case done
 }
@@ -58,6 +64,8 @@ public struct LoggedIn: Hashable, Sendable {
     public var subscriptions: Int
     /// When the session ends with its token; nil without a token.
     public var term: TokenTerm?
+    /// How many messages wait for it; nil: it is sent none.
+    public var waiting: Int?
 }
 
 /// Whether there was something to clear.

@@ -6,6 +6,7 @@
 public enum MethodName: String, CaseIterable, Sendable {
     case login, refresh, logout, ping, subscribe, unsubscribe, subscriptions, publish, clear
     case relate, contacts, setVisibility, setAvailability
+    case send, take, discard
     case query, subscribers, sessions, kick, setPassword, removePassword
     case stats, metrics, why, top, feed
 
@@ -25,6 +26,9 @@ public enum MethodName: String, CaseIterable, Sendable {
         case .contacts: Rules(.everySession, .notNeeded, .small)
         case .setVisibility: Rules(.everySession, .needed, .small)
         case .setAvailability: Rules(.clients, .needed, .small)
+        case .send: Rules(.everySession, .needed, .small)
+        case .take: Rules(.clients, .notNeeded, .small)
+        case .discard: Rules(.appServers, .notNeeded, .small)
         case .query: Rules(.appServers, .notNeeded, .small)
         case .subscribers: Rules(.appServers, .notNeeded, .large)
         case .sessions: Rules(.appServers, .notNeeded, .small)
@@ -59,6 +63,14 @@ public enum MethodName: String, CaseIterable, Sendable {
     public enum Room: Sendable {
         case needed
         case notNeeded
+    }
+
+    /// Whether it is about messages, which the operator may turn off.
+    var isAboutMessages: Bool {
+        switch self {
+        case .send, .take, .discard: true
+        default: false
+        }
     }
 
     /// How much work a method is, compared with others.
@@ -125,6 +137,13 @@ public enum Command: Hashable, Sendable {
     case lastSeen(ByteRange)
     /// Answer whether the session sees a contact.
     case sees(ByteRange)
+    /// Leave a message for accounts. The account is who sends it; an app server that names none
+    /// sends it as the service.
+    indirect case send(account: ByteRange?, Send)
+    /// Take a message, and all that the session was sent before it.
+    case take(MessageID)
+    /// Forget what waits for an account.
+    case discard(account: ByteRange)
     /// Read states.
     case query(EventType, accounts: NameList)
     /// List the subscribers of a publisher.
@@ -151,6 +170,9 @@ extension Command {
         case .setVisibility: .setVisibility
         case .setAvailability, .show, .hide, .direct: .setAvailability
         case .probe, .lastSeen, .sees: .contacts
+        case .send: .send
+        case .take: .take
+        case .discard: .discard
         case .query: .query
         case .subscribers: .subscribers
         case .sessions: .sessions
@@ -169,8 +191,9 @@ extension Command {
         case .relate(let account, _, _): .account(account)
         case .contacts(let account, _): .account(account)
         case .setVisibility(let account, _): .account(account)
+        case .send(let account, _): account.map { .account($0) } ?? .none
         case .logout, .ping, .setAvailability, .show, .hide, .direct, .probe, .lastSeen, .sees,
-            .query, .subscribers, .sessions, .kick:
+            .take, .discard, .query, .subscribers, .sessions, .kick:
             .none
         }
     }
@@ -221,6 +244,14 @@ public struct Login: Hashable, Sendable {
     public var address: [UInt8]
     /// When the session ends with its token; nil without a token.
     public var term: TokenTerm?
+    /// Whether it is sent messages.
+    public var messages: MessageDelivery
+
+    /// Whether a session is sent messages.
+    public enum MessageDelivery: UInt8, Sendable {
+        case off
+        case on
+    }
 
     /// Whether others see a session from its beginning.
     public enum Beginning: UInt8, Sendable {
@@ -233,7 +264,7 @@ public struct Login: Hashable, Sendable {
     public init(
         account: [UInt8], device: [UInt8], client: ClientKind, reach: Reach = .connection,
         sync: LoginList = .online, hears: Leases = .timed, beginning: Beginning = .shown,
-        address: [UInt8] = [], term: TokenTerm? = nil
+        address: [UInt8] = [], term: TokenTerm? = nil, messages: MessageDelivery = .off
     ) {
         self.account = account
         self.device = device
@@ -244,6 +275,7 @@ public struct Login: Hashable, Sendable {
         self.beginning = beginning
         self.address = address
         self.term = term
+        self.messages = messages
     }
 }
 

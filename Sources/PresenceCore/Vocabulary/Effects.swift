@@ -35,6 +35,8 @@ public struct Effects: Sendable {
     public var notices: [ContactNotice] = []
     /// What `Effect.direct` refers to.
     public var directed: [DirectedPresence] = []
+    /// What `Effect.fetch` refers to.
+    public var messages: [MessageID] = []
 
     /// An empty buffer.
     public init() {}
@@ -72,6 +74,7 @@ public struct Effects: Sendable {
         contacts.clear()
         notices.clear()
         directed.clear()
+        messages.clear()
     }
 }
 
@@ -106,6 +109,9 @@ public enum Effect: Hashable, Sendable {
     case direct(Int, receivers: Range<Int>)
     /// Store `records[index]`; if there is a ticket, report when it is durable or has failed.
     case persist(Ticket?, index: Int)
+    /// Read the contents of these messages, then say so by `handOut` or `fetchFailed`: they are
+    /// to be sent to the connection.
+    case fetch(ConnectionID, messages: Range<Int>)
     /// Close the connection; `nil` if it knows why.
     case close(ConnectionID, CloseReason?)
 }
@@ -168,6 +174,10 @@ public enum Record: Hashable, Sendable {
     case putRelations([RelationRecord])
     /// Who sees an account; nil: whom the setting says.
     case putVisibility(account: AccountHandle, Visibility?)
+    /// A message for all its recipients.
+    case putMessage(MessageRecord)
+    /// Messages that wait no longer.
+    case removeMessages([WaitingKey])
     /// Every `seq` and session ordinal up to this one may have been used.
     case reserveSequence(upTo: UInt64)
 }

@@ -35,6 +35,30 @@ public struct Limits: Hashable, Sendable {
     public var availabilityTextBytesMax = 1_024
     /// Addresses to which one session has presented itself besides its subscribers; XMPP only.
     public static let directedAddressesMax = 32
+    /// Bytes of UTF-8 in the body and the `ext` of a message, together.
+    public var messageBytesMax = 49_152
+    /// Bytes of UTF-8 in the `ref` of a message.
+    public var refBytesMax = 64
+    /// Recipients of one message of a client.
+    public var accountsPerSendMax = 10
+    /// Recipients of one message of an app server.
+    public var accountsPerSendOfAppServersMax = 100
+    /// Shortest time for which a message waits, in seconds.
+    public var messageExpirySecondsMin = 60
+    /// Longest time for which a message waits, in seconds: 30 days.
+    public var messageExpirySecondsMax = 2_592_000
+    /// The time for which a message waits whose request has none, in seconds: 7 days.
+    public var messageExpirySecondsDefault = 604_800
+    /// Messages that wait for one account; strangers fill at most half.
+    public var messagesPerAccountMax = 100
+    /// What they may count for in bytes; strangers fill at most half.
+    public var messageBytesPerAccountMax = 4 << 20
+    /// Messages of one account that wait, each once for each recipient. App servers have no limit.
+    public var messagesPerSenderMax = 1_000
+    /// What they may count for in bytes.
+    public var messageBytesPerSenderMax = 16 << 20
+    /// What all messages that wait may count for in bytes.
+    public var messageBytesInAllMax = 1 << 30
     /// Accounts that the service knows: online, subscribed, subscribed to, or seen before.
     public var accountsMax = 20_000_000
     /// Entries on one page of a list.
@@ -72,6 +96,11 @@ public struct Limits: Hashable, Sendable {
 
     /// The defaults.
     public init() {}
+
+    /// What one account's box holds.
+    var messagesPerAccount: MessageAmount {
+        MessageAmount(count: messagesPerAccountMax, byteCount: messageBytesPerAccountMax)
+    }
 }
 
 /// The operator's settings of the engine.
@@ -84,6 +113,13 @@ public struct Settings: Hashable, Sendable {
     public var heartbeatSeconds = 30
     /// Seconds for which a device stays push-only without reconnecting: 7 days.
     public var pushReachableSeconds = 604_800
+    /// Whether there are messages.
+    public enum MessagesSwitch: String, CaseIterable, Sendable {
+        case on
+        /// Their methods are forbidden. What waits stays.
+        case off
+    }
+
     /// How a push-reachable device is treated when its connection is lost.
     public var pushReachable = PushReachablePolicy.online
     /// Seconds for which an unused account is remembered: a year.
@@ -96,6 +132,8 @@ public struct Settings: Hashable, Sendable {
     public var loginPace: Pace? = Pace(perSecond: 1, burst: 60)
     /// Who sees an account that has not said so.
     public var visibility = Visibility.open
+    /// Whether there are messages.
+    public var messages = MessagesSwitch.on
     /// Subscribers of one type of one publisher; nil for any number.
     public var subscribersPerPublisherMax: Int?
     /// Subscribers that an event is sent to at once; a larger fan is walked in slices of this size.

@@ -14,7 +14,8 @@ public struct Refusal: Error, Hashable, Sendable {
     public var count: Int?
     /// Seconds after which to retry.
     public var retryAfterSeconds: Int?
-    /// The publishers that are rejected, each for `reason`: a range of `Effects.names`.
+    /// The publishers or recipients that are rejected, each for `reason`: a range of
+    /// `Effects.names`.
     public var failed: Range<Int>?
     /// Why the credentials are invalid, if they are.
     public var credentialError: CredentialError?
@@ -58,6 +59,8 @@ public struct Refusal: Error, Hashable, Sendable {
         case contactQuota = "contact_quota"
         case requestQuota = "request_quota"
         case directedQuota = "directed_quota"
+        case inboxFull = "inbox_full"
+        case senderQuota = "sender_quota"
         case notPermitted = "not_permitted"
         case unknownContact = "unknown_contact"
         case `internal`
@@ -76,7 +79,7 @@ public struct Refusal: Error, Hashable, Sendable {
                 414
             case .rateLimited: 416
             case .subscriptionQuota, .subscriberQuota, .sessionQuota, .statusQuota, .feedQuota,
-                .contactQuota, .requestQuota, .directedQuota:
+                .contactQuota, .requestQuota, .directedQuota, .inboxFull, .senderQuota:
                 419
             case .internal: 500
             case .storeUnavailable, .overloaded, .shuttingDown: 503
@@ -90,7 +93,7 @@ public struct Refusal: Error, Hashable, Sendable {
         case type, expiry, subscriber, publisher, publishers, cursor, limit, value, ext, onlineOnly,
             reason
         case contacts, contact, action, text, name, groups, visibility, show, priority
-        case password
+        case password, body, ref, id, messages
     }
 }
 

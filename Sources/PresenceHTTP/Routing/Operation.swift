@@ -118,6 +118,10 @@ extension Operation: CaseIterable {
             "setVisibility", .put, account + "/visibility", .setVisibility, body: [.visibility]),
         Operation("setPassword", .put, account + "/password", .setPassword, body: [.password]),
         Operation("removePassword", .delete, account + "/password", .removePassword),
+        Operation(
+            "sendMessage", .post, "/v1/messages", .send,
+            body: [.account, .accounts, .device, .body, .ext, .ref, .expiry]),
+        Operation("discardMessages", .delete, account + "/messages", .discard),
         Operation("listSessions", .get, account + "/sessions", .sessions),
         Operation("kickAccount", .delete, account + "/sessions", .kick, query: [.text(.reason)]),
         Operation(

@@ -93,6 +93,8 @@ extension ConnectionLoop where Link: ~Copyable {
                 part, of: shared.stanzas, seq, of: topic, to: receivers, at: now.mono)
         case .deliverAlways(let body):
             clients.deliverAll(Array(shared.bytes[shared.range(of: body)]), to: receivers)
+        case .messages(let stanzas, let last):
+            clients.deliverMessages(stanzas, last: last, of: shared, to: receivers)
         case .direct(let stanzas, let delivery):
             clients.deliverDirected(stanzas, delivery, of: shared, to: receivers, at: now.mono)
         case .contact(let notice):

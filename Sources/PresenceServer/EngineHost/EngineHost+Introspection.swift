@@ -156,6 +156,7 @@ extension EngineHost {
         measured.passwordsWaiting = passwords.count
         measured.engine = engine.currentStats
         measured.tallies = engine.tallies
+        measured.messages = engine.messages
         measured.historyBytes = engine.historyBytes
         measured.feed = measureFeed(at: now.mono)
         measured.store = store.counters

@@ -12,6 +12,7 @@ struct DeviceLogin: Sendable {
     private var reach: Reach
     private var sync: LoginList
     private var hears: Leases
+    private var messages: Login.MessageDelivery
     /// Where its connection comes from, for app servers to read.
     private var address: [UInt8]
 
@@ -25,6 +26,7 @@ struct DeviceLogin: Sendable {
         reach = request.reach
         sync = request.sync
         hears = request.hears
+        messages = request.messages
         address = origin.address
     }
 
@@ -32,7 +34,7 @@ struct DeviceLogin: Sendable {
     func login(of account: [UInt8], until term: TokenTerm? = nil) -> Login {
         Login(
             account: account, device: name, client: client, reach: reach, sync: sync,
-            hears: hears, address: address, term: term)
+            hears: hears, address: address, term: term, messages: messages)
     }
 }
 

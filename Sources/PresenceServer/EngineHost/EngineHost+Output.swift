@@ -93,6 +93,8 @@ extension EngineHost {
             tell(BatchIndex(notice), to: receivers)
         case .direct(let index, let receivers):
             direct(index, to: receivers, at: now.mono)
+        case .fetch(let connection, let messages):
+            fetch(messages, for: connection)
         case .persist(let ticket, let index):
             let record = output.shared.effects.records[index]
             submissions.append(Submission(ticket: ticket?.number, write: write(for: record)))

@@ -42,6 +42,11 @@ extension EngineHost {
             return .putRelations(relations.map { row($0) })
         case .putVisibility(let account, let visibility):
             return .putVisibility(account: name(account), visibility?.rawValue)
+        case .putMessage(let message):
+            return .putMessage(content(of: message), recipients: rows(of: message))
+        case .removeMessages(let keys):
+            return .removeMessages(
+                keys.map { MessageKey(id: Int64(clamping: $0.message.number), place: $0.place) })
         case .reserveSequence(let end):
             return .reserveSequence(upTo: Int64(clamping: end))
         }
@@ -74,6 +79,36 @@ extension EngineHost {
         row.requestText = relation.side.request.text
         row.requestExtra = relation.side.request.extra
         return row
+    }
+
+    private func content(of message: MessageRecord) -> MessageContentRow {
+        var row = MessageContentRow(id: Int64(clamping: message.message.number))
+        row.sender = message.sender.map { name($0) } ?? []
+        row.senderDevice = message.senderDevice.map { bytes($0) } ?? []
+        row.time = message.time.milliseconds
+        row.body = bytes(message.body)
+        row.ext = message.ext.map { bytes($0) }
+        row.ref = message.ref.map { bytes($0) }
+        if let stanza = message.stanza?.map({ bytes($0) }) {
+            row.kind = Int(stanza.kind.rawValue)
+            row.language = stanza.language
+            row.addressed = stanza.addressed
+            row.extra = stanza.extra
+        }
+        return row
+    }
+
+    private func rows(of message: MessageRecord) -> [MessageRow] {
+        message.recipients.enumerated().map { place, recipient in
+            var row = MessageRow(
+                id: Int64(clamping: message.message.number), place: UInt16(place),
+                account: name(recipient.account))
+            row.device = message.device.map { bytes($0) } ?? []
+            row.bytes = message.byteCount
+            row.expires = message.expires.milliseconds
+            row.isOfStranger = recipient.isOfStranger
+            return row
+        }
     }
 
     private func name(_ account: AccountHandle) -> [UInt8] {

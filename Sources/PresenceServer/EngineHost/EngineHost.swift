@@ -47,6 +47,8 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     var logins: LoginAdmission
     var tokens = TokenVerification()
     var passwords: PasswordTasks
+    /// Contents of messages that are being read.
+    var messageFetches = MessageFetches()
     /// Failed logins of each network.
     var failedLogins: NetworkBuckets
     /// The feed, while it has readers or had one recently.
@@ -273,8 +275,8 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         for outcome in outcomes {
             switch ReadPurpose(token: outcome.token) {
             case .password(let task): reportKeys(outcome.result, of: task)
-            // Nothing asks for messages yet.
-            case .messages: break
+            case .messages(let connection):
+                reportMessages(outcome.result, for: connection, at: now)
             }
             sort(at: now)
         }

@@ -66,6 +66,8 @@ enum FanOutItem: Sendable {
     case deliverStanzas(seq: UInt64, BatchIndex<Stanzas>, TopicHandle)
     /// Send the body also to those that do not keep up.
     case deliverAlways(BatchIndex<Body>)
+    /// Send messages, of which `last` is the last, to XMPP clients.
+    case messages(BatchIndex<Stanzas>, last: MessageID)
     /// Send a presence for one address to XMPP clients.
     case direct(BatchIndex<Stanzas>, DirectedDelivery)
     /// Notify XMPP clients of `effects.notices[index]`.
@@ -131,7 +133,7 @@ extension FanOutItem {
     fileprivate var refersToAnswers: Bool {
         switch self {
         case .deliver, .deliverStanzas: true
-        case .deliverAlways, .direct, .contact, .expired: false
+        case .deliverAlways, .messages, .direct, .contact, .expired: false
         }
     }
 }

@@ -69,6 +69,8 @@ extension FanOutItem {
         // They are not handed over with copies: `OutboundItem.refersToAnswers`.
         case .deliver, .deliverStanzas: return self
         case .deliverAlways(let body): return .deliverAlways(output.copy(body, from: shared))
+        case .messages(let stanzas, let last):
+            return .messages(output.copy(stanzas, from: shared), last: last)
         case .contact(let notice): return .contact(output.copy(notice, from: shared))
         case .expired(let type, let cause, let names):
             return .expired(type, cause, names: output.copy(names, from: shared))

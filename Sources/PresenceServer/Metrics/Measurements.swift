@@ -68,6 +68,7 @@ struct HostMeasurements: Sendable {
     var counters = ServiceCounters()
     var engine = Stats()
     var tallies = Tallies()
+    var messages = MessageStats()
     /// Memory of the engine's history.
     var historyBytes = 0
     var feed = FeedMeasurements()

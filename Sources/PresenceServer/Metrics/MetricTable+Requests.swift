@@ -40,7 +40,8 @@ extension MetricTable {
 
     /// Why requests are refused, but no login.
     private static let neverOfLogins: [Refusal.Reason] = [
-        .notLoggedIn, .contactQuota, .requestQuota, .directedQuota, .notPermitted, .unknownContact,
+        .notLoggedIn, .contactQuota, .requestQuota, .directedQuota, .inboxFull, .senderQuota,
+        .notPermitted, .unknownContact,
     ]
 
     private static let logins: [Metric.Value] =

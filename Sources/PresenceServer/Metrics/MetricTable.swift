@@ -10,7 +10,8 @@ import PrometheusText
 /// The table of metrics, in the order in which `metrics` writes them.
 enum MetricTable {
     static let metrics: [Metric] =
-        connections + tls + xmpp + requests + presence + delivery + feed + store + process
+        connections + tls + xmpp + requests + presence + messages + delivery + feed + store
+        + process
 
     // MARK: metrics
 

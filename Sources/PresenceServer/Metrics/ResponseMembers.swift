@@ -8,6 +8,7 @@ enum StatsMember: String, CaseIterable, Sendable {
     case deadlines, awaitingStore, deferred
     case events, deliveries, eventsConflated, fanOuts, expiries, accountsForgotten
     case subscriptionBytes, nameBytes
+    case messagesWaiting, messageBytes, messagesTaken
     case connections, connectionsAccepted, acceptFailures, requests, violations, closedTooSlow
     case turnedAway, loginsDelayed, refusedForMemory, refusedForStore, throttled
     case inquiries, inquiriesUnderWay, refusedForInquiries, tokensRefused, tokensExpired

@@ -109,7 +109,8 @@ extension [UInt8] {
             append(#"{"session":"#)
             appendBase32(session.ordinal)
             append(#","time":"#, time)
-            appendSettings(settings)
+            appendSettings(
+                settings, accountsPerSendMax: settings.limits.accountsPerSendOfAppServersMax)
         case .refreshed(let term):
             append(#"{"expires":"#, term.expires)
             append("}")
@@ -119,16 +120,12 @@ extension [UInt8] {
             append(#"{"time":"#, time)
             append("}")
         case .unsubscribed(let removed, let count):
-            append(#"{"removed":"#, removed)
-            append(#","count":"#, count)
-            append("}")
+            appendUnsubscribed(removed, count)
         case .published(let seq, let time, let expires):
             appendPublished(seq, time, expires)
         case .cleared(let what):
             append(what == .status ? #"{"cleared":true}"# : #"{"cleared":false}"#)
-        case .kicked(let count):
-            append(#"{"kicked":"#, count)
-            append("}")
+        case .kicked(let count): appendCount(#"{"kicked":"#, count)
         case .subscribed(let expires, let count, let states):
             append(#"{"expires":"#, expires)
             append(#","count":"#, count)
@@ -137,6 +134,9 @@ extension [UInt8] {
                 if let fit = appendList(effects.events[states], effects, bound) { return fit }
             }
             append("}")
+        case .sent(let sent): appendResult(sent)
+        case .taken(let waiting): appendCount(#"{"waiting":"#, waiting)
+        case .discarded(let count): appendCount(#"{"discarded":"#, count)
         case .states(let states):
             append(#"{"states":"#)
             if let fit = appendList(effects.events[states], effects, bound) { return fit }
@@ -171,6 +171,17 @@ extension [UInt8] {
         return nil
     }
 
+    private mutating func appendCount(_ beginning: StaticString, _ count: Int) {
+        append(beginning, count)
+        append("}")
+    }
+
+    private mutating func appendUnsubscribed(_ removed: Int, _ count: Int) {
+        append(#"{"removed":"#, removed)
+        append(#","count":"#, count)
+        append("}")
+    }
+
     private mutating func appendPublished(_ seq: UInt64, _ time: Wall, _ expires: Wall) {
         append(#"{"id":"#)
         appendBase32(seq)
@@ -190,12 +201,13 @@ extension [UInt8] {
         appendBase32(login.session.ordinal)
         append(#","time":"#, login.time)
         append(#","subscriptions":"#, login.subscriptions)
+        if let waiting = login.waiting { append(#","waiting":"#, waiting) }
         if let term = login.term { append(#","expires":"#, term.expires) }
-        appendSettings(settings)
+        appendSettings(settings, accountsPerSendMax: settings.limits.accountsPerSendMax)
     }
 
     /// Appends the settings that clients need, and ends the object.
-    private mutating func appendSettings(_ settings: Settings) {
+    private mutating func appendSettings(_ settings: Settings, accountsPerSendMax: Int) {
         let limits = settings.limits
         append(#","heartbeat":"#, settings.heartbeatSeconds)
         append(#","restartGraceSeconds":"#, settings.restartGraceSeconds)
@@ -212,6 +224,12 @@ extension [UInt8] {
         append(#","requestsPerAccountMax":"#, limits.requestsPerAccountMax)
         append(#","requestTextBytesMax":"#, limits.requestTextBytesMax)
         append(#","availabilityTextBytesMax":"#, limits.availabilityTextBytesMax)
+        append(#","messageBytesMax":"#, limits.messageBytesMax)
+        append(#","messageExpirySecondsMin":"#, limits.messageExpirySecondsMin)
+        append(#","messageExpirySecondsMax":"#, limits.messageExpirySecondsMax)
+        append(#","messageExpirySecondsDefault":"#, limits.messageExpirySecondsDefault)
+        append(#","refBytesMax":"#, limits.refBytesMax)
+        append(#","accountsPerSendMax":"#, accountsPerSendMax)
         append(#","pageEntriesMax":"#, limits.pageEntriesMax)
         append(#","pageEntriesDefault":"#, limits.pageEntriesDefault)
         append(#","subscriptionExpirySecondsMin":"#, limits.subscriptionExpirySecondsMin)

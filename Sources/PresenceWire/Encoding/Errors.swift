@@ -41,19 +41,20 @@ extension [UInt8] {
         if let limit = refusal.limit { append(#","limit":"#, limit) }
         if let count = refusal.count { append(#","count":"#, count) }
         if let seconds = refusal.retryAfterSeconds { append(#","retryAfter":"#, seconds) }
-        if let failed = refusal.failed { append(failed: failed, refusal.reason, in: effects) }
+        if let failed = refusal.failed { append(failed: failed, of: refusal, in: effects) }
     }
 
     private mutating func append(
-        failed: Range<Int>, _ reason: Refusal.Reason, in effects: borrowing Effects
+        failed: Range<Int>, of refusal: Refusal, in effects: borrowing Effects
     ) {
         let source = EventSource(effects)
         append(#","failed":["#)
         for index in failed {
-            append(index == failed.lowerBound ? #"{"publisher":"# : #",{"publisher":"#)
+            if index != failed.lowerBound { append(",") }
+            append(refusal.field == .accounts ? #"{"account":"# : #"{"publisher":"#)
             appendString(effects.names[index], source)
             append(#","reason":""#)
-            append(contentsOf: reason.rawValue.utf8)
+            append(contentsOf: refusal.reason.rawValue.utf8)
             append("\"}")
         }
         append("]")

@@ -62,14 +62,18 @@ extension [UInt8] {
             appendQuota("The contact", "unanswered requests", refusal)
         case .directedQuota:
             appendQuota("The session", "addresses of directed presence", refusal)
-        case .notPermitted:
-            append(
-                refusal.field == .contact
-                    ? "`contact` is the account itself."
-                    : "Only approved contacts see the publishers in `failed`; use `relate`.")
+        case .notPermitted: append(refusal.sentenceOfPermission)
         case .unknownContact: append("`contact` is not a contact of the account.")
         case .feedQuota:
             appendQuota("The service", "feed readers", refusal)
+        case .inboxFull:
+            append("There is no room for the message at the accounts in `failed`; ")
+            append(refusal.limit ?? 0)
+            append(" may wait for each, and half as many from accounts unrelated to it.")
+        case .senderQuota where refusal.field == .body:
+            appendQuota("The account", "bytes in messages that are not taken", refusal)
+        case .senderQuota:
+            appendQuota("The account", "messages that are not taken", refusal)
         case .rateLimited: appendRetry("Rate limit exceeded", refusal)
         case .storeUnavailable:
             appendRetry("The service cannot store changes at the moment", refusal)
@@ -113,7 +117,7 @@ extension [UInt8] {
             append(" must be at least ", refusal.min ?? Limits().customValueMin)
             append("; lower values are reserved.")
         case .tooLong:
-            append(" has ", refusal.count ?? 0)
+            append(field == .body ? " and `ext` have " : " has ", refusal.count ?? 0)
             append(" bytes; at most ", refusal.limit ?? 0)
             append(" are allowed.")
         default:
@@ -125,6 +129,8 @@ extension [UInt8] {
     private mutating func appendRange(_ refusal: Refusal, _ field: Refusal.Field) {
         switch field {
         case .cursor: append(" must be a cursor from a response of this service.")
+        case .id: append(" must be the `id` of a message that was sent to this session.")
+        case .device: append(" is possible only with exactly one account in `accounts`.")
         case .sync: append(" must be online, all or none.")
         case .action:
             append(" must be request, cancel, accept, deny, describe or remove.")
@@ -145,6 +151,7 @@ extension [UInt8] {
             switch field {
             case .publishers, .accounts, .groups: append(" names.")
             case .expiry: append(" seconds.")
+            case .body, .ref: append(" bytes.")
             default: append(".")
             }
         }
@@ -180,18 +187,30 @@ extension [UInt8] {
     }
 }
 
+extension Refusal {
+    /// The `message` for `not_permitted`.
+    fileprivate var sentenceOfPermission: StaticString {
+        switch field {
+        case .contact: "`contact` is the account itself."
+        case .accounts: "The accounts in `failed` accept messages only from their contacts."
+        default: "Only approved contacts see the publishers in `failed`; use `relate`."
+        }
+    }
+}
+
 extension Refusal.Field {
     /// The kind of value that the parameter takes.
     fileprivate var kind: StaticString {
         switch self {
         case .params: "an object"
         case .publishers, .accounts, .groups: "an array of strings"
-        case .pushReachable, .onlineOnly, .contacts: "a boolean"
+        case .pushReachable, .onlineOnly, .contacts, .messages: "a boolean"
         case .type, .expiry, .limit, .value, .priority:
             "an integer literal (no `1.0`, no `1e3`)"
         case .sync: "a boolean; in `login`, a string"
         case .token, .key, .account, .client, .device, .subscriber, .publisher, .cursor, .ext,
-            .reason, .contact, .action, .text, .name, .visibility, .show, .password:
+            .reason, .contact, .action, .text, .name, .visibility, .show, .password, .body, .ref,
+            .id:
             "a string"
         }
     }

@@ -93,6 +93,8 @@ public struct LoginRequest: Hashable, Sendable {
     public var sync: LoginList
     /// By which leases the session is sent events.
     public var hears: Leases
+    /// Whether the session is sent messages.
+    public var messages: Login.MessageDelivery
 }
 
 /// Parameters of `refresh`.

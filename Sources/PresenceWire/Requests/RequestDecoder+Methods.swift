@@ -23,6 +23,9 @@ extension RequestDecoder {
                     ListContacts(cursor: try readCursor(), entriesMax: try readEntriesMax())))
         case .setVisibility: .command(try readSetVisibility())
         case .setAvailability: .command(.setAvailability(try readAvailability()))
+        case .send: .command(try readSend())
+        case .take: .command(try readTake())
+        case .discard: .command(.discard(account: try required(readAccount(), .account)))
         case .query: .command(try readQuery())
         case .subscribers: .command(try readSubscribers())
         case .sessions: .command(.sessions(account: try required(readAccount(), .account)))
@@ -51,7 +54,8 @@ extension RequestDecoder {
             client: client ?? .other,
             reach: try readFlag(.pushReachable) == true ? .push : .connection,
             sync: try readWord(.sync, vocabularies.loginLists) ?? .online,
-            hears: try readFlag(.contacts) == true ? .all : .timed)
+            hears: try readFlag(.contacts) == true ? .all : .timed,
+            messages: try readFlag(.messages) == true ? .on : .off)
     }
 
     /// Exactly one credential: with two, two parties might check different ones.

@@ -90,4 +90,8 @@ struct Parameter {
     static let password = Parameter(.password)
     static let show = Parameter(.show)
     static let priority = Parameter(.priority)
+    static let body = Parameter(.body)
+    static let ref = Parameter(.ref)
+    static let id = Parameter(.id)
+    static let messages = Parameter(.messages)
 }

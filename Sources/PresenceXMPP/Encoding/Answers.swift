@@ -20,7 +20,7 @@ public struct ServiceDescription: Hashable, Sendable {
 
     fileprivate static let features: [StaticString] = [
         Namespace.discoInfo, Namespace.discoItems, Namespace.ping, Namespace.last,
-        Namespace.version, Namespace.time,
+        Namespace.version, Namespace.time, Namespace.offlineMessages, Namespace.stanzaIDs,
     ]
 }
 
@@ -119,11 +119,14 @@ extension [UInt8] {
         append(literal: "</utc></time></iq>")
     }
 
-    /// Appends a question to a client, whether it is there; its `id` is this number.
+    /// Appends a question to a client, whether it is there; its `id` is this name and
+    /// number.
     public mutating func appendPing(
-        number: UInt64, to client: StanzaSender
+        _ name: StaticString = "ping", number: UInt64, to client: StanzaSender
     ) {
-        append(literal: "<iq type='get' id='ping-")
+        append(literal: "<iq type='get' id='")
+        append(literal: name)
+        append(literal: "-")
         append(contentsOf: String(number).utf8)
         append(literal: "' from='")
         append(contentsOf: client.domain)

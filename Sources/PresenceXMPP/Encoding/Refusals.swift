@@ -18,7 +18,7 @@ extension StanzaError {
         case .unknownContact: self = .itemNotFound
         case .rateLimited: self.init(.wait, .policyViolation, refusal.wordsOfWait)
         case .subscriptionQuota, .subscriberQuota, .sessionQuota, .statusQuota, .feedQuota,
-            .contactQuota, .requestQuota:
+            .contactQuota, .requestQuota, .inboxFull, .senderQuota:
             let limit = refusal.limit.map { "The limit is \($0) \(refusal.wordsOfQuota)." }
             self.init(.wait, .resourceConstraint, limit ?? "")
         case .directedQuota:
@@ -46,6 +46,9 @@ extension Refusal {
             "bytes in the names and groups of all contacts of an account"
         case .contactQuota: "contacts of an account"
         case .requestQuota: "unanswered requests to an account"
+        case .inboxFull: "messages for an account"
+        case .senderQuota where field == .body: "bytes in messages of an account"
+        case .senderQuota: "messages of an account"
         default: ""
         }
     }

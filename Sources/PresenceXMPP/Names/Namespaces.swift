@@ -19,6 +19,9 @@ enum Namespace {
     static let clientState: StaticString = "urn:xmpp:csi:0"
     static let streamManagement: StaticString = "urn:xmpp:sm:3"
     static let compression: StaticString = "http://jabber.org/protocol/compress"
+    static let offlineMessages: StaticString = "msgoffline"
+    static let stanzaIDs: StaticString = "urn:xmpp:sid:0"
+    static let hints: StaticString = "urn:xmpp:hints"
     static let vcard: StaticString = "vcard-temp"
     static let delay: StaticString = "urn:xmpp:delay"
     /// That of XEP-0091, which some clients still read.

@@ -10,7 +10,7 @@ extension StanzaDecoder {
     /// The same of a request, which is kept until it is answered.
     static let requestExtraBytesMax = 1_024
     /// Bytes of a tag of a language. Longer ones are ignored: RFC 5646 recommends room for 35.
-    private static let languageBytesMax = 35
+    static let languageBytesMax = 35
 
     func presence(
         _ stanza: XMLElement, _ head: StanzaHead, _ sender: StanzaSender

@@ -61,7 +61,7 @@ public struct StanzaDecoder: Sendable {
                 switch head.kind {
                 case .presence: try presence(stanza, head, sender)
                 case .iq: try iq(stanza, head, sender)
-                case .message: try message(stanza, head)
+                case .message: try message(stanza, head, sender)
                 }
             return .request(request, head)
         } catch {

@@ -65,9 +65,6 @@ public struct StanzaError: Error, Hashable, Sendable {
         .cancel, .remoteServerNotFound, "This service has no connections to other domains.")
     /// Not possible here, or not there.
     public static let serviceUnavailable = Self(.cancel, .serviceUnavailable)
-    /// Messages are not for a presence service.
-    public static let messagesNotDelivered = Self(
-        .cancel, .serviceUnavailable, "This service does not deliver messages.")
     /// There is no such thing.
     public static let itemNotFound = Self(.cancel, .itemNotFound)
     /// Not for this sender.

@@ -12,6 +12,18 @@ public enum StanzaAddress: Hashable, Sendable {
     case device(account: [UInt8], device: [UInt8]?)
 }
 
+/// A message as a client has written it.
+public struct WrittenMessage: Hashable, Sendable {
+    /// The recipient.
+    public var account: [UInt8]
+    /// The text; empty: it has none.
+    public var body: [UInt8]
+    /// The id; nil: it has none that can be kept.
+    public var ref: [UInt8]?
+    /// What else it has.
+    public var parts: StanzaParts<[UInt8]>
+}
+
 /// What a stanza asks for, with every limit checked that depends on the stanza alone. Names are
 /// those of accounts and devices, not parts of JIDs.
 public enum XMPPRequest: Hashable, Sendable {
@@ -58,6 +70,13 @@ public enum XMPPRequest: Hashable, Sendable {
     case changePassword([UInt8])
     /// Remove the account.
     case unregister
+
+    // MARK: Messages
+
+    /// Store a message for its recipient.
+    case send(WrittenMessage)
+    /// Give a message that is not stored to a device, if it is there.
+    case relayMessage(account: [UInt8], device: [UInt8])
 
     // MARK: Others
 

@@ -109,6 +109,14 @@ extension Configuration.Relation {
                 ],
                 "One state with all its sessions must fit into a frame"
             )
+        case .messages:
+            (
+                [
+                    "server-frame-bytes-max", "message-bytes-max", "account-bytes-max",
+                    "device-bytes-max",
+                ],
+                "One message must fit into a frame, in which a byte may become six"
+            )
         }
     }
 }

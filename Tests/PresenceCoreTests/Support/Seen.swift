@@ -8,7 +8,7 @@ enum Seen: Hashable {
     case expired(type: Int, publishers: [String], cause: SubscriptionEnd = .expired)
     case closed(CloseReason?)
     case refused(Refusal.Reason)
-    case loggedIn(account: String, subscriptions: Int)
+    case loggedIn(account: String, subscriptions: Int, waiting: Int? = nil)
     case loggedInAppServer
     case refreshed
     case loggedOut
@@ -32,6 +32,11 @@ enum Seen: Hashable {
     /// A presence that was addressed to it: the JID of the sender without its domain, and how the
     /// device presents itself, or takes leave.
     case directed(String, DirectedPresence.Kind, String)
+    case sent(recipients: Int, reached: Int?)
+    case taken(waiting: Int)
+    case discarded(Int)
+    /// The bodies of messages.
+    case messages([String])
     case done
 }
 
@@ -135,7 +140,9 @@ extension Effects {
     func seen(_ answer: Answer) -> Seen {
         switch answer {
         case .loggedIn(let login):
-            .loggedIn(account: text(login.account), subscriptions: login.subscriptions)
+            .loggedIn(
+                account: text(login.account), subscriptions: login.subscriptions,
+                waiting: login.waiting)
         case .loggedInAppServer: .loggedInAppServer
         case .refreshed: .refreshed
         case .loggedOut: .loggedOut
@@ -159,6 +166,9 @@ extension Effects {
         case .availabilitySet: .availabilitySet
         case .shown: .shown
         case .lastSeen(let time): .lastSeen(time?.milliseconds)
+        case .sent(let sent): .sent(recipients: sent.recipients, reached: sent.reached)
+        case .taken(let waiting): .taken(waiting: waiting)
+        case .discarded(let count): .discarded(count)
         case .done: .done
         }
     }

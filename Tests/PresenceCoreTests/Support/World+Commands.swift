@@ -6,21 +6,25 @@ extension World {
     @discardableResult
     func login(
         _ account: String, _ device: String = "d1", _ client: ClientKind = .ios,
-        reach: Reach = .connection, sync: LoginList = .online, hears: Leases = .timed
+        reach: Reach = .connection, sync: LoginList = .online, hears: Leases = .timed,
+        messages: Login.MessageDelivery = .off
     ) -> ConnectionID {
         let connection = connect()
-        login(account, device, client, reach: reach, sync: sync, hears: hears, on: connection)
+        login(
+            account, device, client, reach: reach, sync: sync, hears: hears, messages: messages,
+            on: connection)
         return connection
     }
 
     func login(
         _ account: String, _ device: String = "d1", _ client: ClientKind = .ios,
         reach: Reach = .connection, sync: LoginList = .online, hears: Leases = .timed,
-        on connection: ConnectionID
+        messages: Login.MessageDelivery = .off, on connection: ConnectionID
     ) {
         let login = Login(
             account: Array(account.utf8), device: Array(device.utf8), client: client,
-            reach: reach, sync: sync, hears: hears, address: Array("127.0.0.1:5".utf8))
+            reach: reach, sync: sync, hears: hears, address: Array("127.0.0.1:5".utf8),
+            messages: messages)
         logIn(login, from: connection)
     }
 
@@ -152,6 +156,29 @@ extension World {
         handle(from: connection) { texts in
             .setVisibility(account: texts.add(account), visibility)
         }
+    }
+
+    func send(
+        _ connection: ConnectionID, to accounts: String..., body: String, device: String? = nil,
+        seconds: Int = 3_600, for account: String? = nil
+    ) {
+        handle(from: connection) { texts in
+            .send(
+                account: texts.add(account),
+                Send(
+                    accounts: texts.add(names: accounts), device: texts.add(device),
+                    body: texts.add(body), expirySeconds: seconds))
+        }
+    }
+
+    /// A connection takes the last message that it was sent, and all before it.
+    func takeLast(_ connection: ConnectionID) {
+        guard let last = messages.handed[connection]?.last else { return }
+        handle(.take(last), from: connection)
+    }
+
+    func discard(_ connection: ConnectionID, _ account: String) {
+        handle(from: connection) { .discard(account: $0.add(account)) }
     }
 
     func query(_ connection: ConnectionID, _ names: [String], type: Int = 1) {

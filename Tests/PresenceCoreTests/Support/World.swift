@@ -26,6 +26,10 @@ final class World {
     private(set) var sessionIDs: [ConnectionID: SessionID] = [:]
     private(set) var stored: [StoredChange] = []
     private var tickets: [Ticket] = []
+    /// What is stored of messages.
+    var messages = StoredMessages()
+    /// Whether contents of messages are read at once or wait for `read()`.
+    var readsWait = false
     /// Whether the store commits at once or waits for `commit()`.
     var storeWaits = false
     /// Whether login lists are fetched at once or wait for `continueLists()`.
@@ -210,6 +214,30 @@ final class World {
         carryOut()
     }
 
+    /// Answers the oldest read of messages.
+    func read() {
+        guard !messages.reads.isEmpty else { return }
+        let (connection, ids) = messages.reads.removeFirst()
+        let found = ids.filter { messages.bodies[$0] != nil }
+        let handed = engine.handOut(found, to: connection, into: &effects)
+        if !handed.isEmpty { show(handed, to: connection) }
+        carryOut()
+    }
+
+    /// Fails the oldest read of messages.
+    func failRead() {
+        guard !messages.reads.isEmpty else { return }
+        let (connection, _) = messages.reads.removeFirst()
+        engine.fetchFailed(for: connection, at: now)
+        carryOut()
+    }
+
+    private func show(_ ids: [MessageID], to connection: ConnectionID) {
+        note(.messages(ids.map { messages.bodies[$0] ?? "?" }), for: connection)
+        guard openSlots[connection.slot] == connection else { return }
+        messages.handed[connection, default: []] += ids
+    }
+
     // MARK: Connections that do not keep up
 
     /// The last event that was delivered.
@@ -275,6 +303,7 @@ final class World {
         batch.removeAll()
         if effects.items.isEmpty { swap(&batch, &effects) }
         while !storeWaits, !tickets.isEmpty { commit() }
+        while !readsWait, !messages.reads.isEmpty { read() }
         while !fanOutsWait, engine.currentStats.fanOuts > 0 { continueFanOuts() }
         if !listsWait, !listing.isEmpty { continueLists() }
     }
@@ -330,11 +359,7 @@ final class World {
                     for: connection)
             }
         case .contact(let notice, let receivers):
-            let notice = batch.notices[notice]
-            for slot in batch.receivers[receivers] {
-                guard let connection = openSlots[slot] else { continue }
-                note(.contact(batch.line(notice.contact), notice.word), for: connection)
-            }
+            tell(batch.notices[notice], to: batch.receivers[receivers], batch)
         case .direct(let index, let receivers):
             present(batch.seen(batch.directed[index]), to: batch.receivers[receivers])
         case .persist(let ticket, let index):
@@ -342,6 +367,9 @@ final class World {
                 StoredChange(
                     words: words(batch.records[index], batch), isDurable: ticket != nil))
             if let ticket { tickets.append(ticket) }
+            messages.note(batch.records[index], batch)
+        case .fetch(let connection, let range):
+            messages.reads.append((connection, Array(batch.messages[range])))
         case .close(let connection, let reason):
             note(.closed(reason), for: connection)
             listing.remove(connection)
@@ -364,6 +392,13 @@ final class World {
             note(.event(state), for: connection)
             delivered[connection, default: []].insert(event.seq)
             learn(state, event, connection)
+        }
+    }
+
+    private func tell(_ notice: ContactNotice, to slots: ArraySlice<UInt32>, _ batch: Effects) {
+        for slot in slots {
+            guard let connection = openSlots[slot] else { continue }
+            note(.contact(batch.line(notice.contact), notice.word), for: connection)
         }
     }
 
@@ -417,6 +452,10 @@ final class World {
             "account \(name(account)) \(value)"
         case .removeAccount(let account):
             "forget \(name(account))"
+        case .putMessage(let message):
+            "message \(batch.text(message.body)) \(message.recipients.map { name($0.account) })"
+        case .removeMessages(let keys):
+            "remove \(keys.count) messages"
         case .putRelations(let relations):
             relations.map {
                 let (side, owner) = ($0.side, $0.owner)

@@ -36,6 +36,8 @@ struct Contents: StoreReader, Equatable {
     var passwordCount = 0
     /// Of the database: equal contents have different ones.
     var secret = Secret()
+    /// In the order in which they were loaded.
+    var messages: [MessageRow] = []
     private var subscriber = ""
 
     init() {}
@@ -90,6 +92,9 @@ extension Contents {
         passwordCount = count
         self.secret.bytes = secret
     }
+
+    mutating func message(_ row: MessageRow) { messages.append(row) }
+
     mutating func relation(_ row: RelationRow) {
         relations[[text(row.owner), text(row.contact)]] = row
     }

@@ -66,11 +66,11 @@ extension SimulatedXMPPClient {
             "get", id, to: "\(other)@\(domain)/\(device)", "<query xmlns='jabber:iq:version'/>")
     }
 
-    /// Sends a message, which is refused.
+    /// Sends a message for a room, which is refused.
     func message(to contact: String) -> [UInt8] {
         let id = ask(.question)
         return Array(
-            "<message to='\(contact)@\(domain)' id='\(id)'><body>Hello</body></message>".utf8)
+            "<message to='\(contact)@\(domain)' id='\(id)' type='groupchat'/>".utf8)
     }
 
     private func iq(

@@ -12,6 +12,8 @@ extension SimulatedXMPPClient {
         guard isLoggedIn else { return violations.append("\(name) while \(phase)") }
         switch name {
         case "presence" where !isError: hearPresence(stanza)
+        case "message" where stanza.first("stanza-id", in: "urn:xmpp:sid:0") != nil:
+            hearMessage(stanza)
         case "iq" where stanza.text("type") == "get": hearQuestion(stanza)
         case "iq" where stanza.text("type") == "set": hearPush(stanza)
         default: hearAnswer(stanza, name, isError: isError)
@@ -89,9 +91,28 @@ extension SimulatedXMPPClient {
         }
     }
 
+    /// A message that was stored for its account.
+    private func hearMessage(_ message: XMLElement) {
+        meet("message")
+        let text = message.first("body", in: "jabber:client")?.text ?? []
+        let body = String(decoding: text, as: UTF8.self)
+        let id = message.first("stanza-id", in: "urn:xmpp:sid:0")?.text("id") ?? ""
+        let fault = messages.fault(body, id: id, to: account, device, opened: opened)
+        if let fault { violations.append(fault) }
+        if untaken.contains(body) { violations.append("\(body) comes twice") }
+        untaken.append(body)
+    }
+
     private func hearQuestion(_ iq: XMLElement) {
         guard iq.text("from") == domain else { return hearRelayed(iq) }
-        noteNumber(iq.text("id"), after: "ping-")
+        if iq.text("id")?.hasPrefix("taken-") == true {
+            noteNumber(iq.text("id"), after: "taken-")
+            // The answer takes them, if it arrives.
+            messages.noteAsked(untaken, by: account)
+            untaken = []
+        } else {
+            noteNumber(iq.text("id"), after: "ping-")
+        }
         meet("pinged")
         if let id = iq.text("id") { reply("<iq type='result' id='\(id)' to='\(domain)'/>") }
     }

@@ -67,6 +67,11 @@ final class SimulatedXMPPClient: SimulatedPeer {
     var roster: [String: SimulatedContact]?
     /// The number of the last push or ping.
     var pushNumber = 0
+    /// What it was sent of messages since it was asked last whether it has them, and when its
+    /// stream began, by the ledger.
+    var untaken: [String] = []
+    var opened = 0
+    let messages: MessageLedger
     /// How its device is shown, as far as it knows; nil: it is not.
     private(set) var shown: ShownDevice?
     /// Whether it has hidden its device, and nobody sees it.
@@ -96,8 +101,9 @@ final class SimulatedXMPPClient: SimulatedPeer {
 
     init(
         account: String, device: String, number: Int, reader: XMLReader,
-        ledger: DirectedLedger, salted: SaltedPasswords
+        ledger: DirectedLedger, salted: SaltedPasswords, messages: MessageLedger
     ) {
+        self.messages = messages
         self.reader = reader
         self.salted = salted
         self.ledger = ledger
@@ -139,6 +145,8 @@ final class SimulatedXMPPClient: SimulatedPeer {
         isPipelining = false
         roster = nil
         pushNumber = 0
+        untaken = []
+        opened = messages.tick()
         shown = nil
         hasHidden = false
         sight.forgetAll()

@@ -52,7 +52,7 @@ import Testing
             <presence/>
             """
         service.receive(Array(login.utf8).span.bytes, from: tablet)
-        let phone = SimulatedClient(account: "alice", device: "phone")
+        let phone = SimulatedClient(account: "alice", device: "phone", ledger: MessageLedger())
         let id = network.open(roomBytes: 1 << 20)
         service.accept(id, on: .native)
         service.receive(

@@ -28,11 +28,13 @@ extension XMPPClient {
             if let sender { send(&clients) { $0.appendUnavailable(farewell, of: sender) } }
         case (.presence, .shown(.begins)):
             clients.table.updateList(of: slot) { $0.beginList() }
+        case (.taking, .taken): askIfReceived(&clients)
         // Before the end of its side, which may have been read meanwhile, is acted on.
         case (.logout, .loggedOut): return close(nil, &clients)
         // What is not answered.
         case (.presence, .shown), (.presence, .availabilitySet), (.hiding, .shown),
-            (.relation, .related), (.relation, .done), (.availability, .done), (.relay, .done):
+            (.relation, .related), (.relation, .done), (.availability, .done), (.relay, .done),
+            (.message, .sent):
             break
         default: return clients.endMismatched(slot)
         }
@@ -97,7 +99,8 @@ extension XMPPClient {
         case .logout:
             flushStream(&clients)
             clients.end(slot, .logout, .lost, .whenWritten(code: nil))
-        case .relay, .discovery, .presence, .availability, .hiding, .relation, .password,
+        case .taking: break
+        case .message, .relay, .discovery, .presence, .availability, .hiding, .relation, .password,
             .lastSeen, .roster:
             if let head = request.head { send(request.error(refusal), head, &clients) }
         }
@@ -121,9 +124,21 @@ extension XMPPRequestInProgress {
     fileprivate func error(_ refusal: Refusal) -> StanzaError {
         switch self {
         case .relay where refusal.reason != .rateLimited: .serviceUnavailable
+        // Nothing shows whom one may see.
+        case .message where refusal.isOfReceiver: .serviceUnavailable
         // As of an account that does not exist.
         case .discovery where refusal.reason == .forbidden: .serviceUnavailable
         default: StanzaError(refusal)
+        }
+    }
+}
+
+extension Refusal {
+    /// Whether a message is refused because of its recipient, or because there are none.
+    fileprivate var isOfReceiver: Bool {
+        switch reason {
+        case .notPermitted, .inboxFull, .forbidden: true
+        default: false
         }
     }
 }

@@ -83,7 +83,7 @@ extension XMPPClient {
         let login = Login(
             account: stream.account, device: device, client: .xmpp, sync: .none,
             hears: .approved, beginning: .hidden, address: clients.origin(of: slot).address,
-            term: term)
+            term: term, messages: .on)
         clients.inbound.append(.bind(clients.connectionID(slot), login))
     }
 

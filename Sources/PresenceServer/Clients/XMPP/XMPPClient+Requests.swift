@@ -31,6 +31,10 @@ extension XMPPClient {
             ask(for: .lastSeen(head), &clients) { .lastSeen($0.add(account)) }
         case .relayIQ(let account, let device, let wantsAnswer):
             relay(stanza, head, of: sender, to: account, device, wantsAnswer, &clients)
+        case .send(let message): write(message, head, &clients)
+        case .relayMessage(let account, let device):
+            relayMessage(stanza, head, of: sender, to: account, device, &clients)
+        case .answer: answered(head.id, &clients)
         case .changePassword(let typed):
             changePassword(typed, head, of: sender, &clients)
         case .listContacts:
@@ -61,6 +65,23 @@ extension XMPPClient {
                 RelayedStanza(
                     connection: clients.connectionID(slot), account: account, device: device,
                     id: head.id ?? [], isRequest: wantsAnswer, stanza: relayed)))
+    }
+
+    /// Relays a message that is not stored. Nothing is said of one that is too long.
+    private func relayMessage(
+        _ stanza: XMLElement, _ head: StanzaHead, of sender: StanzaSender, to account: [UInt8],
+        _ device: [UInt8], _ clients: inout Clients
+    ) {
+        var relayed = StanzaTemplate()
+        guard relayed.appendRelayed(stanza, from: sender, bytesMax: Self.relayedBytesMax) else {
+            return
+        }
+        wait(for: .relay(nil))
+        clients.inbound.append(
+            .relay(
+                RelayedStanza(
+                    connection: clients.connectionID(slot), account: account, device: device,
+                    id: [], isRequest: false, stanza: relayed)))
     }
 
     /// Refuses to relay a stanza.

@@ -25,6 +25,8 @@ final class XMPPClient {
     var arrival = StanzaArrival()
     /// The number of the last ping or push.
     private var number: UInt64 = 0
+    /// The messages that it was sent.
+    var untaken = UntakenMessages()
     /// The devices that have presented themselves to it, other than by a subscription.
     var presented = PresentedDevices()
 
@@ -115,16 +117,20 @@ enum XMPPRequestInProgress {
     case discovery(StanzaHead, Discovered)
     /// Whether a stanza for another device could be handed to it; nil: that is not answered.
     case relay(StanzaHead?)
+    /// That a message is stored, which is not answered.
+    case message(StanzaHead)
+    /// That messages are taken.
+    case taking
     /// Its contacts.
     case roster(StanzaHead)
 
     /// What an error is in answer to; nil: to no stanza.
     var head: StanzaHead? {
         switch self {
-        case .encryption, .authentication, .registration, .bind, .logout: nil
+        case .encryption, .authentication, .registration, .bind, .logout, .taking: nil
         case .presence(let head, _), .availability(let head), .hiding(let head, _),
             .relation(let head, _), .password(let head, _), .lastSeen(let head),
-            .discovery(let head, _), .roster(let head):
+            .discovery(let head, _), .roster(let head), .message(let head):
             head
         case .relay(let head): head
         }

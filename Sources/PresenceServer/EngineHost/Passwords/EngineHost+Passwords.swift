@@ -129,6 +129,7 @@ extension EngineHost {
         case .failed(let fault):
             noteStoreFailure(.read, fault)
             throw transientRefusal(.storeUnavailable)
+        case .messages: preconditionFailure("the answer to another question")
         }
         switch task.goal {
         case .logIn(let typed, _):

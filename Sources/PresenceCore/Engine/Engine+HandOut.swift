@@ -1,0 +1,114 @@
+// How sessions are sent the messages for their accounts: their contents are read from the store
+// when there is room for them, and what was taken meanwhile is left out.
+
+import Containers
+
+extension Engine {
+    /// Begins to send messages to a session that has asked for them at its login.
+    mutating func beginReading(_ session: UInt32, _ login: Login) {
+        guard login.messages == .on, settings.messages == .on else { return }
+        readers[session] = MessageReader()
+    }
+
+    /// A session has its login list: messages may follow.
+    mutating func openReader(of session: UInt32, into effects: inout Effects) {
+        guard readers[session] != nil else { return }
+        readers[session]?.open()
+        fetch(for: session, into: &effects)
+    }
+
+    /// Has the contents read of what a session may be sent now.
+    mutating func fetch(for session: UInt32, into effects: inout Effects) {
+        guard readers[session]?.mayFetch == true, let connection = connectionID(of: session),
+            inboxes.mention(sessions[session].account)
+        else { return }
+        let candidates = messages(for: session)
+        guard let ids = readers[session]?.fetch(from: candidates), !ids.isEmpty else { return }
+        let start = effects.messages.count
+        effects.messages.append(contentsOf: ids)
+        messageStats.fetches += 1
+        effects.items.append(.fetch(connection, messages: start..<effects.messages.count))
+    }
+
+    /// Has sessions of the recipient sent a new message. Returns whether there are any.
+    mutating func fetchForReaders(
+        of account: AccountHandle, _ message: WaitingMessage, into effects: inout Effects
+    ) -> Bool {
+        guard !readers.isEmpty else { return false }
+        var isReached = false
+        for session in allSessions(of: account)
+        where readers[session] != nil && mayGet(message, session) {
+            isReached = true
+            fetch(for: session, into: &effects)
+        }
+        return isReached
+    }
+
+    /// The contents of what a session is to be sent were read. Returns those that are to be sent,
+    /// in order; `found` are those that the store has.
+    ///
+    /// One that waits and is not in the store is lost, and waits no longer.
+    public mutating func handOut(
+        _ found: [MessageID], to connection: ConnectionID, into effects: inout Effects
+    ) -> [MessageID] {
+        forgetRetired(after: effects)
+        guard case .client(let session, let account) = caller(of: connection),
+            let reader = readers[session]
+        else { return [] }
+        let known = Set(found)
+        var handed: [MessageID] = []
+        var missing: [MessageID] = []
+        for message in inboxes[account].messages where reader.fetching.contains(message.id) {
+            if known.contains(message.id) {
+                readers[session]?.noteSent(message)
+                handed.append(message.id)
+            } else {
+                missing.append(message.id)
+            }
+        }
+        readers[session]?.endFetch()
+        messageStats.sent += handed.count
+        messageStats.lost += remove(missing, for: account, into: &effects)
+        fetch(for: session, into: &effects)
+        return handed
+    }
+
+    /// The contents could not be read now. They are read again in a second.
+    public mutating func fetchFailed(for connection: ConnectionID, at now: Moment) {
+        guard case .client(let session, let account) = caller(of: connection),
+            readers[session] != nil
+        else { return }
+        readers[session]?.endFetch()
+        guard !inboxes[account].messages.isEmpty else { return }
+        expectExpiry(ofMessagesFor: account, at: now.mono.advanced(bySeconds: 1))
+    }
+
+    /// Whether a session began after a message was sent.
+    public func isLoggedIn(_ connection: ConnectionID, after message: MessageID) -> Bool {
+        guard case .client(let session, _) = caller(of: connection) else { return false }
+        return message.number < sessions[session].id.ordinal
+    }
+
+    /// How many messages wait that a session may get.
+    func waitingCount(for session: UInt32) -> Int {
+        guard readers[session] != nil else { return 0 }
+        return messages(for: session).count
+    }
+
+    /// What waits that a session may get, in order.
+    private func messages(for session: UInt32) -> [WaitingMessage] {
+        let account = AccountHandle(index: sessions[session].account)
+        return inboxes[account].messages.filter { mayGet($0, session) }
+    }
+
+    /// Whether a session may get a message: one for its device, or for all, unless its priority is
+    /// negative (RFC 6121, section 4.7.2.3) or it has not shown itself.
+    private func mayGet(_ message: WaitingMessage, _ session: UInt32) -> Bool {
+        guard message.device == .none else {
+            return strings.equals(message.device, strings.bytes(of: sessions[session].device).span)
+        }
+        guard sessions[session].phase == .connected else { return false }
+        let number = sessions[session].availability
+        return number == none || availabilities[number].priority >= 0
+    }
+}

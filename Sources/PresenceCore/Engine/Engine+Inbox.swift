@@ -1,0 +1,111 @@
+// How messages leave their boxes: taken, expired, discarded.
+
+import Containers
+
+extension Engine {
+    /// Takes a message, and all that this session was sent before it, for its account.
+    mutating func take(
+        _ message: MessageID, _ client: ClientSession, at now: Moment, into effects: inout Effects
+    ) {
+        let taken = readers[client.session]?.take(message) ?? []
+        messageStats.taken += remove(taken, for: client.account, into: &effects)
+        effects.answer(client.connection, .taken(waiting: waitingCount(for: client.session)))
+        fetch(for: client.session, into: &effects)
+    }
+
+    /// Forgets what waits for an account.
+    mutating func discard(
+        _ account: AccountHandle?, from connection: ConnectionID, into effects: inout Effects
+    ) {
+        let messages = account.map { inboxes[$0].messages.map(\.id) } ?? []
+        let count = account.map { remove(messages, for: $0, into: &effects) } ?? 0
+        messageStats.discarded += count
+        effects.answer(connection, .discarded(count))
+    }
+
+    /// Something may have expired of what waits for an account. Also begins the reads again that
+    /// have failed.
+    mutating func inboxTimerFired(
+        of account: AccountHandle, at now: Moment, into effects: inout Effects
+    ) {
+        inboxes.update(account) { $0.timer = .none }
+        let expired = inboxes[account].messages.filter { $0.expires <= now.mono }.map(\.id)
+        messageStats.expired += remove(expired, for: account, into: &effects)
+        let left = inboxes[account].messages.map(\.expires).min()
+        if let left { expectExpiry(ofMessagesFor: account, at: left) }
+        for session in allSessions(of: account) { fetch(for: session, into: &effects) }
+    }
+
+    /// Removes those that wait of these, from the store as well. Returns how many.
+    mutating func remove(
+        _ messages: [MessageID], for account: AccountHandle, into effects: inout Effects
+    ) -> Int {
+        var keys: [WaitingKey] = []
+        for id in messages {
+            guard let message = inboxes.remove(id, for: account) else { continue }
+            keys.append(message.key)
+            if message.device != .none { strings.remove(message.device) }
+            if message.sender != none { retired.append(message.sender) }
+        }
+        guard !keys.isEmpty else { return 0 }
+        effects.persist(.removeMessages(keys))
+        if inboxes[account].messages.isEmpty {
+            cancelInboxTimer(of: account)
+            retired.append(account.index)
+        }
+        return keys.count
+    }
+
+    /// Has the box of an account looked at then, or before.
+    mutating func expectExpiry(ofMessagesFor account: AccountHandle, at deadline: Mono) {
+        let box = inboxes[account]
+        precondition(!box.messages.isEmpty, "a deadline of no message")
+        guard box.timer == .none || deadline < box.deadline else { return }
+        var timer = box.timer
+        if timer == .none {
+            timer = wheel.schedule(
+                Deadline.inbox(account.index).payload, at: deadline.milliseconds)
+        } else {
+            wheel.reschedule(timer, at: deadline.milliseconds)
+        }
+        inboxes.update(account) { ($0.timer, $0.deadline) = (timer, deadline) }
+    }
+
+    private mutating func cancelInboxTimer(of account: AccountHandle) {
+        let timer = inboxes[account].timer
+        guard timer != .none else { return }
+        wheel.cancel(timer)
+        inboxes.update(account) { $0.timer = .none }
+    }
+
+    // MARK: At a start
+
+    /// Restores a message, in the order of the numbers; one that has expired is left out.
+    public mutating func restoreMessage(
+        _ id: MessageID, place: UInt16, for account: AccountHandle, of sender: AccountHandle?,
+        device: [UInt8]?, byteCount: Int, isOfStranger: Bool, expires: Wall, at now: Moment
+    ) {
+        guard now.wall < expires, !inboxes[account].contains(id) else { return }
+        let message = WaitingMessage(
+            id: id,
+            expires: deadline(
+                at: expires, secondsMax: settings.limits.messageExpirySecondsMax, now),
+            sender: sender?.index ?? none, byteCount: UInt32(clamping: max(0, byteCount)),
+            place: place, isOfStranger: isOfStranger,
+            device: device.map { strings.insert($0.span) } ?? .none)
+        inboxes.reserve(
+            message.amount, for: account, of: message.sender, isOfStranger: isOfStranger)
+        inboxes.insert(message, for: account)
+        expectExpiry(ofMessagesFor: account, at: message.expires)
+    }
+
+    /// Counters of messages.
+    public var messages: MessageStats {
+        var stats = messageStats
+        let waiting = inboxes.amount - sendsInFlight.reserved
+        stats.waiting = waiting.count
+        stats.waitingBytes = waiting.byteCount
+        stats.inboxes = inboxes.boxes.count
+        return stats
+    }
+}

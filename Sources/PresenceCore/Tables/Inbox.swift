@@ -1,0 +1,123 @@
+import Containers
+
+/// A message that waits for one recipient. Its contents are in the store.
+struct WaitingMessage {
+    let id: MessageID
+    /// When it expires.
+    let expires: Mono
+    /// The account that wrote it; `none`: the service.
+    let sender: UInt32
+    /// What it counts for in the limits on bytes.
+    let byteCount: UInt32
+    /// The recipient's place among those of the message.
+    let place: UInt16
+    /// Whether the sender is a stranger to the recipient.
+    let isOfStranger: Bool
+    /// Only for the device with this name; `SlabRef.none`: for whichever takes it first.
+    let device: SlabRef
+
+    var key: WaitingKey { WaitingKey(message: id, place: place) }
+    var amount: MessageAmount { MessageAmount(count: 1, byteCount: Int(byteCount)) }
+
+    /// The smallest number of bytes that a message counts for: what its rows take.
+    static let byteCountMin = 512
+}
+
+/// How many messages, and what they count for in the limits on bytes.
+struct MessageAmount: Equatable {
+    var count = 0
+    var byteCount = 0
+
+    static func + (lhs: Self, rhs: Self) -> Self {
+        Self(count: lhs.count + rhs.count, byteCount: lhs.byteCount + rhs.byteCount)
+    }
+
+    static func - (lhs: Self, rhs: Self) -> Self {
+        Self(count: lhs.count - rhs.count, byteCount: lhs.byteCount - rhs.byteCount)
+    }
+
+    static func * (lhs: Self, rhs: Int) -> Self {
+        Self(count: lhs.count * rhs, byteCount: lhs.byteCount * rhs)
+    }
+
+    /// Whether both numbers are at most those of a limit.
+    func fits(_ limit: Self) -> Bool { count <= limit.count && byteCount <= limit.byteCount }
+
+    /// The half of both.
+    var half: Self { Self(count: count / 2, byteCount: byteCount / 2) }
+}
+
+/// What waits for one account, in the order of the messages' numbers, and the places of what is
+/// still to be stored.
+struct Inbox {
+    private(set) var messages: [WaitingMessage] = []
+    /// All of it, with what is reserved.
+    private(set) var amount = MessageAmount()
+    /// The part of strangers.
+    private(set) var ofStrangers = MessageAmount()
+    /// Fires at the earliest expiry, or before.
+    var timer = TimerID.none
+    /// When it fires; meaningless without a timer.
+    var deadline = Mono(milliseconds: 0)
+
+    var isEmpty: Bool { messages.isEmpty && amount.count == 0 }
+
+    /// Whether a message has a place within the limit. Strangers fill at most half.
+    func hasRoom(for message: MessageAmount, isOfStranger: Bool, limit: MessageAmount) -> Bool {
+        (amount + message).fits(limit)
+            && (!isOfStranger || (ofStrangers + message).fits(limit.half))
+    }
+
+    /// Keeps a place for a message that is to be stored.
+    mutating func reserve(_ message: MessageAmount, isOfStranger: Bool) {
+        amount = amount + message
+        if isOfStranger { ofStrangers = ofStrangers + message }
+    }
+
+    /// Gives back the place of a message.
+    mutating func release(_ message: MessageAmount, isOfStranger: Bool) {
+        amount = amount - message
+        if isOfStranger { ofStrangers = ofStrangers - message }
+        precondition(amount.count >= messages.count, "a place that nothing had")
+        precondition(ofStrangers.count >= 0, "a place that no stranger had")
+    }
+
+    /// Adds a message that has a place. O(1) for the newest.
+    mutating func insert(_ message: WaitingMessage) {
+        let place = place(of: message.id)
+        precondition(
+            place == messages.count || messages[place].id != message.id, "a message twice")
+        messages.insert(message, at: place)
+        precondition(messages.count <= amount.count, "a message without a place")
+    }
+
+    /// Removes a message with its place; nil: it does not wait any more. O(messages behind it).
+    mutating func remove(_ id: MessageID) -> WaitingMessage? {
+        let place = place(of: id)
+        guard place < messages.count, messages[place].id == id else { return nil }
+        let message = messages.remove(at: place)
+        release(message.amount, isOfStranger: message.isOfStranger)
+        return message
+    }
+
+    /// Whether a message waits. O(log n).
+    func contains(_ id: MessageID) -> Bool {
+        let place = place(of: id)
+        return place < messages.count && messages[place].id == id
+    }
+
+    private func place(of id: MessageID) -> Int { messages.partitionPoint { $0.id < id } }
+
+    func checkInvariants(reserved: MessageAmount, ofStrangers reservedOfStrangers: MessageAmount) {
+        var sum = reserved
+        var strangers = reservedOfStrangers
+        for (place, message) in messages.enumerated() {
+            precondition(place == 0 || messages[place - 1].id < message.id, "order of messages")
+            sum = sum + message.amount
+            if message.isOfStranger { strangers = strangers + message.amount }
+            precondition(timer == .none || deadline <= message.expires, "a deadline too late")
+        }
+        precondition(sum == amount && strangers == ofStrangers, "a box miscounted")
+        precondition(messages.isEmpty == (timer == .none), "messages and their deadline")
+    }
+}

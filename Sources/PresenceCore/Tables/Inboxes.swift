@@ -1,0 +1,107 @@
+import Containers
+
+/// The messages that wait, by recipient and by sender. Only accounts with mail use memory.
+struct Inboxes {
+    private(set) var boxes: [UInt32: Inbox] = [:]
+    /// What waits by its sender, with what is reserved; not what the service has sent.
+    private var senders: [UInt32: MessageAmount] = [:]
+    /// All of it, with what is reserved.
+    private(set) var amount = MessageAmount()
+
+    /// Whether there is anything of or for an account. O(1).
+    @inline(__always)
+    func mention(_ account: UInt32) -> Bool {
+        amount.count > 0 && (boxes[account] != nil || senders[account] != nil)
+    }
+
+    /// The box of an account.
+    subscript(account: AccountHandle) -> Inbox { boxes[account.index] ?? Inbox() }
+
+    /// What waits of an account.
+    func sent(by account: AccountHandle) -> MessageAmount {
+        senders[account.index] ?? MessageAmount()
+    }
+
+    /// Keeps places for a message of `sender` (`none`: the service).
+    mutating func reserve(
+        _ message: MessageAmount, for account: AccountHandle, of sender: UInt32,
+        isOfStranger: Bool
+    ) {
+        boxes[account.index, default: Inbox()].reserve(message, isOfStranger: isOfStranger)
+        amount = amount + message
+        guard sender != none else { return }
+        senders[sender, default: MessageAmount()] = sent(by: AccountHandle(index: sender)) + message
+    }
+
+    /// Gives back the places of a message that is not stored.
+    mutating func release(
+        _ message: MessageAmount, for account: AccountHandle, of sender: UInt32,
+        isOfStranger: Bool
+    ) {
+        update(account) { $0.release(message, isOfStranger: isOfStranger) }
+        deduct(message, of: sender)
+    }
+
+    /// Adds a message that has places.
+    mutating func insert(_ message: WaitingMessage, for account: AccountHandle) {
+        update(account) { $0.insert(message) }
+    }
+
+    /// Removes a message with its places; nil: it does not wait any more.
+    mutating func remove(_ id: MessageID, for account: AccountHandle) -> WaitingMessage? {
+        guard let message = update(account, { $0.remove(id) }) else { return nil }
+        deduct(message.amount, of: message.sender)
+        return message
+    }
+
+    /// Changes a box in place; one that is empty afterwards uses no memory.
+    @discardableResult
+    mutating func update<Result>(
+        _ account: AccountHandle, _ body: (inout Inbox) -> Result
+    ) -> Result {
+        let result = body(&boxes[account.index, default: Inbox()])
+        if boxes[account.index]?.isEmpty == true, boxes[account.index]?.timer == TimerID.none {
+            boxes[account.index] = nil
+        }
+        return result
+    }
+
+    private mutating func deduct(_ message: MessageAmount, of sender: UInt32) {
+        amount = amount - message
+        precondition(amount.count >= 0 && amount.byteCount >= 0, "messages miscounted")
+        guard sender != none else { return }
+        let left = sent(by: AccountHandle(index: sender)) - message
+        precondition(left.count >= 0 && left.byteCount >= 0, "a sender's messages miscounted")
+        senders[sender] = left.count == 0 ? nil : left
+    }
+
+    /// Traps unless the sums agree. `pending` are the sends that are being stored.
+    func checkInvariants(_ pending: [PendingSend]) {
+        var reserved: [UInt32: (all: MessageAmount, ofStrangers: MessageAmount)] = [:]
+        var bySender: [UInt32: MessageAmount] = [:]
+        var sum = MessageAmount()
+        func count(_ message: MessageAmount, of sender: UInt32) {
+            sum = sum + message
+            guard sender != none else { return }
+            bySender[sender] = (bySender[sender] ?? MessageAmount()) + message
+        }
+        for send in pending {
+            for recipient in send.recipients {
+                var entry = reserved[recipient.account.index] ?? (MessageAmount(), MessageAmount())
+                entry.all = entry.all + send.amount
+                if recipient.isOfStranger { entry.ofStrangers = entry.ofStrangers + send.amount }
+                reserved[recipient.account.index] = entry
+                count(send.amount, of: send.sender)
+            }
+        }
+        for (account, box) in boxes {
+            let (all, ofStrangers) = reserved[account] ?? (MessageAmount(), MessageAmount())
+            box.checkInvariants(reserved: all, ofStrangers: ofStrangers)
+            precondition(!box.isEmpty, "a box of an account without mail")
+            for message in box.messages { count(message.amount, of: message.sender) }
+        }
+        precondition(reserved.keys.allSatisfy { boxes[$0] != nil }, "a place in no box")
+        precondition(sum == amount, "messages miscounted")
+        precondition(bySender == senders, "senders miscounted")
+    }
+}

@@ -1,0 +1,39 @@
+import PresenceCore
+import PrometheusText
+
+// Metrics of messages between accounts.
+
+extension MetricTable {
+    static let messages: [Metric] = [
+        Metric(
+            .counter, "porchlight_messages_total",
+            "Messages, each once for each recipient, by what became of them.", by: "fate",
+            [
+                Metric.Value("stored") { $0.host.messages.stored },
+                Metric.Value("taken", stats: .messagesTaken) { $0.host.messages.taken },
+                Metric.Value("expired") { $0.host.messages.expired },
+                Metric.Value("discarded") { $0.host.messages.discarded },
+                Metric.Value("lost") { $0.host.messages.lost },
+            ]),
+        Metric(
+            .counter, "porchlight_messages_sent_total",
+            "Messages sent to sessions, repetitions included."
+        ) { $0.host.messages.sent },
+        Metric(
+            .gauge, "porchlight_messages_waiting",
+            "Messages that wait to be taken, each once for each recipient.",
+            stats: .messagesWaiting
+        ) { $0.host.messages.waiting },
+        Metric(
+            .gauge, "porchlight_messages_waiting_bytes",
+            "Bytes that the waiting messages count for in the limits.", stats: .messageBytes
+        ) { $0.host.messages.waitingBytes },
+        Metric(
+            .gauge, "porchlight_message_inboxes", "Accounts for which messages wait."
+        ) { $0.host.messages.inboxes },
+        Metric(
+            .counter, "porchlight_message_fetches_total",
+            "Reads of message contents from the database."
+        ) { $0.host.messages.fetches },
+    ]
+}

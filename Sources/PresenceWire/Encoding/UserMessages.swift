@@ -1,0 +1,72 @@
+public import PresenceCore
+
+// Messages of accounts: the notification that delivers them, and the results of their methods.
+
+extension MessageID {
+    /// As clients are sent it, without quotes.
+    public var text: [UInt8] {
+        var text: [UInt8] = []
+        text.appendBase32(number)
+        return Array(text.dropFirst().dropLast())
+    }
+}
+
+extension [UInt8] {
+    /// Appends the notification with messages, in their order: as many as the limit allows but at
+    /// least one. Returns the rest; nothing is appended for none.
+    public mutating func appendMessagesBody(
+        _ messages: ArraySlice<DeliveredMessage>, limits: Limits
+    ) -> ArraySlice<DeliveredMessage> {
+        guard !messages.isEmpty else { return messages }
+        let bound = count + limits.serverFrameBytesMax - 3
+        append(#"{"jsonrpc":"2.0","method":"messages","params":{"messages":["#)
+        var rest = messages
+        while let message = rest.first {
+            let before = count
+            let isFirst = rest.count == messages.count
+            if !isFirst { append(",") }
+            append(message)
+            if count > bound && !isFirst {
+                removeLast(count - before)
+                break
+            }
+            rest.removeFirst()
+        }
+        append("]}}")
+        return rest
+    }
+
+    private mutating func append(_ message: DeliveredMessage) {
+        append(#"{"id":"#)
+        appendBase32(message.id.number)
+        appendText(#","from":"#, message.from)
+        appendText(#","fromDevice":"#, message.fromDevice)
+        append(#","time":"#, message.time)
+        appendText(#","body":"#, message.body)
+        appendText(#","ext":"#, message.ext)
+        appendText(#","ref":"#, message.ref)
+        if let stanza = message.stanza {
+            append(#","type":"#)
+            append(stanza.kind == .chat ? #""chat""# : #""normal""#)
+            appendText(#","xml":"#, stanza.extra)
+        }
+        append("}")
+    }
+
+    /// Appends a member, unless its text is empty.
+    private mutating func appendText(_ key: StaticString, _ text: [UInt8]) {
+        guard !text.isEmpty else { return }
+        append(key)
+        appendString(text.span)
+    }
+
+    mutating func appendResult(_ sent: Sent) {
+        append(#"{"id":"#)
+        appendBase32(sent.message.number)
+        append(#","time":"#, sent.time)
+        append(#","expires":"#, sent.expires)
+        append(#","recipients":"#, sent.recipients)
+        if let reached = sent.reached { append(#","reached":"#, reached) }
+        append("}")
+    }
+}

@@ -1,0 +1,37 @@
+import PresenceCore
+
+// Messages between accounts. The longest message has a place in every box, also in the half that
+// is for strangers, and the quota of a sender holds one for each recipient of a request.
+
+extension SettingTable {
+    static let messages = SettingGroup(
+        title: "Messages",
+        settings: [
+            .choice(
+                "messages", \Live.engine.messages,
+                "Messages between accounts. off: their methods are refused; what waits stays."),
+            .count(
+                "message-bytes-max", \Live.limits.messageBytesMax, 1_024...49_152, .bytes,
+                "Length of a message's body and ext together in UTF-8."),
+            .count(
+                "messages-per-account-max", \Live.limits.messagesPerAccountMax, 10...1_000, .things,
+                "Messages that wait for one account; accounts unrelated to it fill at most half."),
+            .count(
+                "message-bytes-per-account-max", \Live.limits.messageBytesPerAccountMax,
+                131_072...1_073_741_824, .bytes,
+                "Bytes of the messages that wait for one account; each counts for at least 512."),
+            .count(
+                "messages-per-sender-max", \Live.limits.messagesPerSenderMax, 10...1_000_000,
+                .things,
+                "Messages of one account that wait, once for each recipient; app servers have no "
+                    + "limit."),
+            .count(
+                "message-bytes-per-sender-max", \Live.limits.messageBytesPerSenderMax,
+                1_048_576...1_099_511_627_776, .bytes,
+                "Bytes of the messages of one account that wait."),
+            .count(
+                "message-bytes-in-all-max", \Live.limits.messageBytesInAllMax,
+                8_388_608...1_099_511_627_776, .bytes,
+                "Bytes of all messages that wait; above, error 503."),
+        ])
+}

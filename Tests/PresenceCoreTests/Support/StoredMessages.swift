@@ -1,0 +1,34 @@
+@testable import PresenceCore
+
+/// What a store has of messages, and what is read of it.
+struct StoredMessages {
+    /// By message, as long as a recipient is left.
+    private(set) var bodies: [MessageID: String] = [:]
+    /// Who has still to take each.
+    private(set) var rows: [WaitingKey: MessageRecord] = [:]
+    /// Reads that are still to be answered.
+    var reads: [(ConnectionID, [MessageID])] = []
+    /// What each connection was sent.
+    var handed: [ConnectionID: [MessageID]] = [:]
+
+    mutating func note(_ record: Record, _ effects: Effects) {
+        switch record {
+        case .putMessage(let message):
+            bodies[message.message] = effects.text(message.body)
+            for place in message.recipients.indices {
+                rows[WaitingKey(message: message.message, place: UInt16(place))] = message
+            }
+        case .removeMessages(let keys):
+            for key in keys {
+                rows[key] = nil
+                if !rows.keys.contains(where: { $0.message == key.message }) {
+                    bodies[key.message] = nil
+                }
+            }
+        default: break
+        }
+    }
+
+    /// The contents of a message are damaged.
+    mutating func lose(_ message: MessageID) { bodies[message] = nil }
+}

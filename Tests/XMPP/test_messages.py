@@ -1,0 +1,179 @@
+"""Messages of XMPP clients: to each other, to native clients and from them, at once and later."""
+
+import asyncio
+import re
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+from service import Served
+from stream import Stream
+from test_slixmpp import WAIT, Person, ended
+
+PING = "<iq type='get' id='%s'><ping xmlns='urn:xmpp:ping'/></iq>"
+TEXT = "今天的天气真好。"
+
+
+class Messages(Served, unittest.TestCase):
+    is_plain = True
+
+    def stream(self, name, presence="<presence/>"):
+        stream = Stream(self.service.xmpp_port)
+        self.addCleanup(stream.close)
+        stream.login(name, "d1")
+        stream.send(presence)
+        return stream
+
+    def heard(self, stream, mark):
+        """What was received before the answer to a ping."""
+        stream.send(PING % mark)
+        return stream.until("id='%s'" % mark)
+
+    def write(self, stream, to, id, body="Hello", more="", kind="chat"):
+        stream.send("<message to='%s' id='%s' type='%s'><body>%s</body>%s</message>"
+                    % (to, id, kind, body, more))
+        return self.heard(stream, "after-" + id)
+
+    def take(self, stream):
+        """Answers the ping that follows messages. Returns what was received before it."""
+        said = stream.until("<ping xmlns='urn:xmpp:ping'/></iq>")
+        number = re.search("id='(taken-[0-9]+)'", said).group(1)
+        stream.send("<iq type='result' id='%s' to='localhost'/>" % number)
+        return said
+
+    def test_between_two_clients(self):
+        amy, bob = self.stream("amy"), self.stream("bob")
+        self.heard(bob, "here")
+        self.assertNotIn("<error", self.write(
+            amy, "bob@localhost", "m1", TEXT, "<request xmlns='urn:xmpp:receipts'/>"))
+        said = self.take(bob)
+        self.assertIn("<message from='amy@localhost/d1' to='bob@localhost' id='m1' type='chat'>"
+                      "<body>%s</body><request xmlns='urn:xmpp:receipts'/><stanza-id " % TEXT,
+                      said)
+        self.assertNotIn("<delay", said)
+        # What is not kept goes to a device that is there.
+        amy.send("<message to='bob@localhost/d1'><composing "
+                 "xmlns='http://jabber.org/protocol/chatstates'/></message>")
+        self.assertIn("from='amy@localhost/d1' to='bob@localhost/d1'", bob.until("<composing"))
+
+    def test_one_that_is_offline_gets_it_later(self):
+        ann = self.stream("ann")
+        long = "长" * 13_000
+        self.assertNotIn("<error", self.write(ann, "ben@localhost", "m1", long))
+        first = self.stream("ben")
+        said = first.until("id='taken-")
+        self.assertIn("<body>%s</body><delay xmlns='urn:xmpp:delay' from='localhost' " % long, said)
+        # It was not taken: it comes again.
+        first.close()
+        second = self.stream("ben")
+        self.assertIn(long, self.take(second))
+        self.heard(second, "taken")
+        second.close()
+        third = self.stream("ben")
+        self.assertNotIn("<message", self.heard(third, "nothing"))
+
+    def test_native_clients(self):
+        cat = self.stream("cat")
+        self.heard(cat, "here")
+        native = self.service.login("dan", "phone", messages=True)
+        self.addCleanup(native.close)
+        self.write(cat, "dan@localhost", "m1", TEXT, "<thread>1</thread>")
+        message, = native.note("messages")["params"]["messages"]
+        self.assertEqual(
+            (message["from"], message["fromDevice"], message["body"], message["ref"],
+             message["type"], message["xml"]),
+            ("cat", "d1", TEXT, "m1", "chat", "<thread>1</thread>"))
+        sent = native.ok("send", {"accounts": ["cat"], "body": "a<b", "ext": "{}", "ref": "n1"})
+        said = self.take(cat)
+        self.assertIn(
+            "<message from='dan@localhost/phone' to='cat@localhost' id='n1' type='chat'>"
+            "<body>a&lt;b</body><ext xmlns='urn:porchlight:message:0'>{}</ext>"
+            "<stanza-id xmlns='urn:xmpp:sid:0' by='cat@localhost' id='%s'/>" % sent["id"], said)
+
+    def test_a_negative_priority_gets_none(self):
+        eve = self.stream("eve", "<presence><priority>-1</priority></presence>")
+        self.write(eve, "eve@localhost", "m1")
+        self.assertNotIn("<message", self.heard(eve, "none"))
+        eve.send("<presence/>")
+        self.assertIn("id='m1'", self.take(eve))
+
+    def test_one_for_its_device_needs_no_presence(self):
+        native = self.service.login("jan", "phone")
+        self.addCleanup(native.close)
+        kay = self.stream("kay", "")
+        for device, ref in ((None, "all"), ("d2", "other"), ("d1", "own")):
+            native.ok("send", {"accounts": ["kay"], "body": "x", "ref": ref,
+                               **({"device": device} if device else {})})
+        said = self.take(kay)
+        self.assertEqual(re.findall("<message [^>]* id='([a-z]*)'", said), ["own"])
+        kay.send("<presence/>")
+        self.assertEqual(re.findall("<message [^>]* id='([a-z]*)'", self.take(kay)), ["all"])
+
+    def test_the_window_is_left_when_it_answers(self):
+        lea = self.stream("lea")
+        for id in ("m1", "m2"):
+            self.assertNotIn("<error", self.write(lea, "mia@localhost", id, "x" * 40_000))
+        mia = self.stream("mia")
+        first = self.take(mia)
+        self.assertIn("id='m1'", first)
+        self.assertNotIn("id='m2'", first)
+        self.assertIn("id='m2'", self.take(mia))
+
+    def test_characters_that_xml_does_not_have(self):
+        native = self.service.login("ned", "phone")
+        self.addCleanup(native.close)
+        ole = self.stream("ole")
+        self.heard(ole, "here")
+        native.ok("send", {"accounts": ["ole"], "body": "a\u0001b\ufffe", "ext": "\u0002"})
+        said = self.take(ole)
+        message = said[said.index("<message "):said.index("</message>")] + "</message>"
+        self.assertEqual(ElementTree.fromstring(message).find("body").text[0], "a")
+
+    def test_refusals(self):
+        fay = self.stream("fay")
+        said = self.write(fay, "gus@localhost", "m1", "x" * 49_153)
+        self.assertIn("<error type='modify'><policy-violation ", said)
+        self.assertNotIn("xxx", said)
+        said = self.write(fay, "gus@localhost", "m2", kind="groupchat")
+        self.assertIn("<error type='cancel'><service-unavailable ", said)
+
+    def test_strangers_to_accounts_that_approve(self):
+        server = self.service.server()
+        self.addCleanup(server.close)
+        server.ok("setVisibility", {"account": "ivy", "visibility": "approved"})
+        hal = self.stream("hal")
+        said = self.write(hal, "ivy@localhost", "m1")
+        self.assertIn("<error type='cancel'><service-unavailable ", said)
+
+
+class Libraries(Served, unittest.IsolatedAsyncioTestCase):
+    """slixmpp, which knows nothing of how messages are taken."""
+
+    is_plain = True
+
+    async def person(self, name):
+        person = Person(name)
+        person.enable_starttls = person.enable_direct_tls = False
+        person.said = asyncio.Queue()
+        person.add_event_handler("message", person.said.put_nowait)
+        await person.begin(self.service.xmpp_port)
+        self.addAsyncCleanup(ended, person)
+        await person.appear()
+        return person
+
+    async def test_slixmpp(self):
+        pia, quin = await self.person("pia"), await self.person("quin")
+        for number in range(3):
+            pia.send_message("quin@localhost", "%s%d" % (TEXT, number), mtype="chat")
+        for number in range(3):
+            message = await asyncio.wait_for(quin.said.get(), WAIT)
+            self.assertEqual(message["body"], "%s%d" % (TEXT, number))
+            self.assertEqual(message["from"].bare, "pia@localhost")
+        server = self.service.server()
+        self.addCleanup(server.close)
+        # It answers the pings by itself.
+        while server.ok("stats")["messagesWaiting"]:
+            await asyncio.sleep(0)
+
+
+if __name__ == "__main__":
+    unittest.main()
