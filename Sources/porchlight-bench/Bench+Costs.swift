@@ -65,6 +65,40 @@ struct BenchSubscribe: ParsableCommand {
     }
 }
 
+struct BenchMessages: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "messages",
+        abstract: "Measure CPU time of messages that are sent, stored, delivered and taken.",
+        usage: "porchlight bench messages [<options>]")
+
+    @Option(help: "Accounts, all online.")
+    var accounts = 1_000
+
+    @Option(help: "Messages that each sends, to the next account.")
+    var messages = 20
+
+    @Option(help: "Bytes of text of a message.")
+    var bodyBytes = 200
+
+    @Option(help: "Requests in flight.")
+    var window = 256
+
+    @Option(help: "Messages that wait for accounts that are not online.")
+    var waiting = 0
+
+    @OptionGroup var bench: BenchArguments
+
+    func run() throws {
+        var messaging = Messaging()
+        messaging.accounts = accounts
+        messaging.messages = messages
+        messaging.bodyBytes = bodyBytes
+        messaging.window = window
+        messaging.waiting = waiting
+        try bench.show(messaging.run)
+    }
+}
+
 struct BenchCelebrity: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "celebrity",

@@ -21,6 +21,7 @@ struct PorchlightBench: ParsableCommand {
         subcommands: [
             BenchFanout.self, BenchConnections.self, BenchSubscribe.self, BenchStorm.self,
             BenchRestart.self, BenchCelebrity.self, BenchFlood.self, BenchMixed.self,
+            BenchMessages.self,
             BenchFloorServer.self,
         ])
 

@@ -64,6 +64,16 @@ import Testing
         #expect(try #require(report.value("events")) >= 200)
     }
 
+    @Test func `messages`() throws {
+        var messaging = Messaging()
+        messaging.accounts = 10
+        messaging.messages = 12
+        messaging.window = 7
+        messaging.waiting = 60
+        let report = try messaging.run(tiny())
+        #expect(try #require(report.value("server CPU per message")) > 0, "\(report.table)")
+    }
+
     @Test(arguments: [Storm.Drop.reset, .close])
     func `storm`(drop: Storm.Drop) throws {
         var storm = Storm()

@@ -138,7 +138,8 @@ extension Load {
         leave(client, to: .loggingIn)
         scratch.removeAll(keepingCapacity: true)
         switch clients[client].role {
-        case .account: scratch.appendLogin(client, names, sync: loginList)
+        case .account:
+            scratch.appendLogin(client, names, sync: loginList, messages: messages)
         case .appServer: scratch.appendAppServerLogin(key: serverKey)
         }
         send(scratch, by: client)

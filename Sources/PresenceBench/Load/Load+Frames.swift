@@ -53,6 +53,11 @@ extension Load {
             lost(
                 client, "was closed by the service (\(code))",
                 retryAfterSeconds: code >= 4_500 ? max(retryAfterSeconds, 1) : nil)
+        case .messages:
+            guard let messages = scanner.messages(body) else {
+                return fail("Messages without an id: \(text(of: body)).")
+            }
+            observer?.delivered(messages, to: client)
         case .expired, .unknown:
             fail("An unexpected frame: \(text(of: body)).")
         }

@@ -30,6 +30,7 @@ final class Load: LoopHandler {
     var counters = LoadCounters()
     var lossPolicy = LossPolicy.fail
     var loginList = LoginSync.online
+    var messages = LoginMessages.none
     var serverKey: String?
     /// Nil: clients connect without TLS.
     var tls: LoadTLS?

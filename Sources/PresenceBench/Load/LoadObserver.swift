@@ -8,6 +8,8 @@ protocol LoadObserver: AnyObject {
     func listed(_ event: ScannedEvent, by client: Int)
     /// A client's login list is complete.
     func arrived(_ client: Int, states: Int)
+    /// A client is sent messages.
+    func delivered(_ messages: ScannedMessages, to client: Int)
     /// A request was carried out.
     func answered(_ kind: RequestKind, of client: Int, in body: RawSpan)
     /// A tick of some milliseconds, and before each wait of the loop.
@@ -19,6 +21,7 @@ extension LoadObserver {
     func received(_ event: ScannedEvent, by client: Int, in body: RawSpan) {}
     func listed(_ event: ScannedEvent, by client: Int) {}
     func arrived(_ client: Int, states: Int) {}
+    func delivered(_ messages: ScannedMessages, to client: Int) {}
     func answered(_ kind: RequestKind, of client: Int, in body: RawSpan) {}
     func turnEnded() {}
 }

@@ -3,7 +3,7 @@ import PresenceWire
 /// The requests of a run. The id of a request is its kind, so that a response names it too.
 enum RequestKind: Int {
     case login = 1
-    case subscribe, unsubscribe, publish, ping, query, logout, clear, stats
+    case subscribe, unsubscribe, publish, ping, query, logout, clear, stats, send, take
 }
 
 extension [UInt8] {
@@ -31,14 +31,16 @@ extension [UInt8] {
         append(text: #"","params":{"#)
     }
 
-    mutating func appendLogin(_ account: Int, _ names: Names, sync: LoginSync) {
+    mutating func appendLogin(
+        _ account: Int, _ names: Names, sync: LoginSync, messages: LoginMessages
+    ) {
         appendFrame { bytes in
             bytes.appendHead(.login)
             bytes.append(text: #""account":""#)
             names.append(account, to: &bytes)
             bytes.append(text: #"","device":"d","sync":""#)
             bytes.append(contentsOf: sync.rawValue.utf8)
-            bytes.append(text: #""}}"#)
+            bytes.append(text: messages == .read ? #"","messages":true}}"# : #""}}"#)
         }
     }
 
@@ -84,6 +86,26 @@ extension [UInt8] {
             bytes.append(text: #""type":1,"value":"#)
             bytes.append(integer: value)
             bytes.append(text: "}}")
+        }
+    }
+
+    mutating func appendSend(to account: Int, bodyBytes: Int, _ names: Names) {
+        appendFrame { bytes in
+            bytes.appendHead(.send)
+            bytes.append(text: #""accounts":["#)
+            bytes.appendNames(CollectionOfOne(account), names)
+            bytes.append(text: #"],"body":""#)
+            bytes.append(contentsOf: repeatElement(UInt8(ascii: "x"), count: bodyBytes))
+            bytes.append(text: #""}}"#)
+        }
+    }
+
+    mutating func appendTake(_ message: [UInt8]) {
+        appendFrame { bytes in
+            bytes.appendHead(.take)
+            bytes.append(text: #""id":""#)
+            bytes.append(contentsOf: message)
+            bytes.append(text: #""}}"#)
         }
     }
 
@@ -143,3 +165,6 @@ extension [UInt8] {
 
 /// Which states a login asks for.
 enum LoginSync: String { case online, all, none }
+
+/// Whether a login asks for messages.
+enum LoginMessages { case none, read }

@@ -83,8 +83,16 @@ enum ScannedFrame {
     /// The service closes the connection.
     case close(code: Int, retryAfterSeconds: Int)
     case expired
+    case messages
     case answer(id: Int, ScannedResponse)
     case unknown
+}
+
+/// The messages of a frame.
+struct ScannedMessages {
+    var count: Int
+    /// The id of the last one, as text.
+    var last: [UInt8]
 }
 
 /// Whether a request was carried out.
@@ -95,6 +103,7 @@ enum ScannedResponse: Equatable {
 
 /// Finds the parts of frames.
 struct Scanner {
+    private let id = keyWord("{\"id\":\"0")
     private let method = keyWord("\"method\"")
     private let publisher = keyWord("\"publish")
     private let value = keyWord("\"value\":")
@@ -119,9 +128,26 @@ struct Scanner {
             return .close(
                 code: integer(after: pattern(code), in: body) ?? 0,
                 retryAfterSeconds: integer(after: retryAfter, 12, in: body) ?? 0)
+        case (UInt8(ascii: "m"), _): return .messages
         default: return .unknown
         }
     }
+
+    /// The messages of a frame; nil: there is none. Ids begin with zeros, as event ids do.
+    func messages(_ body: RawSpan) -> ScannedMessages? {
+        var found: (count: Int, offset: Int)?
+        var offset = 0
+        while let next = body.find(id, from: offset, before: body.byteCount) {
+            found = ((found?.count ?? 0) + 1, next + 7)
+            offset = next + 8
+        }
+        guard let found, found.offset + Self.idBytes <= body.byteCount else { return nil }
+        return ScannedMessages(
+            count: found.count,
+            last: (found.offset..<found.offset + Self.idBytes).map { body.byte($0) })
+    }
+
+    private static let idBytes = 13
 
     private func answer(_ body: RawSpan) -> ScannedFrame {
         // {"jsonrpc":"2.0","id":7,

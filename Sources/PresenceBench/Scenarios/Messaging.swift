@@ -1,0 +1,127 @@
+import EventLoop
+
+/// `porchlight bench messages`: messages that are sent, stored, delivered and taken.
+public struct Messaging: Sendable {
+    /// The number of accounts, all online.
+    public var accounts = 1_000
+    /// How many messages each sends, to the next account.
+    public var messages = 20
+    /// The size of a message's text.
+    public var bodyBytes = 200
+    /// The most pending requests to send.
+    public var window = 256
+    /// Messages that wait for accounts that are not online.
+    public var waiting = 0
+
+    /// The defaults.
+    public init() {}
+
+    /// Runs it.
+    public func run(_ options: BenchOptions) throws(BenchError) -> Report {
+        guard accounts >= 2, messages >= 1, window >= 1, (1...40_000).contains(bodyBytes) else {
+            throw BenchError(
+                "The scenario needs at least two accounts, a message of each, and texts of 1 to "
+                    + "40000 bytes.")
+        }
+        guard waiting <= accounts * Self.waitingPerAccountMax else {
+            throw BenchError(
+                "An account sends \(Self.waitingPerAccountMax) messages that wait, at most.")
+        }
+        let bench = try Bench(options, connections: accounts)
+        defer { bench.end() }
+        let load = bench.load
+        load.loginList = .none
+        load.messages = .read
+        try load.arrive(0..<accounts)
+        var report = Report("messages", options)
+        report.set("accounts", accounts)
+        report.set("messages of each", messages)
+        report.set("bytes of text", bodyBytes)
+        report.set("window", window)
+        report.set("messages waiting", waiting)
+        let names = load.names
+        let empty = bench.sample()
+        // Of strangers, a box holds half of 100.
+        try send("messages that wait", waiting, load) { [accounts] number, bytes in
+            bytes.appendSend(to: accounts + number / 50, bodyBytes: 10, names)
+        }
+        if waiting > 0 {
+            report.addBytes("memory", from: empty, to: bench.sample(), per: waiting)
+        }
+        try exchange(bench, &report)
+        return report
+    }
+
+    /// Of 1,000 that a sender may have waiting.
+    private static let waitingPerAccountMax = 900
+
+    private func exchange(_ bench: Bench, _ report: inout Report) throws(BenchError) {
+        let load = bench.load
+        let taking = Taking(load)
+        load.observer = taking
+        let count = accounts * messages
+        let names = load.names
+        let before = bench.sample()
+        let began = load.seconds
+        try send("messages", count, load) { [accounts, bodyBytes] number, bytes in
+            let sender = number % accounts
+            taking.sent(by: sender)
+            bytes.appendSend(to: (sender + 1) % accounts, bodyBytes: bodyBytes, names)
+        }
+        try load.wait(for: "messages to be taken", atMostSeconds: 60) {
+            taking.count >= count && load.counters.requestsOutstanding == 0
+        }
+        guard taking.count == count else {
+            throw BenchError("\(taking.count) messages were delivered, \(count) were sent.")
+        }
+        report.addCPU("message", from: before, to: bench.sample(), per: count)
+        report.add("messages a second", Double(count) / (load.seconds - began), "/s", digits: 0)
+        report.add("delivery", taking.times)
+    }
+
+    /// Has the accounts send messages in turn.
+    private func send(
+        _ what: String, _ count: Int, _ load: Load,
+        _ build: @escaping (Int, inout [UInt8]) -> Void
+    ) throws(BenchError) {
+        var next = 0
+        try load.wait(for: what, atMostSeconds: 600) { [accounts, window] in
+            while next < count, load.counters.requestsOutstanding < window {
+                var bytes: [UInt8] = []
+                build(next, &bytes)
+                load.request(bytes, by: next % accounts)
+                next += 1
+            }
+            return next == count && load.counters.requestsOutstanding == 0
+        }
+    }
+}
+
+/// Takes messages as soon as they are there.
+private final class Taking: LoadObserver {
+    private(set) var count = 0
+    private(set) var times = Latencies()
+    private let load: Load
+    /// By sender, in order.
+    private var sentAt: [Int: [UInt64]] = [:]
+    private var frame: [UInt8] = []
+
+    init(_ load: Load) { self.load = load }
+
+    func sent(by account: Int) {
+        sentAt[account, default: []].append(load.loop.monotonicNanoseconds)
+    }
+
+    func delivered(_ messages: ScannedMessages, to client: Int) {
+        count += messages.count
+        let sender = client == 0 ? load.clients.count - 1 : client - 1
+        for _ in 0..<messages.count {
+            guard let began = sentAt[sender]?.first else { break }
+            sentAt[sender]?.removeFirst()
+            times.record(from: began, to: load.now)
+        }
+        frame.removeAll(keepingCapacity: true)
+        frame.appendTake(messages.last)
+        load.request(frame, by: client)
+    }
+}
