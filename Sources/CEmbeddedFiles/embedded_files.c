@@ -18,6 +18,9 @@ static const unsigned char environment_js[] = {
 static const unsigned char error_js[] = {
 #embed "../../clients/js/src/error.js"
 };
+static const unsigned char incoming_js[] = {
+#embed "../../clients/js/src/incoming.js"
+};
 static const unsigned char index_js[] = {
 #embed "../../clients/js/src/index.js"
 };
@@ -26,6 +29,9 @@ static const unsigned char native_js[] = {
 };
 static const unsigned char node_js[] = {
 #embed "../../clients/js/src/node.js"
+};
+static const unsigned char outgoing_js[] = {
+#embed "../../clients/js/src/outgoing.js"
 };
 static const unsigned char porchlight_js[] = {
 #embed "../../clients/js/src/porchlight.js"
@@ -64,9 +70,11 @@ static const struct embedded_file sdk[] = {
     FILE_OF("device.js", device_js),
     FILE_OF("environment.js", environment_js),
     FILE_OF("error.js", error_js),
+    FILE_OF("incoming.js", incoming_js),
     FILE_OF("index.js", index_js),
     FILE_OF("native.js", native_js),
     FILE_OF("node.js", node_js),
+    FILE_OF("outgoing.js", outgoing_js),
     FILE_OF("porchlight.js", porchlight_js),
     FILE_OF("statuses.js", statuses_js),
     FILE_OF("subscriber.js", subscriber_js),

@@ -24,6 +24,22 @@ export const corrected = (url) => {
 export const backoff = ({ random }, failures, secondsMax) =>
   random() * 1_000 * Math.min(secondsMax, 2 ** failures);
 
+/** The shortest time for which the service keeps a status or a message. */
+const SECONDS_MIN = 60;
+
+/**
+ * For how many seconds something is to last that waits since it was asked for: 0 if that is over,
+ * undefined without a duration.
+ * @param {Environment} environment
+ * @param {number} until
+ * @param {number} [seconds] the whole duration
+ */
+export const remaining = ({ now }, until, seconds) => {
+  if (seconds === undefined) return;
+  const rest = Math.ceil((until - now()) / 1_000);
+  return rest > 0 ? Math.max(rest, Math.min(SECONDS_MIN, seconds)) : 0;
+};
+
 /** Clock, timers and what the page tells, in all runtimes. */
 export const common = {
   now: () => Date.now(),

@@ -1,5 +1,13 @@
 // @ts-check
 
+/**
+ * Whether the same request may succeed later.
+ * @param {PorchlightError} error
+ */
+export function isTransient({ code = 0 }) {
+  return code === 416 || code >= 500;
+}
+
 /** Why a request was rejected, or why a connection or a session ended. */
 export class PorchlightError extends Error {
   /**
@@ -30,4 +38,9 @@ export class PorchlightError extends Error {
      */
     this.data = data;
   }
+}
+
+/** Why a call is rejected that waited for longer than its effect was to last. */
+export function expired() {
+  return new PorchlightError("It has expired.", "expired");
 }

@@ -12,6 +12,9 @@ export { Porchlight };
  * @typedef {import("./porchlight.js").Options} Options
  * @typedef {import("./porchlight.js").TLSOptions} TLSOptions
  * @typedef {import("./porchlight.js").StatusOptions} StatusOptions
+ * @typedef {import("./porchlight.js").MessageOptions} MessageOptions
+ * @typedef {import("./incoming.js").Message} Message
+ * @typedef {import("./outgoing.js").Sent} Sent
  * @typedef {import("./porchlight.js").Condition} Condition
  * @typedef {import("./topics.js").Presence} Presence
  * @typedef {import("./topics.js").Status} Status

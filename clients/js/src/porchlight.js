@@ -2,6 +2,8 @@
 import { Connection, lost } from "./connection.js";
 import { backoff } from "./environment.js";
 import { PorchlightError } from "./error.js";
+import { Incoming } from "./incoming.js";
+import { Outgoing } from "./outgoing.js";
 import { Statuses } from "./statuses.js";
 import { Subscriber } from "./subscriber.js";
 import { subject } from "./token.js";
@@ -17,6 +19,7 @@ import { Watch } from "./watch.js";
  *   the app is installed; in a browser each tab gets one by itself
  * @property {string} [client] the kind of client: `web`, `ios`, `linux` ...
  * @property {boolean} [pushReachable] the device receives push messages while not connected
+ * @property {boolean} [messages] the session receives the messages for the account: `messages()`
  * @property {number} [leaseSeconds] how long subscriptions last if they are not renewed
  * @property {TLSOptions} [tls] for `porchlights://` in Node, Deno and Bun
  */
@@ -34,6 +37,16 @@ import { Watch } from "./watch.js";
  * @property {string} [text] accompanies the value
  * @property {number} [seconds] how long it lasts, 60 to 604800 (default: 604800, a week)
  * @property {boolean} [durable] it survives a crash of the service from its confirmation on
+ */
+
+/**
+ * @typedef {object} MessageOptions
+ * @property {string} [ext] for the app
+ * @property {number} [expiry] for how many seconds the message waits, from the call on: 60 to
+ *   2592000 (default: 604800, a week)
+ * @property {string} [device] only for this device of the only recipient
+ * @property {string} [ref] the sender's own name of the message, at most 64 bytes, by which
+ *   recipients find repeats (default: a random one)
  */
 
 /**
@@ -95,6 +108,8 @@ export class Porchlight extends Target {
   /** @type {Presence | undefined} */ #me;
   #topics = new Topics();
   #statuses;
+  #outgoing;
+  #incoming;
   #subscriber;
   /** The states of all subscriptions are being received. */
   #isListing = false;
@@ -129,6 +144,8 @@ export class Porchlight extends Target {
     this.#subscriber = new Subscriber(
       environment, this.#topics, (options.leaseSeconds ?? 3_600) * 1_000, request, wake);
     this.#statuses = new Statuses(environment, this.#subscriber, request, wake);
+    this.#outgoing = new Outgoing(environment, this.#subscriber, request, wake);
+    this.#incoming = new Incoming(environment, this.#subscriber, request);
     this.#stopListening = environment.listen(
       (wasHidden) => this.#hurry(wasHidden),
       () => this.#connection?.end(lost()));
@@ -197,6 +214,29 @@ export class Porchlight extends Target {
    */
   clearStatus({ type = PRESENCE } = {}) {
     return this.#statuses.write("clear", { type });
+  }
+
+  /**
+   * Sends a message to accounts. It waits for a session if there is none, and is repeated with the
+   * same `ref` until it is confirmed or rejected. Messages are sent in the order of the calls.
+   * @param {string | Iterable<string>} accounts
+   * @param {string} body
+   * @param {MessageOptions} options
+   * @returns {Promise<import("./outgoing.js").Sent>} when the service has it on disk
+   */
+  async send(accounts, body, { ext, expiry, device, ref } = {}) {
+    const names = typeof accounts === "string" ? [accounts] : [...accounts];
+    return this.#outgoing.add({ accounts: names, body, ext, device, ref }, expiry);
+  }
+
+  /**
+   * The messages for the account, each once, for `for await`. It ends with the client, or when
+   * another loop begins. A message is taken, and not sent to this account again, when the loop asks
+   * for the next one. It needs the option `messages`.
+   */
+  messages() {
+    if (!this.#options.messages) throw new TypeError("The option `messages` is not set.");
+    return this.#incoming.messages();
   }
 
   /**
@@ -295,6 +335,7 @@ export class Porchlight extends Target {
   #end(logout, error) {
     const connection = this.#connection;
     const isLoggedIn = this.#since < Infinity;
+    this.#incoming.flush();
     this.#connection = undefined;
     this.#finish(error);
     if (logout && isLoggedIn) connection?.leave();
@@ -308,14 +349,14 @@ export class Porchlight extends Target {
    * @param {string} [token]
    */
   #login(connection, device, own, token) {
-    const { account, pushReachable, client = this.#environment.client } = this.#options;
+    const { account, pushReachable, messages, client = this.#environment.client } = this.#options;
     const isFunction = typeof this.#options.token === "function";
     const wanted = this.#topics.count(this.#environment.now());
     // One list corrects everything, unless most of it is for other devices.
     this.#isListing = wanted > 0 && wanted * LIST_SHARE >= this.#subscriber.count;
     if (!this.#isListing) this.#topics.refresh();
     const sync = this.#isListing ? "all" : "none";
-    const params = { token, account, device, client, pushReachable, sync };
+    const params = { token, account, device, client, pushReachable, messages, sync };
     connection.request("login", params, (result) => {
       const { heartbeat, restartGraceSeconds, limits, subscriptions, expires, time } = result;
       const now = this.#environment.now();
@@ -380,6 +421,8 @@ export class Porchlight extends Target {
     this.#cancelRefresh();
     this.#topics.lose();
     this.#statuses.lose();
+    this.#outgoing.lose();
+    this.#incoming.lose();
     this.#isListing = false;
   }
 
@@ -402,10 +445,12 @@ export class Porchlight extends Target {
     this.#stop();
     this.#stopListening();
     this.#statuses.end(error ?? closed());
+    this.#outgoing.end(error ?? closed());
     this.#set("closed", error);
     if (error) this.#environment.warn?.("Porchlight is closed: " + error.message);
     this.#release();
     this.#topics.end();
+    this.#incoming.end();
   }
 
   /**
@@ -424,6 +469,8 @@ export class Porchlight extends Target {
   #notified(method, params) {
     if (method === "events") {
       for (const event of params.events) this.#topics.apply(event);
+    } else if (method === "messages") {
+      this.#incoming.receive(params.messages);
     } else if (method === "expired") {
       this.#subscriber.ended(params);
     } else if (method === "synced" && this.#isListing) {
@@ -447,6 +494,7 @@ export class Porchlight extends Target {
     if (this.#condition !== "connected") return;
     this.#subscriber.subscribe(now);
     this.#statuses.send();
+    this.#outgoing.send();
     const { error } = this.#topics;
     if (error) this.#tell(error);
     this.#set("connected", error);

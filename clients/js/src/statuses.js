@@ -1,12 +1,10 @@
 // @ts-check
-import { PorchlightError } from "./error.js";
+import { remaining } from "./environment.js";
+import { PorchlightError, expired, isTransient } from "./error.js";
 
 /** @typedef {import("./connection.js").Environment} Environment */
 /** @typedef {import("./subscriber.js").Asking} Asking */
 /** @typedef {import("./subscriber.js").Subscriber} Subscriber */
-
-/** The shortest time for which the service keeps a status. */
-const SECONDS_MIN = 60;
 
 /**
  * What a status shall be, and the promises of all calls that asked for it or for what it replaced.
@@ -98,19 +96,14 @@ export class Statuses {
   /** @param {Write} write */
   #send(write) {
     const { method, params, until, seconds } = write;
-    /** @type {number | undefined} */ let expiry;
-    if (seconds !== undefined) {
-      const rest = Math.ceil((until - this.#environment.now()) / 1_000);
-      // It has waited for longer than it was to last.
-      if (rest <= 0) return this.#settle(write, new PorchlightError("It has expired.", "expired"));
-      expiry = Math.max(rest, Math.min(SECONDS_MIN, seconds));
-    }
+    const expiry = remaining(this.#environment, until, seconds);
+    if (expiry === 0) return this.#settle(write, expired());
     this.#request(method, { ...params, expiry }, () => {
       this.#subscriber.failures = 0;
       this.#settle(write);
       this.#wake();
     }, (error) => {
-      if (error.code !== 416 && !(/** @type {number} */ (error.code) >= 500)) {
+      if (!isTransient(error)) {
         this.#settle(write, error);
         return this.#wake();
       }

@@ -1,10 +1,11 @@
 // How an app uses the types: checked, not run.
 import { connect, Porchlight, PorchlightError, Watch } from "porchlight";
 import type {
-  Changes, Condition, Device, Options, Presence, Status, StatusOptions,
+  Changes, Condition, Device, Message, MessageOptions, Options, Presence, Sent, Status,
+  StatusOptions,
 } from "porchlight";
 
-const options: Options = { token: async () => "a.b.c", leaseSeconds: 600 };
+const options: Options = { token: async () => "a.b.c", leaseSeconds: 600, messages: true };
 const porchlight: Porchlight = connect("wss://presence.example.com/v1/socket", options);
 const friends: Watch = porchlight.watch(["bob", "carol"]);
 const songs = porchlight.watch(new Set(["bob"]), { type: 100 });
@@ -47,6 +48,18 @@ export async function main() {
   await porchlight.setStatus(10_002, hour);
   await porchlight.clearStatus();
   await porchlight.clearStatus({ type: 100 });
+  const minute: MessageOptions = { ext: "{}", expiry: 60, device: "phone", ref: "m1" };
+  const sent: Sent = await porchlight.send("bob", "lunch?", minute);
+  await porchlight.send(new Set(["bob", "carol"]), "lunch?");
+  for await (const message of porchlight.messages()) {
+    const known: Message = message;
+    const from: string | undefined = known.from;
+    console.log(from, message.body.length, message.ext, message.time > sent.time);
+    // @ts-expect-error A message does not change.
+    message.body = "";
+  }
+  // @ts-expect-error A message has a body.
+  await porchlight.send("bob");
   friends.add("dave", "erin");
   friends.delete("bob");
   for await (const changes of friends.changes()) {

@@ -8,6 +8,8 @@ export class Relay {
   #server;
   #pairs = new Set();
   #isMute = false;
+  /** Called with what would pass: if it returns true, that is lost, and the connection with it. */
+  loses = () => false;
 
   async start(port) {
     this.#server = net.createServer((client) => {
@@ -23,7 +25,10 @@ export class Relay {
 
   #pass(pair, from, to) {
     from.setNoDelay(true);
-    from.on("data", (data) => pair.isMute || to.write(data));
+    from.on("data", (data) => {
+      if (this.loses(data)) [from, to].map((side) => side.destroy());
+      else if (!pair.isMute) to.write(data);
+    });
     from.on("error", () => {});
     from.on("close", () => {
       this.#pairs.delete(pair);

@@ -332,6 +332,23 @@ export class Stage {
     this.#call(as, this.porchlight.clearStatus(options));
   }
 
+  on_sends({ accounts, body, ...options }, { as }) {
+    this.#call(as, this.porchlight.send(names(accounts), body, options));
+  }
+
+  on_asks() {
+    const loop = (this.loop ??= this.porchlight.messages());
+    this.given = null;
+    loop.next().then(({ done, value }) => {
+      if (loop === this.loop) this.given = done ? "end" : value.id;
+    });
+  }
+
+  on_stops() {
+    this.loop.return();
+    this.loop = undefined;
+  }
+
   on_reconnects() {
     this.porchlight.reconnect();
   }
@@ -353,6 +370,10 @@ export class Stage {
         contains(this.watches.get(name).get(account), expected, account);
       }
     }
+  }
+
+  on_given(id) {
+    assert.equal(this.given, id);
   }
 
   on_changed(accounts, { in: name }) {

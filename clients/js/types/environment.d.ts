@@ -1,5 +1,6 @@
 export function corrected(url: string | URL): string;
 export function backoff({ random }: Environment, failures: number, secondsMax: number): number;
+export function remaining({ now }: Environment, until: number, seconds?: number | undefined): number | undefined;
 export namespace common {
     function now(): number;
     function random(): number;

@@ -1,3 +1,10 @@
+/**
+ * Whether the same request may succeed later.
+ * @param {PorchlightError} error
+ */
+export function isTransient({ code }: PorchlightError): boolean;
+/** Why a call is rejected that waited for longer than its effect was to last. */
+export function expired(): PorchlightError;
 /** Why a request was rejected, or why a connection or a session ended. */
 export class PorchlightError extends Error {
     /**

@@ -2,6 +2,9 @@
  * @typedef {import("./porchlight.js").Options} Options
  * @typedef {import("./porchlight.js").TLSOptions} TLSOptions
  * @typedef {import("./porchlight.js").StatusOptions} StatusOptions
+ * @typedef {import("./porchlight.js").MessageOptions} MessageOptions
+ * @typedef {import("./incoming.js").Message} Message
+ * @typedef {import("./outgoing.js").Sent} Sent
  * @typedef {import("./porchlight.js").Condition} Condition
  * @typedef {import("./topics.js").Presence} Presence
  * @typedef {import("./topics.js").Status} Status
@@ -23,6 +26,9 @@ export { Porchlight };
 export type Options = import("./porchlight.js").Options;
 export type TLSOptions = import("./porchlight.js").TLSOptions;
 export type StatusOptions = import("./porchlight.js").StatusOptions;
+export type MessageOptions = import("./porchlight.js").MessageOptions;
+export type Message = import("./incoming.js").Message;
+export type Sent = import("./outgoing.js").Sent;
 export type Condition = import("./porchlight.js").Condition;
 export type Presence = import("./topics.js").Presence;
 export type Status = import("./topics.js").Status;

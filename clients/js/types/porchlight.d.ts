@@ -49,6 +49,21 @@ export class Porchlight extends Porchlight_base {
         type?: number;
     }): Promise<void>;
     /**
+     * Sends a message to accounts. It waits for a session if there is none, and is repeated with the
+     * same `ref` until it is confirmed or rejected. Messages are sent in the order of the calls.
+     * @param {string | Iterable<string>} accounts
+     * @param {string} body
+     * @param {MessageOptions} options
+     * @returns {Promise<import("./outgoing.js").Sent>} when the service has it on disk
+     */
+    send(accounts: string | Iterable<string>, body: string, { ext, expiry, device, ref }?: MessageOptions): Promise<import("./outgoing.js").Sent>;
+    /**
+     * The messages for the account, each once, for `for await`. It ends with the client, or when
+     * another loop begins. A message is taken, and not sent to this account again, when the loop asks
+     * for the next one. It needs the option `messages`.
+     */
+    messages(): AsyncGenerator<Readonly<import("./incoming.js").MessageMembers>, void, void>;
+    /**
      * Ends the session, permanently.
      * @param {{ logout?: boolean }} options `logout`: subscribers see it immediately (default);
      *   `false`: they see a lost connection, after the grace of the service
@@ -87,6 +102,10 @@ export type Options = {
      */
     pushReachable?: boolean | undefined;
     /**
+     * the session receives the messages for the account: `messages()`
+     */
+    messages?: boolean | undefined;
+    /**
      * how long subscriptions last if they are not renewed
      */
     leaseSeconds?: number | undefined;
@@ -123,6 +142,26 @@ export type StatusOptions = {
      * it survives a crash of the service from its confirmation on
      */
     durable?: boolean | undefined;
+};
+export type MessageOptions = {
+    /**
+     * for the app
+     */
+    ext?: string | undefined;
+    /**
+     * for how many seconds the message waits, from the call on: 60 to
+     * 2592000 (default: 604800, a week)
+     */
+    expiry?: number | undefined;
+    /**
+     * only for this device of the only recipient
+     */
+    device?: string | undefined;
+    /**
+     * the sender's own name of the message, at most 64 bytes, by which
+     * recipients find repeats (default: a random one)
+     */
+    ref?: string | undefined;
 };
 /**
  * `connecting`: for the first time or again; `connected`: logged in; `waiting`: until the next

@@ -1,0 +1,117 @@
+// @ts-check
+import { remaining } from "./environment.js";
+import { expired, isTransient } from "./error.js";
+
+/** @typedef {import("./error.js").PorchlightError} PorchlightError */
+/** @typedef {import("./connection.js").Environment} Environment */
+/** @typedef {import("./subscriber.js").Asking} Asking */
+/** @typedef {import("./subscriber.js").Subscriber} Subscriber */
+
+/**
+ * A message that the service has on disk for all recipients.
+ * @typedef {object} Sent
+ * @property {string} id as the recipients receive it
+ * @property {number} time in milliseconds since 1970
+ * @property {number} expires until when it waits, in milliseconds since 1970
+ * @property {number} recipients how many accounts
+ */
+
+/**
+ * A call that is not settled.
+ * @typedef {object} Call
+ * @property {object} params
+ * @property {number} [expiry] how long the message waits, from the call on, in seconds
+ * @property {number} until when that ends
+ * @property {(sent: Sent) => void} resolve
+ * @property {(error: PorchlightError) => void} reject
+ */
+
+/**
+ * The messages that are not confirmed. They are sent one after the other: with two in flight, one
+ * that is repeated would come after the other.
+ */
+export class Outgoing {
+  #environment;
+  #subscriber;
+  #request;
+  #wake;
+  /** @type {Call[]} */ #calls = [];
+  /** The first is sent, or waits to be repeated. */
+  #isBusy = false;
+  #cancel = () => {};
+  /** Why nothing is sent any more. */
+  /** @type {PorchlightError | undefined} */ #error;
+
+  /**
+   * @param {Environment} environment
+   * @param {Subscriber} subscriber knows how long to wait after an error
+   * @param {Asking} request
+   * @param {() => void} wake calls `send` soon
+   */
+  constructor(environment, subscriber, request, wake) {
+    this.#environment = environment;
+    this.#subscriber = subscriber;
+    this.#request = request;
+    this.#wake = wake;
+  }
+
+  /**
+   * Sends a message when there is a session. It keeps its `ref` when it is repeated.
+   * @param {{ accounts: string[], body: string, ref?: string, [name: string]: unknown }} params
+   * @param {number} [expiry] in seconds
+   * @returns {Promise<Sent>} when the service has confirmed it
+   */
+  add({ ref = this.#ref(), ...params }, expiry) {
+    return new Promise((resolve, reject) => {
+      if (this.#error) return reject(this.#error);
+      const until = this.#environment.now() + /** @type {number} */ (expiry) * 1_000;
+      this.#calls.push({ params: { ...params, ref }, expiry, until, resolve, reject });
+      this.#wake();
+    });
+  }
+
+  /** Sends the first that waits, unless one is not answered yet. */
+  send() {
+    const [call] = this.#calls;
+    if (!call || this.#isBusy) return;
+    const expiry = remaining(this.#environment, call.until, call.expiry);
+    if (expiry === 0) return this.#settle(() => call.reject(expired()));
+    this.#isBusy = true;
+    this.#request("send", { ...call.params, expiry }, (sent) => {
+      this.#subscriber.failures = 0;
+      this.#settle(() => call.resolve(sent));
+    }, (error) => {
+      if (!isTransient(error)) return this.#settle(() => call.reject(error));
+      this.#cancel = this.#environment.after(this.#subscriber.pause(error.data), () => {
+        this.#isBusy = false;
+        this.#wake();
+      });
+    });
+  }
+
+  /** The connection was lost: the outcome of what was sent is unknown. */
+  lose() {
+    this.#cancel();
+    this.#isBusy = false;
+  }
+
+  /** @param {PorchlightError} error */
+  end(error) {
+    this.#error = error;
+    for (const { reject } of this.#calls.splice(0)) reject(error);
+  }
+
+  /** @param {() => void} outcome of the first */
+  #settle(outcome) {
+    this.#calls.shift();
+    this.#isBusy = false;
+    outcome();
+    this.#wake();
+  }
+
+  /** A name for a message that no other of this account has. */
+  #ref() {
+    const word = () => this.#environment.random().toString(36).slice(2, 14);
+    return word() + word();
+  }
+}

@@ -1,0 +1,94 @@
+/** @typedef {import("./error.js").PorchlightError} PorchlightError */
+/** @typedef {import("./connection.js").Environment} Environment */
+/** @typedef {import("./subscriber.js").Asking} Asking */
+/** @typedef {import("./subscriber.js").Subscriber} Subscriber */
+/**
+ * A message that the service has on disk for all recipients.
+ * @typedef {object} Sent
+ * @property {string} id as the recipients receive it
+ * @property {number} time in milliseconds since 1970
+ * @property {number} expires until when it waits, in milliseconds since 1970
+ * @property {number} recipients how many accounts
+ */
+/**
+ * A call that is not settled.
+ * @typedef {object} Call
+ * @property {object} params
+ * @property {number} [expiry] how long the message waits, from the call on, in seconds
+ * @property {number} until when that ends
+ * @property {(sent: Sent) => void} resolve
+ * @property {(error: PorchlightError) => void} reject
+ */
+/**
+ * The messages that are not confirmed. They are sent one after the other: with two in flight, one
+ * that is repeated would come after the other.
+ */
+export class Outgoing {
+    /**
+     * @param {Environment} environment
+     * @param {Subscriber} subscriber knows how long to wait after an error
+     * @param {Asking} request
+     * @param {() => void} wake calls `send` soon
+     */
+    constructor(environment: Environment, subscriber: Subscriber, request: Asking, wake: () => void);
+    /**
+     * Sends a message when there is a session. It keeps its `ref` when it is repeated.
+     * @param {{ accounts: string[], body: string, ref?: string, [name: string]: unknown }} params
+     * @param {number} [expiry] in seconds
+     * @returns {Promise<Sent>} when the service has confirmed it
+     */
+    add({ ref, ...params }: {
+        [name: string]: unknown;
+        accounts: string[];
+        body: string;
+        ref?: string | undefined;
+    }, expiry?: number | undefined): Promise<Sent>;
+    /** Sends the first that waits, unless one is not answered yet. */
+    send(): void;
+    /** The connection was lost: the outcome of what was sent is unknown. */
+    lose(): void;
+    /** @param {PorchlightError} error */
+    end(error: PorchlightError): void;
+    #private;
+}
+export type PorchlightError = import("./error.js").PorchlightError;
+export type Environment = import("./connection.js").Environment;
+export type Asking = import("./subscriber.js").Asking;
+export type Subscriber = import("./subscriber.js").Subscriber;
+/**
+ * A message that the service has on disk for all recipients.
+ */
+export type Sent = {
+    /**
+     * as the recipients receive it
+     */
+    id: string;
+    /**
+     * in milliseconds since 1970
+     */
+    time: number;
+    /**
+     * until when it waits, in milliseconds since 1970
+     */
+    expires: number;
+    /**
+     * how many accounts
+     */
+    recipients: number;
+};
+/**
+ * A call that is not settled.
+ */
+export type Call = {
+    params: object;
+    /**
+     * how long the message waits, from the call on, in seconds
+     */
+    expiry?: number | undefined;
+    /**
+     * when that ends
+     */
+    until: number;
+    resolve: (sent: Sent) => void;
+    reject: (error: PorchlightError) => void;
+};
