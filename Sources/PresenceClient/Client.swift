@@ -110,9 +110,7 @@ public final class Client {
             "jsonrpc": "2.0", "id": .integer(lastID), "method": .string(method), "params": params,
         ])
         while true {
-            guard let message = try nextMessage(withinMilliseconds: timeoutMilliseconds) else {
-                throw .timedOut(method)
-            }
+            guard let message = try nextAnswer() else { throw .timedOut(method) }
             if let notification = notification(in: message) {
                 notifications.append(notification)
                 if notification.method == "close" { throw closed(notification.params) }
@@ -122,6 +120,16 @@ public final class Client {
                 throw refused(error)
             }
         }
+    }
+
+    /// The next message; nil if none arrives in time. A signal ends the wait for a notification,
+    /// and not this one: the verb that it ends would fail instead of logging out.
+    private func nextAnswer() throws(ClientError) -> JSON? {
+        repeat {
+            let message = try nextMessage(withinMilliseconds: timeoutMilliseconds)
+            if let message { return message }
+        } while socket.wasInterrupted
+        return nil
     }
 
     /// The next notification; nil if none arrives in time.

@@ -83,6 +83,8 @@ final class SecureSocket: ByteStream {
         }
     }
 
+    var wasInterrupted: Bool { socket.wasInterrupted }
+
     func send(_ bytes: [UInt8]) throws(ClientError) {
         let phase = unsafe session.send(bytes.span.bytes, through: wire)
         try sendWire()

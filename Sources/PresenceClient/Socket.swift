@@ -4,8 +4,10 @@ import Glibc
 protocol ByteStream: AnyObject {
     /// Sends everything.
     func send(_ bytes: [UInt8]) throws(ClientError)
-    /// The bytes received: nil after the timeout, empty at the end of the stream.
+    /// The bytes received: nil after the timeout or a signal, empty at the end of the stream.
     func receive(withinMilliseconds timeout: Int) throws(ClientError) -> [UInt8]?
+    /// Whether a signal has ended the last wait.
+    var wasInterrupted: Bool { get }
     /// Half-closes the connection.
     func finishSending()
     /// Closes the connection.
@@ -16,6 +18,7 @@ protocol ByteStream: AnyObject {
 final class Socket: ByteStream {
     private let descriptor: CInt
     private var isOpen = true
+    private(set) var wasInterrupted = false
 
     init(host: String, port: UInt16) throws(ClientError) {
         var hints = unsafe addrinfo()
@@ -87,13 +90,15 @@ final class Socket: ByteStream {
         }
     }
 
-    /// The bytes received: nil after the timeout, empty at the end of the stream.
+    /// The bytes received: nil after the timeout or a signal, empty at the end of the stream.
     func receive(withinMilliseconds timeout: Int) throws(ClientError) -> [UInt8]? {
+        wasInterrupted = false
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         let ready = unsafe Glibc.poll(&poll, 1, CInt(clamping: timeout))
         if ready == 0 { return nil }
         if ready < 0 {
-            if errno == EINTR { return nil }
+            wasInterrupted = errno == EINTR
+            if wasInterrupted { return nil }
             throw .connectionLost(unsafe String(cString: strerror(errno)))
         }
         var buffer = [UInt8](repeating: 0, count: 1 << 16)
