@@ -42,9 +42,14 @@ public func readSecretFile(
     try checkingForMarks(try readFile(path, occasion))
 }
 
+/// Reads standard input to its end, up to 4 MiB.
+public func readInput() throws(FileError) -> [UInt8] {
+    try readAll(STDIN_FILENO)
+}
+
 /// Reads a secret from standard input, to its end, up to 4 MiB.
 public func readSecretInput() throws(FileError) -> [UInt8] {
-    try checkingForMarks(try readAll(STDIN_FILENO))
+    try checkingForMarks(try readInput())
 }
 
 /// Refuses a byte order mark at the beginning of a secret.

@@ -34,6 +34,8 @@ public enum ClientError: Error, CustomStringConvertible, Equatable {
         public var message: String
         /// The time to wait before trying again.
         public let retryAfterSeconds: Int?
+        /// The accounts because of which it is refused.
+        public var failed: [String] = []
 
         /// Whether the same may succeed later.
         public var isTransient: Bool {
@@ -232,12 +234,14 @@ public final class Client {
     }
 
     private func refused(_ error: JSON) -> ClientError {
-        .refused(
+        let failed = error["data"]?["failed"]?.array ?? []
+        return .refused(
             ClientError.Reply(
                 code: Int(error["code"]?.integer ?? 0),
                 reason: error["data"]?["reason"]?.string ?? "",
                 message: error["message"]?.string ?? "",
-                retryAfterSeconds: error["data"]?["retryAfter"]?.integer.map { Int($0) }))
+                retryAfterSeconds: error["data"]?["retryAfter"]?.integer.map { Int($0) },
+                failed: failed.compactMap { $0["account"]?.string }))
     }
 
     /// A `close` notification as an error.

@@ -65,6 +65,10 @@ public enum JSON: Hashable, Sendable {
             switch scalar {
             case "\"": quoted += "\\\""
             case "\\": quoted += "\\\\"
+            // The short forms: a text of many lines must fit into a frame.
+            case "\n": quoted += "\\n"
+            case "\r": quoted += "\\r"
+            case "\t": quoted += "\\t"
             case _ where scalar.value < 0x20:
                 let digits = String(scalar.value, radix: 16)
                 quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits

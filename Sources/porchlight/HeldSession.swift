@@ -7,20 +7,24 @@ import PresenceClient
 
 /// What a verb does with the session that it holds.
 struct HeldSession {
-    /// Called after each login, with the account.
-    let begin: (Client, String) throws -> Void
+    /// What each login has besides the credentials: `device` takes the place of the default.
+    var login: [String: JSON] = [:]
+    /// Called after each login.
+    let begin: (OpenSession) throws -> Void
     /// Called with each notification except `close`.
     var receive: (Client.Notification) throws -> Void = { _ in }
     /// Called about once a second.
     var renew: (Client) throws -> Void = { _ in }
+    /// Whether nothing is left to do.
+    var isDone: () -> Bool = { false }
     /// Called before the logout at the end.
     var end: (Client, String) throws -> Void = { _, _ in }
 
-    /// Serves a session that is open, until a signal comes.
+    /// Serves a session that is open, until a signal comes or it is done.
     fileprivate func follow(_ open: OpenSession, until interrupts: Interrupts) throws {
         let client = open.client
         var keepAlive = open.keepAlive
-        while !interrupts.hasCome {
+        while !interrupts.hasCome, !isDone() {
             try renew(client)
             try keepAlive.send(to: client)
             guard let notification = try client.nextNotification(withinMilliseconds: 500) else {
@@ -39,13 +43,13 @@ extension ServerOptions {
         var reconnection = Reconnection()
         while true {
             do {
-                let open = try openSession(of: chosen, from: verb)
+                let open = try openSession(of: chosen, from: verb, with: session.login)
                 // Without a session, ^C ends the process: there is nothing to log out of.
                 let interrupts = Interrupts()
                 defer { interrupts.end() }
                 return try unlessInterrupted(interrupts) {
                     try open.logOutAtEnd(interrupts) {
-                        try session.begin(open.client, open.account)
+                        try session.begin(open)
                         reconnection.connected()
                         try session.follow(open, until: interrupts)
                         // A second ^C does not wait for the answers.

@@ -16,9 +16,9 @@ struct Porchlight: ParsableCommand {
             """,
         version: "porchlight \(programVersion)",
         subcommands: [
-            Serve.self, ConfigVerb.self, Watch.self, Publish.self, Query.self, Why.self,
-            Top.self, Stats.self, PasswordVerb.self, BackupVerb.self, Restore.self, Key.self,
-            Token.self, BenchVerb.self, Version.self,
+            Serve.self, ConfigVerb.self, Watch.self, Publish.self, Send.self, Receive.self,
+            Query.self, Why.self, Top.self, Stats.self, PasswordVerb.self, BackupVerb.self,
+            Restore.self, Key.self, Token.self, BenchVerb.self, Version.self,
         ])
 
     static func main() {

@@ -110,10 +110,10 @@ struct Publish: ParsableCommand {
     /// Stays online until ^C, also when the service restarts.
     private func stay() throws {
         var expires = Date.distantFuture
-        let session = HeldSession(begin: { client, account in
+        let session = HeldSession(begin: { open in
             // An expired status is not brought back.
             guard Date() < expires else { return }
-            try publish(client, as: account, through: .itself)
+            try publish(open.client, as: open.account, through: .itself)
             expires = Date().addingTimeInterval(Double(expiry))
         })
         try server.hold(

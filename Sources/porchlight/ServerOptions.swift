@@ -73,10 +73,13 @@ struct ServerOptions: ParsableArguments {
     ///
     /// A token of another account than the one that was typed is refused before that account
     /// appears online.
-    func openSession(of chosen: ChosenAccount, from verb: String) throws -> OpenSession {
+    func openSession(
+        of chosen: ChosenAccount, from verb: String, with more: [String: JSON] = [:]
+    ) throws -> OpenSession {
         var params: [String: JSON] = [
             "device": .string(deviceName(verb)), "client": "other", "sync": "none",
         ]
+        params.merge(more) { $1 }
         let token = try token()
         let account: String?
         if let token {
@@ -94,13 +97,14 @@ struct ServerOptions: ParsableArguments {
         let client = try service.connect()
         let result = try chosen.whileLoggingIn(as: account) {
             try credentials(token, by: chosen.flag).whileLoggingIn {
-                try naming(["account": chosen.flag]) {
+                try naming(["account": chosen.flag, "device": "--device"]) {
                     try client.call("login", .object(params))
                 }
             }
         }
         let session = OpenSession(
             client: client, account: result["account"]?.string ?? "",
+            messagesWaiting: result["waiting"]?.integer,
             keepAlive: KeepAlive(heartbeatSeconds: result["heartbeat"]?.integer))
         guard let token else { return session }
         do {
@@ -118,6 +122,8 @@ struct OpenSession {
     let client: Client
     /// The name that the service knows the account by.
     let account: String
+    /// How many messages wait for it; nil if it receives none.
+    let messagesWaiting: Int64?
     var keepAlive: KeepAlive
 }
 

@@ -69,6 +69,11 @@ func naming<T>(_ words: [String: String], _ call: () throws -> T) throws -> T {
         return try call()
     } catch let error as ClientError {
         guard case .refused(var reply) = error else { throw error }
+        if !reply.failed.isEmpty {
+            let failed = "accounts \(reply.failed.map(visible).joined(separator: ", "))"
+            reply.message = reply.message.replacingOccurrences(
+                of: "accounts in `failed`", with: failed)
+        }
         for (parameter, word) in words {
             reply.message = reply.message.replacingOccurrences(of: "`\(parameter)`", with: word)
         }

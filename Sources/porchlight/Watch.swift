@@ -51,8 +51,8 @@ struct Watch: ParsableCommand {
         let wanted = Set(accounts.map { Array($0.utf8) })
         var renewed = Date()
         let session = HeldSession(
-            begin: { client, _ in
-                for state in try subscribe(client, answer: .withStates) { try show(state) }
+            begin: { open in
+                for state in try subscribe(open.client, answer: .withStates) { try show(state) }
                 renewed = Date()
             },
             receive: { notification in

@@ -53,6 +53,12 @@ import Testing
             "1 is presence, \(limits.customTypeMin) to \(limits.customTypeMax) are an app's own.",
         ] { #expect(help.contains(words), "\(help)") }
         #expect(limits.extBytesMax == 4_096 && help.contains("at most 4,096 bytes"))
+        let send = Porchlight.helpMessage(for: Send.self, columns: 1_000)
+        let expiries = limits.messageExpirySecondsMin...limits.messageExpirySecondsMax
+        #expect(send.contains("expires: \(expiries.lowerBound) to \(expiries.upperBound)."))
+        #expect(send.contains("(default: \(limits.messageExpirySecondsDefault))"))
+        #expect(limits.messageBytesMax == 49_152 && send.contains("at most 49,152 bytes"))
+        #expect(limits.refBytesMax == 64 && send.contains("at most 64 bytes"))
     }
 
     @Test func `names every value that a setting can have`() throws {
