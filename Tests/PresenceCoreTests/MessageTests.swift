@@ -125,6 +125,21 @@ import Testing
         world.checkInvariants()
     }
 
+    @Test func `behind one that did not fit are sent when another device has taken that`() {
+        let phone = reader("lisi", "phone")
+        let tablet = reader("lisi", "tablet")
+        let body = String(repeating: "x", count: 40_000)
+        for text in [body, body, "small"] { world.send(zs, to: "lisi", body: text) }
+        #expect(world.messages.handed[phone]?.count == 1)
+        world.takeLast(tablet)
+        _ = (world.take(phone), world.take(tablet))
+        if let second = world.messages.handed[tablet]?[1] {
+            world.handle(.take(second), from: tablet)
+        }
+        #expect(world.take(phone) == [.messages(["small"])])
+        world.checkInvariants()
+    }
+
     @Test func `larger than the window come one by one`() {
         var settings = Settings().withoutPace
         settings.limits.messageBytesMax = 131_072

@@ -10,7 +10,14 @@ extension Engine {
         let taken = readers[client.session]?.take(message) ?? []
         messageStats.taken += remove(taken, for: client.account, into: &effects)
         effects.answer(client.connection, .taken(waiting: waitingCount(for: client.session)))
-        fetch(for: client.session, into: &effects)
+        fetchForSessions(of: client.account, into: &effects)
+    }
+
+    /// Has all sessions of an account sent what they may get now: what has left a box may have been
+    /// too large for a session, with others behind it.
+    private mutating func fetchForSessions(of account: AccountHandle, into effects: inout Effects) {
+        guard !readers.isEmpty else { return }
+        for session in allSessions(of: account) { fetch(for: session, into: &effects) }
     }
 
     /// Forgets what waits for an account.
@@ -33,7 +40,7 @@ extension Engine {
         messageStats.expired += remove(expired, for: account, into: &effects)
         let left = inboxes[account].messages.map(\.expires).min()
         if let left { expectExpiry(ofMessagesFor: account, at: left) }
-        for session in allSessions(of: account) { fetch(for: session, into: &effects) }
+        fetchForSessions(of: account, into: &effects)
     }
 
     /// Removes those that wait of these, from the store as well. Returns how many.
