@@ -147,7 +147,7 @@ class Sending(MessageVerbs):
             self.sends(bob, "x", service=service)
         said = self.fails(1, "send", bob, self.name("carol"), "x", service=service)
         self.assertTrue(said.startswith(
-            "There is no room for the message at the accounts %s; 10 may wait" % bob), said)
+            "There is no room for the message at the accounts %s; 10 messages may wait" % bob), said)
 
     def test_keys_and_other_services(self):
         key = self.file(b"a-key-of-an-app-server-of-enough-length\n")

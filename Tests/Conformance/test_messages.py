@@ -401,7 +401,9 @@ class Room(Messages):
         a, name = self.login("a", service=s), "li"
         self.leave(a, name, body="x" * 40_000)
         body = "x" * 30_000
-        self.refused(a.call("send", {"accounts": [name], "body": body}), 419, "inbox_full")
+        self.refused(a.call("send", {"accounts": [name], "body": body}), 419, "inbox_full",
+                     field="body", limit=131_072,
+                     failed=[{"account": name, "reason": "inbox_full"}])
         self.leave(a, name, body="x" * 25_000)
         self.leave(self.keep(s.server()), name, body=body)
 

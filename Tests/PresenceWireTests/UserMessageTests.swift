@@ -196,8 +196,8 @@ import Testing
             ),
             (
                 .inboxFull, 100, 419,
-                "There is no room for the message at the accounts in `failed`; 100 may wait for "
-                    + "each, and half as many from accounts unrelated to it."
+                "There is no room for the message at the accounts in `failed`; 100 messages may "
+                    + "wait for each, and half as many from accounts unrelated to it."
             ),
         ] as [(Refusal.Reason, Int?, Int, String)])
     func `recipients are rejected by name`(

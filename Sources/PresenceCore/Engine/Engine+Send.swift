@@ -100,7 +100,7 @@ extension Engine {
             }
             recipients.append(PendingSend.Recipient(account: account, isOfStranger: isStranger))
         }
-        try reject(.notPermitted, from: start, limit: nil, effects)
+        try reject(Refusal(.notPermitted, field: .accounts), from: start, effects)
         return recipients
     }
 
@@ -130,25 +130,31 @@ extension Engine {
             }
         }
         let start = effects.names.count
+        var isFullOfBytes = true
         for recipient in recipients {
-            let hasRoom = inboxes[recipient.account].hasRoom(
-                for: message, isOfStranger: recipient.isOfStranger,
-                limit: limits.messagesPerAccount)
-            if !hasRoom {
-                effects.names.append(effects.copyName(of: recipient.account.index, from: self))
-            }
+            guard
+                let full = inboxes[recipient.account].lacks(
+                    message, isOfStranger: recipient.isOfStranger,
+                    limit: limits.messagesPerAccount)
+            else { continue }
+            if full == .count { isFullOfBytes = false }
+            effects.names.append(effects.copyName(of: recipient.account.index, from: self))
         }
-        try reject(.inboxFull, from: start, limit: limits.messagesPerAccountMax, effects)
+        let full =
+            isFullOfBytes
+            ? Refusal(.inboxFull, field: .body, limit: limits.messageBytesPerAccountMax)
+            : Refusal(.inboxFull, field: .accounts, limit: limits.messagesPerAccountMax)
+        try reject(full, from: start, effects)
     }
 
     /// Rejects a send because of the recipients whose names are in `effects.names` from `start` on,
     /// if there are any.
     private func reject(
-        _ reason: Refusal.Reason, from start: Int, limit: Int?, _ effects: borrowing Effects
+        _ refusal: Refusal, from start: Int, _ effects: borrowing Effects
     ) throws(Refusal) {
         let failed = start..<effects.names.count
         guard !failed.isEmpty else { return }
-        var refusal = Refusal(reason, field: .accounts, limit: limit)
+        var refusal = refusal
         refusal.failed = failed
         throw refusal
     }

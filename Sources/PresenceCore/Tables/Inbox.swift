@@ -40,8 +40,14 @@ struct MessageAmount: Equatable {
         Self(count: lhs.count * rhs, byteCount: lhs.byteCount * rhs)
     }
 
-    /// Whether both numbers are at most those of a limit.
-    func fits(_ limit: Self) -> Bool { count <= limit.count && byteCount <= limit.byteCount }
+    /// One of the two numbers.
+    enum Part { case count, bytes }
+
+    /// Which number is above that of a limit, the count first; nil: neither is.
+    func exceeds(_ limit: Self) -> Part? {
+        if count > limit.count { return .count }
+        return byteCount > limit.byteCount ? .bytes : nil
+    }
 
     /// The half of both.
     var half: Self { Self(count: count / 2, byteCount: byteCount / 2) }
@@ -62,10 +68,13 @@ struct Inbox {
 
     var isEmpty: Bool { messages.isEmpty && amount.count == 0 }
 
-    /// Whether a message has a place within the limit. Strangers fill at most half.
-    func hasRoom(for message: MessageAmount, isOfStranger: Bool, limit: MessageAmount) -> Bool {
-        (amount + message).fits(limit)
-            && (!isOfStranger || (ofStrangers + message).fits(limit.half))
+    /// What there is too little of for a message; nil: it has room within the limit. Strangers fill
+    /// at most half.
+    func lacks(
+        _ message: MessageAmount, isOfStranger: Bool, limit: MessageAmount
+    ) -> MessageAmount.Part? {
+        (amount + message).exceeds(limit)
+            ?? (isOfStranger ? (ofStrangers + message).exceeds(limit.half) : nil)
     }
 
     /// Keeps a place for a message that is to be stored.

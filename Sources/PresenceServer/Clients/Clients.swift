@@ -28,9 +28,6 @@ struct Clients: ~Copyable {
     var phase = LoopPhase.starting
     var table: ConnectionTable
     /// By slot: the protocol that a client speaks. The table knows none.
-    ///
-    /// It is read by its span: a value that is read by the array's subscript may be retained and
-    /// released, which would be done for each write of each connection.
     var protocols: [ClientProtocol] = []
     /// What the engine host has not been handed yet.
     var inbound = Inbound()

@@ -51,7 +51,7 @@ extension [UInt8] {
         append(#","failed":["#)
         for index in failed {
             if index != failed.lowerBound { append(",") }
-            append(refusal.field == .accounts ? #"{"account":"# : #"{"publisher":"#)
+            append(refusal.areRecipients ? #"{"account":"# : #"{"publisher":"#)
             appendString(effects.names[index], source)
             append(#","reason":""#)
             append(contentsOf: refusal.reason.rawValue.utf8)
@@ -83,4 +83,9 @@ extension [UInt8] {
     private mutating func endError() {
         append("}}}")
     }
+}
+
+extension Refusal {
+    /// Whether those in `failed` are the recipients of a message.
+    fileprivate var areRecipients: Bool { field == .accounts || reason == .inboxFull }
 }

@@ -69,6 +69,7 @@ extension [UInt8] {
         case .inboxFull:
             append("There is no room for the message at the accounts in `failed`; ")
             append(refusal.limit ?? 0)
+            append(refusal.field == .body ? " bytes of messages" : " messages")
             append(" may wait for each, and half as many from accounts unrelated to it.")
         case .senderQuota where refusal.field == .body:
             appendQuota("The account", "bytes in messages that are not taken", refusal)

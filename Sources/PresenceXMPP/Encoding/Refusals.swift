@@ -46,6 +46,7 @@ extension Refusal {
             "bytes in the names and groups of all contacts of an account"
         case .contactQuota: "contacts of an account"
         case .requestQuota: "unanswered requests to an account"
+        case .inboxFull where field == .body: "bytes in messages for an account"
         case .inboxFull: "messages for an account"
         case .senderQuota where field == .body: "bytes in messages of an account"
         case .senderQuota: "messages of an account"
