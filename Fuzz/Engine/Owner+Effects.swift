@@ -244,7 +244,8 @@ extension Owner {
                         Rows.Message(
                             account: name(recipient.account), sender: message.sender.map(name),
                             device: device, byteCount: message.byteCount,
-                            isOfStranger: recipient.isOfStranger, expires: message.expires)
+                            isOfStranger: recipient.isOfStranger, time: message.time,
+                            expires: message.expires)
                     )
                 })
         case .removeMessages(let keys):

@@ -56,6 +56,7 @@ struct Rows {
         var device: [UInt8]?
         var byteCount: Int
         var isOfStranger: Bool
+        var time: Wall
         var expires: Wall
     }
 
@@ -178,8 +179,8 @@ extension Engine {
             engine.restoreMessage(
                 key.message, place: key.place, for: engine.restoreName(row.account.span),
                 of: row.sender.map { engine.restoreName($0.span) }, device: row.device,
-                byteCount: row.byteCount, isOfStranger: row.isOfStranger, expires: row.expires,
-                at: now)
+                byteCount: row.byteCount, isOfStranger: row.isOfStranger, time: row.time,
+                expires: row.expires, at: now)
         }
         for (key, row) in rows.sessions.sorted(by: { $0.value.id.ordinal < $1.value.id.ordinal }) {
             engine.restoreSession(

@@ -78,7 +78,8 @@ struct EngineReader: ~Copyable, StoreReader {
             for: engine.restoreName(row.account.span),
             of: row.sender.isEmpty ? nil : engine.restoreName(row.sender.span),
             device: row.device.isEmpty ? nil : row.device, byteCount: row.bytes,
-            isOfStranger: row.isOfStranger, expires: Wall(milliseconds: row.expires), at: now)
+            isOfStranger: row.isOfStranger, time: Wall(milliseconds: row.time),
+            expires: Wall(milliseconds: row.expires), at: now)
     }
 
     mutating func passwords(count: Int, secret: [UInt8]) {

@@ -20,6 +20,10 @@ public struct MessageRow: Sendable, Equatable {
     ///
     /// Only in rows that are loaded. It is stored with the content.
     public var sender: [UInt8] = []
+    /// When it was sent, in milliseconds since 1970.
+    ///
+    /// Only in rows that are loaded. It is stored with the content.
+    public var time: Int64 = 0
 
     /// Creates a row; the other fields are set afterwards.
     public init(id: Int64, place: UInt16, account: [UInt8]) {

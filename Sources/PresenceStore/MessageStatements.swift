@@ -141,7 +141,7 @@ extension Store {
         let row = try PreparedStatement(
             db,
             """
-            SELECT message.id, place, account, device, bytes, expires, stranger, sender
+            SELECT message.id, place, account, device, bytes, expires, stranger, sender, time
             FROM message CROSS JOIN messageContent ON messageContent.id = message.id
             ORDER BY message.id, place
             """)
@@ -154,6 +154,7 @@ extension Store {
             message.expires = row.integer(5)
             message.isOfStranger = row.integer(6) != 0
             message.sender = row.bytes(7)
+            message.time = row.integer(8)
             reader.message(message)
         }
     }

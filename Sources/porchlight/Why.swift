@@ -9,7 +9,8 @@ struct Why: ParsableCommand {
         discussion: """
             Prints when the subscription began and ends, or how it ended; the connections of \
             both accounts; the publisher's recent events, and what became of each at the \
-            subscriber's connections. The service keeps about the last hundred thousand events, \
+            subscriber's connections; and what became of the last ten messages between \
+            them. The service keeps about the last hundred thousand events, \
             and none from before it started.
             """)
 

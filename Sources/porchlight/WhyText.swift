@@ -1,7 +1,8 @@
 // What `porchlight why` prints: the facts of the method `why`, as sentences.
 //
 // First whether the subscriber sees the publisher, then the subscription, the connections, the
-// events with what became of them, and last how far back the facts go. Each fact is said once.
+// events and messages with what became of them, and last how far back the facts go. Each fact is
+// said once.
 
 import Containers
 import Foundation
@@ -27,7 +28,7 @@ struct WhyText {
     var lines: [String] {
         let sections = [
             [verdict], subscription, presence(of: "subscriber"),
-            isOneAccount ? [] : presence(of: "publisher"), status, events, [reach],
+            isOneAccount ? [] : presence(of: "publisher"), status, events, messages, [reach],
         ]
         return Array(sections.filter { !$0.isEmpty }.joined(separator: [""]))
     }
@@ -271,6 +272,44 @@ struct WhyText {
         }
     }
 
+    // MARK: Messages
+
+    private var messages: [String] {
+        // Without messages, the service does not say.
+        guard let messages = facts["messages"]?.array else { return [] }
+        let pair =
+            isOneAccount
+            ? "to \(subscriber) from itself or the service"
+            : "between \(subscriber) and \(publisher)"
+        guard !messages.isEmpty else { return ["No recent messages \(pair)."] }
+        return ["Messages \(pair), newest first:"] + messages.map { "  \(message($0))" }
+    }
+
+    private func message(_ message: JSON) -> String {
+        let writer = message["from"]?.string.map { visible($0) } ?? "the service"
+        let head = "\(time(message["time"]))  from \(writer): "
+        let ended = time(message["ended"])
+        let fate =
+            switch message["fate"]?.string {
+            case "waiting": "waiting to be taken"
+            case "taken": "taken by \(visible(message["device"]?.string ?? "?")) at \(ended)"
+            case "expired": "expired at \(ended)"
+            case "discarded": "discarded by an app server at \(ended)"
+            default: "lost, since the database did not have its content"
+            }
+        return "\(head)\(fate), \(sent(message))  id \(message["id"]?.string ?? "?")"
+    }
+
+    /// How often a message was handed to a session. One that waited at the start may have been
+    /// handed out before.
+    private func sent(_ message: JSON) -> String {
+        switch message["sent"]?.integer ?? 0 {
+        case 0: "not sent to a device"
+        case 1: "sent once"
+        case let count: "sent \(count) times"
+        }
+    }
+
     // MARK: How far back
 
     private var reach: String {
@@ -280,9 +319,12 @@ struct WhyText {
             ["subscriptions", "connections", "delays"]
             .compactMap { since?[$0]?.integer }.max() ?? 0
         let other = time(.integer(rest))
-        return other == events
+        let all =
+            other == events
             ? "Nothing is known from before \(events)."
             : "Events are known since \(events), other facts since \(other)."
+        guard let messages = since?["messages"], time(messages) != events else { return all }
+        return all + " Messages are known since \(time(messages))."
     }
 
     private var now: Int64 { facts["time"]?.integer ?? 0 }

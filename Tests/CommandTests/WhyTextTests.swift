@@ -249,4 +249,41 @@ import Testing
         #expect(says(story, "The status of bob is 10001 “a\\u{1b}b”, until"))
         #expect(WhyText(story).lines.last?.hasPrefix("Nothing is known from before") == true)
     }
+
+    @Test func `says what became of messages`() {
+        func message(_ fate: String, from: String?, sent: Int, device: String? = nil) -> JSON {
+            var facts: [String: JSON] = [
+                "id": "000000000005M", "time": 1_763_700_010_000, "fate": .string(fate),
+                "sent": .integer(Int64(sent)),
+            ]
+            facts["from"] = from.map { .string($0) }
+            facts["device"] = device.map { .string($0) }
+            if fate != "waiting" { facts["ended"] = 1_763_700_020_000 }
+            return .object(facts)
+        }
+        let story = facts([
+            "messages": [
+                message("waiting", from: "alice", sent: 0),
+                message("waiting", from: "bob", sent: 1),
+                message("taken", from: "alice", sent: 3, device: "ph\u{1b}one"),
+                message("expired", from: "bob", sent: 0),
+                message("discarded", from: "bob", sent: 2),
+            ]
+        ])
+        for words in [
+            "Messages between alice and bob, newest first:",
+            "from alice: waiting to be taken, not sent to a device  id 000000000005M",
+            "from bob: waiting to be taken, sent once", "from alice: taken by ph\\u{1b}one at ",
+            ", sent 3 times  id", "from bob: expired at ",
+            "from bob: discarded by an app server at ",
+        ] { #expect(says(story, words), "\(words): \(WhyText(story).lines)") }
+        #expect(says(facts(["messages": []]), "No recent messages between alice and bob."))
+        #expect(!says(facts(), "essages"))
+        let alone = facts([
+            "publisher": party("alice"),
+            "messages": [message("taken", from: nil, sent: 1, device: "d")],
+        ])
+        #expect(says(alone, "Messages to alice from itself or the service, newest first:"))
+        #expect(says(alone, "from the service: taken by d at "))
+    }
 }

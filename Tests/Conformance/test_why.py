@@ -1,8 +1,9 @@
-"""The verbs that explain: `why` and `top`."""
+"""The verbs that explain: `why` and `top`; and what `why` tells of messages."""
 
 import json
 import subprocess
 
+from people import People
 from porchlight import BINARY, Case
 
 
@@ -56,3 +57,64 @@ class Why(Case):
         self.assertIn("All clients have read what they were sent.", said)
         facts = json.loads(self.verb("top", "--json"))
         self.assertGreaterEqual(facts["counts"]["events"], 5)
+
+
+class MessageFates(People):
+    def fates(self, one, other, service=None):
+        """What became of the messages between two accounts."""
+        app = self.keep((service or self.service).server())
+        facts = app.ok("why", {"subscriber": one, "publisher": other, "type": 1})
+        return facts["messages"]
+
+    def test_of_messages_both_ways(self):
+        zs, name = self.login(self.name("zs")), self.name("li")
+        first = zs.ok("send", {"accounts": [name], "body": "secret"})
+        self.assertEqual(self.fates(zs.account, name), [
+            {"id": first["id"], "from": zs.account, "time": first["time"], "fate": "waiting",
+             "sent": 0}])
+        li = self.login(name, "phone", messages=True)
+        li.note("messages")
+        self.assertEqual(self.fates(zs.account, name)[0]["sent"], 1)
+        li.ok("take", {"id": first["id"]})
+        second = li.ok("send", {"accounts": [zs.account], "body": "secret"})
+        waiting, taken = self.fates(name, zs.account)
+        self.assertEqual((waiting["id"], waiting["from"]), (second["id"], name))
+        self.assertEqual(set(taken), {"id", "from", "time", "fate", "device", "ended", "sent"})
+        self.assertEqual((taken["fate"], taken["device"], taken["sent"]), ("taken", "phone", 1))
+        self.assertGreaterEqual(taken["ended"], taken["time"])
+        self.assertEqual(self.server().ok("discard", {"account": zs.account}),
+                         {"discarded": 1})
+        self.assertEqual(self.fates(name, zs.account)[0]["fate"], "discarded")
+
+    def test_of_the_service_and_of_names_that_nobody_knows(self):
+        app, name = self.server(), self.name("li")
+        sent = app.ok("send", {"accounts": [name], "body": "x"})
+        self.assertEqual(self.fates(name, name), [
+            {"id": sent["id"], "time": sent["time"], "fate": "waiting", "sent": 0}])
+        self.assertEqual(self.fates(name, self.name("nobody")), [])
+
+    def test_after_a_restart_has_what_waits(self):
+        service = self.fresh()
+        zs = self.login("zs", service=service)
+        li = self.login("li", "phone", service=service, messages=True)
+        taken = zs.ok("send", {"accounts": ["li", "ww"], "body": "secret"})
+        li.note("messages")
+        li.ok("take", {"id": taken["id"]})
+        kept = zs.ok("send", {"accounts": ["li"], "body": "secret"})
+        service.terminate()
+        service.start()
+        found, = self.fates("zs", "li", service)
+        self.assertEqual(found, {"id": kept["id"], "from": "zs", "time": kept["time"],
+                                 "fate": "waiting", "sent": 0})
+        self.assertEqual([m["id"] for m in self.fates("ww", "zs", service)], [taken["id"]])
+
+    def test_in_sentences(self):
+        zs, name = self.login(self.name("zs")), self.name("li")
+        zs.ok("send", {"accounts": [name], "body": "secret"})
+        done = subprocess.run(
+            [BINARY, "why", zs.account, name, "--connect", "127.0.0.1:%d" % self.service.port],
+            stdin=subprocess.DEVNULL, capture_output=True, timeout=30)
+        said = done.stdout.decode()
+        self.assertIn("Messages between %s and %s, newest first:" % (zs.account, name), said)
+        self.assertIn("from %s: waiting to be taken, not sent to a device" % zs.account, said)
+        self.assertNotIn("secret", said)

@@ -61,6 +61,7 @@ extension Engine {
         for message in inboxes[account].messages where reader.fetching.contains(message.id) {
             if known.contains(message.id) {
                 readers[session]?.noteSent(message)
+                history.noteSent(message.key)
                 handed.append(message.id)
             } else {
                 missing.append(message.id)
@@ -68,7 +69,7 @@ extension Engine {
         }
         readers[session]?.endFetch()
         messageStats.sent += handed.count
-        messageStats.lost += remove(missing, for: account, into: &effects)
+        messageStats.lost += remove(missing, for: account, .lost, into: &effects)
         fetch(for: session, into: &effects)
         return handed
     }

@@ -8,7 +8,9 @@ extension Engine {
         _ message: MessageID, _ client: ClientSession, at now: Moment, into effects: inout Effects
     ) {
         let taken = readers[client.session]?.take(message) ?? []
-        messageStats.taken += remove(taken, for: client.account, into: &effects)
+        let device = strings.bytes(of: sessions[client.session].device)
+        messageStats.taken += remove(
+            taken, for: client.account, .taken(device: device, now.wall), into: &effects)
         effects.answer(client.connection, .taken(waiting: waitingCount(for: client.session)))
         fetchForSessions(of: client.account, into: &effects)
     }
@@ -22,10 +24,12 @@ extension Engine {
 
     /// Forgets what waits for an account.
     mutating func discard(
-        _ account: AccountHandle?, from connection: ConnectionID, into effects: inout Effects
+        _ account: AccountHandle?, from connection: ConnectionID, at now: Moment,
+        into effects: inout Effects
     ) {
         let messages = account.map { inboxes[$0].messages.map(\.id) } ?? []
-        let count = account.map { remove(messages, for: $0, into: &effects) } ?? 0
+        let count =
+            account.map { remove(messages, for: $0, .discarded(now.wall), into: &effects) } ?? 0
         messageStats.discarded += count
         effects.answer(connection, .discarded(count))
     }
@@ -37,7 +41,8 @@ extension Engine {
     ) {
         inboxes.update(account) { $0.timer = .none }
         let expired = inboxes[account].messages.filter { $0.expires <= now.mono }.map(\.id)
-        messageStats.expired += remove(expired, for: account, into: &effects)
+        messageStats.expired += remove(
+            expired, for: account, .expired(now.wall), into: &effects)
         let left = inboxes[account].messages.map(\.expires).min()
         if let left { expectExpiry(ofMessagesFor: account, at: left) }
         fetchForSessions(of: account, into: &effects)
@@ -45,12 +50,14 @@ extension Engine {
 
     /// Removes those that wait of these, from the store as well. Returns how many.
     mutating func remove(
-        _ messages: [MessageID], for account: AccountHandle, into effects: inout Effects
+        _ messages: [MessageID], for account: AccountHandle, _ end: MessageEnd,
+        into effects: inout Effects
     ) -> Int {
         var keys: [WaitingKey] = []
         for id in messages {
             guard let message = inboxes.remove(id, for: account) else { continue }
             keys.append(message.key)
+            history.note(end, of: message.key)
             if message.device != .none { strings.remove(message.device) }
             if message.sender != none { retired.append(message.sender) }
         }
@@ -90,7 +97,8 @@ extension Engine {
     /// Restores a message, in the order of the numbers; one that has expired is left out.
     public mutating func restoreMessage(
         _ id: MessageID, place: UInt16, for account: AccountHandle, of sender: AccountHandle?,
-        device: [UInt8]?, byteCount: Int, isOfStranger: Bool, expires: Wall, at now: Moment
+        device: [UInt8]?, byteCount: Int, isOfStranger: Bool, time: Wall, expires: Wall,
+        at now: Moment
     ) {
         guard now.wall < expires, !inboxes[account].contains(id) else { return }
         let message = WaitingMessage(
@@ -103,6 +111,7 @@ extension Engine {
         inboxes.reserve(
             message.amount, for: account, of: message.sender, isOfStranger: isOfStranger)
         inboxes.insert(message, for: account)
+        note(message, for: account, at: time)
         expectExpiry(ofMessagesFor: account, at: message.expires)
     }
 

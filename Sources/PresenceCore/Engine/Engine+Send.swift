@@ -201,3 +201,4 @@ extension Engine {
         release(send.accounts)
     }
 }
+            note(message, for: recipient.account, at: send.requested.wall)

@@ -1,7 +1,7 @@
 // `why`: what the tables and the history say of one subscriber and one publisher.
 //
 // Everything is found on request, by walking the rings from the newest entry to the oldest: each
-// ring once per party at most, whatever a client has done. Some 8 MiB, about a millisecond.
+// ring once per party at most, whatever a client has done. Some 9 MiB, about a millisecond.
 
 import Containers
 
@@ -52,9 +52,11 @@ extension Engine {
             visibility: question.publisher.map { visibility(of: $0.index) } ?? settings.visibility,
             ended: subscribed.ended, state: state,
             events: events(question, subscribed, into: &effects),
+            messages: messages(between: question, into: &effects),
             reach: WhyReach(
                 events: history.eventsSince, subscriptions: history.subscriptionsSince,
-                connections: history.connectionsSince, delays: history.delaysSince))
+                connections: history.connectionsSince, delays: history.delaysSince,
+                messages: history.messagesSince))
     }
 
     // MARK: Parties

@@ -257,7 +257,7 @@ public struct Engine: ~Copyable {
         case .take(let message):
             return take(message, try request.client, at: now, into: &effects)
         case .discard(let name):
-            return discard(find(name, texts), from: connection, into: &effects)
+            return discard(find(name, texts), from: connection, at: now, into: &effects)
         case .query(let type, let names):
             return query(type, names, texts, from: connection, at: now, into: &effects)
         case .subscribers(let list):

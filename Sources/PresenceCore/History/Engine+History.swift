@@ -68,6 +68,17 @@ extension Engine {
                 client: record.client, list: record.list, end: end))
     }
 
+    // MARK: Messages
+
+    /// Records that a message waits for an account. `time` is when it was requested.
+    mutating func note(_ message: WaitingMessage, for account: AccountHandle, at time: Wall) {
+        guard history.messages.countMax > 0 else { return }
+        history.note(
+            MessageNote(
+                message.key, from: message.sender == none ? nil : historyAccount(message.sender),
+                to: historyAccount(account.index), time: time))
+    }
+
     // MARK: Slow clients
 
     /// Records that a session is behind from the event of this `seq` on. Returns the place of the

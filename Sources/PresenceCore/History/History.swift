@@ -1,11 +1,11 @@
 // Recent history, for `why` and `top`.
 //
-// There are four rings, each with its own bound: events, beginnings and ends of subscriptions,
-// ended connections, times in which a connection was behind. Deliveries are not recorded. The
-// receivers of an event are derived on request: it was sent to every session of the subscriber that
-// was connected then, unless its login list was still being sent (which includes what has
-// happened), or it was behind (its newest state followed). Before and after are determined by the
-// service's one counter, of which every event, login and entry has a number.
+// There are five rings, each with its own bound: events, beginnings and ends of subscriptions,
+// ended connections, times in which a connection was behind, messages. Deliveries of events are not
+// recorded. The receivers of an event are derived on request: it was sent to every session of the
+// subscriber that was connected then, unless its login list was still being sent (which includes
+// what has happened), or it was behind (its newest state followed). Before and after are determined
+// by the service's one counter, of which every event, login and entry has a number.
 //
 // Accounts are recorded by their handles. A handle is reused when an account is forgotten, so each
 // entry also has the last ten bits of how often that has happened: an account without references is
@@ -23,8 +23,10 @@ public struct HistoryLimits: Hashable, Sendable {
     public var connectionsMax = 16_384
     /// Times in which a connection was behind: 40 bytes each.
     public var delaysMax = 8_192
+    /// Messages, each once for each recipient: 48 bytes each, and names of devices.
+    public var messagesMax = 16_384
 
-    /// The defaults: some 9 MiB when all are full.
+    /// The defaults: some 11 MiB when all are full.
     public init() {}
 }
 
@@ -36,7 +38,8 @@ struct History: ~Copyable {
     var subscriptions: Ring<SubscriptionNote>
     var connections: Ring<ConnectionNote>
     var delays: Ring<DelayNote>
-    /// Names of devices of connections that have ended.
+    var messages: Ring<MessageNote>
+    /// Names of devices: of connections that have ended, and of those that have taken messages.
     var devices = ByteSlab()
 
     init(_ limits: HistoryLimits, at now: Wall) {
@@ -45,17 +48,18 @@ struct History: ~Copyable {
         subscriptions = Ring(countMax: limits.subscriptionsMax)
         connections = Ring(countMax: limits.connectionsMax)
         delays = Ring(countMax: limits.delaysMax)
+        messages = Ring(countMax: limits.messagesMax)
     }
 
     /// The memory of all rings, in bytes.
     var bytesReserved: Int {
         events.bytesReserved + subscriptions.bytesReserved + connections.bytesReserved
-            + delays.bytesReserved + devices.bytesReserved
+            + delays.bytesReserved + messages.bytesReserved + devices.bytesReserved
     }
 }
 
 /// An account in the history: its handle, and which of the accounts with that handle it is.
-struct HistoryAccount: Equatable {
+struct HistoryAccount: Hashable {
     var number: UInt32
     var generation: UInt16
 }

@@ -35,6 +35,8 @@ public struct WhyReport: Hashable, Sendable {
     public var state: Int
     /// The publisher's last events, newest first.
     public var events: [WhyEvent]
+    /// The last messages between the two, newest first; nil: there are no messages.
+    public var messages: [WhyMessage]?
     /// Since when each kind of entry is complete.
     public var reach: WhyReach
 }
@@ -49,6 +51,8 @@ public struct WhyReach: Hashable, Sendable {
     public var connections: Wall
     /// All times in which connections were behind.
     public var delays: Wall
+    /// All messages.
+    public var messages: Wall
 }
 
 /// One of the two accounts.
@@ -187,5 +191,39 @@ public struct WhyFate: Hashable, Sendable {
         case gaveWay
         /// It is part of a large fan-out in progress.
         case underWay
+    }
+}
+
+/// A message between the two accounts, and what became of it. It has no text.
+public struct WhyMessage: Hashable, Sendable {
+    /// The message.
+    public var id: MessageID
+    /// Who wrote it. The other of the two is the recipient.
+    public var writer: Writer
+    /// When it was requested.
+    public var time: Wall
+    /// What became of it.
+    public var fate: Fate
+    /// The device that has taken it; nil: none has.
+    public var device: ByteRange?
+    /// When it was taken, expired or discarded; nil if it was not.
+    public var ended: Wall?
+    /// How often it was handed to a session since startup.
+    public var sentCount: Int
+
+    /// Who wrote a message.
+    public enum Writer: UInt8, CaseIterable, Sendable {
+        case subscriber, publisher
+        /// An app server that named no account; the recipient is both accounts.
+        case service
+    }
+
+    /// What became of a message.
+    public enum Fate: UInt8, CaseIterable, Sendable {
+        case waiting, taken, expired
+        /// An app server has discarded it.
+        case discarded
+        /// Its content was missing in the store.
+        case lost
     }
 }

@@ -51,10 +51,25 @@ extension [UInt8] {
         }
         append(#"],"events":["#)
         appendList(report.events) { list, event in list.append(event, source) }
-        append(#"],"completeSince":{"events":"#, report.reach.events)
+        append("]")
+        if let messages = report.messages {
+            append(#","messages":["#)
+            appendList(messages) { list, message in
+                let writer: [UInt8]? =
+                    switch message.writer {
+                    case .subscriber: subscriber
+                    case .publisher: publisher
+                    case .service: nil
+                    }
+                list.append(message, from: writer, source)
+            }
+            append("]")
+        }
+        append(#","completeSince":{"events":"#, report.reach.events)
         append(#","subscriptions":"#, report.reach.subscriptions)
         append(#","connections":"#, report.reach.connections)
         append(#","delays":"#, report.reach.delays)
+        if report.messages != nil { append(#","messages":"#, report.reach.messages) }
         append("}}")
     }
 
@@ -146,6 +161,28 @@ extension [UInt8] {
             append(login.list.word)
             append("\"}")
         }
+        append("}")
+    }
+
+    private mutating func append(
+        _ message: WhyMessage, from writer: [UInt8]?, _ source: borrowing EventSource
+    ) {
+        append(#"{"id":"#)
+        appendBase32(message.id.number)
+        if let writer {
+            append(#","from":"#)
+            appendString(writer.span)
+        }
+        append(#","time":"#, message.time)
+        append(#","fate":""#)
+        append(message.fate.word)
+        append("\"")
+        if let device = message.device {
+            append(#","device":"#)
+            appendString(device, source)
+        }
+        if let ended = message.ended { append(#","ended":"#, ended) }
+        append(#","sent":"#, message.sentCount)
         append("}")
     }
 }

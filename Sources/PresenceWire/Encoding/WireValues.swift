@@ -151,3 +151,16 @@ extension WhyFate.What {
         }
     }
 }
+
+extension WhyMessage.Fate {
+    /// The word on the wire.
+    public var word: StaticString {
+        switch self {
+        case .waiting: "waiting"
+        case .taken: "taken"
+        case .expired: "expired"
+        case .discarded: "discarded"
+        case .lost: "lost"
+        }
+    }
+}

@@ -32,6 +32,7 @@ func recipients(_ id: Int64, _ accounts: String..., expires: Int64 = 1_000) -> [
 func loaded(_ row: MessageRow, from sender: String = "zs") -> MessageRow {
     var row = row
     row.sender = name(sender)
+    row.time = content(row.id).time
     return row
 }
 

@@ -1,0 +1,108 @@
+import Containers
+
+/// A message for one recipient, and its fate: 48 bytes. Never its text.
+struct MessageNote {
+    private let number: UInt64
+    /// When it was requested.
+    let time: Wall
+    /// When it left the box; meaningless while it waits.
+    private(set) var ended = Wall(milliseconds: 0)
+    /// The device that has taken it, in `History.devices`; `SlabRef.none`: none has.
+    private(set) var device = SlabRef.none
+    private(set) var fate = WhyMessage.Fate.waiting
+    private let place: UInt16
+    private let senderNumber: UInt32
+    private let recipientNumber: UInt32
+    private let senderGeneration: UInt16
+    private let recipientGeneration: UInt16
+    /// How often it was handed to a session since startup.
+    private(set) var sentCount: UInt32 = 0
+
+    /// A message that waits. `sender` is nil for the service.
+    init(
+        _ key: WaitingKey, from sender: HistoryAccount?, to recipient: HistoryAccount, time: Wall
+    ) {
+        number = key.message.number
+        place = key.place
+        self.time = time
+        senderNumber = sender?.number ?? none
+        senderGeneration = sender?.generation ?? 0
+        recipientNumber = recipient.number
+        recipientGeneration = recipient.generation
+    }
+
+    var id: MessageID { MessageID(number: number) }
+    /// Nil: the service.
+    var sender: HistoryAccount? {
+        guard senderNumber != none else { return nil }
+        return HistoryAccount(number: senderNumber, generation: senderGeneration)
+    }
+    var recipient: HistoryAccount {
+        HistoryAccount(number: recipientNumber, generation: recipientGeneration)
+    }
+
+    /// Whether the entry is of an earlier message, or of the same for an earlier recipient.
+    func isBefore(_ key: WaitingKey) -> Bool {
+        (number, place) < (key.message.number, key.place)
+    }
+
+    func isOf(_ key: WaitingKey) -> Bool {
+        number == key.message.number && place == key.place
+    }
+
+    mutating func noteSent() { sentCount = sentCount == .max ? .max : sentCount + 1 }
+
+    mutating func end(_ fate: WhyMessage.Fate, on device: SlabRef, at time: Wall) {
+        self.fate = fate
+        self.device = device
+        ended = time
+    }
+}
+
+/// How messages have left the box of an account.
+enum MessageEnd {
+    /// A device with this name has taken them.
+    case taken(device: [UInt8], Wall)
+    case expired(Wall)
+    case discarded(Wall)
+    /// Their contents were missing in the store.
+    case lost
+}
+
+extension History {
+    /// Records a message that waits. Messages become durable in the order of their numbers.
+    mutating func note(_ message: MessageNote) {
+        if let old = messages.append(message).overwritten, old.device != .none {
+            devices.remove(old.device)
+        }
+    }
+
+    /// Records that a message was handed to a session.
+    mutating func noteSent(_ key: WaitingKey) {
+        guard let place = place(of: key) else { return }
+        messages[place].noteSent()
+    }
+
+    /// Records how a message has left its box.
+    mutating func note(_ end: MessageEnd, of key: WaitingKey) {
+        guard let place = place(of: key) else { return }
+        switch end {
+        case .taken(let name, let time):
+            messages[place].end(.taken, on: devices.insert(name.span), at: time)
+        case .expired(let time): messages[place].end(.expired, on: .none, at: time)
+        case .discarded(let time): messages[place].end(.discarded, on: .none, at: time)
+        case .lost: messages[place].end(.lost, on: .none, at: Wall(milliseconds: 0))
+        }
+    }
+
+    /// The place of a message that waits, if it is still in the ring. O(log n).
+    private func place(of key: WaitingKey) -> Int? {
+        let place = messages.places.partitionPoint { messages[$0].isBefore(key) }
+        guard place < messages.end, messages[place].isOf(key), messages[place].fate == .waiting
+        else { return nil }
+        return place
+    }
+
+    /// Since when all messages are known. Those that waited at startup are there, too.
+    var messagesSince: Wall { max(begun, messages.oldestLeft?.time ?? begun) }
+}

@@ -1,0 +1,131 @@
+import PresenceCore
+import Testing
+
+@Suite struct `What why tells of messages` {
+    private let world = World(Settings().withoutPace)
+
+    /// `writer fate device sent`, the newest first.
+    private func fates(_ one: String, _ other: String, in world: World? = nil) -> [String]? {
+        let (report, effects) = (world ?? self.world).why(one, other)
+        return report.messages?.map { message in
+            let device = message.device.map { " " + effects.text($0) } ?? ""
+            return "\(message.writer) \(message.fate)\(device) \(message.sentCount)"
+        }
+    }
+
+    @Test func `has both ways, newest first, with their fates`() {
+        let (zs, app) = (world.login("zs"), world.appServer())
+        world.send(zs, to: "lisi", body: "one")
+        #expect(fates("zs", "lisi") == ["subscriber waiting 0"])
+        #expect(fates("lisi", "zs") == ["publisher waiting 0"])
+        let first = world.login("lisi", "phone", messages: .on)
+        world.drop(first)
+        world.pass(seconds: 60)
+        let lisi = world.login("lisi", "tablet", messages: .on)
+        #expect(fates("zs", "lisi") == ["subscriber waiting 2"])
+        world.pass(seconds: 1)
+        world.takeLast(lisi)
+        world.send(lisi, to: "zs", body: "two", seconds: 60)
+        world.send(app, to: "zs", body: "three", for: "lisi")
+        world.pass(seconds: 61)
+        #expect(
+            fates("zs", "lisi") == [
+                "publisher waiting 0", "publisher expired 0", "subscriber taken tablet 2",
+            ])
+        world.discard(app, "zs")
+        #expect(fates("zs", "lisi")?.first == "publisher discarded 0")
+        let report = world.why("zs", "lisi").report
+        #expect(report.messages?.last?.ended?.milliseconds == World.start + 61_000)
+        #expect(report.messages?.last?.time.milliseconds == World.start)
+        #expect(fates("zs", "other") == [] && fates("zs", "zs") == [])
+    }
+
+    @Test func `has each recipient of one send apart`() {
+        let zs = world.login("zs")
+        world.send(zs, to: "a", "b", "c", body: "one")
+        let b = world.login("b", messages: .on)
+        world.takeLast(b)
+        world.discard(world.appServer(), "c")
+        #expect(fates("zs", "a") == ["subscriber waiting 0"])
+        #expect(fates("zs", "b") == ["subscriber taken d1 1"])
+        #expect(fates("c", "zs") == ["publisher discarded 0"])
+        let ids = ["a", "b", "c"].map { world.why("zs", $0).report.messages?.first?.id }
+        #expect(Set(ids).count == 1)
+    }
+
+    @Test func `has those of an account to itself, and those of the service`() {
+        let zs = world.login("zs", messages: .on)
+        world.send(zs, to: "zs", body: "one")
+        world.send(world.appServer(), to: "zs", "lisi", body: "two")
+        world.takeLast(zs)
+        #expect(fates("zs", "zs") == ["service taken d1 1", "subscriber taken d1 1"])
+        #expect(fates("zs", "lisi") == [])
+        #expect(fates("lisi", "lisi") == ["service waiting 0"])
+    }
+
+    @Test func `says that a content was lost`() {
+        let zs = world.login("zs")
+        world.send(zs, to: "lisi", body: "one")
+        if let message = world.why("zs", "lisi").report.messages?.first {
+            world.messages.lose(message.id)
+        }
+        _ = world.login("lisi", messages: .on)
+        #expect(fates("zs", "lisi") == ["subscriber lost 0"])
+    }
+
+    @Test func `tells nothing of a message that was not stored`() {
+        let zs = world.login("zs")
+        world.storeWaits = true
+        world.send(zs, to: "zs", body: "one")
+        #expect(fates("zs", "zs") == [])
+        world.fail()
+        #expect(fates("zs", "zs") == [])
+    }
+
+    @Test func `has ten, of those that the ring still has`() {
+        var settings = Settings().withoutPace
+        settings.history.messagesMax = 14
+        let world = World(settings)
+        let (zs, li) = (world.login("zs"), world.login("li", messages: .on))
+        for number in 0..<12 {
+            world.send(zs, to: "li", body: "\(number)")
+            world.takeLast(li)
+        }
+        #expect(
+            fates("zs", "li", in: world)
+                == Array(repeating: "subscriber taken d1 1", count: 10))
+        world.pass(seconds: 1)
+        for number in 0..<10 { world.send(zs, to: "other", body: "\(number)") }
+        #expect(
+            fates("zs", "li", in: world) == Array(repeating: "subscriber taken d1 1", count: 4))
+        world.send(li, to: "zs", body: "last")
+        for _ in 0..<14 { world.send(li, to: "other", body: "x") }
+        // It waits, and the ring has no entry of it any more.
+        let reader = world.login("zs", "d2", messages: .on)
+        world.takeLast(reader)
+        #expect(fates("zs", "li", in: world) == [])
+        #expect(
+            world.why("zs", "li").report.reach.messages.milliseconds == World.start + 1_000)
+    }
+
+    @Test func `is absent while there are no messages`() {
+        world.send(world.login("zs"), to: "lisi", body: "one")
+        var settings = Settings().withoutPace
+        settings.messages = .off
+        world.withEngine { $0.apply(settings) }
+        #expect(fates("zs", "lisi") == nil)
+        world.withEngine { $0.apply(Settings().withoutPace) }
+        #expect(fates("zs", "lisi") == ["subscriber waiting 0"])
+    }
+
+    @Test func `tells nothing of an earlier account with the same number`() {
+        let app = world.appServer()
+        world.send(app, to: "lisi", body: "one", for: "zs")
+        world.discard(app, "lisi")
+        #expect(world.find("zs") == nil && world.find("lisi") == nil)
+        world.subscribe(app, ["b"], for: "a")
+        for one in ["a", "b", "zs", "lisi"] {
+            for other in ["a", "b", "zs", "lisi"] { #expect(fates(one, other) == []) }
+        }
+    }
+}
