@@ -134,6 +134,61 @@ class Operations(Case):
             cursor = page.get("cursor") and "&cursor=" + quote(page["cursor"])
         self.assertEqual(sorted(seen), ["c%d" % n for n in range(5)])
 
+    def test_messages_are_left_and_forgotten(self):
+        client = self.service.connect()
+        client.login("reads", "phone", messages=True)
+        sent = self.good("POST", "/v1/messages", {
+            "account": "writes", "accounts": ["reads", "away", "reads"], "body": "今\n\0", "ext": "{}",
+            "ref": "m1", "expiry": 60})
+        self.assertEqual(set(sent), {"id", "time", "expires", "recipients", "reached"})
+        self.assertEqual((sent["recipients"], sent["reached"]), (2, 1))
+        self.assertEqual(sent["expires"] - sent["time"], 60_000)
+        note = client.note("messages")
+        self.assertEqual(note["params"]["messages"], [
+            {"id": sent["id"], "from": "writes", "time": sent["time"], "body": "今\n\0", "ext": "{}",
+             "ref": "m1"}])
+        # Not idempotent: another message; without an account it is of the service.
+        again = self.good("POST", "/v1/messages", {"accounts": ["away"], "body": "x"})
+        self.assertGreater(again["id"], sent["id"])
+        only = self.good("POST", "/v1/messages",
+                         {"accounts": ["away"], "device": "phone", "body": "x"})
+        self.assertEqual(only["reached"], 0)
+        self.assertEqual(self.good("DELETE", "/v1/accounts/away/messages"), {"discarded": 3})
+        self.assertEqual(self.good("DELETE", "/v1/accounts/away/messages"), {"discarded": 0})
+        self.assertEqual(self.good("DELETE", "/v1/accounts/nobody-yet/messages"), {"discarded": 0})
+
+    def test_messages_that_are_refused(self):
+        path = "/v1/messages"
+        for body, status, reason, field in (
+                ({"body": "x"}, 422, "missing_field", "accounts"),
+                ({"accounts": ["a"]}, 422, "missing_field", "body"),
+                ({"accounts": ["a"], "body": ""}, 422, "out_of_range", "body"),
+                ({"accounts": ["a"], "body": 1}, 422, "wrong_type", "body"),
+                ({"accounts": "a", "body": "x"}, 422, "wrong_type", "accounts"),
+                ({"accounts": ["a"], "body": "x", "expiry": 59}, 422, "out_of_range", "expiry"),
+                ({"accounts": ["a"], "body": "x", "ref": "r" * 65}, 422, "too_long", "ref"),
+                ({"accounts": ["a", "b"], "body": "x", "device": "d"}, 422, "out_of_range",
+                 "device"),
+                ({"accounts": ["a%d" % n for n in range(101)], "body": "x"}, 422, "too_many",
+                 "accounts")):
+            with self.subTest(body=str(body)[:80]):
+                answer = self.problem(status, reason, "POST", path, body)
+                self.assertEqual(answer.members["field"], field)
+        self.problem(405, "method_not_allowed", "GET", path)
+        self.problem(405, "method_not_allowed", "POST", "/v1/accounts/a/messages", {})
+        for number in range(100):
+            self.good("POST", path, {"accounts": ["full"], "body": "x"})
+        answer = self.problem(409, "inbox_full", "POST", path, {
+            "accounts": ["full", "other"], "body": "x"})
+        self.assertEqual(answer.members["failed"], [{"account": "full", "reason": "inbox_full"}])
+        self.assertEqual(self.good("DELETE", "/v1/accounts/full/messages"), {"discarded": 100})
+        self.assertEqual(self.good("DELETE", "/v1/accounts/other/messages"), {"discarded": 0})
+
+    def test_messages_without_a_key_and_while_they_are_off(self):
+        for method, path in (("POST", "/v1/messages"), ("DELETE", "/v1/accounts/a/messages")):
+            body = {"accounts": ["a"], "body": "x"} if method == "POST" else None
+            self.assertEqual(self.service.ask(method, path, body, key=False).status, 401)
+
     def test_the_password_of_an_account(self):
         service = Service("--auth", "password")
         self.addCleanup(service.close)
