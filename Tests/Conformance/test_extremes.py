@@ -45,13 +45,34 @@ class Extremes(Case):
             if done.returncode == 0:
                 return path, chosen
 
+    @staticmethod
+    def message(rng, names):
+        """Parameters of `send`, some of which are beyond a limit."""
+        params = {"accounts": names, "body": rng.choice(("x", "\x01", "今")) * rng.choice(
+            (0, 1, 500, 1024, 8192)), "expiry": rng.choice((59, 60, 604800, 2592000, 2592001))}
+        if rng.random() < 0.5:
+            params["ext"] = "\"" * rng.choice((0, 1, 16384))
+        if rng.random() < 0.5:
+            params["ref"] = "r" * rng.choice((0, 1, 64, 65))
+        if rng.random() < 0.3:
+            params["device"] = rng.choice(("d0", "d" * 64, ""))
+        return params
+
+    @staticmethod
+    def last_message(client):
+        """The last message that a client was sent; None: there is none."""
+        found = [m["id"] for note in client.notes if note["method"] == "messages"
+                 for m in note["params"]["messages"]]
+        return found[-1] if found else None
+
     def act(self, s, rng):
         """A little of everything. It may be refused, or sent away; it must not be left alone."""
         try:
             clients = [self.keep(s.connect()) for _ in range(4)]
             for number, client in enumerate(clients):
                 client.call("login", {"account": "acc-%d" % (number % 3), "device": "d%d" % number,
-                                      "sync": "all", "pushReachable": number == 1})
+                                      "sync": "all", "pushReachable": number == 1,
+                                      "messages": number != 2})
             app = self.keep(s.connect())
             app.call("login", {"client": "server"})
             for _ in range(30):
@@ -67,12 +88,18 @@ class Extremes(Case):
                     ("clear", {"type": 1}),
                     ("unsubscribe", {"type": 1}),
                     ("subscriptions", {"limit": rng.choice((1, 1000, 10000))}),
-                    ("subscriptions", {})))
+                    ("subscriptions", {}),
+                    ("send", self.message(rng, names)),
+                    ("send", self.message(rng, names[:10])),
+                    ("take", {"id": self.last_message(client) or "%013d" % rng.randrange(9)})))
                 client.call(method, params)
                 method, params = rng.choice((
                     ("query", {"type": 1, "accounts": names}),
                     ("subscribers", {"type": 1, "publisher": "acc-0"}),
                     ("sessions", {"account": "acc-0"}),
+                    ("send", dict(self.message(rng, names[:100]), account=rng.choice(names))),
+                    ("discard", {"account": rng.choice(names)}),
+                    ("why", {"subscriber": "acc-0", "publisher": "acc-1", "type": 1}),
                     ("kick", {"account": "acc-2", "reason": "\x02" * rng.choice((0, 4096))}),
                     ("stats", {})))
                 app.call(method, params)
