@@ -228,7 +228,10 @@ class Service:
 
 
 class Client:
-    """One connection, read with bounded waits. Events that come are kept in `events`."""
+    """One connection, read with bounded waits.
+
+    Events that come are kept in `events`, messages in `messages`.
+    """
 
     def __init__(self, host, port, receive_bytes=None, wait=WAIT):
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -240,6 +243,7 @@ class Client:
         self.buffer = bytearray()
         self.number = 0
         self.events = []
+        self.messages = []
         self.expired = []
         self.closing = None
 
@@ -282,6 +286,8 @@ class Client:
         frame = json.loads(body)
         if frame.get("method") == "events":
             self.events += frame["params"]["events"]
+        if frame.get("method") == "messages":
+            self.messages += frame["params"]["messages"]
         if frame.get("method") == "expired":
             self.expired += frame["params"]["publishers"]
         if frame.get("method") == "close":
