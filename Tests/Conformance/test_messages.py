@@ -96,7 +96,7 @@ class Delivery(Messages):
     def test_each_once_and_in_order(self):
         li = self.reader(self.name("li"))
         senders = [self.login(self.name("s")) for _ in range(3)]
-        for number in range(40):
+        for number in range(32):
             for sender in senders:
                 sender.post("send", {"accounts": [li.account], "body": "%d" % number})
             if number % 8 == 7:
@@ -360,6 +360,37 @@ class Senders(Messages):
         data = self.refused(refused[0], 416, "rate_limited")
         self.assertGreaterEqual(data["retryAfter"], 1)
         self.assertGreaterEqual(answers.index(refused[0]), 2)
+
+    def test_strangers_together_have_a_pace_for_each_recipient(self):
+        s = self.limited(stranger_messages_per_second=1, stranger_messages_burst=30,
+                         messages_per_account_max=1000)
+        li, friend = self.pair(s)
+        self.befriend(friend, li)
+        reader, other = self.reader(li.account, "d2", service=s), self.name("other")
+        strangers = [self.login("s%d" % n, service=s) for n in range(3)]
+        # However slow the machine: of three in a row, one comes less than a second after the
+        # one before it.
+        refused = None
+        for number in range(1000):
+            got = strangers[number % 3].call("send", {
+                "accounts": [other, li.account] if number % 3 == 0 else [li.account],
+                "body": "x"})
+            if "error" in got:
+                refused = got
+                break
+            # A recipient that takes at once makes no difference.
+            self.accept(reader, self.given(reader, 1)[0])
+        self.assertGreaterEqual(number, 30)
+        failed = [{"account": li.account, "reason": "rate_limited"}]
+        data = self.refused(refused, 416, "rate_limited", field="accounts", failed=failed)
+        self.assertGreaterEqual(data["retryAfter"], 1)
+        waiting = self.reader(other, service=s).welcome["waiting"]
+        self.assertEqual(waiting, (number + 2) // 3, "nothing of what was refused is stored")
+        for sender in (friend, li, self.keep(s.server())):
+            self.leave(sender, li.account)
+        app = self.keep(s.server())
+        self.leave(app, li.account, account=strangers[0].account)
+        self.leave(strangers[0], self.name("third"))
 
 
 class Room(Messages):

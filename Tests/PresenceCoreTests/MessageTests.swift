@@ -363,6 +363,59 @@ import Testing
         world.checkInvariants()
     }
 
+    @Test func `has a pace of all strangers together to each recipient`() {
+        var settings = Settings()
+        settings.publishPace = nil
+        settings.strangerPace = Pace(perSecond: 2, burst: 3)
+        let world = World(settings)
+        let strangers = [world.login("x"), world.login("y")]
+        let (friend, server) = (world.login("friend"), world.appServer())
+        let lisi = world.login("lisi", messages: .on)
+        world.say(lisi, .subscribe, to: "friend")
+        world.say(friend, .subscribed, to: "lisi")
+        for number in 0..<4 {
+            _ = world.take(strangers[number % 2])
+            world.send(strangers[number % 2], to: "z", "lisi", body: "one")
+            // It takes at once, which makes no difference.
+            world.takeLast(lisi)
+        }
+        #expect(world.take(strangers[1]) == [.refused(.rateLimited)])
+        #expect(world.messages.rows.count == 3, "for nobody")
+        _ = [friend, server, lisi].map { world.take($0) }
+        for connection in [friend, server, lisi] {
+            world.send(connection, to: "lisi", body: "two")
+        }
+        world.send(server, to: "lisi", body: "two", for: "x")
+        #expect(world.take(friend) == [.sent(recipients: 1, reached: nil)])
+        #expect(world.take(lisi).contains(.sent(recipients: 1, reached: nil)))
+        #expect(world.take(server) == Array(repeating: .sent(recipients: 1, reached: 1), count: 2))
+        world.pass(milliseconds: 500)
+        _ = world.take(strangers[0])
+        for _ in 0..<2 { world.send(strangers[0], to: "lisi", body: "three") }
+        #expect(
+            world.take(strangers[0])
+                == [.sent(recipients: 1, reached: nil), .refused(.rateLimited)])
+        world.checkInvariants()
+    }
+
+    @Test func `counts nothing of what is refused for another reason`() {
+        var settings = Settings()
+        settings.strangerPace = Pace(perSecond: 1, burst: 1)
+        settings.limits.messageBytesInAllMax = 1_000
+        let world = World(settings)
+        let zs = world.login("zs")
+        world.setVisibility(world.login("shy"), .hidden)
+        _ = world.take(zs)
+        world.send(zs, to: "lisi", "shy", body: "one")
+        world.send(zs, to: "lisi", body: String(repeating: "x", count: 2_000))
+        world.send(zs, to: "lisi", body: "two")
+        #expect(
+            world.take(zs) == [
+                .refused(.notPermitted), .refused(.overloaded),
+                .sent(recipients: 1, reached: nil),
+            ])
+    }
+
     @Test func `has a limit in bytes for each box, each sender and all`() {
         let body = String(repeating: "x", count: 1_000)
         func refusal(_ change: (inout Limits) -> Void) -> Seen? {

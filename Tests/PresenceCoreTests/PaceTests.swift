@@ -1,5 +1,6 @@
-import PresenceCore
 import Testing
+
+@testable import PresenceCore
 
 @Suite struct Pacing {
     func mono(_ milliseconds: UInt64) -> Mono { Mono(milliseconds: milliseconds) }
@@ -79,6 +80,29 @@ import Testing
         world.pass(seconds: 1)
         world.login("bob", on: logins[3])
         #expect(world.take(logins[3]).contains(.synced(0)))
+    }
+}
+
+@Suite struct `Many token buckets` {
+    @Test func `are few, as long as few are not full`() {
+        var buckets = TokenBuckets<Int>(countMax: 4_096)
+        let pace = Pace(perSecond: 10, burst: 1)
+        for number in 0..<100_000 {
+            let now = Mono(milliseconds: UInt64(number))
+            #expect(buckets.take(for: number, pace, at: now) == nil)
+            #expect(buckets.wait(of: number, pace, at: now) == 100)
+            #expect(buckets.count <= 1_024)
+        }
+    }
+
+    @Test func `are at most as many as were said, and then all full`() {
+        var buckets = TokenBuckets<Int>(countMax: 4_096)
+        let pace = Pace(perSecond: 1, burst: 1)
+        let now = Mono(milliseconds: 1)
+        for number in 0..<4_096 { _ = buckets.take(for: number, pace, at: now) }
+        #expect(buckets.count == 4_096 && buckets.wait(of: 0, pace, at: now) != nil)
+        _ = buckets.take(for: 4_096, pace, at: now)
+        #expect(buckets.count == 1 && buckets.wait(of: 0, pace, at: now) == nil)
     }
 }
 

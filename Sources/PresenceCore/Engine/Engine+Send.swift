@@ -27,6 +27,7 @@ extension Engine {
             + (send.stanza?.byteCount ?? 0)
         let amount = MessageAmount(count: 1, byteCount: max(bytes, WaitingMessage.byteCountMin))
         try checkRoom(for: amount, of: isClient ? sender : nil, to: recipients, into: &effects)
+        try spendOfStrangers(on: recipients, at: now.mono, into: &effects)
 
         let message = MessageID(number: sequence.next())
         let expiry = now.expiry(afterSeconds: send.expirySeconds)
@@ -147,6 +148,36 @@ extension Engine {
         try reject(full, from: start, effects)
     }
 
+    /// Counts a message for those recipients that the sender is a stranger to, or rejects it if
+    /// strangers write to one of them too often. The last check: what is rejected is not counted.
+    ///
+    /// The limit is of all strangers together, and holds also if the recipient takes at once.
+    private mutating func spendOfStrangers(
+        on recipients: [PendingSend.Recipient], at now: Mono, into effects: inout Effects
+    ) throws(Refusal) {
+        guard let pace = settings.strangerPace else { return }
+        let start = effects.names.count
+        var longest: UInt64 = 0
+        for recipient in recipients where recipient.isOfStranger {
+            let number = recipient.account.index
+            guard let wait = strangerPaces.wait(of: historyAccount(number), pace, at: now) else {
+                continue
+            }
+            longest = max(longest, wait)
+            effects.names.append(effects.copyName(of: number, from: self))
+        }
+        guard longest == 0 else {
+            var refusal = Refusal.tooOften(waitMilliseconds: longest)
+            refusal.field = .accounts
+            refusal.failed = start..<effects.names.count
+            throw refusal
+        }
+        for recipient in recipients where recipient.isOfStranger {
+            _ = strangerPaces.take(
+                for: historyAccount(recipient.account.index), pace, at: now)
+        }
+    }
+
     /// Rejects a send because of the recipients whose names are in `effects.names` from `start` on,
     /// if there are any.
     private func reject(
@@ -171,6 +202,7 @@ extension Engine {
                 byteCount: UInt32(send.amount.byteCount), place: UInt16(place),
                 isOfStranger: recipient.isOfStranger, device: device)
             add(message, for: recipient.account)
+            note(message, for: recipient.account, at: send.requested.wall)
             if fetchForReaders(of: recipient.account, message, into: &effects) { reached += 1 }
         }
         effects.answer(
@@ -201,4 +233,3 @@ extension Engine {
         release(send.accounts)
     }
 }
-            note(message, for: recipient.account, at: send.requested.wall)

@@ -71,6 +71,8 @@ public struct Engine: ~Copyable {
     var inboxes = Inboxes()
     /// What sessions have been sent of them; by session, of those that asked for messages.
     var readers: [UInt32: MessageReader] = [:]
+    /// What strangers have lately sent each account, all of them together.
+    var strangerPaces = TokenBuckets<HistoryAccount>(countMax: 65_536)
     /// Messages that wait for the store.
     var sendsInFlight = SendsInFlight()
     var messageStats = MessageStats()

@@ -128,6 +128,9 @@ public struct Settings: Hashable, Sendable {
     public var evenClockSeconds = 3_600
     /// Rate limit of publishes and clears of an account, over all its sessions; nil for none.
     public var publishPace: Pace? = Pace(perSecond: 20, burst: 200)
+    /// Rate limit of messages to an account by all accounts together that it is not related to; nil
+    /// for none.
+    public var strangerPace: Pace? = Pace(perSecond: 2, burst: 100)
     /// Rate limit of logins of an account; nil for none.
     public var loginPace: Pace? = Pace(perSecond: 1, burst: 60)
     /// Who sees an account that has not said so.
@@ -150,6 +153,7 @@ public struct Settings: Hashable, Sendable {
     public var withoutPace: Settings {
         var settings = self
         settings.publishPace = nil
+        settings.strangerPace = nil
         settings.loginPace = nil
         return settings
     }

@@ -33,5 +33,13 @@ extension SettingTable {
                 "message-bytes-in-all-max", \Live.limits.messageBytesInAllMax,
                 8_388_608...1_099_511_627_776, .bytes,
                 "Bytes of all messages that wait; above, error 503."),
+            .count(
+                "stranger-messages-per-second", \Live.engine.strangerPace.ratePerSecond,
+                1...100_000, .perSecond,
+                "Messages to one account by all accounts together that are unrelated to it; "
+                    + "above, error 416."),
+            .count(
+                "stranger-messages-burst", \Live.engine.strangerPace.burstMax, 1...1_000_000,
+                .things, "Messages to one account by unrelated accounts in a burst."),
         ])
 }
