@@ -459,6 +459,46 @@ class Room(Messages):
         self.assertEqual(app.ok("discard", {"account": "x"}), {"discarded": 1})
         self.leave(a, "z")
 
+    def test_what_is_refused_is_counted(self):
+        s = self.limited(messages_per_account_max=10, message_bytes_in_all_max=8_388_608,
+                         messages_per_sender_max=20)
+        a, app = self.login("a", service=s), self.keep(s.server())
+
+        def count(name):
+            text = app.ok("metrics")["text"]
+            return int(next(line for line in text.splitlines()
+                            if line.startswith(name + " ")).split()[1])
+
+        def refused(reason):
+            return count('porchlight_messages_refused_total{reason="%s"}' % reason)
+
+        before = {reason: refused(reason) for reason in (
+            "not_permitted", "rate_limited", "inbox_full", "sender_quota", "overloaded",
+            "store_unavailable")}
+        self.assertEqual(set(before.values()), {0})
+        shy = self.login("shy", service=s)
+        shy.ok("setVisibility", {"visibility": "hidden"})
+        self.refused(a.call("send", {"accounts": ["shy"], "body": "x"}), 403, "not_permitted")
+        for _ in range(5):
+            self.leave(a, "li")
+        self.refused(a.call("send", {"accounts": ["li"], "body": "x"}), 419, "inbox_full")
+        self.leave(a, *("x%d" % n for n in range(10)))
+        self.refused(a.call("send", {"accounts": ["x%d" % n for n in range(10)], "body": "x"}),
+                     419, "sender_quota")
+        self.assertEqual([refused(reason) for reason in (
+            "not_permitted", "inbox_full", "sender_quota", "overloaded")], [1, 1, 1, 0])
+        self.assertEqual(count("porchlight_messages_waiting"), 15)
+        self.assertEqual(count("porchlight_messages_waiting_bytes"), 15 * 512)
+        self.assertEqual(count("porchlight_messages_waiting_bytes_max"), 8_388_608)
+        # What is not valid is not counted.
+        self.refused(a.call("send", {"accounts": ["li"], "body": ""}), 414, "out_of_range")
+        body = "x" * 40_000
+        for number in range(8_388_608 // (40_000 * 100) + 1):
+            got = app.call("send", {"accounts": ["y%d-%d" % (number, n) for n in range(100)],
+                                    "body": body})
+        self.refused(got, 503, "overloaded")
+        self.assertEqual(refused("overloaded"), 1)
+
     def test_discard(self):
         s = self.fresh()
         a, app = self.login("a", service=s), self.keep(s.server())

@@ -174,6 +174,7 @@ import Testing
         world.send(zs, to: "lisi", body: "one")
         world.failRead()
         #expect(world.messages.reads.isEmpty)
+        #expect(world.withEngine { $0.messages.fetchFailures } == 1)
         world.pass(milliseconds: 1_001)
         world.read()
         #expect(world.take(lisi) == [.messages(["one"])])

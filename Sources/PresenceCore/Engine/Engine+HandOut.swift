@@ -76,6 +76,7 @@ extension Engine {
 
     /// The contents could not be read now. They are read again in a second.
     public mutating func fetchFailed(for connection: ConnectionID, at now: Moment) {
+        messageStats.fetchFailures += 1
         guard case .client(let session, let account) = caller(of: connection),
             readers[session] != nil
         else { return }

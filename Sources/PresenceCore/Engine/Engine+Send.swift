@@ -13,6 +13,23 @@ extension Engine {
         _ send: Send, from name: ByteRange?, _ texts: TextSource, of request: AuthorisedCommand,
         at now: Moment, into effects: inout Effects
     ) throws(Refusal) {
+        do throws(Refusal) {
+            try accept(send, from: name, texts, of: request, at: now, into: &effects)
+        } catch {
+            noteRefused(error.reason)
+            throw error
+        }
+    }
+
+    private mutating func noteRefused(_ reason: Refusal.Reason) {
+        guard MessageStats.refusalReasons.contains(reason) else { return }
+        messageStats.refused[reason, default: 0] += 1
+    }
+
+    private mutating func accept(
+        _ send: Send, from name: ByteRange?, _ texts: TextSource, of request: AuthorisedCommand,
+        at now: Moment, into effects: inout Effects
+    ) throws(Refusal) {
         let sender = try sender(name, texts, of: request)
         let isClient = request.isOfClient
         let accountsMax = settings.limits.accountsPerSendMax
@@ -224,6 +241,7 @@ extension Engine {
 
     /// A message could not be stored. Nothing has changed.
     mutating func cancelSend(_ send: PendingSend, into effects: inout Effects) {
+        noteRefused(.storeUnavailable)
         effects.items.append(.refuse(send.connection, Refusal(.storeUnavailable)))
         for recipient in send.recipients {
             inboxes.release(

@@ -172,6 +172,15 @@ public struct MessageStats: Hashable, Sendable {
     public var lost = 0
     /// Reads of contents.
     public var fetches = 0
+    /// Reads of contents that have failed.
+    public var fetchFailures = 0
+    /// Requests to send that were valid and were rejected, by one of `refusalReasons`.
+    public var refused: [Refusal.Reason: Int] = [:]
+
+    /// Why the engine rejects a valid request to send.
+    public static let refusalReasons: [Refusal.Reason] = [
+        .notPermitted, .rateLimited, .inboxFull, .senderQuota, .overloaded, .storeUnavailable,
+    ]
 
     /// All zero.
     public init() {}

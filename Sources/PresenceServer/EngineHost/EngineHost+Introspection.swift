@@ -157,6 +157,7 @@ extension EngineHost {
         measured.engine = engine.currentStats
         measured.tallies = engine.tallies
         measured.messages = engine.messages
+        measured.messageBytesMax = engine.settings.limits.messageBytesInAllMax
         measured.historyBytes = engine.historyBytes
         measured.feed = measureFeed(at: now.mono)
         measured.store = store.counters

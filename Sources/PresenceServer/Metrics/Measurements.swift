@@ -69,6 +69,8 @@ struct HostMeasurements: Sendable {
     var engine = Stats()
     var tallies = Tallies()
     var messages = MessageStats()
+    /// What all messages that wait may count for in bytes.
+    var messageBytesMax = 0
     /// Memory of the engine's history.
     var historyBytes = 0
     var feed = FeedMeasurements()

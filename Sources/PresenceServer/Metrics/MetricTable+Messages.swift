@@ -29,11 +29,26 @@ extension MetricTable {
             "Bytes that the waiting messages count for in the limits.", stats: .messageBytes
         ) { $0.host.messages.waitingBytes },
         Metric(
+            .gauge, "porchlight_messages_waiting_bytes_max",
+            "Bytes above which further messages are rejected as overloaded."
+        ) { $0.host.messageBytesMax },
+        Metric(
             .gauge, "porchlight_message_inboxes", "Accounts for which messages wait."
         ) { $0.host.messages.inboxes },
         Metric(
             .counter, "porchlight_message_fetches_total",
             "Reads of message contents from the database."
         ) { $0.host.messages.fetches },
+        Metric(
+            .counter, "porchlight_message_fetch_failures_total",
+            "Reads of message contents that have failed."
+        ) { $0.host.messages.fetchFailures },
+        Metric(
+            .counter, "porchlight_messages_refused_total",
+            "Valid requests to send that were rejected at a limit or not stored, by reason.",
+            by: "reason",
+            Metric.Value.each(MessageStats.refusalReasons, \.rawValue) { measurements, reason in
+                measurements.host.messages.refused[reason] ?? 0
+            }),
     ]
 }
