@@ -1,3 +1,4 @@
+import Containers
 import PresenceCore
 import Testing
 
@@ -127,5 +128,52 @@ import Testing
         for one in ["a", "b", "zs", "lisi"] {
             for other in ["a", "b", "zs", "lisi"] { #expect(fates(one, other) == []) }
         }
+    }
+
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func `is right in any order of sends, takes and discards`(_ seed: UInt64) {
+        var random = SplitMix64(seed: seed)
+        var settings = Settings().withoutPace
+        settings.history.messagesMax = 64
+        let world = World(settings)
+        let (zs, app) = (world.login("zs"), world.appServer())
+        let names = (0..<6).map { "r\($0)" }
+        let readers = names.map { world.login($0, messages: .on) }
+        // In the order in which they were sent.
+        var entries: [(recipient: String, fate: String)] = []
+        for step in 0..<400 {
+            let place = Int.random(in: names.indices, using: &random)
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<7:
+                let chosen = names.shuffled(using: &random).prefix(place % 3 + 1)
+                world.handle(from: zs) { texts in
+                    .send(
+                        account: nil,
+                        Send(
+                            accounts: texts.add(names: Array(chosen)), body: texts.add("x"),
+                            expirySeconds: 3_600))
+                }
+                entries += chosen.map { ($0, "waiting") }
+            case 7..<9:
+                world.takeLast(readers[place])
+                entries = entries.map { entry in
+                    entry.recipient == names[place] && entry.fate == "waiting"
+                        ? (entry.recipient, "taken") : entry
+                }
+            default:
+                world.discard(app, names[place])
+                entries = entries.map { entry in
+                    entry.recipient == names[place] && entry.fate == "waiting"
+                        ? (entry.recipient, "discarded") : entry
+                }
+            }
+            for name in names {
+                let expected = entries.suffix(64).filter { $0.recipient == name }.suffix(10)
+                let found = world.why("zs", name).report.messages?.map { "\($0.fate)" }
+                #expect(
+                    found == expected.reversed().map(\.fate), "seed \(seed), step \(step)")
+            }
+        }
+        world.checkInvariants()
     }
 }

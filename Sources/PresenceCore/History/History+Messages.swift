@@ -95,9 +95,19 @@ extension History {
         }
     }
 
-    /// The place of a message that waits, if it is still in the ring. O(log n).
+    /// The place of a message that waits, if it is still in the ring. O(log d), if d entries are
+    /// newer: most messages are taken at once.
     private func place(of key: WaitingKey) -> Int? {
-        let place = messages.places.partitionPoint { messages[$0].isBefore(key) }
+        let places = messages.places
+        // From here on, none is before the message.
+        var end = places.upperBound
+        var step = 1
+        while end - step >= places.lowerBound, !messages[end - step].isBefore(key) {
+            end -= step
+            step *= 2
+        }
+        let rest = max(places.lowerBound, end - step)..<end
+        let place = rest.partitionPoint { messages[$0].isBefore(key) }
         guard place < messages.end, messages[place].isOf(key), messages[place].fate == .waiting
         else { return nil }
         return place
