@@ -85,6 +85,7 @@ extension Simulation {
     ) {
         func maybe<T>(_ value: T) -> T? { Bool.random(using: &random) ? value : nil }
         configuration.engine.publishPace = maybe(Pace(perSecond: 1, burst: 3))
+        configuration.engine.strangerPace = maybe(Pace(perSecond: 1, burst: 3))
         configuration.engine.loginPace = maybe(Pace(perSecond: 1, burst: 2))
         configuration.engine.subscribersPerPublisherMax = maybe(
             Int.random(in: 1...5, using: &random))
