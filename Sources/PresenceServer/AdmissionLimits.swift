@@ -34,6 +34,8 @@ public struct AdmissionLimits: Sendable {
     public var registrationPace: Pace? = Pace(perSecond: 1, burst: 50)
     /// Accounts with a password; beyond, none can be registered.
     public var passwordsMax = 1_000_000
+    /// Bytes of the cards of all accounts; beyond, none can be set.
+    public var cardBytesInAllMax = 256 << 20
     /// Bytes that the process may have in memory; beyond, logins and subscriptions are refused.
     public var memoryBytesMax: UInt64?
 

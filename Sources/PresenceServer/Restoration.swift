@@ -5,10 +5,10 @@ import PresenceStore
 
 extension Engine {
     /// An engine with everything that is stored and has not expired, and what is known of
-    /// passwords.
+    /// passwords and cards.
     static func restored(
         from store: Store, _ settings: Settings, feed: FeedSwitch = .off,
-        passwords: inout StoredPasswords, at now: Moment
+        passwords: inout StoredPasswords, cards: inout Cards, at now: Moment
     ) throws(StoreFileError) -> Engine {
         var generator = SystemRandomNumberGenerator()
         var reader = EngineReader(
@@ -16,7 +16,10 @@ extension Engine {
         reader.engine.setFeed(feed)
         try store.load(&reader)
         passwords = reader.passwords
-        return reader.finish()
+        let summaries = reader.cards
+        let engine = reader.finish()
+        cards = Cards(stored: summaries, engine, settings, at: now.wall)
+        return engine
     }
 }
 
@@ -25,6 +28,7 @@ struct EngineReader: ~Copyable, StoreReader {
     var engine: Engine
     let now: Moment
     private(set) var passwords = StoredPasswords()
+    private(set) var cards: [CardSummary] = []
     private var subscriber: AccountHandle?
     /// Rows are read in the order of their keys, but needed in the order of the logins.
     private var sessions: [SessionRow] = []
@@ -85,6 +89,8 @@ struct EngineReader: ~Copyable, StoreReader {
     mutating func passwords(count: Int, secret: [UInt8]) {
         passwords = StoredPasswords(count: count, secret: secret)
     }
+
+    mutating func card(_ summary: CardSummary) { cards.append(summary) }
 
     mutating func beginSubscriber(_ name: Span<UInt8>) {
         subscriber = engine.restoreName(name)

@@ -5,6 +5,8 @@
 public enum Read: Sendable, Hashable {
     /// What is kept of the password of an account.
     case credential(account: [UInt8])
+    /// The card of an account.
+    case card(account: [UInt8])
     /// The contents of messages.
     case messages(ids: [Int64])
 }
@@ -15,6 +17,8 @@ public struct ReadOutcome: Sendable, Equatable {
     public enum Result: Sendable, Equatable {
         /// The row; nil: the account has none.
         case credential(CredentialRow?)
+        /// The content; nil: the account has none.
+        case card([UInt8]?)
         /// Those that are stored, in the order of the question.
         case messages([MessageContentRow])
         /// It could not be read now.

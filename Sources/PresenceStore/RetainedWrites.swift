@@ -17,6 +17,7 @@ struct RetainedWrites {
         case relation(owner: [UInt8], contact: [UInt8])
         case visibility([UInt8])
         case credential([UInt8])
+        case card([UInt8])
     }
 
     private struct GroupKey: Hashable {
@@ -91,8 +92,10 @@ struct RetainedWrites {
             newest[.credential(row.account)] = write
         case .removeCredential(let account):
             newest[.credential(account)] = write
-        case .putMessage:
-            preconditionFailure("a message without a ticket")
+        case .removeCard(let account):
+            newest[.card(account)] = write
+        case .putMessage, .putCard:
+            preconditionFailure("a message or a card without a ticket")
         case .removeMessages(let keys):
             messages.formUnion(keys)
         case .reserveSequence(let upTo):

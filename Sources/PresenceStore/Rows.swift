@@ -141,6 +141,8 @@ public protocol StoreReader: ~Copyable {
     /// A message that a recipient has not taken, in the order of the keys. Contents are read when
     /// they are needed (`Read.messages`).
     mutating func message(_ row: MessageRow)
+    /// That an account has a card. Contents are read when they are needed (`Read.card`).
+    mutating func card(_ summary: CardSummary)
     /// The subscriptions that follow are this subscriber's. Called once for each subscriber,
     /// so that the reader looks its name up once and not for every row.
     mutating func beginSubscriber(_ name: Span<UInt8>)
@@ -155,4 +157,7 @@ extension StoreReader where Self: ~Copyable {
 
     /// A reader that has no use for messages ignores them.
     public mutating func message(_ row: MessageRow) {}
+
+    /// A reader that has no use for cards ignores them.
+    public mutating func card(_ summary: CardSummary) {}
 }

@@ -15,6 +15,7 @@ extension Store {
             try loadRelations(db, &reader)
             try loadPasswords(db, &reader)
             try loadMessages(db, &reader)
+            try loadCards(db, &reader)
             try loadSubscriptions(db, &reader)
         }
     }

@@ -33,6 +33,10 @@ public enum Write: Sendable {
     case putCredential(CredentialRow)
     /// Removes what is kept of the password of an account.
     case removeCredential(account: [UInt8])
+    /// Sets the card of an account. Always has a ticket.
+    case putCard(CardRow)
+    /// Removes the card of an account.
+    case removeCard(account: [UInt8])
     /// Stores a message for its recipients, of whom there is at least one. Always has a ticket.
     case putMessage(MessageContentRow, recipients: [MessageRow])
     /// Removes messages of recipients, and the content with its last one; missing ones are ignored.
@@ -45,8 +49,8 @@ public enum Write: Sendable {
     /// expires by key.
     case removeExpired(before: Int64)
 
-    /// The number of rows, for the limit on a transaction's size. The texts of a message count one
-    /// per 512 bytes, so that a transaction has at most 10 MB of them, or one message.
+    /// The number of rows, for the limit on a transaction's size. The texts of a message or a
+    /// card count one per 512 bytes, so that a transaction has at most 10 MB of them, or one.
     var rowCount: Int {
         switch self {
         case .putSubscriptions(_, _, let publishers, _, _),
@@ -60,9 +64,11 @@ public enum Write: Sendable {
             recipients.count + (content.byteCount + Self.rowBytes - 1) / Self.rowBytes
         case .removeMessages(let keys):
             keys.count
+        case .putCard(let row):
+            1 + (row.content.count + Self.rowBytes - 1) / Self.rowBytes
         case .putStatus, .removeStatus, .putSession, .updateSession, .removeSession, .putAccount,
-            .removeAccount, .putVisibility, .putCredential, .removeCredential, .reserveSequence,
-            .removeExpired:
+            .removeAccount, .putVisibility, .putCredential, .removeCredential, .removeCard,
+            .reserveSequence, .removeExpired:
             1
         }
     }
@@ -83,7 +89,11 @@ public struct Submission: Sendable {
 
     /// Creates a submission.
     public init(ticket: UInt64? = nil, write: Write) {
-        if case .putMessage = write { precondition(ticket != nil, "a message without a ticket") }
+        switch write {
+        case .putMessage, .putCard:
+            precondition(ticket != nil, "a message or a card without a ticket")
+        default: break
+        }
         self.ticket = ticket
         self.write = write
     }

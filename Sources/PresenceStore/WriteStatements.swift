@@ -16,6 +16,7 @@ struct WriteStatements {
     private let putVisibility: PreparedStatement
     private let removeVisibility: PreparedStatement
     private let credentials: CredentialStatements
+    private let cards: CardStatements
     private let messages: MessageStatements
     private let reserveSequence: PreparedStatement
     private let removeExpiredSubscriptions: PreparedStatement
@@ -68,6 +69,7 @@ struct WriteStatements {
             db, "INSERT OR REPLACE INTO visibility (account, value) VALUES (?1, ?2)")
         removeVisibility = try PreparedStatement(db, "DELETE FROM visibility WHERE account = ?1")
         credentials = try CredentialStatements(db)
+        cards = try CardStatements(db)
         messages = try MessageStatements(db)
         reserveSequence = try PreparedStatement(
             db,
@@ -118,6 +120,10 @@ struct WriteStatements {
             try credentials.put(row)
         case .removeCredential(let account):
             try credentials.remove(account)
+        case .putCard(let row):
+            try cards.put(row)
+        case .removeCard(let account):
+            try cards.remove(account)
         case .putMessage(let content, let recipients):
             try messages.put(content, recipients)
         case .removeMessages(let keys):
@@ -139,6 +145,8 @@ struct WriteStatements {
         switch read {
         case .credential(let account):
             .credential(try credentials.credential(of: account))
+        case .card(let account):
+            .card(try cards.content(of: account))
         case .messages(let ids):
             .messages(try messages.contents(ids))
         }

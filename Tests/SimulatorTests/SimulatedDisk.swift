@@ -26,6 +26,7 @@ final class SimulatedDisk: Persistence {
         var relations: [Key: RelationRow] = [:]
         var visibilities: [Key: UInt8] = [:]
         var messages: [MessageKey: MessageRow] = [:]
+        var cards: [Key: CardRow] = [:]
         var contents: [Int64: MessageContentRow] = [:]
     }
 
@@ -58,6 +59,9 @@ final class SimulatedDisk: Persistence {
             case .credential(let account):
                 let row = durable.credentials[Key(account: account)]
                 return ReadOutcome(token: token, result: .credential(row))
+            case .card(let account):
+                let content = durable.cards[Key(account: account)]?.content
+                return ReadOutcome(token: token, result: .card(content))
             case .messages(let ids):
                 let rows = ids.compactMap { durable.contents[$0] }
                 return ReadOutcome(token: token, result: .messages(rows))
@@ -133,6 +137,10 @@ final class SimulatedDisk: Persistence {
             durable.credentials[Key(account: row.account)] = row
         case .removeCredential(let account):
             durable.credentials[Key(account: account)] = nil
+        case .putCard(let row):
+            durable.cards[Key(account: row.account)] = row
+        case .removeCard(let account):
+            durable.cards[Key(account: account)] = nil
         case .putMessage(let content, let recipients):
             durable.contents[content.id] = content
             for row in recipients {
@@ -148,6 +156,12 @@ final class SimulatedDisk: Persistence {
             durable.subscriptions = durable.subscriptions.filter { $0.value.expires > before }
             durable.messages = durable.messages.filter { $0.value.expires >= before }
             removeUnusedContents()
+        }
+    }
+
+    var summariesOfCards: [CardSummary] {
+        durable.cards.values.map {
+            CardSummary(account: $0.account, byteCount: $0.content.count, updated: $0.updated)
         }
     }
 
@@ -186,6 +200,7 @@ final class SimulatedDisk: Persistence {
             reader.relation(row)
         }
         reader.passwords(count: durable.credentials.count, secret: [])
+        for card in summariesOfCards { reader.card(card) }
         for (key, row) in durable.messages.sorted(by: {
             ($0.key.id, $0.key.place) < ($1.key.id, $1.key.place)
         }) {

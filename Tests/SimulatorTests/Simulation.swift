@@ -139,6 +139,9 @@ final class Simulation {
         passwordThread = SimulatedPasswordThread()
         let stored = StoredPasswords(count: disk.durable.credentials.count, secret: [1])
         service.withHost { host, _ in
+            host.cards = Cards(
+                stored: disk.summariesOfCards, host.engine, configuration.engine,
+                at: host.begun.wall)
             if configuration.passwords != .only { host.tokens.verifier = verifier }
             host.passwords = PasswordTasks(stored: stored, seed: seed, thread: passwordThread)
         }

@@ -253,8 +253,9 @@ extension Engine {
         return !flags.isDisjoint(with: [.sees, .isSeen])
     }
 
-    /// Whether the devices of an account answer questions of another.
-    private func mayAsk(_ account: AccountHandle, _ sender: AccountHandle) -> Bool {
+    /// Whether the devices of an account answer questions of another: whether its visibility admits
+    /// that.
+    func mayAsk(_ account: AccountHandle, _ sender: AccountHandle) -> Bool {
         guard account != sender else { return true }
         return switch visibility(of: account.index) {
         case .open: true

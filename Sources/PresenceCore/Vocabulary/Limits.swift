@@ -35,6 +35,8 @@ public struct Limits: Hashable, Sendable {
     public var availabilityTextBytesMax = 1_024
     /// Addresses to which one session has presented itself besides its subscribers; XMPP only.
     public static let directedAddressesMax = 32
+    /// Bytes of the card of an account, as XML; XMPP only.
+    public static let cardBytesMax = 65_536
     /// Bytes of UTF-8 in the body and the `ext` of a message, together.
     public var messageBytesMax = 49_152
     /// Bytes of UTF-8 in the `ref` of a message.

@@ -58,6 +58,8 @@ extension ConnectionLoop where Link: ~Copyable {
         switch item {
         case .credentials(let answer):
             clients.protocols[slot].client?.take(answer, &clients)
+        case .card(let answer):
+            clients.protocols[slot].client?.take(answer, &clients)
         case .relay(let stanza):
             clients.relay(shared.part(of: stanza), of: shared.stanzas, to: slot, at: now.mono)
         case .synced(let count):

@@ -154,6 +154,9 @@ extension EngineHost {
         measured.passwords = passwords.counters
         measured.passwordsStored = passwords.storedCount
         measured.passwordsWaiting = passwords.count
+        measured.cards = cards.counters
+        measured.cardCount = cards.count
+        measured.cardBytes = cards.byteCount
         measured.engine = engine.currentStats
         measured.tallies = engine.tallies
         measured.messages = engine.messages

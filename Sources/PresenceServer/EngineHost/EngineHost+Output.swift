@@ -97,6 +97,7 @@ extension EngineHost {
             fetch(messages, for: connection)
         case .persist(let ticket, let index):
             let record = output.shared.effects.records[index]
+            if case .removeAccount(let account) = record { forgetCard(of: name(account)) }
             submissions.append(Submission(ticket: ticket?.number, write: write(for: record)))
         case .close(let connection, let reason):
             output.append(.close(reason, retryAfterSeconds: nil), for: connection)

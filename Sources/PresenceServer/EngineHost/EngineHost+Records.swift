@@ -111,7 +111,7 @@ extension EngineHost {
         }
     }
 
-    private func name(_ account: AccountHandle) -> [UInt8] {
+    func name(_ account: AccountHandle) -> [UInt8] {
         var name: [UInt8] = []
         engine.appendName(of: account, to: &name)
         return name

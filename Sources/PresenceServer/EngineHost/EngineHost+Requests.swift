@@ -67,6 +67,10 @@ extension EngineHost {
             attempt(connection) { host throws(Refusal) in
                 try host.bind(login, of: connection, at: now)
             }
+        case .card(let connection, let request):
+            attempt(connection) { host throws(Refusal) in
+                try host.handle(request, of: connection, at: now)
+            }
         case .relay(let stanza):
             attempt(stanza.connection) { host throws(Refusal) in
                 try host.relay(stanza, at: now)

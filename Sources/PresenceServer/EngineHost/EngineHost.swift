@@ -47,6 +47,8 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     var logins: LoginAdmission
     var tokens = TokenVerification()
     var passwords: PasswordTasks
+    /// The cards of accounts, without their contents.
+    var cards = Cards()
     /// Contents of messages that are being read.
     var messageFetches = MessageFetches()
     /// Failed logins of each network.
@@ -57,6 +59,8 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     /// How often accounts are asked by others, and how often XMPP clients prove to be them.
     var requestPaces = AccountPaces()
     var authentications = AccountPaces()
+    /// How often accounts read cards.
+    var cardPaces = AccountPaces()
     var relayed = RelayedPaces()
     var relayedRequests = RelayedRequests()
     var memory: MemoryReturn
@@ -164,6 +168,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         if cleaning == .ofExpired {
             submissions.append(
                 Submission(write: .removeExpired(before: now.wall.milliseconds)))
+            forgetAbandonedCards()
         }
         sort(at: now)
         submit()
@@ -275,6 +280,7 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
         for outcome in outcomes {
             switch ReadPurpose(token: outcome.token) {
             case .password(let task): reportKeys(outcome.result, of: task)
+            case .card(let number): reportCard(outcome.result, of: number)
             case .messages(let connection):
                 reportMessages(outcome.result, for: connection, at: now)
             }
@@ -285,6 +291,9 @@ struct EngineHost<Disk: Persistence, Resources: ProcessResources>: ~Copyable {
     private mutating func note(_ outcome: Outcome, at now: Moment) {
         if let number = PasswordTasks.number(of: outcome.ticket) {
             return reportPassword(number, outcome.result)
+        }
+        if let number = Cards.number(of: outcome.ticket) {
+            return reportCard(number, outcome.result)
         }
         let ticket = Ticket(number: outcome.ticket)
         switch outcome.result {

@@ -4,6 +4,8 @@ import PresenceCore
 enum ReadPurpose: Equatable {
     /// The task with a password that has this number.
     case password(task: UInt64)
+    /// The card whose read has this number.
+    case card(UInt64)
     /// The messages for this connection, which may have ended by the time of the answer: its
     /// generation tells.
     case messages(ConnectionID)
@@ -11,13 +13,18 @@ enum ReadPurpose: Equatable {
     /// The tokens of reads for messages are those with this bit. Neither a number of a task nor the
     /// slot of a client's connection reaches it.
     private static let messageBit: UInt64 = 1 << 63
+    /// Of the others, those of cards have this one. No number reaches it.
+    private static let cardBit: UInt64 = 1 << 62
 
     /// The token of a read.
     var token: UInt64 {
         switch self {
         case .password(let task):
-            precondition(task < Self.messageBit, "too many tasks")
+            precondition(task < Self.cardBit, "too many tasks")
             return task
+        case .card(let number):
+            precondition(number < Self.cardBit, "too many reads")
+            return Self.cardBit | number
         case .messages(let connection):
             precondition(!connection.isInProcess, "callers in process are sent no messages")
             return Self.messageBit | UInt64(connection.slot) << 32 | UInt64(connection.generation)
@@ -27,7 +34,8 @@ enum ReadPurpose: Equatable {
     /// The purpose of the read with this token.
     init(token: UInt64) {
         guard token & Self.messageBit != 0 else {
-            self = .password(task: token)
+            let isCard = token & Self.cardBit != 0
+            self = isCard ? .card(token & ~Self.cardBit) : .password(task: token)
             return
         }
         let number = token & ~Self.messageBit

@@ -89,6 +89,8 @@ enum InboundItem: Sendable {
     case loginFailed(ClientNetwork?)
     /// An XMPP client that is authenticated begins a session.
     indirect case bind(ConnectionID, Login)
+    /// An XMPP client reads or replaces a card.
+    indirect case card(ConnectionID, CardRequest)
     /// A stanza of an XMPP client for another device.
     indirect case relay(RelayedStanza)
     /// A request whose parameters are invalid. It is rejected for that, unless its peer has no

@@ -47,6 +47,8 @@ enum CallerItem: Sendable {
 enum ClientItem: Sendable {
     /// What has become of the credentials of an XMPP client.
     indirect case credentials(CredentialAnswer)
+    /// What has become of the request of an XMPP client for a card.
+    indirect case card(CardAnswer)
     /// Send the stanza to an XMPP client that keeps up.
     case relay(BatchIndex<Stanzas>)
     /// Its login list is complete.
@@ -124,7 +126,7 @@ extension ClientItem {
     fileprivate var refersToAnswers: Bool {
         switch self {
         case .relay: true
-        case .credentials, .synced, .caughtUp, .missed: false
+        case .credentials, .card, .synced, .caughtUp, .missed: false
         }
     }
 }

@@ -78,6 +78,10 @@ struct HostMeasurements: Sendable {
     var passwords = PasswordTasks.Counters()
     var passwordsStored = 0
     var passwordsWaiting = 0
+    /// Cards of accounts, and what they count for.
+    var cards = Cards.Counters()
+    var cardCount = 0
+    var cardBytes = 0
     /// Token verifications in progress.
     var tokensUnderWay = 0
     var store = StoreCounters()

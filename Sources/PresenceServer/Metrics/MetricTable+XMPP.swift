@@ -44,6 +44,23 @@ extension MetricTable {
                 measurements, condition in
                 measurements.count { $0.streamErrors[condition] }
             }),
+        Metric(.gauge, "porchlight_xmpp_vcards", "Accounts with a vCard.") {
+            $0.host.cardCount
+        },
+        Metric(
+            .gauge, "porchlight_xmpp_vcard_bytes",
+            "Bytes of all vCards, each counting for at least 512."
+        ) { $0.host.cardBytes },
+        Metric(.counter, "porchlight_xmpp_vcard_reads_total", "VCards read and sent.") {
+            $0.host.cards.read
+        },
+        Metric(.counter, "porchlight_xmpp_vcard_sets_total", "VCards set or removed.") {
+            $0.host.cards.written
+        },
+        Metric(
+            .counter, "porchlight_xmpp_vcard_sets_refused_total",
+            "VCards refused because of vcard-bytes-in-all-max."
+        ) { $0.host.cards.refused },
     ]
 }
 

@@ -66,9 +66,10 @@ struct ServiceMaker {
     ) throws(StoreFileError) -> EngineHost<Store, Loop> {
         var log = feedFile.take(stamp: store.stampAtOpening, logger, at: now)
         var passwords = StoredPasswords()
+        var cards = Cards()
         var engine = try Engine.restored(
             from: store, configuration.engine, feed: log == nil ? .off : .on,
-            passwords: &passwords, at: now)
+            passwords: &passwords, cards: &cards, at: now)
         if let kept = log, kept.head > engine.lastSeq {
             log = nil
             engine.setFeed(.off)
@@ -76,6 +77,7 @@ struct ServiceMaker {
         var host = EngineHost(
             configuration, engine: engine, heard: heard, store: store, resources: loops.host,
             logger: logger, seed: seed, feed: log, at: now)
+        host.cards = cards
         host.tokens.verifier = TokenThread(mailbox)
         host.passwords = PasswordTasks(
             stored: passwords, seed: seed, thread: PasswordThread(mailbox))

@@ -19,6 +19,7 @@ enum Schema {
         migrator.registerMigration("006 credential", migrate: createCredential)
         migrator.registerMigration("007 request", migrate: addRequestContent)
         migrator.registerMigration("008 message", migrate: createMessage)
+        migrator.registerMigration("009 card", migrate: createCard)
         return migrator
     }
 }

@@ -21,6 +21,7 @@ public struct ServiceDescription: Hashable, Sendable {
     fileprivate static let features: [StaticString] = [
         Namespace.discoInfo, Namespace.discoItems, Namespace.ping, Namespace.last,
         Namespace.version, Namespace.time, Namespace.offlineMessages, Namespace.stanzaIDs,
+        Namespace.vcard,
     ]
 }
 
@@ -69,8 +70,18 @@ extension [UInt8] {
     public mutating func appendAccountFeatures(_ head: StanzaHead, to client: StanzaSender) {
         appendQueryStart(head, to: client, Namespace.discoInfo)
         append(literal: "><identity category='account' type='registered'/>")
-        appendFeatures([Namespace.discoInfo, Namespace.discoItems])
+        appendFeatures([Namespace.discoInfo, Namespace.discoItems, Namespace.vcard])
         append(literal: "</query></iq>")
+    }
+
+    /// Appends a card as it was stored.
+    public mutating func appendCard(
+        _ content: [UInt8], _ head: StanzaHead, to client: StanzaSender
+    ) {
+        appendResultStart(head, to: client)
+        append(literal: ">")
+        self += content
+        append(literal: "</iq>")
     }
 
     /// Appends that there are no items.

@@ -73,7 +73,9 @@ extension StanzaDecoder {
             try requireOwn(target, sender)
             return .time
         case let name where name.isEqual(to: Namespace.vcard):
-            throw .itemNotFound
+            // The service itself has none.
+            guard target != .service else { throw .itemNotFound }
+            return .card(account: target.account ?? sender.account)
         case let name where name.isEqual(to: Namespace.register):
             try requireOwn(target, sender)
             return .registrationForm
@@ -102,8 +104,27 @@ extension StanzaDecoder {
         case let name where name.isEqual(to: Namespace.register):
             try requireOwn(target, sender)
             return try register(payload, sender)
+        case let name where name.isEqual(to: Namespace.vcard):
+            guard isOwn(target, sender) else { throw .forbidden }
+            return .setCard(try card(payload))
         default: throw .serviceUnavailable
         }
+    }
+
+    /// The card as others are sent it. An element without content removes it.
+    private func card(_ payload: XMLElement) throws(StanzaError) -> [UInt8] {
+        guard payload.name.isEqual(to: "vCard") else {
+            throw .badRequest("The element in the namespace of vCards is `vCard`.")
+        }
+        guard !payload.isEmpty else { return [] }
+        var content: [UInt8] = []
+        let bytesMax = Limits.cardBytesMax
+        guard content.appendXML(payload, in: Namespace.client, bytesMax: bytesMax) else {
+            throw .tooLong(
+                "A vCard has at most \(bytesMax) bytes as the service writes it, and names of "
+                    + "namespaces in it are URIs without brackets and percent signs.")
+        }
+        return content
     }
 
     /// A stream registers an account before its login; after it, an account changes itself.

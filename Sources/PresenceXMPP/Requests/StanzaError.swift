@@ -71,6 +71,9 @@ public struct StanzaError: Error, Hashable, Sendable {
     public static let forbidden = Self(.auth, .forbidden)
     /// Never possible.
     public static let notAllowed = Self(.cancel, .notAllowed)
+    /// The cards of all accounts have as many bytes as they may have.
+    public static let cardsFull = Self(
+        .wait, .resourceConstraint, "The service has no room for more vCards.")
     /// Another account has the name that was to be registered.
     public static let nameTaken = Self(
         .cancel, .conflict, "The name is taken: choose another.")

@@ -62,6 +62,13 @@ public enum XMPPRequest: Hashable, Sendable {
     /// The time of the service.
     case time
 
+    // MARK: Cards
+
+    /// The card of an account.
+    case card(account: [UInt8])
+    /// Replace the card of the sender's account by this, as it is written again; empty: remove it.
+    case setCard([UInt8])
+
     // MARK: Registration
 
     /// The fields of a registration.

@@ -30,6 +30,11 @@ extension SettingTable {
             .count(
                 "xmpp-stanza-bytes", \Startup.xmpp.stanzaBytesMax, 10_000...1_048_576, .bytes,
                 "Bytes of a stanza after login; above, the stream is closed."),
+            .count(
+                "vcard-bytes-in-all-max", \Live.admission.cardBytesInAllMax,
+                0...1_099_511_627_776, .bytes,
+                "Bytes of the vCards of all accounts, each counting for at least 512; above, none "
+                    + "can be set."),
         ])
 }
 

@@ -101,7 +101,7 @@ extension XMPPClient {
             clients.end(slot, .logout, .lost, .whenWritten(code: nil))
         case .taking: break
         case .message, .relay, .discovery, .presence, .availability, .hiding, .relation, .password,
-            .lastSeen, .roster:
+            .lastSeen, .roster, .card:
             if let head = request.head { send(request.error(refusal), head, &clients) }
         }
         guard clients.table.phase(of: slot) != .closing else { return }

@@ -31,6 +31,10 @@ extension XMPPClient {
             ask(for: .lastSeen(head), &clients) { .lastSeen($0.add(account)) }
         case .relayIQ(let account, let device, let wantsAnswer):
             relay(stanza, head, of: sender, to: account, device, wantsAnswer, &clients)
+        case .card(let account):
+            handle(.read(account: account), head, &clients)
+        case .setCard(let content):
+            handle(.replace(content), head, &clients)
         case .send(let message): write(message, head, &clients)
         case .relayMessage(let account, let device):
             relayMessage(stanza, head, of: sender, to: account, device, &clients)

@@ -121,6 +121,8 @@ enum XMPPRequestInProgress {
     case message(StanzaHead)
     /// That messages are taken.
     case taking
+    /// A card, or that its own is replaced.
+    case card(StanzaHead)
     /// Its contacts.
     case roster(StanzaHead)
 
@@ -130,7 +132,8 @@ enum XMPPRequestInProgress {
         case .encryption, .authentication, .registration, .bind, .logout, .taking: nil
         case .presence(let head, _), .availability(let head), .hiding(let head, _),
             .relation(let head, _), .password(let head, _), .lastSeen(let head),
-            .discovery(let head, _), .roster(let head), .message(let head):
+            .discovery(let head, _), .roster(let head), .message(let head),
+            .card(let head):
             head
         case .relay(let head): head
         }

@@ -36,7 +36,7 @@ extension EngineHost {
         case .failed(let fault):
             noteStoreFailure(.read, fault)
             engine.fetchFailed(for: connection, at: now)
-        case .credential: preconditionFailure("the answer to another question")
+        case .credential, .card: preconditionFailure("the answer to another question")
         }
         beginFetches()
     }

@@ -129,7 +129,7 @@ extension EngineHost {
         case .failed(let fault):
             noteStoreFailure(.read, fault)
             throw transientRefusal(.storeUnavailable)
-        case .messages: preconditionFailure("the answer to another question")
+        case .messages, .card: preconditionFailure("the answer to another question")
         }
         switch task.goal {
         case .logIn(let typed, _):
@@ -138,7 +138,9 @@ extension EngineHost {
             answer(number, .keys(keys(in: row, of: task)))
         case .register(let password):
             // The new client would have the contacts and statuses of another user.
-            guard row == nil, !engine.belongsToSomebody(task.account.span) else {
+            guard row == nil, !engine.belongsToSomebody(task.account.span),
+                !cards.has(task.account)
+            else {
                 return answer(number, .nameTaken)
             }
             guard passwords.storedCount < configuration.admission.passwordsMax else {

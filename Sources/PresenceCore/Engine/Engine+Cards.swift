@@ -1,0 +1,46 @@
+// Cards (vCards): whose a client may read and set. What they say is not the engine's to keep.
+
+extension Engine {
+    /// The account of a client that sets its card. That draws from the pace of publishes.
+    public mutating func ownerOfNewCard(
+        from connection: ConnectionID, at now: Moment
+    ) throws(Refusal) -> [UInt8] {
+        let owner = try reader(connection)
+        try checkPublishPace(of: owner, at: now)
+        return name(of: owner)
+    }
+
+    /// The account of a client that reads a card.
+    public func readerOfCard(from connection: ConnectionID) throws(Refusal) -> [UInt8] {
+        name(of: try reader(connection))
+    }
+
+    /// Whether a client may read the card of an account: of its own; of one whose visibility admits
+    /// it, or that it has a relationship with; and of one that has asked to see it, so that a
+    /// request shows a name.
+    public func mayReadCard(
+        of account: [UInt8], from connection: ConnectionID
+    ) throws(Refusal) -> Bool {
+        let reader = try reader(connection)
+        // One whose clients were never available, which it need not be to set a card.
+        guard let account = find(account.span) else { return settings.visibility == .open }
+        return mayAsk(account, reader) || areRelated(account, reader)
+            || relations.relation(of: account, to: reader)?.seen == .pending
+    }
+
+    private func reader(_ connection: ConnectionID) throws(Refusal) -> AccountHandle {
+        guard case .client(_, let account) = caller(of: connection) else {
+            throw Refusal(.notLoggedIn)
+        }
+        return account
+    }
+
+    private func name(of account: AccountHandle) -> [UInt8] {
+        var name: [UInt8] = []
+        appendName(of: account, to: &name)
+        return name
+    }
+
+    /// Whether anything is known of an account with this name.
+    public func knows(_ account: [UInt8]) -> Bool { find(account.span) != nil }
+}
