@@ -51,15 +51,16 @@ extension MetricTable {
             .gauge, "porchlight_xmpp_vcard_bytes",
             "Bytes of all vCards, each counting for at least 512."
         ) { $0.host.cardBytes },
-        Metric(.counter, "porchlight_xmpp_vcard_reads_total", "VCards read and sent.") {
+        Metric(.counter, "porchlight_xmpp_vcard_reads_total", "Reads of vCards that were sent.") {
             $0.host.cards.read
         },
-        Metric(.counter, "porchlight_xmpp_vcard_sets_total", "VCards set or removed.") {
+        Metric(.counter, "porchlight_xmpp_vcard_sets_total", "Changes of vCards that were stored.")
+        {
             $0.host.cards.written
         },
         Metric(
             .counter, "porchlight_xmpp_vcard_sets_refused_total",
-            "VCards refused because of vcard-bytes-in-all-max."
+            "Changes of vCards refused because of vcard-bytes-in-all-max."
         ) { $0.host.cards.refused },
     ]
 }

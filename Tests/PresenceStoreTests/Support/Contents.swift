@@ -38,6 +38,7 @@ struct Contents: StoreReader, Equatable {
     var secret = Secret()
     /// In the order in which they were loaded.
     var messages: [MessageRow] = []
+    var cards: [CardSummary] = []
     private var subscriber = ""
 
     init() {}
@@ -94,6 +95,8 @@ extension Contents {
     }
 
     mutating func message(_ row: MessageRow) { messages.append(row) }
+
+    mutating func card(_ summary: CardSummary) { cards.append(summary) }
 
     mutating func relation(_ row: RelationRow) {
         relations[[text(row.owner), text(row.contact)]] = row

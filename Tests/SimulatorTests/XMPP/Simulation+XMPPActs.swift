@@ -185,6 +185,7 @@ extension Simulation {
             "<query xmlns='http://jabber.org/protocol/disco#items'/>",
             "<query xmlns='jabber:iq:last'/>", "<query xmlns='jabber:iq:version'/>",
             "<time xmlns='urn:xmpp:time'/>", "<vCard xmlns='vcard-temp'/>",
+            "<vCard xmlns='vcard-temp'><FN>\(client.device)</FN></vCard>",
             "<query xmlns='jabber:iq:private'/>",
         ]
         let addresses = [nil, client.domain, client.bareJID, "\(someAccount)@\(client.domain)"]

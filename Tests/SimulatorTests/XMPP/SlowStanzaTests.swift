@@ -54,7 +54,7 @@ import Testing
             #expect(!said().contains("stream:error"))
             send(Self.end)
             service.commit()
-            #expect(said().contains("<iq type='error' id='v'"))
+            #expect(said().contains("<iq type='result' id='v'"))
         }
     }
 

@@ -172,8 +172,9 @@ struct Cards {
     /// A card is stored, or could not be. Returns the connection that waits for it, which may have
     /// ended meanwhile.
     mutating func endWrite(_ number: UInt64, isStored: Bool) -> ConnectionID {
-        guard case .write(let connection, let account, let bytes) =
-            tasks.removeValue(forKey: number)
+        guard
+            case .write(let connection, let account, let bytes) =
+                tasks.removeValue(forKey: number)
         else { preconditionFailure("the outcome of no write of a card") }
         writingBytes -= bytes
         guard isStored else { return connection }
