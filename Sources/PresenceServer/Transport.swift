@@ -28,6 +28,8 @@ protocol Transport: AnyObject, ThreadClock, Sockets {
     func use(_ context: TLSContext?, ofListeners contexts: [Int: TLSContext])
     /// Encrypts a stream of this listener, which is not read from and has written everything.
     func startTLS(_ id: StreamID, listener: Int)
+    /// Whether a stream is encrypted.
+    func isEncrypted(_ id: StreamID) -> Bool
     func peerAddress(of id: StreamID) -> String?
     func peerNetwork(of id: StreamID) -> ClientNetwork?
 
@@ -44,6 +46,7 @@ extension Transport {
     var tlsExpiresSeconds: Int { 0 }
     func use(_ context: TLSContext?, ofListeners contexts: [Int: TLSContext]) {}
     func startTLS(_ id: StreamID, listener: Int) {}
+    func isEncrypted(_ id: StreamID) -> Bool { false }
 }
 
 /// What the threads of the process use.

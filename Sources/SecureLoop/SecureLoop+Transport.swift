@@ -24,6 +24,9 @@ extension SecureLoop {
         applyReading(stream)
     }
 
+    /// Whether a stream is encrypted.
+    public func isEncrypted(_ id: StreamID) -> Bool { find(id) != nil }
+
     /// Encrypts a plain stream from now on, with the context of its listener: it waits for a
     /// ClientHello. What it was given to write must be written, and it must not be read from; the
     /// owner then starts reading. What has arrived without encryption and was not read is taken

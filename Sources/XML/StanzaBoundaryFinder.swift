@@ -76,6 +76,13 @@ public struct StanzaBoundaryFinder: Sendable {
     /// A finder at the beginning of a stream.
     public init() {}
 
+    /// A finder behind the header of a stream: what follows are stanzas.
+    public static var behindHeader: StanzaBoundaryFinder {
+        var finder = StanzaBoundaryFinder()
+        finder.depth = 1
+        return finder
+    }
+
     /// Whether a part has begun that is not complete.
     public var isInPart: Bool { bytesInPart > 0 }
 

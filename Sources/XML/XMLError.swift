@@ -10,6 +10,8 @@ public enum XMLError: Error, Hashable, Sendable {
     case unsupportedEncoding
     /// Text between stanzas, or a stream that ends in the tag that begins it.
     case badFormat
+    /// A message that is not exactly one complete element.
+    case notOneElement
     /// The header of a stream within a stream.
     case secondHeader
     /// An element in the namespace of the prefix `xml`.

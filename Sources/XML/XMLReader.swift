@@ -17,13 +17,18 @@ public final class XMLReader {
     /// Its own, so that the header of one stream does not end the document that the stanzas of all
     /// are in.
     private let stanzaParser: ExpatParser
+    /// Its own, too, as its documents begin with another header.
+    private let messageParser: ExpatParser
     private var known = KnownHeaders()
+    /// Declares nothing: a message is read as if it were a document of its own.
+    private static let headerOfMessages = Array("<s>".utf8)
 
     /// A reader whose hash tables use this salt, which must be random and secret. Zero: Expat asks
     /// the system for one.
     public init(hashSalt: UInt) {
         headerParser = ExpatParser(hashSalt: hashSalt)
         stanzaParser = ExpatParser(hashSalt: hashSalt)
+        messageParser = ExpatParser(hashSalt: hashSalt)
     }
 
     /// Reads the header of a stream, with or without an XML declaration.
@@ -42,5 +47,24 @@ public final class XMLReader {
         _ bytes: RawSpan, in scope: StreamScope
     ) throws(XMLError) -> XMLElement {
         XMLElement(try stanzaParser.readStanza(bytes, after: scope.xml))
+    }
+
+    /// Reads a message of a WebSocket: one element, which declares its namespaces itself
+    /// (RFC 7395, 3.3). White space behind it is ignored.
+    public func readMessage(_ bytes: RawSpan, bytesMax: Int) throws(XMLError) -> XMLElement {
+        var finder = StanzaBoundaryFinder.behindHeader
+        var end = 0
+        switch finder.next(in: bytes, from: &end, bytesMax: bytesMax) {
+        case .stanza: break
+        case .needMore: throw .notOneElement
+        case .whiteSpace, .header, .streamEnd: throw .badFormat
+        case .refused(let error): throw error
+        }
+        let element = bytes.extracting(..<end)
+        if end < bytes.byteCount {
+            let rest = finder.next(in: bytes, from: &end, bytesMax: bytesMax)
+            guard rest == .whiteSpace, end == bytes.byteCount else { throw .notOneElement }
+        }
+        return XMLElement(try messageParser.readStanza(element, after: Self.headerOfMessages))
     }
 }

@@ -10,7 +10,7 @@ enum ClientProtocol {
     /// Native frames, a WebSocket, or not decided yet. The next message is read when the request in
     /// progress has been answered.
     case native(InputSplitter, awaiting: RequestID?)
-    /// An XMPP stream.
+    /// An XMPP stream, perhaps in the messages of a WebSocket.
     case xmpp(XMPPClient)
 
     /// One of a listener's new connections.
@@ -50,6 +50,15 @@ enum ClientProtocol {
             self = .none
             defer { self = .native(splitter, awaiting: awaiting) }
             yield &splitter
+        }
+    }
+
+    /// The code with which the client has closed its WebSocket.
+    var endCode: Int? {
+        switch self {
+        case .none: nil
+        case .native(let splitter, _): splitter.endCode
+        case .xmpp(let client): client.webSocket?.endCode
         }
     }
 

@@ -13,6 +13,9 @@ enum Closing {
     case whenWritten(code: Int?, StaticString = "")
     /// At once: it accepts no more bytes, or has been sent what there was.
     case atOnce
+
+    /// When its outbox has been written, for no reason that its protocol has a code for.
+    static let inOrder = Self.whenWritten(code: WebSocketCloseCode.normal.rawValue)
 }
 
 extension Clients {

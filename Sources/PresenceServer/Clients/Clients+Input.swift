@@ -162,7 +162,6 @@ extension Clients {
             !table.list(of: slot).isListing
         else { return }
         // The close frame of a WebSocket is answered with its own code.
-        let code = protocols.span[slot].client == nil ? protocols.span[slot].splitter.endCode : nil
-        end(slot, .lost, .lost, .whenWritten(code: code))
+        end(slot, .lost, .lost, .whenWritten(code: protocols.span[slot].endCode))
     }
 }

@@ -19,8 +19,11 @@ extension Clients {
             }
         case .anonymous: break
         case .serving:
+            let variant = table.variant(of: slot)
             let isXMPP = protocols.span[slot].client != nil
-            precondition(isXMPP == (table.variant(of: slot).domain != nil), "a client's variant")
+            precondition(
+                isXMPP == (variant.domain != nil || variant == .webSocketOfXMPP),
+                "a client's variant")
         case .ending:
             precondition(isWaiting || table.list(of: slot).isListing, "nothing to do")
         case .closing:

@@ -226,14 +226,27 @@ extension EventVariant {
     /// Messages of a WebSocket; native frames are `.plain`.
     static let webSocket = EventVariant(1)
 
-    /// Presences for clients of one of the service's domains.
-    static func presences(atDomain place: Int) -> EventVariant { EventVariant(UInt16(2 + place)) }
+    /// Elements of XMPP as messages of a WebSocket. They are not shared: a message has its length
+    /// at its beginning, which differs with the JID of the receiver.
+    static let webSocketOfXMPP = EventVariant(2)
 
-    /// The place of that domain; nil for native clients.
-    var domain: Int? { number < 2 ? nil : Int(number) - 2 }
+    /// Whether it is one of a WebSocket.
+    var isWebSocket: Bool { self == .webSocket || self == .webSocketOfXMPP }
+
+    /// Presences for clients of one of the service's domains.
+    static func presences(atDomain place: Int) -> EventVariant {
+        EventVariant(UInt16(firstOfDomains + place))
+    }
+
+    /// The place of that domain; nil for other clients.
+    var domain: Int? {
+        number < Self.firstOfDomains ? nil : Int(number) - Self.firstOfDomains
+    }
+
+    private static let firstOfDomains = 3
 
     /// How many variants there are.
-    static func count(domains: Int) -> Int { 2 + domains }
+    static func count(domains: Int) -> Int { firstOfDomains + domains }
 }
 
 extension ConnectionLimits {

@@ -166,6 +166,11 @@ public enum InputSplitter {
         if case .webSocket(let input) = self { input.endCode.map { Int($0) } } else { nil }
     }
 
+    /// What the peer asks for by HTTP, while it has not been answered; nil: not known.
+    public var upgradeTarget: UpgradeRequest.Target? {
+        if case .upgrading(let reader) = self { reader.target } else { nil }
+    }
+
     /// Whether the peer speaks HTTP, and has not been answered.
     public var isUpgrading: Bool {
         if case .upgrading = self { true } else { false }

@@ -13,6 +13,8 @@ public enum UpgradeError: Error, Hashable, CaseIterable, Sendable {
     case key
     /// Only subprotocols that the service does not speak are offered.
     case subprotocol
+    /// The path is that of XMPP, and its subprotocol is not offered.
+    case subprotocolOfXMPP
     /// The page is not from an origin that the service accepts.
     case origin
     /// No such path.
@@ -37,7 +39,7 @@ extension UpgradeError {
     /// The status code.
     public var status: Int {
         switch self {
-        case .malformed, .body, .host, .key, .subprotocol: 400
+        case .malformed, .body, .host, .key, .subprotocol, .subprotocolOfXMPP: 400
         case .origin: 403
         case .path: 404
         case .method: 405
@@ -71,6 +73,8 @@ extension UpgradeError {
         case .host: "The request must have exactly one valid Host."
         case .key: "Sec-WebSocket-Key must be the base64 of 16 bytes."
         case .subprotocol: "The subprotocol is porchlight.v1; offer that one, or none."
+        case .subprotocolOfXMPP:
+            "This path speaks XMPP (RFC 7395): offer the subprotocol xmpp."
         case .origin: "Pages of this origin are not accepted: see the setting websocket-origins."
         case .path, .method:
             """

@@ -9,7 +9,8 @@ struct UpgradeFields {
     private(set) var version: [UInt8]?
     private(set) var origin: [UInt8]?
     private(set) var offersSubprotocols = false
-    private(set) var offersSubprotocol = false
+    /// Those of the service that are offered.
+    private(set) var offered: Set<UpgradeRequest.Target> = []
 
     /// Takes a line, without its end. A line that continues the one before it has no name.
     mutating func take(_ line: ArraySlice<UInt8>) throws(UpgradeError) {
@@ -37,9 +38,12 @@ struct UpgradeFields {
             origin = Array(value)
         case "sec-websocket-protocol":
             offersSubprotocols = true
-            offersSubprotocol =
-                try Self.list(value).contains { $0.elementsEqual(UpgradeRequest.subprotocol.utf8) }
-                || offersSubprotocol
+            for name in try Self.list(value) {
+                for target in UpgradeRequest.Target.allCases
+                where name.elementsEqual(target.subprotocol.utf8) {
+                    offered.insert(target)
+                }
+            }
         default: break
         }
     }

@@ -38,6 +38,13 @@ public struct UpgradeReader: Sendable {
     /// Bytes of memory in use.
     public var bytesAllocated: Int { head.capacity }
 
+    /// What the request is for, as far as its first line has arrived; nil: not known, or no path
+    /// of the service.
+    public var target: UpgradeRequest.Target? {
+        guard let end = head.firstIndex(of: UInt8(ascii: "\r")) else { return nil }
+        return UpgradeRequest.Target(of: head[..<end])
+    }
+
     /// Reads on, and advances `offset` past the bytes of the chunk that belong to the head.
     public mutating func next(in chunk: RawSpan, from offset: inout Int) -> UpgradeOutcome {
         precondition(offset >= 0 && offset <= chunk.byteCount)

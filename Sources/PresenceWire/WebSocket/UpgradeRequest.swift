@@ -5,14 +5,43 @@ internal import Containers
 
 /// A valid request for a WebSocket.
 public struct UpgradeRequest: Hashable, Sendable {
-    /// The path of the service.
-    public static let path = "/v1/socket"
-    /// The subprotocol of the service.
-    public static let subprotocol = "porchlight.v1"
+    /// What a WebSocket is asked for.
+    public enum Target: CaseIterable, Sendable {
+        /// The native protocol. The subprotocol need not be offered.
+        case native
+        /// XMPP (RFC 7395), whose subprotocol must be offered.
+        case xmpp
 
+        /// Its path.
+        public var path: String {
+            switch self {
+            case .native: "/v1/socket"
+            case .xmpp: "/xmpp"
+            }
+        }
+
+        /// The subprotocol that is confirmed.
+        public var subprotocol: String {
+            switch self {
+            case .native: "porchlight.v1"
+            case .xmpp: "xmpp"
+            }
+        }
+
+        /// That of a request line; nil: there is no such path.
+        init?(of requestLine: ArraySlice<UInt8>) {
+            let path = UpgradeRequest.path(of: requestLine)
+            guard let target = Self.allCases.first(where: { path.elementsEqual($0.path.utf8) })
+            else { return nil }
+            self = target
+        }
+    }
+
+    /// What it asks for.
+    public let target: Target
     /// The base64 of the hash that proves to the client that it was understood.
     public let acceptKey: [UInt8]
-    /// Whether the client offers the subprotocol, which is then confirmed.
+    /// Whether the client offers the subprotocol of the target, which is then confirmed.
     public let offersSubprotocol: Bool
     /// The origin of the page, as browsers send it; nil: none, so not a browser's page.
     public let origin: [UInt8]?
@@ -29,14 +58,20 @@ public struct UpgradeRequest: Hashable, Sendable {
             guard count <= UpgradeReader.fieldsMax else { throw .tooLarge }
             try fields.take(line)
         }
-        guard Self.path(of: requestLine) == Array(Self.path.utf8) else { throw .path }
+        guard let target = Target(of: requestLine) else { throw .path }
         guard fields.hostCount == 1 else { throw .host }
         guard fields.asksForWebSocket, fields.asksForUpgrade else { throw .notAnUpgrade }
         guard fields.version == Array("13".utf8) else { throw .version }
         guard let key = fields.key, Base64.decoded(key)?.count == 16 else { throw .key }
         acceptKey = Self.acceptKey(for: key)
-        offersSubprotocol = fields.offersSubprotocol
-        guard offersSubprotocol || !fields.offersSubprotocols else { throw .subprotocol }
+        self.target = target
+        offersSubprotocol = fields.offered.contains(target)
+        switch target {
+        case .native:
+            guard offersSubprotocol || !fields.offersSubprotocols else { throw .subprotocol }
+        case .xmpp:
+            guard offersSubprotocol else { throw .subprotocolOfXMPP }
+        }
         origin = fields.origin
     }
 
@@ -65,7 +100,7 @@ public struct UpgradeRequest: Hashable, Sendable {
     }
 
     /// The target without its query.
-    private static func path(of requestLine: ArraySlice<UInt8>) -> [UInt8] {
+    fileprivate static func path(of requestLine: ArraySlice<UInt8>) -> [UInt8] {
         let target = requestLine.dropFirst("GET ".utf8.count).prefix { $0 != UInt8(ascii: " ") }
         return Array(target.prefix { $0 != UInt8(ascii: "?") })
     }
@@ -91,7 +126,7 @@ extension [UInt8] {
         append(contentsOf: request.acceptKey)
         if request.offersSubprotocol {
             append("\r\nSec-WebSocket-Protocol: ")
-            append(contentsOf: UpgradeRequest.subprotocol.utf8)
+            append(contentsOf: request.target.subprotocol.utf8)
         }
         append("\r\n\r\n")
     }

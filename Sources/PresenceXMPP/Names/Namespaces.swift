@@ -2,6 +2,7 @@
 enum Namespace {
     static let client: StaticString = "jabber:client"
     static let streams: StaticString = "http://etherx.jabber.org/streams"
+    static let framing: StaticString = "urn:ietf:params:xml:ns:xmpp-framing"
     static let tls: StaticString = "urn:ietf:params:xml:ns:xmpp-tls"
     static let sasl: StaticString = "urn:ietf:params:xml:ns:xmpp-sasl"
     static let stanzas: StaticString = "urn:ietf:params:xml:ns:xmpp-stanzas"

@@ -7,17 +7,34 @@ internal import XML
 extension [UInt8] {
     /// Appends the header of a stream, up to its features.
     mutating func appendHeader(
-        id: [UInt8], domain: [UInt8], to client: (some Collection<UInt8>)?
+        in framing: StreamFraming, id: [UInt8], domain: [UInt8],
+        to client: (some Collection<UInt8>)?
     ) {
-        append(
-            literal: """
-                <?xml version='1.0'?><stream:stream xmlns='jabber:client' \
-                xmlns:stream='http://etherx.jabber.org/streams' version='1.0' xml:lang='en'
-                """)
+        switch framing {
+        case .stream:
+            append(
+                literal: """
+                    <?xml version='1.0'?><stream:stream xmlns='jabber:client' \
+                    xmlns:stream='http://etherx.jabber.org/streams' version='1.0' xml:lang='en'
+                    """)
+        case .messages:
+            append(
+                literal: """
+                    <open xmlns='urn:ietf:params:xml:ns:xmpp-framing' version='1.0' xml:lang='en'
+                    """)
+        }
         appendXML(attribute: "id", id)
         appendXML(attribute: "from", domain)
         if let client { appendXML(attribute: "to", client) }
-        append(literal: ">")
+        append(literal: framing == .stream ? ">" : "/>")
+    }
+
+    /// Appends the end of a stream.
+    mutating func appendStreamEnd(in framing: StreamFraming) {
+        switch framing {
+        case .stream: append(literal: "</stream:stream>")
+        case .messages: append(literal: "<close xmlns='urn:ietf:params:xml:ns:xmpp-framing'/>")
+        }
     }
 
     /// Appends what a client can do next.

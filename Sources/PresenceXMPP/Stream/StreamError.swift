@@ -44,6 +44,8 @@ public struct StreamError: Error, Hashable, Sendable {
                 .restrictedXML, "Doctypes, comments, instructions and entities are not accepted.")
         case .unsupportedEncoding: self.init(.unsupportedEncoding, "The encoding must be UTF-8.")
         case .badFormat: self.init(.badFormat)
+        case .notOneElement:
+            self.init(.notWellFormed, "A message has exactly one complete element.")
         case .secondHeader:
             self.init(
                 .badFormat,
@@ -76,11 +78,12 @@ public struct StreamError: Error, Hashable, Sendable {
 
 extension [UInt8] {
     /// Appends a stream error and the end of the stream.
-    mutating func append(_ error: StreamError) {
+    mutating func append(_ error: StreamError, in framing: StreamFraming) {
         append(literal: "<stream:error>")
         append(
             condition: error.condition.rawValue, error.text,
             in: "urn:ietf:params:xml:ns:xmpp-streams")
-        append(literal: "</stream:error></stream:stream>")
+        append(literal: "</stream:error>")
+        appendStreamEnd(in: framing)
     }
 }

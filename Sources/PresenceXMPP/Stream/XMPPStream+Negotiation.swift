@@ -59,7 +59,7 @@ extension XMPPStream {
     /// Everything that was received before the encryption is dropped: it may be from another than
     /// the client.
     private mutating func startTLS(_ settings: StreamSettings) -> Heard {
-        guard phase == .clear, settings.offersTLS else {
+        guard phase == .clear, settings.offersTLS, framing == .stream else {
             output.append(literal: "<failure xmlns='urn:ietf:params:xml:ns:xmpp-tls'/>")
             return end()
         }

@@ -13,6 +13,8 @@ public struct XMPPStream: Sendable {
     /// The failures after which a stream is closed: of authentication, and then of bind.
     public static let failuresMax = 3
 
+    /// What marks where its elements begin and end.
+    public let framing: StreamFraming
     /// How far the negotiation has come.
     public internal(set) var phase: StreamPhase
     /// Bytes for the client.
@@ -51,7 +53,8 @@ public struct XMPPStream: Sendable {
     }
 
     /// A stream of which nothing has arrived.
-    public init(isEncrypted: Bool) {
+    public init(isEncrypted: Bool, framing: StreamFraming = .stream) {
+        self.framing = framing
         phase = isEncrypted ? .secured : .clear
     }
 
@@ -100,10 +103,8 @@ public struct XMPPStream: Sendable {
             splitter.keep(chunk, from: &offset)
             return .needMore
         }
-        let isLoggedIn = phase == .authenticated || phase == .bound
         let settings = service.settings
-        let bytesMax = isLoggedIn ? settings.bytesMax : settings.bytesMaxBeforeLogin
-        switch splitter.next(in: chunk, from: &offset, bytesMax: bytesMax) {
+        switch splitter.next(in: chunk, from: &offset, bytesMax: bytesMax(settings)) {
         case .needMore: return .needMore
         case .whiteSpace: return .keepAlive
         case .streamEnd: return end()
@@ -125,6 +126,12 @@ public struct XMPPStream: Sendable {
                 return heard
             } catch { return fail(StreamError(of: error), settings, using: &random) }
         }
+    }
+
+    /// The most bytes of a stanza now.
+    func bytesMax(_ settings: StreamSettings) -> Int {
+        let isLoggedIn = phase == .authenticated || phase == .bound
+        return isLoggedIn ? settings.bytesMax : settings.bytesMaxBeforeLogin
     }
 
     /// Closes the stream: the output says why, and nothing is read any more.
@@ -161,13 +168,13 @@ public struct XMPPStream: Sendable {
 
     /// Ends a stream that is open.
     mutating func fail(_ error: StreamError) -> Heard {
-        output.append(error)
+        output.append(error, in: framing)
         forget()
         return .error(error)
     }
 
     mutating func end() -> Heard {
-        output.append(literal: "</stream:stream>")
+        output.appendStreamEnd(in: framing)
         forget()
         return .end
     }
@@ -186,7 +193,7 @@ public struct XMPPStream: Sendable {
     ) {
         isOpened = true
         output.appendHeader(
-            id: StreamName.random(24, using: &random), domain: domain, to: client)
+            in: framing, id: StreamName.random(24, using: &random), domain: domain, to: client)
     }
 
     /// Answers the client's header with ours and with the features.
@@ -195,11 +202,7 @@ public struct XMPPStream: Sendable {
         using random: inout some RandomNumberGenerator
     ) -> Heard {
         let element = header.element
-        let named = element.attribute("to")
-        let known = named.map { settings.domain($0) } ?? settings.domains[0]
-        let isOther = !domain.isEmpty && known != domain
-        answerHeader(
-            domain: known ?? settings.domains[0], to: element.attribute("from"), using: &random)
+        let known = answer(to: element, settings, using: &random)
         guard element.namespace.isEqual(to: Namespace.streams) else {
             return fail(StreamError(.invalidNamespace))
         }
@@ -207,13 +210,32 @@ public struct XMPPStream: Sendable {
         guard header.contentNamespace.isEqual(to: Namespace.client) else {
             return fail(StreamError(.invalidNamespace))
         }
-        guard let known, !isOther else { return fail(.otherDomain) }
+        scope = header.scope
+        return negotiate(element, at: known, settings)
+    }
+
+    /// Answers the element that opens a stream. Returns the domain that it names.
+    mutating func answer(
+        to element: XMLElement, _ settings: StreamSettings,
+        using random: inout some RandomNumberGenerator
+    ) -> [UInt8]? {
+        let named = element.attribute("to")
+        let known = named.map { settings.domain($0) } ?? settings.domains[0]
+        answerHeader(
+            domain: known ?? settings.domains[0], to: element.attribute("from"), using: &random)
+        return known
+    }
+
+    /// Says what can be done in a stream that an element has opened, at this domain.
+    mutating func negotiate(
+        _ element: XMLElement, at known: [UInt8]?, _ settings: StreamSettings
+    ) -> Heard {
+        guard let known, domain.isEmpty || known == domain else { return fail(.otherDomain) }
         guard Self.isVersionKnown(element.attribute("version")) else {
             return fail(StreamError(.unsupportedVersion))
         }
         domain = known
         language = Self.language(element.attribute("lang", in: Namespace.xml))
-        scope = header.scope
         output.appendFeatures(in: phase, settings)
         return .say
     }

@@ -55,7 +55,9 @@ extension Clients {
         counters.violations += 1
         switch violation {
         case .request(let error) where table.phase(of: slot) == .anonymous:
-            close(slot, .protocolViolation, by: .httpAnswer(error))
+            // Without XMPP there is no such path, whatever else is wrong.
+            let isElsewhere = xmpp == nil && protocols.span[slot].splitter.upgradeTarget == .xmpp
+            close(slot, .protocolViolation, by: .httpAnswer(isElsewhere ? .path : error))
         case .message(let code):
             close(slot, .protocolViolation, by: .webSocketEnd(code))
         case .request, .frame:

@@ -14,7 +14,7 @@ extension Clients {
     func framing(of slot: Int) -> Framing { isWebSocket(slot) ? .webSocket : .native }
 
     /// Whether a connection is a WebSocket.
-    func isWebSocket(_ slot: Int) -> Bool { table.variant(of: slot) == .webSocket }
+    func isWebSocket(_ slot: Int) -> Bool { table.variant(of: slot).isWebSocket }
 
     /// Sends a native client a message: the body that `encode` appends; nothing if it appends
     /// nothing.
@@ -137,7 +137,10 @@ extension Clients {
     mutating func push(_ body: Span<UInt8>, to slot: Int) {
         let before = table.ownBytes(of: slot)
         if protocols[slot].client != nil {
-            table.append(to: slot) { $0.append(body) }
+            let isWebSocket = isWebSocket(slot)
+            table.append(to: slot) {
+                if isWebSocket { $0.appendMessages(of: body) } else { $0.append(body) }
+            }
         } else {
             send(to: slot) { $0.append(body) }
         }

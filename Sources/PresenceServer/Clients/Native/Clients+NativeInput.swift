@@ -29,7 +29,9 @@ extension Clients {
             clearMessageDeadline(of: slot)
             byteCount = bytes(of: body)
             read(body, in: chunk, of: slot)
-        case .upgrade(let request): upgrade(slot, asAskedBy: request)
+        case .upgrade(let request):
+            upgrade(slot, asAskedBy: request)
+            return .processed(byteCount: 0)
         case .ping: sendPong(to: slot, unmasked)
         case .pong: break
         case .end: inputEnded(of: slot)
@@ -98,6 +100,9 @@ extension Clients {
 
     /// Makes a connection a WebSocket, unless its page may not connect.
     private mutating func upgrade(_ slot: Int, asAskedBy request: UpgradeRequest) {
+        guard request.target == .native || xmpp != nil else {
+            return close(slot, .protocolViolation, by: .httpAnswer(.path))
+        }
         guard originRule.accepts(request.origin) else {
             counters.originsRefused += 1
             let origin = String(decoding: (request.origin ?? []).prefix(128), as: UTF8.self)
@@ -109,7 +114,10 @@ extension Clients {
         counters.webSockets += 1
         table.append(to: slot) { $0.appendAnswer(request) }
         protocols[slot].splitter.becomeWebSocket()
-        table.setVariant(of: slot, .webSocket)
+        switch request.target {
+        case .native: table.setVariant(of: slot, .webSocket)
+        case .xmpp: beginXMPP(inWebSocket: slot)
+        }
     }
 
     private var originRule: OriginRule {

@@ -47,7 +47,8 @@ extension XMPPClient {
         var bareJID: [UInt8] = []
         bareJID.appendJID(of: stream.account, at: stream.domain)
         clients.table.setVariant(
-            of: slot, .presences(atDomain: domainPlace), gapText: bareJID)
+            of: slot, webSocket == nil ? .presences(atDomain: domainPlace) : .webSocketOfXMPP,
+            gapText: bareJID)
         flushStream(&clients)
         clients.table.updateList(of: slot) { $0.beginList() }
         clients.beginServing(slot)
@@ -98,7 +99,7 @@ extension XMPPClient {
         // The stream has ended already.
         case .logout:
             flushStream(&clients)
-            clients.end(slot, .logout, .lost, .whenWritten(code: nil))
+            clients.end(slot, .logout, .lost, .inOrder)
         case .taking: break
         case .message, .relay, .discovery, .presence, .availability, .hiding, .relation, .password,
             .lastSeen, .roster, .card:

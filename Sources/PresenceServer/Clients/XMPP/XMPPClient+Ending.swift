@@ -17,8 +17,7 @@ extension XMPPClient {
             flushStream(&clients)
         }
         clients.end(
-            slot, reason.map(Ending.init) ?? .logout, ConnectionEnd(reason),
-            .whenWritten(code: nil))
+            slot, reason.map(Ending.init) ?? .logout, ConnectionEnd(reason), .inOrder)
     }
 
     /// Ends the stream with an error that says why. Returns what the client is to be sent.
@@ -31,7 +30,9 @@ extension XMPPClient {
     }
 
     /// The stream has ended because of what the client has sent.
-    func endStream(after error: StreamError, _ clients: inout Clients) {
+    func endStream(
+        after error: StreamError, by closing: Closing = .inOrder, _ clients: inout Clients
+    ) {
         clients.counters.violations += 1
         clients.counters.streamErrors.count(error.condition)
         if error.condition == .hostUnknown {
@@ -42,11 +43,13 @@ extension XMPPClient {
                 times: clients.counters.streamErrors[.hostUnknown],
                 metadata: ["address": "\(address)"])
         }
-        clients.end(slot, .protocolViolation, .violation, .whenWritten(code: nil))
+        clients.end(slot, .protocolViolation, .violation, closing)
     }
 
-    /// Asks a client that has been silent whether it is there. Any bytes are an answer.
+    /// Asks a client that has been silent whether it is there. Any bytes are an answer. That of a
+    /// WebSocket is asked by its protocol: browsers answer without the page.
     func sendPing(_ clients: inout Clients) {
+        guard webSocket == nil else { return clients.sendPing(to: slot) }
         guard let sender else { return }
         let number = nextNumber()
         send(&clients) { $0.appendPing(number: number, to: sender) }

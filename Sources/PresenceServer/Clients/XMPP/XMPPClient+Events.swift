@@ -26,6 +26,7 @@ extension Clients {
             let slot = Int(receiver)
             guard accepts(topic, seq, in: slot, at: now),
                 let domain = table.variant(of: slot).domain
+                    ?? protocols.span[slot].client?.domainPlace
             else { continue }
             filled.fillOnce(part, of: template, at: domains[domain])
             push(filled, to: slot)
@@ -36,8 +37,13 @@ extension Clients {
 
     /// Sends an XMPP client presences that it has not asked for.
     mutating func push(_ presences: borrowing DomainStanzas, to slot: Int) {
-        let before = table.ownBytes(of: slot)
         let bareJID = table.gapText(of: slot)
+        guard !isWebSocket(slot) else {
+            var elements: [UInt8] = []
+            elements.append(presences, to: bareJID)
+            return push(elements.span, to: slot)
+        }
+        let before = table.ownBytes(of: slot)
         var outbox = table.beginAppending(to: slot)
         outbox.append(presences, to: bareJID)
         table.endAppending(outbox, to: slot)

@@ -1,6 +1,7 @@
 import Connections
 import Logging
 import PresenceCore
+import PresenceWire
 import PresenceXMPP
 import XML
 
@@ -12,20 +13,29 @@ extension XMPPClient {
         _ chunk: RawSpan, from offset: inout Int, _ clients: inout Clients
     ) -> InputStep {
         guard clients.table.phase(of: slot).isOpen else { return .ended }
+        if webSocket != nil { return readMessage(chunk, from: &offset, &clients) }
         let bytesWaiting = bytesBuffered + chunk.byteCount - offset
         var random = SystemRandomNumberGenerator()
         let heard = stream.next(in: chunk, from: &offset, of: service, using: &random)
         let bytesLeft = bytesBuffered + chunk.byteCount - offset
+        if case .needMore = heard {
+            flushStream(&clients)
+            return .needMore
+        }
+        clients.clearMessageDeadline(of: slot)
+        actOn(heard, &clients)
+        return .processed(byteCount: bytesWaiting - bytesLeft)
+    }
+
+    /// Does what follows from what the stream has understood.
+    func actOn(_ heard: Heard, _ clients: inout Clients) {
         // The end of the stream is said when nothing can follow it.
         if case .end = heard {} else { flushStream(&clients) }
-        if case .needMore = heard { return .needMore }
-        clients.clearMessageDeadline(of: slot)
         handle(heard, &clients)
         // 1,000 elements take up to 0.6 ms to read, to look through and to write.
         if case .request(_, _, let stanza) = heard {
             clients.budget.spend(stanza.partCountOfStanza >> 4)
         }
-        return .processed(byteCount: bytesWaiting - bytesLeft)
     }
 
     private func handle(_ heard: Heard, _ clients: inout Clients) {
@@ -54,7 +64,7 @@ extension XMPPClient {
         case .end:
             guard clients.table.phase(of: slot) == .serving else {
                 flushStream(&clients)
-                return clients.end(slot, .logout, .lost, .whenWritten(code: nil))
+                return clients.end(slot, .logout, .lost, .inOrder)
             }
             // Until its answer there may be events in flight to the client.
             return ask(for: .logout, &clients) { _ in .logout }
@@ -88,13 +98,19 @@ extension XMPPClient {
     }
 
     /// Bytes that the client has sent and that were not carried out.
-    var bytesBuffered: Int { stream.bytesBuffered }
+    var bytesBuffered: Int { webSocket?.bytesBuffered ?? stream.bytesBuffered }
 
     /// Whether a stanza has begun that is not complete.
-    var isInStanza: Bool { stream.isInPart }
+    var isInStanza: Bool {
+        guard let webSocket else { return stream.isInPart }
+        return webSocket.bytesBuffered > 0 || webSocket.isInMessage
+    }
 
     /// Keeps what the client has sent, since it is not carried out now.
-    func keep(_ chunk: RawSpan, from offset: inout Int) { stream.keep(chunk, from: &offset) }
+    func keep(_ chunk: RawSpan, from offset: inout Int) {
+        guard webSocket != nil else { return stream.keep(chunk, from: &offset) }
+        webSocket?.keep(chunk, from: &offset)
+    }
 
     // MARK: Slow stanzas
 

@@ -1,6 +1,7 @@
 import Connections
 import Passwords
 import PresenceCore
+import PresenceWire
 import PresenceXMPP
 
 /// An XMPP client: its stream, and what it waits for.
@@ -13,6 +14,8 @@ final class XMPPClient {
     /// What all streams use.
     let service: StreamService
     var stream: XMPPStream
+    /// What splits the bytes of its WebSocket; nil: its stream is in the bytes themselves.
+    var webSocket: InputSplitter?
     /// The request in progress.
     var awaiting: XMPPRequestInProgress?
     /// How long its token is valid.
@@ -30,10 +33,15 @@ final class XMPPClient {
     /// The devices that have presented themselves to it, other than by a subscription.
     var presented = PresentedDevices()
 
-    init(_ slot: Int, of service: StreamService, isEncrypted: Bool) {
+    /// A client by a stream, or by the messages of a WebSocket.
+    init(
+        _ slot: Int, of service: StreamService, isEncrypted: Bool, webSocket: InputSplitter? = nil
+    ) {
         self.slot = slot
         self.service = service
-        stream = XMPPStream(isEncrypted: isEncrypted)
+        self.webSocket = webSocket
+        stream = XMPPStream(
+            isEncrypted: isEncrypted, framing: webSocket == nil ? .stream : .messages)
     }
 
     /// The number of another ping or push.
@@ -55,7 +63,10 @@ final class XMPPClient {
 
     /// Sends the stanza that `encode` appends.
     func send(_ clients: inout Clients, _ encode: (inout [UInt8]) -> Void) {
-        clients.table.append(to: slot, encode)
+        guard webSocket != nil else { return clients.table.append(to: slot, encode) }
+        var elements: [UInt8] = []
+        encode(&elements)
+        clients.table.append(to: slot) { $0.appendMessages(of: elements.span) }
     }
 
     /// Answers a request with an error.

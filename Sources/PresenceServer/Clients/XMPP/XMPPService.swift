@@ -1,4 +1,5 @@
 import PresenceCore
+import PresenceWire
 import PresenceXMPP
 
 /// What all XMPP clients of a loop use.
@@ -37,11 +38,14 @@ struct XMPPService {
 
 extension Clients {
     /// Makes a new connection one of an XMPP client.
-    mutating func beginXMPP(_ slot: Int, isEncrypted: Bool) {
+    mutating func beginXMPP(
+        _ slot: Int, isEncrypted: Bool, webSocket: InputSplitter? = nil
+    ) {
         guard let xmpp else { preconditionFailure("an XMPP client without its service") }
         counters.xmppAccepted += 1
         self.xmpp?.clientCount += 1
         protocols[slot] = .xmpp(
-            XMPPClient(slot, of: xmpp.streams, isEncrypted: isEncrypted))
+            XMPPClient(
+                slot, of: xmpp.streams, isEncrypted: isEncrypted, webSocket: webSocket))
     }
 }
